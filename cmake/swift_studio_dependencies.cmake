@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries from the system and from the cache folder that installer/ fills.
+
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Qt6 6.4 REQUIRED COMPONENTS Core Test)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+
+# sentencepiece 0.2.1, static with hidden symbols, built once by installer/ into the cache folder.
+set(SENTENCEPIECE_ROOT "${SWIFT_STUDIO_CACHE}/sentencepiece-0.2.1" CACHE PATH "sentencepiece install tree")
+if(NOT EXISTS "${SENTENCEPIECE_ROOT}/lib/libsentencepiece.a")
+    message(FATAL_ERROR "sentencepiece is not in ${SENTENCEPIECE_ROOT}: run installer/test.sh or "
+        "installer/run.sh once, or set SENTENCEPIECE_ROOT.")
+endif()
+add_library(sentencepiece STATIC IMPORTED)
+set_target_properties(sentencepiece PROPERTIES
+    IMPORTED_LOCATION "${SENTENCEPIECE_ROOT}/lib/libsentencepiece.a"
+    INTERFACE_INCLUDE_DIRECTORIES "${SENTENCEPIECE_ROOT}/include"
+    INTERFACE_LINK_LIBRARIES Threads::Threads)
+
+# LibTorch: two imported libraries, no find_package(Torch) and no libtorch.so (they pull CUDA in).
+if(SWIFT_STUDIO_TORCH)
+    set(TORCH_ROOT "${SWIFT_STUDIO_CACHE}/torch-2.11.0/torch" CACHE PATH "unpacked torch wheel")
+    set(TORCH_CUDA_RUNTIME_DIR "${SWIFT_STUDIO_CACHE}/torch-2.11.0/cuda/nvidia/cu13/lib" CACHE PATH
+        "folder of libcudart.so.13 and libcupti.so.13")
+    foreach(file lib/libtorch_cpu.so lib/libc10.so include/ATen/ATen.h)
+        if(NOT EXISTS "${TORCH_ROOT}/${file}")
+            message(FATAL_ERROR "LibTorch is not in ${TORCH_ROOT} (${file} is missing): run "
+                "installer/test.sh once, set TORCH_ROOT, or configure with -DSWIFT_STUDIO_TORCH=OFF.")
+        endif()
+    endforeach()
+    add_library(torch_c10 SHARED IMPORTED)
+    set_target_properties(torch_c10 PROPERTIES IMPORTED_LOCATION "${TORCH_ROOT}/lib/libc10.so")
+    add_library(torch_cpu SHARED IMPORTED)
+    set_target_properties(torch_cpu PROPERTIES
+        IMPORTED_LOCATION "${TORCH_ROOT}/lib/libtorch_cpu.so"
+        INTERFACE_INCLUDE_DIRECTORIES
+        "${TORCH_ROOT}/include;${TORCH_ROOT}/include/torch/csrc/api/include"
+        INTERFACE_LINK_LIBRARIES torch_c10
+        INTERFACE_LINK_OPTIONS "-Wl,-rpath-link,${TORCH_CUDA_RUNTIME_DIR}")
+endif()

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# Settings that hold for every target of the project.
+
+option(SWIFT_STUDIO_WARNINGS_AS_ERRORS "Fail on any compiler warning" OFF)
+option(SWIFT_STUDIO_TORCH "Build the LibTorch backend module" ON)
+set(SWIFT_STUDIO_SANITIZE "" CACHE STRING "Sanitizers for all targets, e.g. address,undefined")
+set(SWIFT_STUDIO_CACHE "$ENV{SWIFT_STUDIO_CACHE}" CACHE PATH "Folder of fetched dependencies and models")
+if(NOT SWIFT_STUDIO_CACHE)
+    if(DEFINED ENV{XDG_CACHE_HOME} AND NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+        set(SWIFT_STUDIO_CACHE "$ENV{XDG_CACHE_HOME}/swift-studio" CACHE PATH "" FORCE)
+    else()
+        set(SWIFT_STUDIO_CACHE "$ENV{HOME}/.cache/swift-studio" CACHE PATH "" FORCE)
+    endif()
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(SWIFT_STUDIO_MODULE_DIR "${CMAKE_BINARY_DIR}/lib/swift-studio")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# One flag set for all of our own code. -ffp-contract=off: a sum must not depend on whether the
+# compiler found a place to fuse a multiplication with an addition.
+add_library(swift_studio_flags INTERFACE)
+target_compile_options(swift_studio_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -ffp-contract=off)
+if(SWIFT_STUDIO_WARNINGS_AS_ERRORS)
+    target_compile_options(swift_studio_flags INTERFACE -Werror)
+endif()
+target_include_directories(swift_studio_flags INTERFACE "${CMAKE_SOURCE_DIR}")
+if(SWIFT_STUDIO_SANITIZE)
+    add_compile_options(-fsanitize=${SWIFT_STUDIO_SANITIZE} -fno-omit-frame-pointer
+        -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${SWIFT_STUDIO_SANITIZE})
+endif()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/token.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace engine {
+
+/// One round of the SplitMix64 finaliser: every input bit changes about half of the output bits.
+/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+constexpr std::uint64_t mixBits(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ULL;
+    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
+    return x ^ (x >> 31U);
+}
+
+/// A uniform number in (0, 1), a function of its three keys alone: repeatable in any order.
+/// 53 random bits, centred between the grid points, so neither 0 nor 1 can come out.
+inline double counterUniform(std::uint64_t seed, std::uint64_t position, TokenId token) {
+    const std::uint64_t keyed =
+        mixBits(mixBits(mixBits(seed) ^ position) ^
+                static_cast<std::uint64_t>(static_cast<std::uint32_t>(token)));
+    return (static_cast<double>(keyed >> 11U) + 0.5) * 0x1.0p-53;
+}
+
+/// A standard Gumbel number for (seed, output position, token id); argmax of log p + this draws
+/// from p.
+inline double counterGumbel(std::uint64_t seed, std::uint64_t position, TokenId token) {
+    return -std::log(-std::log(counterUniform(seed, position, token)));
+}
+
+} // namespace engine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+#include "engine/loading/json_document.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+enum class RopeScalingKind { None, Linear, Llama3 };
+
+/// How rotary frequencies are stretched for contexts beyond the training length.
+struct RopeScaling {
+    RopeScalingKind kind = RopeScalingKind::None;
+    double factor = 1.0;
+    double lowFrequencyFactor = 1.0;       ///< Llama3 only
+    double highFrequencyFactor = 4.0;      ///< Llama3 only
+    double originalContextLength = 8192.0; ///< Llama3 only, tokens
+};
+
+/// Sizes and switches of one network, whatever file they came from. A checked value:
+/// every instance that a reader returns has passed `validate()`.
+struct ModelConfig {
+    std::string architecture; ///< "llama", "mistral" or "qwen2"
+    int layerCount = 0;
+    int hiddenSize = 0;
+    int mlpSize = 0;
+    int headCount = 0;
+    int kvHeadCount = 0;   ///< divides headCount
+    int headDim = 0;       ///< even; need not be hiddenSize / headCount
+    int vocabSize = 0;     ///< rows of the embedding
+    int contextLength = 0; ///< tokens the model was trained for
+    double normEpsilon = 0.0;
+    double ropeTheta = 10000.0;
+    RopeScaling ropeScaling;
+    /// Empty, or headDim / 2 numbers (GGUF rope_freqs): each rotary frequency is divided by its
+    /// entry.
+    std::vector<float> ropeFrequencyFactors;
+    /// One entry a layer: how many keys a query sees, itself included; 0 = all of them.
+    std::vector<int> layerWindows;
+    bool qkvBias = false;
+    bool outputBias = false; ///< o_proj
+    bool mlpBias = false;
+    bool tiedHead = false; ///< the output head is the embedding
+    TokenId bosId = kNoToken;
+    std::vector<TokenId> eosIds;
+    std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
+    /// Remarks for `inspect`, e.g. that a llama GGUF carries no sliding window.
+    std::vector<std::string> notes;
+
+    /// Checks all numbers against each other once, before any tensor is made.
+    /// Errors: CorruptFile, Unsupported; the message names the field.
+    Result<void> validate() const;
+};
+
+/// Reads config.json in either key style (transformers 4 or 5).
+/// Errors: Unsupported architecture or activation by name; CorruptFile with field and byte offset.
+Result<ModelConfig> readModelConfig(const JsonValue& config);
+
+/// Rotary frequencies in radians per position, [headDim / 2], scaling and factors applied.
+/// Source: formats.md 4.2 (llama3, linear), 4.3 (rope_freqs).
+std::vector<double> rotaryFrequencies(const ModelConfig& config);
+
+} // namespace engine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/model/transformer.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// Makes a Transformer from a model's config and weights.
+using TransformerFactory = std::function<Result<std::unique_ptr<Transformer>>(
+    const ModelConfig&, const WeightSource&, const TransformerOptions&)>;
+
+/// Name to backend. "plain" is built in; others ("torch") are modules beside the program, opened
+/// when they are first asked for and never unloaded. Thread: any, one at a time.
+class BackendRegistry {
+public:
+    /// `moduleFolder` holds files named libbackend_NAME.so; it need not exist.
+    explicit BackendRegistry(std::filesystem::path moduleFolder);
+
+    /// Names that can be asked for: the built-in one and those that a module file exists for.
+    std::vector<std::string> names() const;
+
+    /// Errors: NotFound (lists the names), Unsupported (a module of another build, or one that
+    /// cannot be opened: says why).
+    Result<TransformerFactory> find(const std::string& name);
+
+    /// Called by a module's registration function.
+    void add(const std::string& name, TransformerFactory factory);
+
+private:
+    std::filesystem::path m_moduleFolder;
+    std::map<std::string, TransformerFactory> m_factories;
+};
+
+/// Identifies the build; a module of another build is refused.
+std::string_view buildId();
+
+/// What a backend module exports, with C names, both made by ENGINE_BACKEND_MODULE.
+using ModuleBuildIdFunction = const char* (*)();
+using RegisterBackendFunction = void (*)(BackendRegistry&);
+
+} // namespace engine
+
+/// Defines the two functions a backend module must export.
+#define ENGINE_BACKEND_MODULE(name, factory)                                                       \
+    extern "C" __attribute__((visibility("default"))) const char* swiftStudioModuleBuildId() {     \
+        return SWIFT_STUDIO_BUILD_ID;                                                              \
+    }                                                                                              \
+    extern "C" __attribute__((visibility("default"))) void swiftStudioRegisterBackend(             \
+        ::engine::BackendRegistry& registry) {                                                     \
+        registry.add(name, factory);                                                               \
+    }                                                                                              \
+    static_assert(true)

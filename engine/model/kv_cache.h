@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// Where a backend keeps keys and values: `capacity()` slots, each holding one token's keys and
+/// values of all layers. Made by Transformer::makeCache; only that backend looks inside.
+class KvStorage {
+public:
+    virtual ~KvStorage() = default;
+
+    virtual Position capacity() const = 0;
+
+    /// Copies all layers' keys and values of one slot over those of another.
+    virtual void copySlot(Position from, Position to) = 0;
+
+    /// Memory reserved for all slots, bytes; pages are touched only as slots are written.
+    virtual std::size_t byteSize() const = 0;
+};
+
+/// The keys and values of one sequence: slots [0, length()) belong to its tokens, in order.
+/// Passes may write further slots; those are drafts, kept or forgotten by the calls below, and
+/// simply overwritten by the next pass. Nothing is ever cloned. Thread: engine.
+class KvCache {
+public:
+    explicit KvCache(std::unique_ptr<KvStorage> storage);
+
+    Position capacity() const { return m_storage->capacity(); }
+
+    /// Tokens whose rows are committed.
+    Position length() const { return m_length; }
+
+    /// Commits the next `count` slots, which the last passes have written in order.
+    void commit(int count);
+
+    /// Commits the drafted slots of an accepted path, which need not be neighbours: `slots` are
+    /// ascending, at or beyond length(); they move to [length(), length() + slots.size()).
+    void keepPath(std::span<const Position> slots);
+
+    /// Forgets all tokens from `length` on. O(1).
+    void truncate(Position length);
+
+    KvStorage& storage() { return *m_storage; }
+
+    const KvStorage& storage() const { return *m_storage; }
+
+private:
+    std::unique_ptr<KvStorage> m_storage;
+    Position m_length = 0;
+};
+
+/// Type of the numbers in a HostKvStorage.
+enum class KvType { F32, F64, BF16 };
+
+/// Sizes of the cache of one model.
+struct KvShape {
+    int layerCount = 0;
+    int kvHeadCount = 0;
+    int headDim = 0;
+    Position capacity = 0;
+    KvType type = KvType::F32;
+};
+
+/// Keys and values in host memory: for each layer keys and values [kvHeads, capacity, headDim],
+/// reserved at once and paged in by the system as it is written.
+class HostKvStorage : public KvStorage {
+public:
+    /// Errors: NoMemory with the number of bytes asked for.
+    static Result<std::unique_ptr<HostKvStorage>> make(const KvShape& shape);
+
+    ~HostKvStorage() override;
+    HostKvStorage(const HostKvStorage&) = delete;
+    HostKvStorage& operator=(const HostKvStorage&) = delete;
+
+    Position capacity() const override { return m_shape.capacity; }
+
+    void copySlot(Position from, Position to) override;
+
+    std::size_t byteSize() const override { return m_byteSize; }
+
+    const KvShape& shape() const { return m_shape; }
+
+    /// Keys [kvHeads, capacity, headDim] of a layer, in shape().type.
+    std::byte* keys(int layer) { return plane(2 * layer); }
+
+    /// Values, laid out alike.
+    std::byte* values(int layer) { return plane(2 * layer + 1); }
+
+private:
+    HostKvStorage(const KvShape& shape, std::byte* memory, std::size_t byteSize);
+
+    std::byte* plane(int index) {
+        return m_memory + static_cast<std::size_t>(index) * m_planeBytes;
+    }
+
+    KvShape m_shape;
+    std::byte* m_memory; // an anonymous mapping of m_byteSize bytes
+    std::size_t m_byteSize;
+    std::size_t m_headDimBytes;
+    std::size_t m_planeBytes; // keys or values of one layer
+};
+
+} // namespace engine

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace engine {
+
+/// What a pass does at one attention or MLP sublayer. Not a bool: a plan may one day also replace
+/// a span of layers by something else, so readers must switch over the values they know.
+enum class SublayerAction : std::uint8_t {
+    Run,
+    Skip, ///< the sublayer and its norm add nothing; the residual stream passes unchanged
+};
+
+/// Which attention and MLP sublayers run, and after which layer the pass exits. A plain value.
+struct LayerPlan {
+    std::vector<SublayerAction> attention; ///< one entry a layer
+    std::vector<SublayerAction> mlp;       ///< one entry a layer
+    /// Layers beyond this 0-based one are left out; final norm and head still run.
+    int exitAfterLayer = 0;
+
+    /// Everything runs.
+    static LayerPlan full(int layerCount) {
+        const auto count = static_cast<std::size_t>(layerCount);
+        return {std::vector(count, SublayerAction::Run),
+                std::vector(count, SublayerAction::Run),
+                layerCount - 1};
+    }
+
+    int layerCount() const { return static_cast<int>(attention.size()); }
+
+    bool runsAttention(int layer) const {
+        return attention[static_cast<std::size_t>(layer)] == SublayerAction::Run;
+    }
+
+    bool runsMlp(int layer) const {
+        return mlp[static_cast<std::size_t>(layer)] == SublayerAction::Run;
+    }
+
+    bool operator==(const LayerPlan&) const = default;
+};
+
+} // namespace engine

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+#include "engine/loading/model_config.h"
+#include "engine/loading/weight_source.h"
+#include "engine/model/attention_layout.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layer_plan.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// The arithmetic of a backend.
+enum class Precision { F32, F64, BF16 };
+
+std::string_view precisionName(Precision precision); ///< "float32", "float64", "bfloat16"
+
+/// What one forward pass shall do. All spans are guests: they must live until the call returns.
+struct ForwardRequest {
+    const LayerPlan& plan;
+    const AttentionLayout& layout;
+    /// [rows] ids, the input when `firstLayer` is 0.
+    std::span<const TokenId> tokens;
+    /// [rows, hidden] residual stream that enters `firstLayer`, the input when that is above 0.
+    std::span<const double> hidden = {};
+    /// Layers [firstLayer, endLayer) of the plan are run; -1 means all up to the plan's exit.
+    int firstLayer = 0;
+    int endLayer = -1;
+    /// Rows whose logits are wanted: final norm and head on the stream behind the last layer run.
+    std::span<const int> logitRows = {};
+    /// Layers after which the residual stream of all rows is wanted, ascending.
+    std::span<const int> hiddenLayers = {};
+};
+
+/// What came out. Numbers are double whatever the backend's precision: every narrower value is
+/// exact in it, so one type serves all backends (fast paths avoid full logit rows altogether).
+struct ForwardResult {
+    std::vector<double> logits; ///< [logitRows, vocab]
+    std::vector<double> hidden; ///< [hiddenLayers, rows, hidden]
+    int vocabSize = 0;
+
+    std::span<const double> logitRow(int index) const {
+        const auto width = static_cast<std::size_t>(vocabSize);
+        return std::span(logits).subspan(static_cast<std::size_t>(index) * width, width);
+    }
+};
+
+/// A loaded network: the one interface of all backends. A pass writes keys and values of its rows
+/// at the layout's slots for every attention it runs, reads those of the slots its rows see, and
+/// leaves the cache's length alone. Thread: engine.
+class Transformer {
+public:
+    virtual ~Transformer() = default;
+
+    virtual const ModelConfig& config() const = 0;
+
+    virtual Precision precision() const = 0;
+
+    /// An empty cache of `capacity` slots. Errors: NoMemory.
+    virtual Result<KvCache> makeCache(Position capacity) const = 0;
+
+    /// Runs one pass. Errors: Numeric when the residual stream or the logits are no longer finite
+    /// (names the first tensor behind which that happens). Wrong shapes and ids outside the
+    /// vocabulary are a bug (ENGINE_CHECK): callers check prompts first.
+    virtual Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) = 0;
+
+    /// Memory that the weights take, bytes.
+    virtual std::size_t weightBytes() const = 0;
+};
+
+/// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
+using LoadProgress = std::function<void(double)>;
+
+/// How a backend shall load a model.
+struct TransformerOptions {
+    Precision precision = Precision::F32;
+    int threads = 0;           ///< compute threads; 0 = the backend's choice
+    std::stop_token stop = {}; ///< polled between tensors
+    LoadProgress progress = {};
+};
+
+/// The reference of exactness: plain loops, float32 or float64, each output row summed in one
+/// fixed order whatever the number of rows. Reads its weights from `source`, which may go away
+/// afterwards. Errors: Unsupported precision; NotFound, CorruptFile, Numeric name the tensor;
+/// Cancelled; NoMemory.
+Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& config,
+                                                          const WeightSource& source,
+                                                          const TransformerOptions& options);
+
+} // namespace engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/loading/model_files.h"
+#include "engine/text/tokenizer.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// One turn of a conversation.
+struct ChatMessage {
+    std::string role; ///< "system", "user" or "assistant"
+    std::string content;
+};
+
+/// Bounds for a template that nobody has reason to trust.
+struct TemplateLimits {
+    std::uint64_t maxSteps = 1'000'000;
+    std::uint64_t maxOutputBytes = 1'000'000;
+    int maxDepth = 64;
+};
+
+/// Messages to prompt text, by the Jinja subset that chat templates use (formats.md 4.6).
+/// No attribute access beyond plain values, no I/O, no recursion without bound. Thread: any.
+class ChatTemplate {
+public:
+    /// Compiles a template; `origin` is told to the user ("tokenizer_config.json", "built-in
+    /// ChatML"). Errors: Unsupported or CorruptFile with line and column of the construct.
+    static Result<ChatTemplate> compile(std::string_view source, std::string origin);
+
+    ChatTemplate(ChatTemplate&&) noexcept;
+    ChatTemplate& operator=(ChatTemplate&&) noexcept;
+    ~ChatTemplate();
+
+    /// Renders with these variables (an object). Errors: what raise_exception said
+    /// (InvalidInput), or the limit that was hit, with the line.
+    Result<std::string> render(const nlohmann::json& variables,
+                               const TemplateLimits& limits = {}) const;
+
+    /// Renders a conversation; bos_token and eos_token come from the tokenizer.
+    Result<std::string> renderChat(const std::vector<ChatMessage>& messages,
+                                   const Tokenizer& tokenizer,
+                                   bool addGenerationPrompt) const;
+
+    const std::string& origin() const;
+
+private:
+    struct Program;
+    explicit ChatTemplate(std::unique_ptr<Program> program, std::string origin);
+    std::unique_ptr<Program> m_program;
+    std::string m_origin;
+};
+
+/// The model's own template; if it has none or it cannot be compiled, the built-in one (ChatML,
+/// Llama 2, Llama 3, Mistral, DeepSeek) that the vocabulary's special tokens point to.
+/// `origin()` tells which one it is, and why when a template of the model was passed over.
+Result<ChatTemplate> chooseChatTemplate(const ModelFiles& files, const Tokenizer& tokenizer);
+
+} // namespace engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+#include "engine/loading/model_files.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Text to tokens and back. Thread: const calls from any one thread at a time.
+class Tokenizer {
+public:
+    virtual ~Tokenizer() = default;
+
+    /// Tokens of a text; special and added tokens written in it become their ids.
+    /// `addSpecial` puts the model's own begin token (and end token if it asks so) around it.
+    /// Errors: InvalidInput when the text is not UTF-8 (says the byte offset).
+    virtual Result<std::vector<TokenId>> encode(std::string_view text, bool addSpecial) const = 0;
+
+    /// The text of tokens, bytes that form no UTF-8 replaced by U+FFFD.
+    /// Errors: InvalidInput when an id is outside the vocabulary.
+    virtual Result<std::string> decode(std::span<const TokenId> ids, bool skipSpecial) const = 0;
+
+    /// Number of ids that decode knows: 0 .. vocabSize() - 1, added tokens included.
+    virtual int vocabSize() const = 0;
+
+    /// The entry as the vocabulary spells it ("Ġthe", "▁the", "<0x0A>"); empty for a gap.
+    virtual std::string tokenText(TokenId id) const = 0;
+
+    /// The raw bytes an id contributes in the middle of a text (U+2581 and byte map undone).
+    virtual std::string tokenBytes(TokenId id) const = 0;
+
+    virtual bool isSpecial(TokenId id) const = 0;
+    virtual TokenId bosId() const = 0;               ///< kNoToken when there is none
+    virtual std::vector<TokenId> eosIds() const = 0; ///< may be empty
+    /// The id whose vocabulary text is exactly this, or kNoToken.
+    virtual TokenId findToken(std::string_view text) const = 0;
+
+    /// For people: "byte-level BPE (tokenizer.json, 49152 tokens)".
+    virtual std::string description() const = 0;
+};
+
+/// Builds the tokenizer that a model's files describe: GGUF vocabulary, tokenizer.json, or
+/// tokenizer.model, in this order of what is there.
+/// Errors: NotFound when there is none; Unsupported and CorruptFile say what and where.
+Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files);
+
+} // namespace engine
