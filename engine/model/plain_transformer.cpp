@@ -1,1 +1,356 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/model/plain_math.h"
+#include "engine/model/plain_weights.h"
+#include "engine/model/transformer.h"
+
+#include <cmath>
+#include <optional>
+#include <type_traits>
+
+namespace engine {
+
+namespace {
+
+using namespace plain;
+
+std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
+
+template <typename Real> class PlainTransformer final : public Transformer {
+public:
+    PlainTransformer(ModelConfig config, Weights<Real> weights)
+        : m_config(std::move(config))
+        , m_weights(std::move(weights))
+        , m_frequencies(rotaryFrequencies(m_config)) {}
+
+    const ModelConfig& config() const override { return m_config; }
+
+    Precision precision() const override {
+        return std::is_same_v<Real, double> ? Precision::F64 : Precision::F32;
+    }
+
+    std::size_t weightBytes() const override { return m_weights.byteSize(); }
+
+    Result<KvCache> makeCache(Position capacity) const override {
+        const KvType type = std::is_same_v<Real, double> ? KvType::F64 : KvType::F32;
+        ENGINE_TRY(
+            auto storage,
+            HostKvStorage::make(
+                {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, type}));
+        return KvCache(std::move(storage));
+    }
+
+    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override;
+
+private:
+    /// What one pass works on.
+    struct Pass {
+        const ForwardRequest& request;
+        HostKvStorage& storage;
+        std::vector<Real> stream;         // [rows, hidden], the residual stream
+        std::vector<Real> cosines, sines; // [rows, headDim / 2]
+        std::optional<Error> error;       // the first place where numbers stopped being finite
+    };
+
+    /// A buffer of a sublayer and the tensor it was made with, in the order of computation.
+    struct Stage {
+        std::span<const Real> values;
+        const std::string& tensor;
+    };
+
+    void checkRequest(const ForwardRequest& request, const KvCache& cache) const;
+    void readInput(Pass& pass) const;
+    void prepareAngles(Pass& pass) const;
+    void runAttention(Pass& pass, int layer) const;
+    void
+    storeKeysAndValues(Pass& pass, int layer, std::span<Real> keys, std::span<Real> values) const;
+    void
+    attendRow(Pass& pass, int layer, int row, std::span<Real> query, std::span<Real> out) const;
+    void runMlp(Pass& pass, int layer) const;
+    void runHead(Pass& pass, ForwardResult& result) const;
+    std::vector<Real> normalise(std::span<const Real> stream, std::span<const Real> weight) const;
+    std::vector<Real> apply(const Linear<Real>& linear, std::span<const Real> in) const;
+    void addToStream(Pass& pass, std::span<const Stage> stages, std::string_view where) const;
+
+    ModelConfig m_config;
+    Weights<Real> m_weights;
+    std::vector<double> m_frequencies; // [headDim / 2], radians per position
+};
+
+template <typename Real>
+Result<ForwardResult> PlainTransformer<Real>::forward(const ForwardRequest& request,
+                                                      KvCache& cache) {
+    checkRequest(request, cache);
+    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}};
+    ForwardResult result;
+    result.vocabSize = m_config.vocabSize;
+    readInput(pass);
+    prepareAngles(pass);
+    const int planEnd = request.plan.exitAfterLayer + 1;
+    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
+    std::size_t nextHidden = 0;
+    for (int layer = request.firstLayer; layer < end && !pass.error; ++layer) {
+        if (request.plan.runsAttention(layer))
+            runAttention(pass, layer);
+        if (request.plan.runsMlp(layer))
+            runMlp(pass, layer);
+        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
+            result.hidden.insert(result.hidden.end(), pass.stream.begin(), pass.stream.end());
+            ++nextHidden;
+        }
+    }
+    ENGINE_CHECK(pass.error || nextHidden == request.hiddenLayers.size(),
+                 "hidden states of a layer outside [{}, {}) were asked for",
+                 request.firstLayer,
+                 end);
+    if (!pass.error)
+        runHead(pass, result);
+    if (pass.error)
+        return *std::move(pass.error);
+    return result;
+}
+
+template <typename Real>
+void PlainTransformer<Real>::checkRequest(const ForwardRequest& request,
+                                          const KvCache& cache) const {
+    const std::size_t rows = toSize(request.layout.rowCount());
+    ENGINE_CHECK(request.plan.layerCount() == m_config.layerCount &&
+                     request.plan.exitAfterLayer < m_config.layerCount,
+                 "a plan of {} layers, exit after {}, for a network of {}",
+                 request.plan.layerCount(),
+                 request.plan.exitAfterLayer,
+                 m_config.layerCount);
+    ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
+                 "slots up to {} in a cache of {}",
+                 request.layout.endSlot(),
+                 cache.capacity());
+    if (request.firstLayer > 0) {
+        ENGINE_CHECK(request.hidden.size() == rows * toSize(m_config.hiddenSize),
+                     "{} hidden values for {} rows of {}",
+                     request.hidden.size(),
+                     rows,
+                     m_config.hiddenSize);
+        return;
+    }
+    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
+    for (const TokenId id : request.tokens)
+        ENGINE_CHECK(id >= 0 && id < m_config.vocabSize,
+                     "token id {} in a vocabulary of {}",
+                     id,
+                     m_config.vocabSize);
+}
+
+template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) const {
+    const std::size_t width = toSize(m_config.hiddenSize);
+    if (pass.request.firstLayer > 0) {
+        pass.stream.reserve(pass.request.hidden.size());
+        for (const double value : pass.request.hidden)
+            pass.stream.push_back(static_cast<Real>(value));
+        return;
+    }
+    pass.stream.reserve(pass.request.tokens.size() * width);
+    for (const TokenId id : pass.request.tokens) {
+        const Real* row = m_weights.embedding.weight.data() + toSize(id) * width;
+        pass.stream.insert(pass.stream.end(), row, row + width);
+    }
+}
+
+template <typename Real> void PlainTransformer<Real>::prepareAngles(Pass& pass) const {
+    for (int row = 0; row < pass.request.layout.rowCount(); ++row)
+        for (const double frequency : m_frequencies) {
+            const double angle = frequency * pass.request.layout.position(row);
+            pass.cosines.push_back(static_cast<Real>(std::cos(angle)));
+            pass.sines.push_back(static_cast<Real>(std::sin(angle)));
+        }
+}
+
+template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, int layer) const {
+    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const std::vector<Real> in = normalise(pass.stream, weights.attentionNorm);
+    std::vector<Real> queries = apply(weights.query, in); // [rows, heads, headDim]
+    std::vector<Real> keys = apply(weights.key, in);      // [rows, kvHeads, headDim]
+    std::vector<Real> values = apply(weights.value, in);  // [rows, kvHeads, headDim]
+    storeKeysAndValues(pass, layer, keys, values);
+    std::vector<Real> context(queries.size()); // [rows, heads, headDim]
+    const std::size_t width = toSize(m_config.headCount * m_config.headDim);
+    for (int row = 0; row < pass.request.layout.rowCount(); ++row)
+        attendRow(pass,
+                  layer,
+                  row,
+                  std::span(queries).subspan(toSize(row) * width, width),
+                  std::span(context).subspan(toSize(row) * width, width));
+    const std::vector<Real> out = apply(weights.output, context);
+    const Stage stages[] = {{queries, weights.query.name},
+                            {keys, weights.key.name},
+                            {values, weights.value.name},
+                            {context, weights.value.name},
+                            {out, weights.output.name}};
+    addToStream(pass, stages, fmt::format("layer {}'s attention", layer));
+}
+
+template <typename Real>
+void PlainTransformer<Real>::storeKeysAndValues(Pass& pass,
+                                                int layer,
+                                                std::span<Real> keys,
+                                                std::span<Real> values) const {
+    const std::size_t dim = toSize(m_config.headDim);
+    const std::size_t half = dim / 2;
+    const std::size_t heads = toSize(m_config.kvHeadCount);
+    const std::size_t capacity = toSize(pass.storage.capacity());
+    Real* keyPlane = reinterpret_cast<Real*>(pass.storage.keys(layer));
+    Real* valuePlane = reinterpret_cast<Real*>(pass.storage.values(layer));
+    for (std::size_t row = 0; row < toSize(pass.request.layout.rowCount()); ++row)
+        for (std::size_t head = 0; head < heads; ++head) {
+            const std::size_t from = (row * heads + head) * dim;
+            const std::size_t slot = toSize(pass.request.layout.firstSlot()) + row;
+            const std::size_t to = (head * capacity + slot) * dim;
+            rotate(keys.data() + from,
+                   std::span<const Real>(pass.cosines).subspan(row * half, half),
+                   std::span<const Real>(pass.sines).subspan(row * half, half));
+            std::copy_n(keys.data() + from, dim, keyPlane + to);
+            std::copy_n(values.data() + from, dim, valuePlane + to);
+        }
+}
+
+/// One row's attention over exactly its own keys, by position. Shapes: query, out [heads, headDim].
+template <typename Real>
+void PlainTransformer<Real>::attendRow(
+    Pass& pass, int layer, int row, std::span<Real> query, std::span<Real> out) const {
+    const std::size_t dim = toSize(m_config.headDim);
+    const std::size_t half = dim / 2;
+    const std::size_t planeRow = toSize(pass.storage.capacity()) * dim;
+    const std::size_t groupSize = toSize(m_config.headCount / m_config.kvHeadCount);
+    const int window = m_config.layerWindows[toSize(layer)];
+    const Real scale = Real(1) / std::sqrt(static_cast<Real>(dim));
+    std::vector<std::size_t> slots;
+    pass.request.layout.forEachKey(
+        row, window, [&slots](Position slot) { slots.push_back(toSize(slot)); });
+    std::vector<Real> scores(slots.size());
+    for (std::size_t head = 0; head < toSize(m_config.headCount); ++head) {
+        Real* headQuery = query.data() + head * dim;
+        rotate(headQuery,
+               std::span<const Real>(pass.cosines).subspan(toSize(row) * half, half),
+               std::span<const Real>(pass.sines).subspan(toSize(row) * half, half));
+        const std::size_t plane = head / groupSize * planeRow;
+        const Real* keys = reinterpret_cast<const Real*>(pass.storage.keys(layer)) + plane;
+        const Real* values = reinterpret_cast<const Real*>(pass.storage.values(layer)) + plane;
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            scores[i] = dot(headQuery, keys + slots[i] * dim, dim) * scale;
+        const Real highest = *std::max_element(scores.begin(), scores.end());
+        Real total = 0;
+        for (Real& score : scores)
+            total += score = std::exp(score - highest);
+        Real* headOut = out.data() + head * dim;
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            for (std::size_t d = 0; d < dim; ++d)
+                headOut[d] += scores[i] * values[slots[i] * dim + d];
+        for (std::size_t d = 0; d < dim; ++d)
+            headOut[d] /= total;
+    }
+}
+
+template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int layer) const {
+    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const std::vector<Real> in = normalise(pass.stream, weights.mlpNorm);
+    const std::vector<Real> gate = apply(weights.gate, in); // [rows, mlp]
+    const std::vector<Real> up = apply(weights.up, in);     // [rows, mlp]
+    std::vector<Real> inner(gate.size());
+    for (std::size_t i = 0; i < gate.size(); ++i)
+        inner[i] = silu(gate[i]) * up[i];
+    const std::vector<Real> out = apply(weights.down, inner);
+    const Stage stages[] = {{gate, weights.gate.name},
+                            {up, weights.up.name},
+                            {inner, weights.up.name},
+                            {out, weights.down.name}};
+    addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
+}
+
+/// Adds a sublayer's output (its last stage) to the stream; notes the first stage that is not
+/// finite.
+template <typename Real>
+void PlainTransformer<Real>::addToStream(Pass& pass,
+                                         std::span<const Stage> stages,
+                                         std::string_view where) const {
+    const std::span<const Real> out = stages.back().values;
+    for (std::size_t i = 0; i < out.size(); ++i)
+        pass.stream[i] += out[i];
+    if (allFinite<Real>(pass.stream))
+        return;
+    const std::size_t rows = toSize(pass.request.layout.rowCount());
+    for (const Stage& stage : stages) {
+        const std::size_t width = stage.values.size() / rows;
+        for (std::size_t i = 0; i < stage.values.size(); ++i)
+            if (!std::isfinite(stage.values[i])) {
+                pass.error = nonFiniteError(
+                    where, stage.tensor, pass.request.layout.position(static_cast<int>(i / width)));
+                return;
+            }
+    }
+    pass.error = nonFiniteError(where, stages.back().tensor, pass.request.layout.position(0));
+}
+
+template <typename Real>
+void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
+    const std::size_t width = toSize(m_config.hiddenSize);
+    std::vector<Real> rows; // [logitRows, hidden]
+    for (const int row : pass.request.logitRows) {
+        ENGINE_CHECK(row >= 0 && row < pass.request.layout.rowCount(), "logits of row {}", row);
+        const Real* from = pass.stream.data() + toSize(row) * width;
+        rows.insert(rows.end(), from, from + width);
+    }
+    const std::vector<Real> logits =
+        apply(m_weights.outputHead(), normalise(rows, m_weights.finalNorm));
+    const std::size_t vocab = toSize(m_config.vocabSize);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+        if (!std::isfinite(logits[i])) {
+            const int row = pass.request.logitRows[i / vocab];
+            pass.error = nonFiniteError(
+                "the output head", m_weights.outputHead().name, pass.request.layout.position(row));
+            return;
+        }
+    result.logits.assign(logits.begin(), logits.end());
+}
+
+template <typename Real>
+std::vector<Real> PlainTransformer<Real>::normalise(std::span<const Real> stream,
+                                                    std::span<const Real> weight) const {
+    std::vector<Real> out(stream.size());
+    for (std::size_t at = 0; at < stream.size(); at += weight.size())
+        rmsNorm(stream.subspan(at, weight.size()), weight, m_config.normEpsilon, out.data() + at);
+    return out;
+}
+
+template <typename Real>
+std::vector<Real> PlainTransformer<Real>::apply(const Linear<Real>& linear,
+                                                std::span<const Real> in) const {
+    std::vector<Real> out(in.size() / linear.inputs * (linear.weight.size() / linear.inputs));
+    multiply<Real>(linear.weight, linear.bias, in, linear.inputs, out);
+    return out;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& config,
+                                                          const WeightSource& source,
+                                                          const TransformerOptions& options) {
+    ENGINE_TRY_DO(config.validate());
+    switch (options.precision) {
+    case Precision::F32: {
+        ENGINE_TRY(auto weights, readWeights<float>(config, source, options));
+        return std::unique_ptr<Transformer>(
+            std::make_unique<PlainTransformer<float>>(config, std::move(weights)));
+    }
+    case Precision::F64: {
+        ENGINE_TRY(auto weights, readWeights<double>(config, source, options));
+        return std::unique_ptr<Transformer>(
+            std::make_unique<PlainTransformer<double>>(config, std::move(weights)));
+    }
+    case Precision::BF16:
+        break;
+    }
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("The plain backend does not compute in {}.", precisionName(options.precision)),
+        "It offers float32 and float64; the torch backend also offers bfloat16."};
+}
+
+} // namespace engine

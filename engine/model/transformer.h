@@ -14,6 +14,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -52,6 +53,10 @@ struct ForwardResult {
         return std::span(logits).subspan(static_cast<std::size_t>(index) * width, width);
     }
 };
+
+/// What a backend answers when a pass leaves the finite numbers: names the sublayer, the position
+/// and the first tensor behind which that shows.
+Error nonFiniteError(std::string_view where, std::string_view tensor, Position position);
 
 /// A loaded network: the one interface of all backends. A pass writes keys and values of its rows
 /// at the layout's slots for every attention it runs, reads those of the slots its rows see, and

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/cached_sequence.h"
+
+#include <algorithm>
+
+namespace engine {
+
+Result<void> checkPrompt(std::span<const TokenId> prompt, int vocabSize, int contextLength) {
+    if (prompt.empty())
+        return Error{
+            ErrorCode::InvalidInput, "The prompt holds no tokens.", "Give some text to continue."};
+    for (std::size_t i = 0; i < prompt.size(); ++i)
+        if (prompt[i] < 0 || prompt[i] >= vocabSize)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("Token id {} at place {} of the prompt is outside the model's "
+                                     "vocabulary of {} (ids 0 to {}).",
+                                     prompt[i],
+                                     i,
+                                     vocabSize,
+                                     vocabSize - 1),
+                         "Check that the ids, or the tokenizer, belong to this model."};
+    if (prompt.size() >= static_cast<std::size_t>(contextLength))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The prompt has {} tokens, but the context holds {}, one of them "
+                                 "for the answer.",
+                                 prompt.size(),
+                                 contextLength),
+                     "Shorten the prompt or raise --context (up to what the model was made for)."};
+    return {};
+}
+
+Result<void> CachedSequence::fill(Transformer& transformer,
+                                  std::span<const TokenId> tokens,
+                                  const std::stop_token& stop) {
+    const auto differs =
+        std::mismatch(m_tokens.begin(), m_tokens.end(), tokens.begin(), tokens.end());
+    m_tokens.erase(differs.first, m_tokens.end());
+    m_cache.truncate(static_cast<Position>(m_tokens.size()));
+    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
+    while (m_tokens.size() < tokens.size()) {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, "Reading the prompt was cancelled.", ""};
+        const std::size_t left = tokens.size() - m_tokens.size();
+        const auto piece =
+            tokens.subspan(m_tokens.size(), std::min<std::size_t>(left, kPrefillRows));
+        const int rows = static_cast<int>(piece.size());
+        const AttentionLayout layout = AttentionLayout::chain(length(), rows);
+        ENGINE_TRY_DO(
+            transformer.forward({.plan = plan, .layout = layout, .tokens = piece}, m_cache));
+        m_cache.commit(rows);
+        m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());
+    }
+    return {};
+}
+
+void CachedSequence::commit(TokenId token) {
+    m_cache.commit(1);
+    m_tokens.push_back(token);
+}
+
+} // namespace engine

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace engine {
+
+/// Rows of a prompt that go through the model at once, so that memory does not grow with the
+/// square of the prompt's length and a stop takes effect soon.
+inline constexpr int kPrefillRows = 128;
+
+/// Refuses prompts that no pass could take. Errors: InvalidInput, saying which id or length.
+Result<void> checkPrompt(std::span<const TokenId> prompt, int vocabSize, int contextLength);
+
+/// A cache and the tokens whose keys and values it holds: what every decoder works on.
+/// Thread: engine.
+class CachedSequence {
+public:
+    explicit CachedSequence(KvCache cache)
+        : m_cache(std::move(cache)) {}
+
+    KvCache& cache() { return m_cache; }
+
+    Position length() const { return m_cache.length(); }
+
+    Position capacity() const { return m_cache.capacity(); }
+
+    /// Makes the cache hold exactly `tokens`. What it already holds of their beginning stays (the
+    /// earlier turns of a chat); the rest runs through the model piece by piece. The one routine
+    /// that every decoder fills its cache with.
+    /// Errors: those of a pass; Cancelled between pieces. The cache then holds a beginning.
+    Result<void>
+    fill(Transformer& transformer, std::span<const TokenId> tokens, const std::stop_token& stop);
+
+    /// Commits the next slot, which the last pass has written for this token.
+    void commit(TokenId token);
+
+private:
+    KvCache m_cache;
+    std::vector<TokenId> m_tokens; // [m_cache.length()]
+};
+
+} // namespace engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder.h"
+#include "engine/text/tokenizer.h"
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// When an answer ends.
+struct GenerationLimits {
+    int maxTokens = 256;
+    std::vector<TokenId> endIds;          ///< the end id met is the last token of the answer
+    std::vector<std::string> stopStrings; ///< the text ends before the first one that appears
+};
+
+enum class FinishReason { EndToken, StopString, MaxTokens, ContextFull, Cancelled };
+
+std::string_view finishReasonName(FinishReason reason); ///< "end_token", "stop_string", ...
+
+/// Where the time of one answer went. Milliseconds are wall-clock.
+struct GenerationMetrics {
+    int promptTokens = 0;
+    int outputTokens = 0;
+    int steps = 0;
+    double promptMs = 0.0;     ///< all but the last prompt token
+    double firstTokenMs = 0.0; ///< from the start to the end of the first step
+    double decodeMs = 0.0;     ///< all steps together
+
+    double tokensPerSecond() const { return decodeMs > 0.0 ? outputTokens / decodeMs * 1e3 : 0.0; }
+
+    double tokensPerStep() const {
+        return steps > 0 ? static_cast<double>(outputTokens) / steps : 0.0;
+    }
+};
+
+struct GenerationResult {
+    std::vector<TokenId> tokens; ///< new ids, the end id included when met
+    std::string text;            ///< special tokens left out; empty without a tokenizer
+    FinishReason reason = FinishReason::MaxTokens;
+    GenerationMetrics metrics;
+};
+
+/// Told after each step: its tokens (cut at the answer's end) and the text that became certain.
+using GenerationProgress = std::function<void(const DecodeStep& step, std::string_view text)>;
+
+/// What to generate from, and who is told.
+struct GenerationRequest {
+    std::span<const TokenId> prompt;
+    GenerationLimits limits;
+    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
+    GenerationProgress onStep = {};
+    std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
+};
+
+/// Runs a decoder until the answer ends. Thread: engine.
+/// Errors: those of Decoder; InvalidInput for limits that make no sense, or when the model makes
+/// an id that the tokenizer does not know (it belongs to another model).
+Result<GenerationResult> generate(Decoder& decoder, const GenerationRequest& request);
+
+} // namespace engine

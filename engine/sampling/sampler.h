@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// How tokens are chosen. The defaults choose the most probable token every time.
+struct SamplingOptions {
+    double temperature = 0.0; ///< 0 = greedy; otherwise logits are divided by it
+    int topK = 0;             ///< keep the K best (all that tie with the K-th); 0 = off
+    double topP = 1.0;        ///< keep the least set of best tokens that reaches P; 1 = off
+    std::uint64_t seed = 0;   ///< key of all draws
+
+    /// Errors: InvalidInput, naming the option and its range.
+    Result<void> validate() const;
+};
+
+/// The tokens that can be drawn and their probabilities, in order of id; they sum to 1.
+struct Distribution {
+    std::vector<TokenId> ids;
+    std::vector<double> probabilities;
+};
+
+/// The most probable token; of equals the lowest id. The one place where ties are decided.
+/// Shapes: logits [vocab], not empty.
+TokenId argmax(std::span<const double> logits);
+
+/// Turns logits into a distribution and a token, repeatably: a draw depends on nothing but
+/// (logits, seed, output position), so any verified draft meets vanilla's own tokens.
+/// Thread: any; no state besides the options.
+class Sampler {
+public:
+    /// `options` must have passed validate().
+    explicit Sampler(const SamplingOptions& options)
+        : m_options(options) {}
+
+    const SamplingOptions& options() const { return m_options; }
+
+    bool isGreedy() const { return m_options.temperature == 0.0; }
+
+    /// Temperature, then top-k, then top-p, in float64. Greedy: the argmax with probability 1.
+    /// Shapes: logits [vocab].
+    Distribution distribution(std::span<const double> logits) const;
+
+    /// The token at `outputPosition` (0 = the first one after the prompt): the argmax over the
+    /// kept tokens of log p + Gumbel(seed, outputPosition, id), whose law is exactly p.
+    TokenId choose(std::span<const double> logits, Position outputPosition) const;
+
+private:
+    SamplingOptions m_options;
+};
+
+} // namespace engine
