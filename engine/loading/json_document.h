@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 namespace engine {
 
 class JsonDocument;
+struct JsonStorage;
 
 enum class JsonType : std::uint8_t { Null, Bool, Integer, Number, String, Array, Object };
 
@@ -49,7 +51,8 @@ public:
     /// Number of items or members; 0 for anything else.
     std::size_t size() const;
 
-    /// Member by name (hash index for large objects); Null when absent or not an object.
+    /// Member by name (sorted index for large objects: no chosen keys make it slow); Null when
+    /// absent or not an object.
     JsonValue operator[](std::string_view key) const;
     bool contains(std::string_view key) const;
 
@@ -61,16 +64,16 @@ public:
 private:
     friend class JsonDocument;
 
-    JsonValue(const JsonDocument* document, std::uint32_t node)
-        : m_document(document)
+    JsonValue(const JsonStorage* storage, std::uint32_t node)
+        : m_storage(storage)
         , m_node(node) {}
 
-    const JsonDocument* m_document = nullptr;
+    const JsonStorage* m_storage = nullptr;
     std::uint32_t m_node = 0;
 };
 
 /// A parsed JSON text in flat storage: about 32 bytes a value plus the characters of its strings.
-/// Thread: read-only after parsing, so any.
+/// Moving it leaves its values valid. Thread: read-only after parsing, so any.
 class JsonDocument {
 public:
     /// Parses by SAX with depth, size and duplicate-key checks; invalid UTF-8 is an error.
@@ -78,11 +81,16 @@ public:
     static Result<JsonDocument>
     parse(std::string_view text, const std::string& source, const JsonLimits& limits = {});
 
+    JsonDocument(JsonDocument&& other) noexcept;
+    JsonDocument& operator=(JsonDocument&& other) noexcept;
+    ~JsonDocument();
+
     JsonValue root() const;
 
 private:
-    friend class JsonValue;
-    // storage is the implementer's choice
+    explicit JsonDocument(std::unique_ptr<const JsonStorage> storage);
+
+    std::unique_ptr<const JsonStorage> m_storage;
 };
 
 /// Reads a whole file and parses it. Errors: NotFound, Io, CorruptFile with path and byte offset.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QTemporaryDir>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+/// A folder that goes away with the test.
+namespace test_support {
+
+class TemporaryFolder {
+public:
+    std::filesystem::path path() const { return m_folder.path().toStdString(); }
+
+    /// Writes (over) a file in the folder and returns its path.
+    std::filesystem::path write(const std::string& name, std::string_view bytes) const {
+        const std::filesystem::path file = path() / name;
+        std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+        stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        return file;
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+} // namespace test_support
