@@ -11,7 +11,11 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 
 # sentencepiece 0.2.1, static with hidden symbols, built once by installer/ into the cache folder.
-set(SENTENCEPIECE_ROOT "${SWIFT_STUDIO_CACHE}/sentencepiece-0.2.1" CACHE PATH "sentencepiece install tree")
+# Empty settings mean the cache folder, so that naming another cache folder moves all of them.
+set(SENTENCEPIECE_ROOT "" CACHE PATH "sentencepiece install tree; empty: in the cache folder")
+if(NOT SENTENCEPIECE_ROOT)
+    set(SENTENCEPIECE_ROOT "${SWIFT_STUDIO_CACHE}/sentencepiece-0.2.1")
+endif()
 if(NOT EXISTS "${SENTENCEPIECE_ROOT}/lib/libsentencepiece.a")
     message(FATAL_ERROR "sentencepiece is not in ${SENTENCEPIECE_ROOT}: run installer/test.sh or "
         "installer/run.sh once, or set SENTENCEPIECE_ROOT.")
@@ -24,9 +28,15 @@ set_target_properties(sentencepiece PROPERTIES
 
 # LibTorch: two imported libraries, no find_package(Torch) and no libtorch.so (they pull CUDA in).
 if(SWIFT_STUDIO_TORCH)
-    set(TORCH_ROOT "${SWIFT_STUDIO_CACHE}/torch-2.11.0/torch" CACHE PATH "unpacked torch wheel")
-    set(TORCH_CUDA_RUNTIME_DIR "${SWIFT_STUDIO_CACHE}/torch-2.11.0/cuda/nvidia/cu13/lib" CACHE PATH
-        "folder of libcudart.so.13 and libcupti.so.13")
+    set(TORCH_ROOT "" CACHE PATH "unpacked torch wheel; empty: in the cache folder")
+    set(TORCH_CUDA_RUNTIME_DIR "" CACHE PATH
+        "folder of libcudart.so.13 and libcupti.so.13; empty: in the cache folder")
+    if(NOT TORCH_ROOT)
+        set(TORCH_ROOT "${SWIFT_STUDIO_CACHE}/torch-2.11.0/torch")
+    endif()
+    if(NOT TORCH_CUDA_RUNTIME_DIR)
+        set(TORCH_CUDA_RUNTIME_DIR "${SWIFT_STUDIO_CACHE}/torch-2.11.0/cuda/nvidia/cu13/lib")
+    endif()
     foreach(file lib/libtorch_cpu.so lib/libc10.so include/ATen/ATen.h)
         if(NOT EXISTS "${TORCH_ROOT}/${file}")
             message(FATAL_ERROR "LibTorch is not in ${TORCH_ROOT} (${file} is missing): run "

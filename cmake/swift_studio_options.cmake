@@ -22,6 +22,20 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(SWIFT_STUDIO_MODULE_DIR "${CMAKE_BINARY_DIR}/lib/swift-studio")
 
+# ccache: one store in the cache folder, and paths relative to the checkout, so that a fresh clone in
+# another folder finds what an earlier one compiled. The settings travel with the command lines:
+# they hold for a build started by hand as well.
+if(CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache")
+    set(SWIFT_STUDIO_CCACHE_DIR "$ENV{CCACHE_DIR}")
+    if(NOT SWIFT_STUDIO_CCACHE_DIR)
+        set(SWIFT_STUDIO_CCACHE_DIR "${SWIFT_STUDIO_CACHE}/ccache")
+    endif()
+    # Sloppiness: what ccache needs to know about precompiled headers of GCC.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+        "CCACHE_DIR=${SWIFT_STUDIO_CCACHE_DIR}" "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}"
+        CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=3G ccache)
+endif()
+
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# What run.sh, test.sh and .ci/run share: paths, messages, the release build and the count of tests.
+# Sourced, never run. Progress goes to standard error: standard output belongs to the programs.
+
+set -euo pipefail
+
+sourceDir="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+readonly sourceDir
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# Ends the script with one sentence that says what went wrong and what to do.
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# Everything that is fetched or built once lies in one folder outside the source tree.
+chooseCacheFolder() {
+    if [[ -z "${SWIFT_STUDIO_CACHE:-}" ]]; then
+        [[ -n "${XDG_CACHE_HOME:-}${HOME:-}" ]] ||
+            fail "neither HOME nor SWIFT_STUDIO_CACHE is set: name a cache folder with SWIFT_STUDIO_CACHE."
+        SWIFT_STUDIO_CACHE="${XDG_CACHE_HOME:-${HOME:-}/.cache}/swift-studio"
+    fi
+    mkdir -p "$SWIFT_STUDIO_CACHE" 2>/dev/null ||
+        fail "the cache folder $SWIFT_STUDIO_CACHE cannot be made: name another with SWIFT_STUDIO_CACHE."
+    [[ -w "$SWIFT_STUDIO_CACHE" ]] ||
+        fail "the cache folder $SWIFT_STUDIO_CACHE is not writable: name another with SWIFT_STUDIO_CACHE."
+    SWIFT_STUDIO_CACHE="$(cd "$SWIFT_STUDIO_CACHE" && pwd -P)"
+    export SWIFT_STUDIO_CACHE
+    export CCACHE_DIR="${CCACHE_DIR:-$SWIFT_STUDIO_CACHE/ccache}"
+}
+
+# As many compilers as cores, but never more than the memory carries (a LibTorch file takes 1.5 GB).
+jobCount() {
+    local cores memoryMegabytes byMemory
+    cores="$(nproc)"
+    memoryMegabytes="$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)"
+    byMemory=$((memoryMegabytes / 1500 > 0 ? memoryMegabytes / 1500 : 1))
+    echo "${SWIFT_STUDIO_JOBS:-$((cores < byMemory ? cores : byMemory))}"
+}
+
+# Configures a preset: configurePreset NAME [CMAKE ARGUMENT ...]
+configurePreset() {
+    local preset="$1" warningsAsErrors=OFF
+    shift
+    [[ "${SWIFT_STUDIO_WERROR:-0}" == 1 ]] && warningsAsErrors=ON
+    say "configuring build/$preset"
+    (cd "$sourceDir" && cmake --preset "$preset" --log-level=NOTICE \
+        -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" \
+        -DSWIFT_STUDIO_WARNINGS_AS_ERRORS="$warningsAsErrors" "$@" >&2) ||
+        fail "CMake could not configure build/$preset; its message stands above (after moving the checkout or changing compilers, remove build/$preset and run this again)."
+}
+
+# Builds targets of a preset: buildPreset NAME [TARGET ...]
+buildPreset() {
+    local preset="$1" jobs
+    shift
+    jobs="$(jobCount)"
+    say "building build/$preset ($jobs jobs)"
+    (cd "$sourceDir" && cmake --build --preset "$preset" --parallel "$jobs" \
+        ${1:+--target "$@"} >&2) ||
+        fail "the build of build/$preset failed; the compiler's message stands above."
+}
+
+# Runs the tests of a preset: testPreset NAME [CTEST ARGUMENT ...]; gives ctest's exit status.
+testPreset() {
+    local preset="$1"
+    shift
+    say "testing build/$preset"
+    rm -f "$sourceDir/build/$preset/test_report.xml"
+    (cd "$sourceDir" && ctest --preset "$preset" --parallel "$(jobCount)" \
+        --output-junit "$sourceDir/build/$preset/test_report.xml" "$@" </dev/null)
+}
+
+# Counts test programs from the reports of presets: "12 passed, 0 failed, 1 skipped".
+# A program that could not be started counts as failed; skipped are only those that say so.
+countTests() {
+    local preset reports=()
+    for preset in "$@"; do
+        reports+=("$sourceDir/build/$preset/test_report.xml")
+    done
+    awk '
+        /<testcase /                          { waiting = 0 }
+        /<testcase / && /status="run"/        { passed++ }
+        /<testcase / && /status="fail"/       { failed++ }
+        /<testcase / && /status="disabled"/   { skipped++ }
+        /<testcase / && /status="notrun"/     { waiting = 1 }
+        waiting && /<skipped /                { if (/SKIP_/) skipped++; else failed++; waiting = 0 }
+        END {
+            line = (passed + 0) " passed, " (failed + 0) " failed"
+            print skipped ? line ", " skipped " skipped" : line
+        }' "${reports[@]}"
+}
