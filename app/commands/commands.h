@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/console.h"
+#include "app/interrupt.h"
+#include "engine/base/result.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace app {
+
+/// What a command gets to work with.
+struct CommandContext {
+    const Console& console;
+    InterruptWatcher& interrupt;
+};
+
+/// The chosen command, ready to run; `json` tells how its output shall look.
+struct ChosenCommand {
+    bool json = false;
+    std::function<engine::Result<void>(CommandContext&)> run;
+};
+
+/// Each adds one sub-command; parsing it fills `chosen`.
+void addGenerateCommand(CLI::App& app, ChosenCommand& chosen);
+void addChatCommand(CLI::App& app, ChosenCommand& chosen);
+void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
+void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
+void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
+
+} // namespace app

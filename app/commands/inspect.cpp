@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/model_options.h"
+#include "engine/loading/gguf_file.h"
+#include "engine/text/chat_template.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InspectOptions {
+    std::string path;
+    bool json = false;
+};
+
+std::string_view scalingName(RopeScalingKind kind) {
+    switch (kind) {
+    case RopeScalingKind::None:
+        return "none";
+    case RopeScalingKind::Linear:
+        return "linear";
+    case RopeScalingKind::Llama3:
+        return "llama3";
+    }
+    return "unknown";
+}
+
+Json describeConfig(const ModelConfig& config) {
+    return {{"architecture", config.architecture},
+            {"layers", config.layerCount},
+            {"hidden_size", config.hiddenSize},
+            {"mlp_size", config.mlpSize},
+            {"heads", config.headCount},
+            {"kv_heads", config.kvHeadCount},
+            {"head_dim", config.headDim},
+            {"vocab_size", config.vocabSize},
+            {"context_length", config.contextLength},
+            {"norm_epsilon", config.normEpsilon},
+            {"rope_theta", config.ropeTheta},
+            {"rope_scaling", scalingName(config.ropeScaling.kind)},
+            {"rope_scaling_factor", config.ropeScaling.factor},
+            {"rope_frequency_factors", !config.ropeFrequencyFactors.empty()},
+            {"layer_windows", config.layerWindows},
+            {"qkv_bias", config.qkvBias},
+            {"output_bias", config.outputBias},
+            {"mlp_bias", config.mlpBias},
+            {"tied_head", config.tiedHead},
+            {"bos_id", config.bosId},
+            {"eos_ids", config.eosIds},
+            {"stored_type", config.storedType}};
+}
+
+/// What loading needs: every weight in the backend's type, and the cache of a whole context.
+Json describeMemory(const ModelConfig& config, double parameterCount) {
+    const double cacheValues = 2.0 * config.layerCount * config.kvHeadCount * config.headDim;
+    return {{"parameters", parameterCount},
+            {"float32_weight_bytes", parameterCount * 4},
+            {"float64_weight_bytes", parameterCount * 8},
+            {"bfloat16_weight_bytes", parameterCount * 2},
+            {"float32_cache_bytes_per_token", cacheValues * 4}};
+}
+
+Json describeTensors(const WeightSource& weights) {
+    Json tensors = Json::array();
+    for (const TensorInfo& tensor : weights.tensors())
+        tensors.push_back({{"name", tensor.name},
+                           {"type", tensorTypeName(tensor.type)},
+                           {"shape", tensor.shape},
+                           {"bytes", tensor.byteSize}});
+    return tensors;
+}
+
+double parameterCountOf(const WeightSource& weights) {
+    double count = 0.0;
+    for (const TensorInfo& tensor : weights.tensors())
+        count += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
+    return count;
+}
+
+/// The part of a model that is missing leaves null; one that is there but damaged is an error.
+Result<void> addNetwork(const ModelFiles& files, Json& report) {
+    const auto config = files.config();
+    if (!config && config.error().code != ErrorCode::NotFound)
+        return config.error();
+    if (config)
+        report["config"] = describeConfig(config.value());
+    const auto weights = files.weights();
+    if (!weights && weights.error().code != ErrorCode::NotFound)
+        return weights.error();
+    if (weights) {
+        const double parameters = parameterCountOf(*weights.value());
+        if (config)
+            report["memory"] = describeMemory(config.value(), parameters);
+        report["tensors"] = describeTensors(*weights.value());
+    }
+    report["notes"] = config ? Json(config.value().notes) : Json::array();
+    return {};
+}
+
+Result<void> addText(const ModelFiles& files, Json& report) {
+    ENGINE_TRY(const auto tokenizer, openTokenizer(files));
+    if (!tokenizer)
+        return {};
+    report["tokenizer"] = {{"description", tokenizer->description()},
+                           {"size", tokenizer->vocabSize()},
+                           {"bos_id", tokenizer->bosId()},
+                           {"eos_ids", tokenizer->eosIds()}};
+    ENGINE_TRY(const ChatTemplate chatTemplate, chooseChatTemplate(files, *tokenizer));
+    report["chat_template"] = chatTemplate.origin();
+    return {};
+}
+
+std::string gigabytes(double bytes) {
+    return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9)
+                        : fmt::format("{:.1f} MB", bytes / 1e6);
+}
+
+void printSection(const Console& console, const std::string& title, const Json& values) {
+    console.line("\n" + title);
+    if (!values.is_object()) {
+        console.line("  none");
+        return;
+    }
+    for (const auto& [key, value] : values.items())
+        console.line(fmt::format(
+            "  {:<26} {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+}
+
+void printTensorSummary(const Console& console, const Json& tensors) {
+    std::map<std::string, std::pair<int, double>> types;
+    for (const Json& tensor : tensors) {
+        auto& [count, bytes] = types[tensor["type"].get<std::string>()];
+        ++count;
+        bytes += tensor["bytes"].get<double>();
+    }
+    console.line("\nTensors");
+    for (const auto& [type, sum] : types)
+        console.line(
+            fmt::format("  {:<6} {:>5} tensors {:>12}", type, sum.first, gigabytes(sum.second)));
+    for (const Json& tensor : tensors)
+        console.line(fmt::format("  {:<48} {:<5} {:>18} {:>12}",
+                                 tensor["name"].get<std::string>(),
+                                 tensor["type"].get<std::string>(),
+                                 tensor["shape"].dump(),
+                                 gigabytes(tensor["bytes"].get<double>())));
+}
+
+void printForPeople(const Console& console, const Json& report) {
+    console.line(fmt::format(
+        "{} ({})", report["path"].get<std::string>(), report["format"].get<std::string>()));
+    printSection(console, "Network", report["config"]);
+    if (const Json& memory = report["memory"]; memory.is_object()) {
+        console.line("\nMemory");
+        console.line(fmt::format(
+            "  {:<26} {:.1f} million", "parameters", memory["parameters"].get<double>() / 1e6));
+        for (const char* precision : {"float32", "float64", "bfloat16"})
+            console.line(fmt::format(
+                "  {:<26} {}",
+                fmt::format("weights in {}", precision),
+                gigabytes(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
+        console.line(fmt::format("  {:<26} {:.1f} kB",
+                                 "cache, a token, float32",
+                                 memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
+    }
+    printSection(console, "Tokenizer", report["tokenizer"]);
+    console.line("\nChat template\n  " + (report["chat_template"].is_string()
+                                              ? report["chat_template"].get<std::string>()
+                                              : "none"));
+    for (const Json& note : report["notes"])
+        console.line("\nNote: " + note.get<std::string>());
+    if (report["tensors"].is_array())
+        printTensorSummary(console, report["tensors"]);
+}
+
+Result<void> runInspect(const InspectOptions& options, CommandContext& context) {
+    ModelOptions model;
+    model.model = options.path;
+    ENGINE_TRY(const ModelFiles files, openModel(model));
+    const bool isGguf = files.format() == ModelFiles::Format::Gguf;
+    Json report = {{"path", files.path().string()},
+                   {"format", isGguf ? "GGUF" : "folder"},
+                   {"config", nullptr},
+                   {"memory", nullptr},
+                   {"tokenizer", nullptr},
+                   {"chat_template", nullptr},
+                   {"notes", Json::array()},
+                   {"tensors", nullptr},
+                   {"metadata", nullptr}};
+    ENGINE_TRY_DO(addNetwork(files, report));
+    ENGINE_TRY_DO(addText(files, report));
+    if (isGguf)
+        for (const auto& [key, value] : files.gguf()->describeMetadata())
+            report["metadata"][key] = value;
+    if (context.console.isJson())
+        context.console.jsonLine(report);
+    else
+        printForPeople(context.console, report);
+    return {};
+}
+
+} // namespace
+
+void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand(
+        "inspect",
+        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template");
+    const auto options = std::make_shared<InspectOptions>();
+    command->add_option(
+        "path", options->path, "Model folder or GGUF file; without it, the default model");
+    command->add_flag("--json", options->json, "One JSON object on standard output");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runInspect(*options, context); };
+    });
+}
+
+} // namespace app

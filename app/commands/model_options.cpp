@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/model_options.h"
+
+#include "engine/model/backend_registry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <system_error>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kDefaultContext = 8192;
+
+Result<Precision> parsePrecision(const std::string& name) {
+    for (const Precision precision : {Precision::F32, Precision::F64, Precision::BF16})
+        if (name == precisionName(precision))
+            return precision;
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("The precision \"{}\" is not known.", name),
+                 "Choose float32, float64 or bfloat16."};
+}
+
+std::string chooseBackend(const BackendRegistry& registry, const std::string& asked) {
+    if (!asked.empty())
+        return asked;
+    const auto names = registry.names();
+    return std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
+}
+
+std::filesystem::path cacheFolder() {
+    if (const char* cache = std::getenv("SWIFT_STUDIO_CACHE"); cache != nullptr && *cache != '\0')
+        return cache;
+    if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0')
+        return std::filesystem::path(xdg) / "swift-studio";
+    const char* home = std::getenv("HOME");
+    return std::filesystem::path(home != nullptr ? home : ".") / ".cache" / "swift-studio";
+}
+
+} // namespace
+
+void addModelPathOption(CLI::App& command, ModelOptions& options) {
+    command.add_option("--model",
+                       options.model,
+                       "Model folder (config.json, *.safetensors, tokenizer) or GGUF file; "
+                       "without it, the default model");
+}
+
+void addModelOptions(CLI::App& command, ModelOptions& options) {
+    addModelPathOption(command, options);
+    command.add_option("--backend",
+                       options.backend,
+                       "Who computes: torch (fast, LibTorch) or plain (slow loops, the reference "
+                       "of exactness); default: torch where it was built");
+    command
+        .add_option("--precision",
+                    options.precision,
+                    "Arithmetic: float32, float64 or bfloat16 (torch only)")
+        ->capture_default_str();
+    command.add_option("--threads", options.threads, "Compute threads; 0 lets the backend choose")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str();
+}
+
+Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {
+    if (options.context > config.contextLength)
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("A context of {} tokens was asked for, but the model was made for {}.",
+                        options.context,
+                        config.contextLength),
+            "Leave --context out, or ask for less."};
+    return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
+}
+
+Result<ModelFiles> openModel(const ModelOptions& options) {
+    if (!options.model.empty())
+        return ModelFiles::open(options.model);
+    const std::filesystem::path path = defaultModelPath();
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("The default model is not at {}.", path.string()),
+                     "Run installer/run.sh once to fetch it, or name a model with --model."};
+    return ModelFiles::open(path);
+}
+
+Result<std::unique_ptr<Tokenizer>> openTokenizer(const ModelFiles& files) {
+    auto tokenizer = loadTokenizer(files);
+    if (!tokenizer && tokenizer.error().code == ErrorCode::NotFound)
+        return std::unique_ptr<Tokenizer>();
+    return tokenizer;
+}
+
+Result<LoadedModel>
+loadModel(const ModelOptions& options, const ModelFiles& files, std::stop_token stop) {
+    ENGINE_TRY(const Precision precision, parsePrecision(options.precision));
+    ENGINE_TRY(ModelConfig config, files.config());
+    BackendRegistry registry(moduleFolder());
+    LoadedModel model;
+    model.backend = chooseBackend(registry, options.backend);
+    ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
+    ENGINE_TRY(const auto weights, files.weights());
+    ProgressBar bar("Loading " + files.path().filename().string());
+    TransformerOptions backendOptions;
+    backendOptions.precision = precision;
+    backendOptions.threads = options.threads;
+    backendOptions.stop = std::move(stop);
+    backendOptions.progress = [&bar](double part) { bar.show(part); };
+    ENGINE_TRY(model.transformer, factory(config, *weights, backendOptions));
+    model.config = std::move(config);
+    return model;
+}
+
+Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
+    for (TokenId id = config.vocabSize; id < tokenizer.vocabSize(); ++id)
+        if (!tokenizer.isSpecial(id) && !tokenizer.tokenText(id).empty())
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
+                            "{}: they do not belong together.",
+                            tokenizer.vocabSize(),
+                            config.vocabSize),
+                "Put the tokenizer files of this very model beside it."};
+    return {};
+}
+
+Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string& option) {
+    std::vector<TokenId> ids;
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    while (at < end) {
+        TokenId id = 0;
+        const auto [next, failure] = std::from_chars(at, end, id);
+        const bool goesOn = next < end && *next == ',' && next + 1 < end;
+        if (failure != std::errc() || (next != end && !goesOn))
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} holds \"{}\" at character {}, which is no token id.",
+                                     option,
+                                     std::string(at, std::min(at + 12, end)),
+                                     at - text.data() + 1),
+                         "Write ids as whole numbers with commas between them: 1,2,3."};
+        ids.push_back(id);
+        at = goesOn ? next + 1 : next;
+    }
+    if (ids.empty())
+        return Error{ErrorCode::InvalidInput, option + " holds no ids.", "Write ids as 1,2,3."};
+    return ids;
+}
+
+std::filesystem::path moduleFolder() {
+    std::error_code ignored;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    return program.parent_path().parent_path() / "lib" / "swift-studio";
+}
+
+std::filesystem::path defaultModelPath() {
+    return cacheFolder() / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf";
+}
+
+} // namespace app

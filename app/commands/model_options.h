@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/commands.h"
+#include "engine/loading/model_files.h"
+#include "engine/model/transformer.h"
+#include "engine/text/tokenizer.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The options that choose a model and how it is computed.
+struct ModelOptions {
+    std::string model; ///< empty = the default model
+    std::string backend;
+    std::string precision = "float32";
+    int threads = 0;
+    int context = 0; ///< tokens; 0 = the smaller of the model's and 8192
+};
+
+/// --model alone.
+void addModelPathOption(CLI::App& command, ModelOptions& options);
+
+/// --model, --backend, --precision, --threads.
+void addModelOptions(CLI::App& command, ModelOptions& options);
+
+/// The smaller of the model's context and 8192, unless --context says otherwise.
+/// Errors: InvalidInput when more is asked for than the model was made for.
+engine::Result<int> contextLength(const ModelOptions& options, const engine::ModelConfig& config);
+
+/// Opens the files that --model names. Errors: those of ModelFiles::open; NotFound for a default
+/// model that was never fetched.
+engine::Result<engine::ModelFiles> openModel(const ModelOptions& options);
+
+/// The model's tokenizer, null when it has none (see loadTokenizer for errors).
+engine::Result<std::unique_ptr<engine::Tokenizer>> openTokenizer(const engine::ModelFiles& files);
+
+/// A network that is ready to run.
+struct LoadedModel {
+    engine::ModelConfig config;
+    std::unique_ptr<engine::Transformer> transformer;
+    std::string backend;
+};
+
+/// Reads config and weights with a progress bar. Errors: those of the loaders and the backend.
+engine::Result<LoadedModel>
+loadModel(const ModelOptions& options, const engine::ModelFiles& files, std::stop_token stop);
+
+/// Refuses a tokenizer whose ids reach beyond the model's vocabulary. Errors: InvalidInput.
+engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,
+                                        const engine::ModelConfig& config);
+
+/// "1,2,3" as ids. Errors: InvalidInput naming the part that is no id.
+engine::Result<std::vector<engine::TokenId>> parseIds(const std::string& text,
+                                                      const std::string& option);
+
+/// Where backend modules lie: beside this program, in the build and the install tree alike.
+std::filesystem::path moduleFolder();
+
+/// Where the default model lies, fetched or not.
+std::filesystem::path defaultModelPath();
+
+} // namespace app

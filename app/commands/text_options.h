@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/model_options.h"
+#include "engine/decoding/generation.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The options of `generate` and `chat` that say how tokens are made.
+struct TextOptions {
+    ModelOptions model;
+    std::string decoder = "vanilla";
+    engine::SamplingOptions sampling;
+    int maxTokens = 256;
+    std::vector<std::string> stopStrings;
+    std::string system; ///< text of a system message for chats; empty = none
+    bool json = false;
+};
+
+/// Adds them all to a command; `defaultMaxTokens` is what an answer may take at most.
+void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxTokens);
+
+/// A model with a decoder on it.
+struct TextModel {
+    LoadedModel loaded;
+    std::unique_ptr<engine::Decoder> decoder; // refers to loaded.transformer
+    int contextLength = 0;
+};
+
+/// Loads the model and makes the decoder. Errors: those of loadModel; InvalidInput for options.
+engine::Result<TextModel> loadTextModel(const TextOptions& options,
+                                        const engine::ModelFiles& files,
+                                        const engine::Tokenizer* tokenizer,
+                                        std::stop_token stop);
+
+/// Generates one answer: streams its text (or one JSON line a step), then prints the summary
+/// (or the "done" line). Errors: those of generate().
+engine::Result<engine::GenerationResult> streamAnswer(CommandContext& context,
+                                                      const TextOptions& options,
+                                                      TextModel& model,
+                                                      const engine::GenerationRequest& request);
+
+/// The error that makes a command end with exit code 130.
+engine::Error cancelledError();
+
+} // namespace app

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/model_options.h"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <iostream>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TokenizeOptions {
+    ModelOptions model;
+    bool special = false; ///< --add-special, or --skip-special
+    bool json = false;
+};
+
+/// Puts the line's number in front of what is wrong with it.
+Error atLine(std::size_t number, Error error) {
+    error.message = fmt::format("Line {} of standard input: {}", number, error.message);
+    return error;
+}
+
+/// Calls `work` for every line of standard input until one fails.
+template <typename Work> Result<void> forEachLine(CommandContext& context, Work&& work) {
+    const std::stop_token stop = context.interrupt.beginWork();
+    std::string line;
+    for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""};
+        if (Result<void> done = work(line); !done)
+            return atLine(number, std::move(done).error());
+        context.interrupt.endWork();
+    }
+    return {};
+}
+
+Result<std::string> textOfLine(const std::string& line, bool json) {
+    if (!json)
+        return line;
+    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line, "the line"));
+    const auto text = document.root().asString();
+    if (!text)
+        return Error{ErrorCode::InvalidInput,
+                     "this is not a JSON string.",
+                     "With --json every line is a string in double quotes."};
+    return std::string(*text);
+}
+
+Result<std::vector<TokenId>> idsOfPlainLine(const std::string& line) {
+    std::vector<TokenId> ids;
+    const char* at = line.data();
+    const char* const end = line.data() + line.size();
+    while (at < end) {
+        if (*at == ' ' || *at == ',' || *at == '\t' || *at == '\r') {
+            ++at;
+            continue;
+        }
+        TokenId id = 0;
+        const auto [next, failure] = std::from_chars(at, end, id);
+        if (failure != std::errc())
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("character {} does not begin a token id.", at - line.data() + 1),
+                "Write ids as whole numbers with spaces or commas between them."};
+        ids.push_back(id);
+        at = next;
+    }
+    return ids;
+}
+
+Result<std::vector<TokenId>> idsOfLine(const std::string& line, bool json) {
+    if (!json)
+        return idsOfPlainLine(line);
+    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line, "the line"));
+    if (!document.root().isArray())
+        return Error{ErrorCode::InvalidInput,
+                     "this is not a JSON array.",
+                     "With --json every line is an array of ids: [1,2,3]."};
+    std::vector<TokenId> ids;
+    for (const JsonValue& item : document.root().items()) {
+        const auto id = item.asInteger();
+        if (!id || *id < 0 || *id > std::numeric_limits<TokenId>::max())
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("the item that ends at byte {} is no token id.", item.offset()),
+                "Ids are whole numbers from 0 on."};
+        ids.push_back(static_cast<TokenId>(*id));
+    }
+    return ids;
+}
+
+Result<std::unique_ptr<Tokenizer>> tokenizerOf(const TokenizeOptions& options) {
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
+    return loadTokenizer(files);
+}
+
+Result<void> runTokenize(const TokenizeOptions& options, CommandContext& context) {
+    ENGINE_TRY(const auto tokenizer, tokenizerOf(options));
+    return forEachLine(context, [&](const std::string& line) -> Result<void> {
+        ENGINE_TRY(const std::string text, textOfLine(line, options.json));
+        ENGINE_TRY(const auto ids, tokenizer->encode(text, options.special));
+        if (!options.json)
+            context.console.line(fmt::format("{}", fmt::join(ids, " ")));
+        context.console.jsonLine({{"text", text}, {"ids", ids}});
+        return {};
+    });
+}
+
+Result<void> runDetokenize(const TokenizeOptions& options, CommandContext& context) {
+    ENGINE_TRY(const auto tokenizer, tokenizerOf(options));
+    return forEachLine(context, [&](const std::string& line) -> Result<void> {
+        ENGINE_TRY(const auto ids, idsOfLine(line, options.json));
+        ENGINE_TRY(const std::string text, tokenizer->decode(ids, options.special));
+        if (!options.json)
+            context.console.line(text);
+        context.console.jsonLine({{"ids", ids}, {"text", text}});
+        return {};
+    });
+}
+
+using RunFunction = Result<void> (*)(const TokenizeOptions&, CommandContext&);
+
+void finishCommand(CLI::App& command,
+                   const std::shared_ptr<TokenizeOptions>& options,
+                   RunFunction run,
+                   ChosenCommand& chosen) {
+    addModelPathOption(command, options->model);
+    command.callback([options, run, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options, run](CommandContext& context) { return run(*options, context); };
+    });
+}
+
+} // namespace
+
+void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* tokenize = app.add_subcommand("tokenize", "Token ids of each line of standard input");
+    const auto tokenizeOptions = std::make_shared<TokenizeOptions>();
+    tokenize->add_flag(
+        "--add-special",
+        tokenizeOptions->special,
+        "Put the model's begin and end tokens around the text, where it asks for them");
+    tokenize->add_flag("--json", tokenizeOptions->json, "Lines are JSON strings; so is the output");
+    finishCommand(*tokenize, tokenizeOptions, runTokenize, chosen);
+
+    CLI::App* detokenize =
+        app.add_subcommand("detokenize", "Text of each line of ids on standard input");
+    const auto detokenizeOptions = std::make_shared<TokenizeOptions>();
+    detokenize->add_flag(
+        "--skip-special", detokenizeOptions->special, "Leave special tokens out of the text");
+    detokenize->add_flag(
+        "--json", detokenizeOptions->json, "Lines are JSON arrays of ids; so is the output");
+    finishCommand(*detokenize, detokenizeOptions, runDetokenize, chosen);
+}
+
+} // namespace app

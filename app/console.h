@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace app {
+
+/// Where output goes. Results are standard output; with `json` every line of it is one JSON object
+/// and text for people goes to standard error. Thread: main.
+class Console {
+public:
+    explicit Console(bool json)
+        : m_json(json) {}
+
+    bool isJson() const { return m_json; }
+
+    /// Text of a result as it comes; on a terminal without control characters, since model output
+    /// could otherwise steer it. Standard error with --json.
+    void text(std::string_view text) const;
+
+    /// One line of a result, ended with a newline.
+    void line(std::string_view text) const;
+
+    /// A line for people, never part of a result: standard error.
+    static void note(std::string_view text);
+
+    /// One JSON object as a line of standard output; nothing without --json.
+    void jsonLine(const nlohmann::ordered_json& object) const;
+
+    /// The same for a line that was put together by hand.
+    void rawJsonLine(std::string_view object) const;
+
+    /// The sentence and the hint; with --json also an {"event":"error",...} line.
+    void error(const engine::Error& error) const;
+
+private:
+    bool m_json;
+};
+
+/// A progress bar on standard error, drawn only when that is a terminal; gone when destroyed.
+class ProgressBar {
+public:
+    explicit ProgressBar(std::string label);
+    ~ProgressBar();
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+
+    /// `part` from 0 to 1.
+    void show(double part);
+
+private:
+    std::string m_label;
+    bool m_isTerminal;
+    int m_shownPercent = -1;
+};
+
+/// `text` without what could steer a terminal: control characters other than line feed and tab
+/// become U+FFFD.
+std::string withoutControlCharacters(std::string_view text);
+
+} // namespace app

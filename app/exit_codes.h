@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+
+namespace app {
+
+/// What swift-run returns to the shell; README.md lists them.
+enum ExitCode : int {
+    kSuccess = 0,
+    kBug = 1,
+    kUsage = 2,
+    kNotFound = 3,
+    kUnsupported = 4,
+    kCorruptFile = 5,
+    kNoMemory = 6,
+    kIo = 7,
+    kNumeric = 8,
+    kCancelled = 130, // 128 + SIGINT, as shells expect
+};
+
+inline ExitCode exitCodeOf(engine::ErrorCode code) {
+    switch (code) {
+    case engine::ErrorCode::InvalidInput:
+        return kUsage;
+    case engine::ErrorCode::NotFound:
+        return kNotFound;
+    case engine::ErrorCode::Unsupported:
+        return kUnsupported;
+    case engine::ErrorCode::CorruptFile:
+        return kCorruptFile;
+    case engine::ErrorCode::NoMemory:
+        return kNoMemory;
+    case engine::ErrorCode::Io:
+        return kIo;
+    case engine::ErrorCode::Numeric:
+        return kNumeric;
+    case engine::ErrorCode::Cancelled:
+        return kCancelled;
+    }
+    return kBug;
+}
+
+} // namespace app

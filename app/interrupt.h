@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace app {
+
+/// Turns Ctrl+C (and SIGTERM) into a stop request for the work at hand. With no work at hand, or
+/// when it has been asked already, the program ends at once with exit code 130.
+/// A thread of its own waits for the signal: a handler could not call into std::stop_source.
+class InterruptWatcher {
+public:
+    /// Blocks the signals for all threads made later, so make it before any other thread.
+    InterruptWatcher();
+    ~InterruptWatcher();
+    InterruptWatcher(const InterruptWatcher&) = delete;
+    InterruptWatcher& operator=(const InterruptWatcher&) = delete;
+
+    /// Starts a piece of work that Ctrl+C stops; the token is valid until the next call.
+    std::stop_token beginWork();
+
+    /// From here on Ctrl+C ends the program.
+    void endWork();
+
+private:
+    void wait();
+
+    std::mutex m_mutex;
+    std::unique_ptr<std::stop_source> m_work; // guarded by m_mutex
+    std::thread m_thread;
+};
+
+} // namespace app
