@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # What run.sh, test.sh and .ci/run share: paths, messages, the release build and the count of tests.
 # Sourced, never run. Progress goes to standard error: standard output belongs to the programs.
 
@@ -7,13 +8,16 @@ set -euo pipefail
 sourceDir="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
 readonly sourceDir
 
+# Messages reach the user even from within a command whose output is being collected.
+exec 8>&2
+
 say() {
-    printf '%s\n' "$*" >&2
+    printf '%s\n' "$*" >&8
 }
 
 # Ends the script with one sentence that says what went wrong and what to do.
 fail() {
-    printf 'error: %s\n' "$*" >&2
+    printf 'error: %s\n' "$*" >&8
     exit 1
 }
 

