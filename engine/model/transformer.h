@@ -29,7 +29,7 @@ struct ForwardRequest {
     const LayerPlan& plan;
     const AttentionLayout& layout;
     /// [rows] ids, the input when `firstLayer` is 0.
-    std::span<const TokenId> tokens;
+    std::span<const TokenId> tokens = {};
     /// [rows, hidden] residual stream that enters `firstLayer`, the input when that is above 0.
     std::span<const double> hidden = {};
     /// Layers [firstLayer, endLayer) of the plan are run; -1 means all up to the plan's exit.

@@ -39,14 +39,13 @@ void softmax(std::vector<double>& logits) {
 }
 
 /// Keeps the best tokens whose predecessors together stay below p, so the one that crosses p is
-/// the last; then makes the rest sum to 1 again. Of equals the higher id comes first, as in a
-/// stable ascending sort that is read from its end.
+/// the last; then makes the rest sum to 1 again. Of equals the lower id comes first, as in argmax.
 void keepTopP(Distribution& distribution, double topP) {
     std::vector<std::size_t> order(distribution.ids.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::vector<double>& probabilities = distribution.probabilities;
     std::sort(order.begin(), order.end(), [&probabilities](std::size_t a, std::size_t b) {
-        return probabilities[a] != probabilities[b] ? probabilities[a] > probabilities[b] : a > b;
+        return probabilities[a] != probabilities[b] ? probabilities[a] > probabilities[b] : a < b;
     });
     std::size_t kept = 0;
     double sum = 0.0;

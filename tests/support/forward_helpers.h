@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <numeric>
+#include <vector>
+
+namespace support {
+
+/// Runs a layout and commits nothing; logits of all rows, one vector a row. Fails by exception.
+inline std::vector<std::vector<double>> logitsOf(engine::Transformer& transformer,
+                                                 engine::KvCache& cache,
+                                                 const engine::LayerPlan& plan,
+                                                 const engine::AttentionLayout& layout,
+                                                 std::span<const engine::TokenId> tokens) {
+    std::vector<int> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto result = transformer.forward(
+        {.plan = plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache);
+    ENGINE_CHECK(result.hasValue(), "a pass failed: {}", result.error().message);
+    std::vector<std::vector<double>> logits;
+    for (const int row : rows) {
+        const auto values = result.value().logitRow(row);
+        logits.emplace_back(values.begin(), values.end());
+    }
+    return logits;
+}
+
+/// Runs `tokens` behind what the cache holds in passes of `rowsAtOnce`, commits them and returns
+/// the logits of every row.
+inline std::vector<std::vector<double>> runChain(engine::Transformer& transformer,
+                                                 engine::KvCache& cache,
+                                                 const engine::LayerPlan& plan,
+                                                 std::span<const engine::TokenId> tokens,
+                                                 std::size_t rowsAtOnce) {
+    std::vector<std::vector<double>> logits;
+    while (!tokens.empty()) {
+        const auto piece = tokens.first(std::min(rowsAtOnce, tokens.size()));
+        const int rows = static_cast<int>(piece.size());
+        auto more = logitsOf(
+            transformer, cache, plan, engine::AttentionLayout::chain(cache.length(), rows), piece);
+        cache.commit(rows);
+        std::move(more.begin(), more.end(), std::back_inserter(logits));
+        tokens = tokens.subspan(piece.size());
+    }
+    return logits;
+}
+
+inline engine::KvCache emptyCache(const engine::Transformer& transformer,
+                                  engine::Position capacity) {
+    return std::move(transformer.makeCache(capacity)).value();
+}
+
+} // namespace support

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/tiny_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace support {
+
+using namespace engine;
+
+void MemoryWeights::add(const std::string& name,
+                        std::vector<std::uint64_t> shape,
+                        std::vector<float> values) {
+    TensorInfo tensor;
+    tensor.name = name;
+    tensor.shape = std::move(shape);
+    tensor.byteSize = values.size() * sizeof(float);
+    m_tensors.push_back(std::move(tensor));
+    m_values[name] = std::move(values);
+}
+
+std::vector<float>& MemoryWeights::values(const std::string& name) { return m_values.at(name); }
+
+const TensorInfo* MemoryWeights::find(std::string_view name) const {
+    for (const TensorInfo& tensor : m_tensors)
+        if (tensor.name == name)
+            return &tensor;
+    return nullptr;
+}
+
+Result<void> MemoryWeights::readRows(const TensorInfo& tensor,
+                                     std::uint64_t firstRow,
+                                     std::uint64_t rowCount,
+                                     std::span<float> out) const {
+    const std::vector<float>& values = m_values.at(tensor.name);
+    const std::uint64_t columns = tensor.columns();
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(firstRow * columns),
+                rowCount * columns,
+                out.begin());
+    return {};
+}
+
+Result<void> MemoryWeights::readRawRows(const TensorInfo& tensor,
+                                        std::uint64_t firstRow,
+                                        std::uint64_t rowCount,
+                                        std::span<std::byte> out) const {
+    const std::uint64_t columns = tensor.columns();
+    std::memcpy(out.data(),
+                m_values.at(tensor.name).data() + firstRow * columns,
+                rowCount * columns * sizeof(float));
+    return {};
+}
+
+ModelConfig tinyConfig() {
+    ModelConfig config;
+    config.architecture = "llama";
+    config.layerCount = 3;
+    config.hiddenSize = 48;
+    config.mlpSize = 80;
+    config.headCount = 4;
+    config.kvHeadCount = 2;
+    config.headDim = 12;
+    config.vocabSize = 160;
+    config.contextLength = 512;
+    config.normEpsilon = 1e-5;
+    config.layerWindows.assign(3, 0);
+    return config;
+}
+
+MemoryWeights randomWeights(const ModelConfig& config, unsigned seed) {
+    MemoryWeights weights;
+    std::mt19937 random(seed);
+    const auto tensor =
+        [&](const std::string& name, std::vector<int> shape, double mean, double spread) {
+            std::size_t count = 1;
+            std::vector<std::uint64_t> sizes;
+            for (const int size : shape) {
+                count *= static_cast<std::size_t>(size);
+                sizes.push_back(static_cast<std::uint64_t>(size));
+            }
+            std::normal_distribution<double> normal(mean, spread);
+            std::vector<float> values(count);
+            for (float& value : values)
+                value = static_cast<float>(normal(random));
+            weights.add(name, std::move(sizes), std::move(values));
+        };
+    const auto linear = [&](const std::string& name, int outputs, int inputs, bool hasBias) {
+        tensor(name + ".weight", {outputs, inputs}, 0.0, 1.5 / std::sqrt(inputs));
+        if (hasBias)
+            tensor(name + ".bias", {outputs}, 0.0, 0.1);
+    };
+    const int hidden = config.hiddenSize;
+    const int queries = config.headCount * config.headDim;
+    const int keys = config.kvHeadCount * config.headDim;
+    tensor("model.embed_tokens.weight", {config.vocabSize, hidden}, 0.0, 1.0);
+    for (int layer = 0; layer < config.layerCount; ++layer) {
+        const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+        tensor(prefix + "input_layernorm.weight", {hidden}, 1.0, 0.1);
+        linear(prefix + "self_attn.q_proj", queries, hidden, config.qkvBias);
+        linear(prefix + "self_attn.k_proj", keys, hidden, config.qkvBias);
+        linear(prefix + "self_attn.v_proj", keys, hidden, config.qkvBias);
+        linear(prefix + "self_attn.o_proj", hidden, queries, config.outputBias);
+        tensor(prefix + "post_attention_layernorm.weight", {hidden}, 1.0, 0.1);
+        linear(prefix + "mlp.gate_proj", config.mlpSize, hidden, config.mlpBias);
+        linear(prefix + "mlp.up_proj", config.mlpSize, hidden, config.mlpBias);
+        linear(prefix + "mlp.down_proj", hidden, config.mlpSize, config.mlpBias);
+    }
+    tensor("model.norm.weight", {hidden}, 1.0, 0.1);
+    if (!config.tiedHead)
+        linear("lm_head", config.vocabSize, hidden, false);
+    return weights;
+}
+
+} // namespace support

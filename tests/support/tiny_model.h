@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/model_config.h"
+#include "engine/loading/weight_source.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace support {
+
+/// Tensors that live in memory, all float32.
+class MemoryWeights : public engine::WeightSource {
+public:
+    void add(const std::string& name, std::vector<std::uint64_t> shape, std::vector<float> values);
+
+    /// The values of a tensor, to be changed by a test.
+    std::vector<float>& values(const std::string& name);
+
+    std::span<const engine::TensorInfo> tensors() const override { return m_tensors; }
+
+    const engine::TensorInfo* find(std::string_view name) const override;
+
+    engine::Result<void> readRows(const engine::TensorInfo& tensor,
+                                  std::uint64_t firstRow,
+                                  std::uint64_t rowCount,
+                                  std::span<float> out) const override;
+
+    engine::Result<void> readRawRows(const engine::TensorInfo& tensor,
+                                     std::uint64_t firstRow,
+                                     std::uint64_t rowCount,
+                                     std::span<std::byte> out) const override;
+
+private:
+    std::vector<engine::TensorInfo> m_tensors;
+    std::map<std::string, std::vector<float>, std::less<>> m_values;
+};
+
+/// A small llama-like network: 3 layers, hidden 48, MLP 80, 4 heads of 12 with 2 kv heads,
+/// vocabulary 160, context 512, own head.
+engine::ModelConfig tinyConfig();
+
+/// Every tensor that the config calls for, filled with seeded random numbers of a size that keeps
+/// activations near 1.
+MemoryWeights randomWeights(const engine::ModelConfig& config, unsigned seed);
+
+} // namespace support
