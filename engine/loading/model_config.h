@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -61,6 +62,13 @@ struct ModelConfig {
 /// Reads config.json in either key style (transformers 4 or 5).
 /// Errors: Unsupported architecture or activation by name; CorruptFile with field and byte offset.
 Result<ModelConfig> readModelConfig(const JsonValue& config);
+
+/// "architecture NAME is not supported; supported: ...".
+Error unsupportedArchitecture(std::string_view name);
+
+/// Appends an eos_token_id, one id or a list, leaving out what is already there; null and -1 mean
+/// none. Errors: CorruptFile with the byte offset.
+Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds);
 
 /// Rotary frequencies in radians per position, [headDim / 2], scaling and factors applied.
 /// Source: formats.md 4.2 (llama3, linear), 4.3 (rope_freqs).

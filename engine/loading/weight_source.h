@@ -12,8 +12,9 @@
 
 namespace engine {
 
-/// How the values of a tensor are stored in its file.
-enum class TensorType { F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K };
+/// How the values of a tensor are stored in its file. `Other` (integers, float64, float8 of
+/// safetensors) can be read raw only: readRows refuses it by name.
+enum class TensorType { F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, Other };
 
 /// The name the file formats use, such as "Q4_1".
 std::string_view tensorTypeName(TensorType type);
@@ -24,6 +25,10 @@ struct TensorInfo {
     TensorType type = TensorType::F32;
     std::vector<std::uint64_t> shape; ///< row-major, outermost first: a linear layer is [out, in]
     std::uint64_t byteSize = 0;       ///< in the file
+    std::string_view otherType;       ///< the format's name of a type that is `Other`, as "I64"
+
+    /// "Q4_1", "I64".
+    std::string_view typeName() const;
 
     /// Length of the contiguous dimension; 1 for a scalar.
     std::uint64_t columns() const { return shape.empty() ? 1 : shape.back(); }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/loading/model_files.h"
+
+#include "engine/loading/byte_reader.h"
+#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf_model.h"
+#include "engine/loading/readable_text.h"
+#include "engine/loading/safetensors_file.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxTemplateBytes = std::uint64_t(16) << 20U;
+constexpr std::uint64_t kMaxConfigBytes = std::uint64_t(16) << 20U;
+constexpr const char* kConvert =
+    "Convert it to safetensors, for example with save_pretrained(folder, "
+    "safe_serialization=True), or fetch a GGUF file of the model: pickled files can run code.";
+
+constexpr std::array<std::string_view, 5> kFolderFiles = {"config.json",
+                                                          "model.safetensors",
+                                                          "model.safetensors.index.json",
+                                                          "tokenizer.json",
+                                                          "tokenizer.model"};
+
+bool isThere(const fs::path& path) {
+    std::error_code failure;
+    const fs::file_status status = fs::status(path, failure);
+    return !failure && fs::exists(status);
+}
+
+/// File names that only Python's pickle can read.
+bool isPickleName(const fs::path& path) {
+    const std::string extension = path.extension().string();
+    return extension == ".bin" || extension == ".pt" || extension == ".pth" ||
+           extension == ".ckpt" || extension == ".pkl";
+}
+
+Error pickleRefused(const fs::path& path) {
+    return {ErrorCode::Unsupported,
+            fmt::format("{} holds pickled PyTorch weights, which are not read", path.string()),
+            kConvert};
+}
+
+/// The same error, told of this file.
+Error inFile(const fs::path& path, Error error) {
+    if (error.message.find(path.string()) == std::string::npos)
+        error.message = fmt::format("{}: {}", path.string(), error.message);
+    return error;
+}
+
+struct FolderListing {
+    std::vector<fs::path> gguf;
+    std::optional<fs::path> pickled;
+};
+
+Result<FolderListing> listFolder(const fs::path& folder) {
+    FolderListing found;
+    std::error_code failure;
+    fs::directory_iterator entry(folder, failure);
+    for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+        const fs::path& path = entry->path();
+        if (path.extension() == ".gguf")
+            found.gguf.push_back(path);
+        if (isPickleName(path) && !found.pickled)
+            found.pickled = path;
+    }
+    if (failure)
+        return Error{ErrorCode::Io,
+                     fmt::format("{} cannot be listed: {}", folder.string(), failure.message()),
+                     "Check that you may read it."};
+    std::sort(found.gguf.begin(), found.gguf.end());
+    return found;
+}
+
+Error nothingFound(const fs::path& folder, const FolderListing& listing) {
+    if (listing.pickled)
+        return pickleRefused(*listing.pickled);
+    std::string wanted;
+    for (const std::string_view name : kFolderFiles)
+        wanted += fmt::format("{}, ", name);
+    return {ErrorCode::NotFound,
+            fmt::format("{} holds no model: looked for {}*.gguf", folder.string(), wanted),
+            "Give the folder of a model, or the path of a GGUF file."};
+}
+
+Error severalFound(const fs::path& folder, const FolderListing& listing) {
+    return {ErrorCode::InvalidInput,
+            fmt::format("{} holds {} GGUF files, such as {} and {}",
+                        folder.string(),
+                        listing.gguf.size(),
+                        listing.gguf[0].filename().string(),
+                        listing.gguf[1].filename().string()),
+            "Give the path of one of them."};
+}
+
+Error notAModel(const fs::path& path) {
+    if (isPickleName(path))
+        return pickleRefused(path);
+    const bool isPart = path.extension() == ".safetensors" || path.extension() == ".json" ||
+                        path.extension() == ".model";
+    if (isPart)
+        return {ErrorCode::InvalidInput,
+                fmt::format("{} is only one file of a model", path.string()),
+                "Give the folder that it lies in."};
+    return {
+        ErrorCode::CorruptFile,
+        fmt::format("{} is no GGUF file: it does not begin with \"GGUF\" (byte 0)", path.string()),
+        "Give the path of a GGUF file or of a model folder."};
+}
+
+Result<bool> beginsAsGguf(const fs::path& path) {
+    ENGINE_TRY(const ByteReader file, ByteReader::open(path));
+    std::array<char, 4> magic{};
+    if (file.size() < magic.size())
+        return false;
+    ENGINE_TRY_DO(file.readAt(0, std::as_writable_bytes(std::span(magic)), "the magic number"));
+    return std::string_view(magic.data(), magic.size()) == "GGUF";
+}
+
+/// The text of a chat_template entry: a string, or the "default" one of a list.
+Result<std::optional<std::string>> templateOf(const JsonValue& entry) {
+    if (entry.isNull())
+        return std::optional<std::string>();
+    if (const auto text = entry.asString())
+        return std::optional(std::string(*text));
+    for (const JsonValue& named : entry.items()) {
+        if (named["name"].asString() != "default")
+            continue;
+        if (const auto text = named["template"].asString())
+            return std::optional(std::string(*text));
+    }
+    if (entry.isArray())
+        return std::optional<std::string>();
+    return Error{
+        ErrorCode::CorruptFile,
+        fmt::format("\"chat_template\" is neither a string nor a list (byte {})", entry.offset()),
+        "Fetch the file again."};
+}
+
+std::optional<fs::path> ifThere(const fs::path& path) {
+    return isThere(path) ? std::optional(path) : std::nullopt;
+}
+
+} // namespace
+
+Result<ModelFiles> ModelFiles::open(const fs::path& path) {
+    ModelFiles files;
+    files.m_path = path;
+    std::error_code failure;
+    if (fs::is_directory(path, failure)) {
+        ENGINE_TRY(const FolderListing listing, listFolder(path));
+        const bool hasConfig = isThere(path / "config.json");
+        if (!hasConfig && listing.gguf.size() > 1)
+            return severalFound(path, listing);
+        if (hasConfig || listing.gguf.empty()) {
+            const bool isModel = std::any_of(kFolderFiles.begin(),
+                                             kFolderFiles.end(),
+                                             [&](auto name) { return isThere(path / name); });
+            return isModel ? Result<ModelFiles>(std::move(files)) : nothingFound(path, listing);
+        }
+        files.m_path = listing.gguf[0];
+    }
+    ENGINE_TRY(const bool isGguf, beginsAsGguf(files.m_path));
+    if (!isGguf && files.m_path.extension() != ".gguf")
+        return notAModel(files.m_path);
+    files.m_format = Format::Gguf;
+    ENGINE_TRY(files.m_gguf, GgufFile::open(files.m_path));
+    return files;
+}
+
+ModelFiles::Format ModelFiles::format() const { return m_format; }
+
+const fs::path& ModelFiles::path() const { return m_path; }
+
+const GgufFile* ModelFiles::gguf() const { return m_gguf.get(); }
+
+Result<ModelConfig> ModelFiles::config() const {
+    if (m_gguf) {
+        auto config = readGgufModelConfig(*m_gguf);
+        return config ? std::move(config) : inFile(m_path, config.error());
+    }
+    const fs::path path = m_path / "config.json";
+    if (!isThere(path))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} holds no config.json", m_path.string()),
+                     "Put the model's config.json beside its weights."};
+    const JsonLimits limits{.maxBytes = kMaxConfigBytes};
+    ENGINE_TRY(const JsonDocument document, readJsonFile(path.string(), limits));
+    auto config = readModelConfig(document.root());
+    if (!config)
+        return inFile(path, config.error());
+    const fs::path generationPath = m_path / "generation_config.json";
+    if (!isThere(generationPath))
+        return config;
+    // Chat models often name only here the id that ends a turn; nothing else of it is used.
+    ENGINE_TRY(const JsonDocument generation, readJsonFile(generationPath.string(), limits));
+    ModelConfig& merged = config.value();
+    if (auto added = addEosIds(generation.root()["eos_token_id"], merged.eosIds); !added)
+        return inFile(generationPath, added.error());
+    if (auto checked = merged.validate(); !checked)
+        return inFile(generationPath, checked.error());
+    return config;
+}
+
+Result<std::unique_ptr<WeightSource>> ModelFiles::weights() const {
+    if (m_gguf)
+        return openGgufWeights(m_gguf);
+    if (isThere(m_path / "model.safetensors"))
+        return openSafetensors(m_path / "model.safetensors");
+    if (isThere(m_path / "model.safetensors.index.json"))
+        return openSafetensorsIndex(m_path / "model.safetensors.index.json");
+    ENGINE_TRY(const FolderListing listing, listFolder(m_path));
+    if (listing.pickled)
+        return pickleRefused(*listing.pickled);
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} holds no weights: looked for model.safetensors and "
+                             "model.safetensors.index.json",
+                             m_path.string()),
+                 "Put the model's weights into the folder."};
+}
+
+std::optional<fs::path> ModelFiles::tokenizerJsonPath() const {
+    return m_gguf ? std::nullopt : ifThere(m_path / "tokenizer.json");
+}
+
+std::optional<fs::path> ModelFiles::tokenizerModelPath() const {
+    return m_gguf ? std::nullopt : ifThere(m_path / "tokenizer.model");
+}
+
+std::optional<fs::path> ModelFiles::tokenizerConfigPath() const {
+    return m_gguf ? std::nullopt : ifThere(m_path / "tokenizer_config.json");
+}
+
+Result<std::optional<TemplateText>> ModelFiles::chatTemplate() const {
+    if (m_gguf) {
+        const auto text = m_gguf->stringValue("tokenizer.chat_template");
+        if (!text)
+            return std::optional<TemplateText>();
+        return std::optional(TemplateText{std::string(*text), "GGUF tokenizer.chat_template"});
+    }
+    if (const auto path = ifThere(m_path / "chat_template.jinja")) {
+        ENGINE_TRY(std::string text, readTextFile(*path, kMaxTemplateBytes));
+        return std::optional(TemplateText{std::move(text), "chat_template.jinja"});
+    }
+    const auto path = tokenizerConfigPath();
+    if (!path)
+        return std::optional<TemplateText>();
+    ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
+    auto found = templateOf(document.root()["chat_template"]);
+    if (!found)
+        return inFile(*path, found.error());
+    if (!found.value())
+        return std::optional<TemplateText>();
+    return std::optional(TemplateText{*std::move(found.value()), "tokenizer_config.json"});
+}
+
+} // namespace engine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/weight_source.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace engine {
+
+/// Values are stored in blocks: so many values in so many bytes. Plain types have blocks of one.
+struct BlockLayout {
+    std::uint32_t values = 1;
+    std::uint32_t bytes = 4;
+};
+
+/// The block of a type that can be computed with; not for TensorType::Other.
+BlockLayout blockLayout(TensorType type);
+
+/// IEEE half precision, exactly, subnormals, infinities and NaN included.
+float floatFromHalf(std::uint16_t bits);
+
+/// The upper half of a float32.
+float floatFromBfloat16(std::uint16_t bits);
+
+/// Blocks as stored to float32, in the order of the formulas of formats.md 4.3 (no fused steps).
+/// Shapes: out [n], n a multiple of the block's values; blocks [n / values * bytes]; wrong sizes
+/// are a bug (ENGINE_CHECK).
+void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<float> out);
+
+} // namespace engine
