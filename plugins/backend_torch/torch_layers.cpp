@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_torch/torch_layers.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace backend_torch {
+
+using namespace engine;
+
+namespace {
+
+/// Rows a thread takes at least: less than that is not worth waking it.
+constexpr std::int64_t kRowsPerTask = 8;
+
+template <typename Work> void forEachRow(std::int64_t rows, const Work& work) {
+    at::parallel_for(0, rows, kRowsPerTask, [&work](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row)
+            work(row);
+    });
+}
+
+std::size_t toSize(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+std::int64_t queryWidth(const ModelConfig& config) {
+    return std::int64_t{config.headCount} * config.headDim;
+}
+
+std::int64_t keyWidth(const ModelConfig& config) {
+    return std::int64_t{config.kvHeadCount} * config.headDim;
+}
+
+} // namespace
+
+at::Tensor applyLinear(const Linear& linear, const at::Tensor& in) {
+    return linear.bias.defined() ? at::linear(in, linear.weight, linear.bias)
+                                 : at::linear(in, linear.weight);
+}
+
+template <typename Stored>
+LayerRunner<Stored>::LayerRunner(const ModelConfig& config, const Weights& weights)
+    : m_config(config)
+    , m_weights(weights)
+    , m_rotary(rotaryFrequencies(config)) {}
+
+template <typename Stored>
+Pass LayerRunner<Stored>::begin(const AttentionLayout& layout, HostKvStorage& storage) {
+    const std::int64_t rows = layout.rowCount();
+    const std::int64_t padded = paddedRows(rows);
+    const std::int64_t group = std::max(2, m_config.headCount / m_config.kvHeadCount);
+    const auto stored = m_weights.embedding.options();
+    const auto math = m_weights.finalNorm.options();
+    for (int row = 0; row < layout.rowCount(); ++row)
+        m_rotary.extendTo(layout.position(row) + 1);
+    return {layout,
+            storage,
+            at::zeros({padded, m_config.hiddenSize}, stored),
+            at::zeros({padded, m_config.hiddenSize}, stored),
+            at::zeros({rows, m_config.kvHeadCount, group, m_config.headDim}, math),
+            at::zeros({padded, queryWidth(m_config)}, stored),
+            at::zeros({padded, m_config.mlpSize}, stored)};
+}
+
+template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, int layer) {
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    normalise(pass.stream, weights.attentionNorm, pass.rowCount(), pass.normed);
+    look(pass, layer, "input_layernorm", pass.normed);
+    const at::Tensor heads = applyLinear(weights.queryKeyValue, pass.normed);
+    const std::int64_t query = queryWidth(m_config);
+    const std::int64_t key = keyWidth(m_config);
+    look(pass, layer, "self_attn.q_proj", heads.narrow(1, 0, query));
+    look(pass, layer, "self_attn.k_proj", heads.narrow(1, query, key));
+    look(pass, layer, "self_attn.v_proj", heads.narrow(1, query + key, key));
+    storeHeads(pass, layer, heads);
+    attend(pass, layer);
+    look(pass, layer, "self_attn.v_proj", pass.context);
+    const at::Tensor out = applyLinear(weights.output, pass.context);
+    look(pass, layer, "self_attn.o_proj", out);
+    pass.stream.add_(out);
+    look(pass, layer, "self_attn.o_proj", pass.stream);
+}
+
+template <typename Stored> void LayerRunner<Stored>::runMlp(Pass& pass, int layer) {
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const std::int64_t width = m_config.mlpSize;
+    normalise(pass.stream, weights.mlpNorm, pass.rowCount(), pass.normed);
+    look(pass, layer, "post_attention_layernorm", pass.normed);
+    const at::Tensor gateUp = applyLinear(weights.gateUp, pass.normed);
+    look(pass, layer, "mlp.gate_proj", gateUp.narrow(1, 0, width));
+    look(pass, layer, "mlp.up_proj", gateUp.narrow(1, width, width));
+    gate(pass, gateUp);
+    look(pass, layer, "mlp.up_proj", pass.inner);
+    const at::Tensor out = applyLinear(weights.down, pass.inner);
+    look(pass, layer, "mlp.down_proj", out);
+    pass.stream.add_(out);
+    look(pass, layer, "mlp.down_proj", pass.stream);
+}
+
+template <typename Stored>
+void LayerRunner<Stored>::normalise(const at::Tensor& in,
+                                    const at::Tensor& weight,
+                                    std::int64_t rows,
+                                    at::Tensor& out) {
+    const std::int64_t width = m_config.hiddenSize;
+    const Stored* from = in.const_data_ptr<Stored>();
+    const Math* factors = weight.const_data_ptr<Math>();
+    Stored* to = out.mutable_data_ptr<Stored>();
+    forEachRow(rows, [&](std::int64_t row) {
+        normaliseRow(
+            from + row * width, factors, m_config.normEpsilon, toSize(width), to + row * width);
+    });
+}
+
+/// Turns queries and keys by their positions; queries go to the pass, scaled, keys and values to
+/// the cache. Shapes: queryKeyValue [padded, (heads + 2 kvHeads) headDim].
+template <typename Stored>
+void LayerRunner<Stored>::storeHeads(Pass& pass, int layer, const at::Tensor& queryKeyValue) {
+    const std::int64_t dim = m_config.headDim;
+    const std::int64_t groupSize = m_config.headCount / m_config.kvHeadCount;
+    const std::int64_t paddedGroup = pass.queries.size(2);
+    const std::int64_t capacity = pass.storage.capacity();
+    const std::int64_t rowWidth = queryKeyValue.size(1);
+    const Math scale = Math(1) / std::sqrt(static_cast<Math>(dim));
+    const Stored* heads = queryKeyValue.const_data_ptr<Stored>();
+    Math* queries = pass.queries.mutable_data_ptr<Math>();
+    auto* keys = reinterpret_cast<Stored*>(pass.storage.keys(layer));
+    auto* values = reinterpret_cast<Stored*>(pass.storage.values(layer));
+    forEachRow(pass.rowCount(), [&](std::int64_t row) {
+        const Position position = pass.layout.position(static_cast<int>(row));
+        const Math* cosines = m_rotary.cosines(position);
+        const Math* sines = m_rotary.sines(position);
+        const auto rotate = [&](const Stored* in, Math factor, auto* out) {
+            rotateHead(in, cosines, sines, m_rotary.width(), factor, out);
+        };
+        const Stored* in = heads + row * rowWidth;
+        const std::int64_t slot = pass.layout.firstSlot() + row;
+        for (std::int64_t head = 0; head < m_config.headCount; ++head, in += dim) {
+            const std::int64_t group = row * m_config.kvHeadCount + head / groupSize;
+            rotate(in, scale, queries + (group * paddedGroup + head % groupSize) * dim);
+        }
+        for (std::int64_t head = 0; head < m_config.kvHeadCount; ++head, in += dim)
+            rotate(in, Math(1), keys + (head * capacity + slot) * dim);
+        for (std::int64_t head = 0; head < m_config.kvHeadCount; ++head, in += dim)
+            std::copy_n(in, dim, values + (head * capacity + slot) * dim);
+    });
+}
+
+template <typename Stored> void LayerRunner<Stored>::attend(Pass& pass, int layer) {
+    const int window = m_config.layerWindows[toSize(layer)];
+    auto known = pass.keysByWindow.find(window);
+    if (known == pass.keysByWindow.end())
+        known = pass.keysByWindow.emplace(window, visibleKeys(pass.layout, window)).first;
+    const std::vector<RowKeys>& keys = known->second;
+    LayerAttention attention(pass.storage, layer, keys);
+    const std::int64_t width = pass.context.size(1);
+    const std::int64_t groupWidth = width / m_config.kvHeadCount;
+    const std::int64_t paddedWidth = pass.queries.size(2) * m_config.headDim;
+    for (int row = 0; row < pass.rowCount(); ++row) {
+        // found [kvHeads, max(group, 2), headDim]: only the front of each group is wanted
+        const at::Tensor found =
+            attention.attend(keys[toSize(row)], pass.queries.select(0, row)).contiguous();
+        const Math* from = found.const_data_ptr<Math>();
+        Stored* to = pass.context.mutable_data_ptr<Stored>() + row * width;
+        for (std::int64_t head = 0; head < m_config.kvHeadCount; ++head)
+            for (std::int64_t i = 0; i < groupWidth; ++i)
+                to[head * groupWidth + i] = static_cast<Stored>(from[head * paddedWidth + i]);
+    }
+}
+
+template <typename Stored> void LayerRunner<Stored>::gate(Pass& pass, const at::Tensor& gateUp) {
+    const std::int64_t width = m_config.mlpSize;
+    const Stored* from = gateUp.const_data_ptr<Stored>();
+    Stored* to = pass.inner.mutable_data_ptr<Stored>();
+    forEachRow(pass.rowCount(), [&](std::int64_t row) {
+        const Stored* in = from + row * 2 * width;
+        gateRow(in, in + width, toSize(width), to + row * width);
+    });
+}
+
+/// Notes the first row of a stage that is not finite, if that is what the pass is for.
+template <typename Stored>
+void LayerRunner<Stored>::look(Pass& pass,
+                               int layer,
+                               std::string_view tensor,
+                               const at::Tensor& values) {
+    if (!pass.isSearching || pass.error)
+        return;
+    const Stored* rows = values.const_data_ptr<Stored>();
+    for (int row = 0; row < pass.rowCount(); ++row)
+        if (!isFiniteRow(rows + row * values.stride(0), toSize(values.size(1)))) {
+            const bool isMlp = tensor.starts_with("mlp") || tensor.starts_with("post");
+            pass.error =
+                nonFiniteError(fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention"),
+                               fmt::format("model.layers.{}.{}.weight", layer, tensor),
+                               pass.layout.position(row));
+            return;
+        }
+}
+
+template class LayerRunner<float>;
+template class LayerRunner<double>;
+template class LayerRunner<c10::BFloat16>;
+
+} // namespace backend_torch

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+#include "plugins/backend_torch/rotary_table.h"
+#include "plugins/backend_torch/row_math.h"
+#include "plugins/backend_torch/torch_attention.h"
+#include "plugins/backend_torch/torch_weights.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace backend_torch {
+
+/// Rows of a linear layer's input are padded to a multiple of this. LibTorch's products of 1 to 3
+/// rows sum in another order than those of more; multiples of 8 agree bit for bit, so that a row's
+/// numbers do not depend on how many rows run with it.
+inline constexpr std::int64_t kRowMultiple = 8;
+
+/// `rows` raised to a multiple of kRowMultiple.
+inline std::int64_t paddedRows(std::int64_t rows) {
+    return (rows + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
+}
+
+/// in [rows, inputs] to [rows, outputs]; `rows` must be a multiple of kRowMultiple.
+at::Tensor applyLinear(const Linear& linear, const at::Tensor& in);
+
+/// What one pass works on. Tensors [padded, ...] have the pass's rows in front; what stands in the
+/// rows behind is finite and read by nobody.
+struct Pass {
+    const engine::AttentionLayout& layout;
+    engine::HostKvStorage& storage;
+    at::Tensor stream;  // [padded, hidden], the residual stream
+    at::Tensor normed;  // [padded, hidden], input of a sublayer
+    at::Tensor queries; // [rows, kvHeads, max(group, 2), headDim], math type
+    at::Tensor context; // [padded, heads headDim], what attention found
+    at::Tensor inner;   // [padded, mlp]
+    std::map<int, std::vector<RowKeys>> keysByWindow = {};
+    bool isSearching = false; ///< look at every stage for numbers that are not finite
+    std::optional<engine::Error> error = {}; ///< the first such stage found
+
+    int rowCount() const { return layout.rowCount(); }
+};
+
+/// Runs attention and MLP sublayers on a pass, adding what they give to its stream.
+template <typename Stored> class LayerRunner {
+public:
+    using Math = MathOf<Stored>;
+
+    LayerRunner(const engine::ModelConfig& config, const Weights& weights);
+
+    /// A pass whose stream is zero.
+    Pass begin(const engine::AttentionLayout& layout, engine::HostKvStorage& storage);
+
+    void runAttention(Pass& pass, int layer);
+    void runMlp(Pass& pass, int layer);
+
+    /// out = rows of in, normalised. Shapes: in, out [at least rows, hidden].
+    void
+    normalise(const at::Tensor& in, const at::Tensor& weight, std::int64_t rows, at::Tensor& out);
+
+private:
+    void storeHeads(Pass& pass, int layer, const at::Tensor& queryKeyValue);
+    void attend(Pass& pass, int layer);
+    void gate(Pass& pass, const at::Tensor& gateUp);
+    void look(Pass& pass, int layer, std::string_view tensor, const at::Tensor& values);
+
+    const engine::ModelConfig& m_config;
+    const Weights& m_weights;
+    RotaryTable<Math> m_rotary;
+};
+
+} // namespace backend_torch

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_torch/torch_transformer.h"
+
+#include "plugins/backend_torch/torch_layers.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+#include <thread>
+
+namespace backend_torch {
+
+using namespace engine;
+
+namespace {
+
+/// Rows whose logits are computed at once: a bound on memory.
+constexpr std::int64_t kLogitRowsAtOnce = 64;
+
+std::size_t toSize(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+Error noMemory() {
+    return Error{ErrorCode::NoMemory,
+                 "There is not enough memory for the torch backend.",
+                 "Close other programs, or choose a smaller model or a shorter context."};
+}
+
+/// Runs the work of the module's border: no exception of LibTorch gets past it. EngineBug does.
+template <typename Work> auto guarded(const Work& work) -> decltype(work()) {
+    try {
+        const c10::InferenceMode inferenceMode;
+        return work();
+    } catch (const std::bad_alloc&) {
+        return noMemory();
+    } catch (const c10::Error& failure) {
+        const std::string_view message = failure.what_without_backtrace();
+        if (message.find("DefaultCPUAllocator") != std::string_view::npos)
+            return noMemory();
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("LibTorch refused the work: {}", message.substr(0, message.find('\n'))),
+            "Try --backend plain; if that works, please report this sentence."};
+    }
+}
+
+/// One thread pool serves a pass; the number of threads is LibTorch's own setting.
+int chooseThreads(int wanted) {
+    try {
+        at::set_num_interop_threads(1);
+    } catch (const c10::Error&) {
+        // Already set, by an earlier model: it can be set once only.
+    }
+    return wanted > 0 ? wanted : at::get_num_threads();
+}
+
+template <typename Stored> class TorchTransformer final : public Transformer {
+public:
+    TorchTransformer(ModelConfig config, Precision precision, Weights weights, int threads)
+        : m_config(std::move(config))
+        , m_precision(precision)
+        , m_weights(std::move(weights))
+        , m_threads(threads)
+        , m_layers(m_config, m_weights) {}
+
+    const ModelConfig& config() const override { return m_config; }
+
+    Precision precision() const override { return m_precision; }
+
+    std::size_t weightBytes() const override { return m_weights.byteSize; }
+
+    Result<KvCache> makeCache(Position capacity) const override {
+        ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
+        return KvCache(std::move(storage));
+    }
+
+    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override {
+        HostKvStorage& storage = checkedStorage(request, cache);
+        return guarded([&]() -> Result<ForwardResult> {
+            if (at::get_num_threads() != m_threads)
+                at::set_num_threads(m_threads);
+            ForwardResult result;
+            result.vocabSize = m_config.vocabSize;
+            Pass pass = m_layers.begin(request.layout, storage);
+            if (run(request, pass, result))
+                return result;
+            // A pass can be repeated: it writes the same slots again. This time look closely.
+            Pass search = m_layers.begin(request.layout, storage);
+            search.isSearching = true;
+            ENGINE_CHECK(!run(request, search, result), "a pass came out otherwise when repeated");
+            return *std::move(search.error);
+        });
+    }
+
+private:
+    KvShape kvShape(Position capacity) const {
+        const KvType type = m_precision == Precision::F64    ? KvType::F64
+                            : m_precision == Precision::BF16 ? KvType::BF16
+                                                             : KvType::F32;
+        return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, type};
+    }
+
+    HostKvStorage& checkedStorage(const ForwardRequest& request, KvCache& cache) const;
+    void checkInput(const ForwardRequest& request) const;
+    bool run(const ForwardRequest& request, Pass& pass, ForwardResult& result);
+    void readInput(const ForwardRequest& request, Pass& pass) const;
+    void runLayers(const ForwardRequest& request, Pass& pass, ForwardResult& result);
+    bool runHead(const ForwardRequest& request, Pass& pass, ForwardResult& result);
+    bool headRows(std::span<const int> rows, Pass& pass, std::vector<double>& logits);
+
+    ModelConfig m_config;
+    Precision m_precision;
+    Weights m_weights;
+    int m_threads;
+    LayerRunner<Stored> m_layers; // refers to the members above
+};
+
+template <typename Stored>
+HostKvStorage& TorchTransformer<Stored>::checkedStorage(const ForwardRequest& request,
+                                                        KvCache& cache) const {
+    checkInput(request);
+    auto* storage = dynamic_cast<HostKvStorage*>(&cache.storage());
+    ENGINE_CHECK(storage != nullptr, "the cache was made by another backend");
+    const KvShape wanted = kvShape(cache.capacity());
+    const KvShape& found = storage->shape();
+    ENGINE_CHECK(found.layerCount == wanted.layerCount && found.kvHeadCount == wanted.kvHeadCount &&
+                     found.headDim == wanted.headDim && found.type == wanted.type,
+                 "the cache is of {} layers, {} heads of {}, the network of {}, {} of {}",
+                 found.layerCount,
+                 found.kvHeadCount,
+                 found.headDim,
+                 wanted.layerCount,
+                 wanted.kvHeadCount,
+                 wanted.headDim);
+    ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
+                 "slots up to {} in a cache of {}",
+                 request.layout.endSlot(),
+                 cache.capacity());
+    return *storage;
+}
+
+template <typename Stored>
+void TorchTransformer<Stored>::checkInput(const ForwardRequest& request) const {
+    const std::size_t rows = toSize(request.layout.rowCount());
+    ENGINE_CHECK(request.plan.layerCount() == m_config.layerCount &&
+                     request.plan.mlp.size() == request.plan.attention.size() &&
+                     request.plan.exitAfterLayer < m_config.layerCount,
+                 "a plan of {} layers, exit after {}, for a network of {}",
+                 request.plan.layerCount(),
+                 request.plan.exitAfterLayer,
+                 m_config.layerCount);
+    ENGINE_CHECK(request.firstLayer >= 0, "layers from {} on", request.firstLayer);
+    for (const int row : request.logitRows)
+        ENGINE_CHECK(row >= 0 && toSize(row) < rows, "logits of row {} of {}", row, rows);
+    if (request.firstLayer > 0) {
+        ENGINE_CHECK(request.hidden.size() == rows * toSize(m_config.hiddenSize),
+                     "{} hidden values for {} rows of {}",
+                     request.hidden.size(),
+                     rows,
+                     m_config.hiddenSize);
+        return;
+    }
+    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
+    for (const TokenId id : request.tokens)
+        ENGINE_CHECK(id >= 0 && id < m_config.vocabSize,
+                     "token id {} in a vocabulary of {}",
+                     id,
+                     m_config.vocabSize);
+}
+
+/// One pass. False when numbers are not finite; `pass.error` says where if it searched for that.
+template <typename Stored>
+bool TorchTransformer<Stored>::run(const ForwardRequest& request,
+                                   Pass& pass,
+                                   ForwardResult& result) {
+    result.hidden.clear();
+    result.logits.clear();
+    readInput(request, pass);
+    runLayers(request, pass, result);
+    if (pass.error)
+        return false;
+    const bool isFinite =
+        isFiniteRow(pass.stream.const_data_ptr<Stored>(),
+                    toSize(request.layout.rowCount()) * toSize(m_config.hiddenSize));
+    return isFinite && runHead(request, pass, result);
+}
+
+template <typename Stored>
+void TorchTransformer<Stored>::readInput(const ForwardRequest& request, Pass& pass) const {
+    const std::size_t width = toSize(m_config.hiddenSize);
+    Stored* stream = pass.stream.mutable_data_ptr<Stored>();
+    if (request.firstLayer > 0) {
+        for (const double value : request.hidden)
+            *stream++ = static_cast<Stored>(static_cast<MathOf<Stored>>(value));
+        return;
+    }
+    const Stored* embedding = m_weights.embedding.const_data_ptr<Stored>();
+    for (const TokenId id : request.tokens)
+        stream = std::copy_n(embedding + toSize(id) * width, width, stream);
+}
+
+template <typename Stored>
+void TorchTransformer<Stored>::runLayers(const ForwardRequest& request,
+                                         Pass& pass,
+                                         ForwardResult& result) {
+    const int planEnd = request.plan.exitAfterLayer + 1;
+    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
+    const std::size_t values = toSize(pass.rowCount()) * toSize(m_config.hiddenSize);
+    std::size_t nextHidden = 0;
+    for (int layer = request.firstLayer; layer < end && !pass.error; ++layer) {
+        switch (request.plan.attention[toSize(layer)]) {
+        case SublayerAction::Run:
+            m_layers.runAttention(pass, layer);
+            break;
+        case SublayerAction::Skip:
+            break;
+        }
+        switch (request.plan.mlp[toSize(layer)]) {
+        case SublayerAction::Run:
+            m_layers.runMlp(pass, layer);
+            break;
+        case SublayerAction::Skip:
+            break;
+        }
+        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
+            const Stored* stream = pass.stream.const_data_ptr<Stored>();
+            result.hidden.insert(result.hidden.end(), stream, stream + values);
+            ++nextHidden;
+        }
+    }
+    ENGINE_CHECK(pass.error || nextHidden == request.hiddenLayers.size(),
+                 "hidden states of a layer outside [{}, {}) were asked for",
+                 request.firstLayer,
+                 end);
+}
+
+template <typename Stored>
+bool TorchTransformer<Stored>::runHead(const ForwardRequest& request,
+                                       Pass& pass,
+                                       ForwardResult& result) {
+    result.logits.reserve(request.logitRows.size() * toSize(m_config.vocabSize));
+    std::span<const int> rows = request.logitRows;
+    while (!rows.empty()) {
+        const std::size_t count = std::min(rows.size(), toSize(kLogitRowsAtOnce));
+        if (!headRows(rows.first(count), pass, result.logits))
+            return false;
+        rows = rows.subspan(count);
+    }
+    return true;
+}
+
+/// Final norm and head of some rows; appends their logits. False when one is not finite.
+template <typename Stored>
+bool TorchTransformer<Stored>::headRows(std::span<const int> rows,
+                                        Pass& pass,
+                                        std::vector<double>& logits) {
+    const std::int64_t count = static_cast<std::int64_t>(rows.size());
+    const std::int64_t width = m_config.hiddenSize;
+    at::Tensor in = at::zeros({paddedRows(count), width}, pass.stream.options());
+    const Stored* stream = pass.stream.const_data_ptr<Stored>();
+    Stored* to = in.mutable_data_ptr<Stored>();
+    for (const int row : rows)
+        to = std::copy_n(stream + row * width, width, to);
+    m_layers.normalise(in, m_weights.finalNorm, count, in);
+    const at::Tensor out = applyLinear({m_weights.head, {}}, in); // [padded, vocab]
+    const std::size_t vocab = toSize(m_config.vocabSize);
+    const Stored* numbers = out.const_data_ptr<Stored>();
+    for (const int row : rows) {
+        if (!isFiniteRow(numbers, vocab)) {
+            const bool isNorm = !isFiniteRow(in.const_data_ptr<Stored>(), toSize(in.numel()));
+            const std::string_view head =
+                m_config.tiedHead ? "model.embed_tokens.weight" : "lm_head.weight";
+            pass.error = nonFiniteError(
+                "the output head", isNorm ? "model.norm.weight" : head, pass.layout.position(row));
+            return false;
+        }
+        logits.insert(logits.end(), numbers, numbers + vocab);
+        numbers += vocab;
+    }
+    return true;
+}
+
+template <typename Stored>
+Result<std::unique_ptr<Transformer>>
+make(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options) {
+    return guarded([&]() -> Result<std::unique_ptr<Transformer>> {
+        const int threads = chooseThreads(options.threads);
+        at::set_num_threads(threads);
+        ENGINE_TRY(Weights weights, readWeights(config, source, options));
+        return std::unique_ptr<Transformer>(std::make_unique<TorchTransformer<Stored>>(
+            config, options.precision, std::move(weights), threads));
+    });
+}
+
+} // namespace
+
+Result<std::unique_ptr<Transformer>> makeTorchTransformer(const ModelConfig& config,
+                                                          const WeightSource& source,
+                                                          const TransformerOptions& options) {
+    ENGINE_TRY_DO(config.validate());
+    switch (options.precision) {
+    case Precision::F32:
+        return make<float>(config, source, options);
+    case Precision::F64:
+        return make<double>(config, source, options);
+    case Precision::BF16:
+        return make<c10::BFloat16>(config, source, options);
+    }
+    return Error{ErrorCode::Unsupported, "The torch backend does not know this precision.", ""};
+}
+
+} // namespace backend_torch

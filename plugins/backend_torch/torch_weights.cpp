@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_torch/torch_weights.h"
+
+#include "engine/base/system_memory.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+
+namespace backend_torch {
+
+using namespace engine;
+
+namespace {
+
+/// Values read at once: 4 MB of float32.
+constexpr std::uint64_t kBlockValues = std::uint64_t{1} << 20U;
+
+/// The largest float32 that does not become infinite in bfloat16 (which rounds to nearest).
+const float kLargestForBfloat16 = std::bit_cast<float>(0x7F7F7FFFU);
+
+using Shape = std::vector<std::int64_t>;
+
+/// One linear layer's place in the files and its output rows.
+struct Part {
+    std::string name; // without ".weight"
+    std::int64_t outputs;
+};
+
+/// Reads tensors into their final type and minds checks, progress and the stop token.
+class Reader {
+public:
+    Reader(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
+        : m_config(config)
+        , m_source(source)
+        , m_options(options)
+        , m_stored(storedType(options.precision))
+        , m_math(mathType(options.precision)) {
+        for (const TensorInfo& tensor : source.tensors())
+            m_totalValues +=
+                static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
+    }
+
+    Result<Weights> readAll() {
+        ENGINE_TRY_DO(
+            checkMemoryFor(m_totalValues * static_cast<double>(c10::elementSize(m_stored)),
+                           "the weights in the torch backend"));
+        ENGINE_TRY(m_weights.embedding, readTable("model.embed_tokens"));
+        for (int layer = 0; layer < m_config.layerCount; ++layer)
+            ENGINE_TRY_DO(readLayer(layer));
+        ENGINE_TRY(m_weights.finalNorm, readNorm("model.norm.weight"));
+        m_weights.head = m_weights.embedding;
+        if (!m_config.tiedHead) {
+            ENGINE_TRY(m_weights.head, readTable("lm_head"));
+        }
+        if (m_options.progress)
+            m_options.progress(1.0);
+        return std::move(m_weights);
+    }
+
+private:
+    Result<void> readLayer(int index) {
+        const std::string prefix = fmt::format("model.layers.{}.", index);
+        const std::string attention = prefix + "self_attn.";
+        const std::string mlp = prefix + "mlp.";
+        const std::int64_t hidden = m_config.hiddenSize;
+        const std::int64_t inner = m_config.mlpSize;
+        const std::int64_t keyWidth = std::int64_t{m_config.kvHeadCount} * m_config.headDim;
+        const std::int64_t queryWidth = std::int64_t{m_config.headCount} * m_config.headDim;
+        LayerWeights& layer = m_weights.layers.emplace_back();
+        ENGINE_TRY(layer.attentionNorm, readNorm(prefix + "input_layernorm.weight"));
+        ENGINE_TRY(layer.queryKeyValue,
+                   readLinear({{attention + "q_proj", queryWidth},
+                               {attention + "k_proj", keyWidth},
+                               {attention + "v_proj", keyWidth}},
+                              hidden,
+                              m_config.qkvBias));
+        ENGINE_TRY(layer.output,
+                   readLinear({{attention + "o_proj", hidden}}, queryWidth, m_config.outputBias));
+        ENGINE_TRY(layer.mlpNorm, readNorm(prefix + "post_attention_layernorm.weight"));
+        ENGINE_TRY(layer.gateUp,
+                   readLinear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}},
+                              hidden,
+                              m_config.mlpBias));
+        ENGINE_TRY(layer.down, readLinear({{mlp + "down_proj", hidden}}, inner, m_config.mlpBias));
+        return {};
+    }
+
+    Result<at::Tensor> readTable(const std::string& name) {
+        ENGINE_TRY(Linear table,
+                   readLinear({{name, m_config.vocabSize}}, m_config.hiddenSize, false));
+        return std::move(table.weight);
+    }
+
+    Result<at::Tensor> readNorm(const std::string& name) {
+        at::Tensor weight = makeTensor({m_config.hiddenSize}, m_math);
+        ENGINE_TRY_DO(readInto(name, weight));
+        return weight;
+    }
+
+    /// Parts with the same input, stacked into one linear layer.
+    Result<Linear> readLinear(const std::vector<Part>& parts, std::int64_t inputs, bool hasBias) {
+        std::int64_t outputs = 0;
+        for (const Part& part : parts)
+            outputs += part.outputs;
+        Linear linear;
+        linear.weight = makeTensor({outputs, inputs}, m_stored);
+        if (hasBias)
+            linear.bias = makeTensor({outputs}, m_stored);
+        std::int64_t at = 0;
+        for (const Part& part : parts) {
+            ENGINE_TRY_DO(
+                readInto(part.name + ".weight", linear.weight.narrow(0, at, part.outputs)));
+            if (hasBias)
+                ENGINE_TRY_DO(
+                    readInto(part.name + ".bias", linear.bias.narrow(0, at, part.outputs)));
+            at += part.outputs;
+        }
+        return linear;
+    }
+
+    at::Tensor makeTensor(const Shape& shape, at::ScalarType type) {
+        at::Tensor tensor = at::empty(shape, at::TensorOptions().dtype(type));
+        m_weights.byteSize += tensor.nbytes();
+        return tensor;
+    }
+
+    /// Fills a contiguous tensor from the file's tensor of that name, which must have its shape.
+    Result<void> readInto(const std::string& name, const at::Tensor& into) {
+        const TensorInfo* tensor = m_source.find(name);
+        if (tensor == nullptr)
+            return Error{
+                ErrorCode::NotFound,
+                fmt::format("The model has no tensor {}.", name),
+                "Its files are incomplete, or its configuration belongs to another model."};
+        ENGINE_TRY_DO(checkShape(*tensor, into.sizes()));
+        const std::uint64_t columns = tensor->columns();
+        // A vector is one row to the file, however long; here its values are rows of one column.
+        const bool isVector = into.dim() == 1;
+        const std::uint64_t rows = tensor->rows();
+        const std::uint64_t step = std::max<std::uint64_t>(1, kBlockValues / columns);
+        const at::Tensor flat = isVector ? into.unsqueeze(0) : into;
+        for (std::uint64_t row = 0; row < rows; row += step) {
+            const std::uint64_t count = std::min(step, rows - row);
+            ENGINE_TRY_DO(readBlock(
+                *tensor,
+                row,
+                flat.narrow(0, static_cast<std::int64_t>(row), static_cast<std::int64_t>(count))));
+        }
+        return {};
+    }
+
+    /// Reads the rows from `firstRow` on that `into` [rows, columns] has place for.
+    Result<void>
+    readBlock(const TensorInfo& tensor, std::uint64_t firstRow, const at::Tensor& into) {
+        if (m_options.stop.stop_requested())
+            return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
+        const auto rows = static_cast<std::uint64_t>(into.size(0));
+        const auto count = static_cast<std::size_t>(into.numel());
+        const bool isDirect = into.scalar_type() == at::kFloat;
+        if (!isDirect)
+            m_scratch.resize(std::max(m_scratch.size(), count));
+        const std::span<float> values(isDirect ? into.mutable_data_ptr<float>() : m_scratch.data(),
+                                      count);
+        ENGINE_TRY_DO(m_source.readRows(tensor, firstRow, rows, values));
+        ENGINE_TRY_DO(checkFinite(tensor, firstRow, values));
+        if (!isDirect)
+            into.copy_(at::from_blob(values.data(), into.sizes(), at::kFloat));
+        m_readValues += static_cast<double>(count);
+        if (m_options.progress)
+            m_options.progress(std::min(1.0, m_readValues / m_totalValues));
+        return {};
+    }
+
+    static Result<void> checkShape(const TensorInfo& tensor, at::IntArrayRef expected) {
+        const bool isSame = std::equal(expected.begin(),
+                                       expected.end(),
+                                       tensor.shape.begin(),
+                                       tensor.shape.end(),
+                                       [](std::int64_t wanted, std::uint64_t found) {
+                                           return static_cast<std::uint64_t>(wanted) == found;
+                                       });
+        if (isSame)
+            return {};
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("Tensor {} has shape [{}], but the configuration asks for [{}].",
+                                 tensor.name,
+                                 fmt::join(tensor.shape, ", "),
+                                 fmt::join(std::span(expected.data(), expected.size()), ", ")),
+                     "The weights and the configuration belong to different models."};
+    }
+
+    Result<void>
+    checkFinite(const TensorInfo& tensor, std::uint64_t firstRow, std::span<const float> values) {
+        const float limit =
+            m_stored == at::kBFloat16 ? kLargestForBfloat16 : std::numeric_limits<float>::max();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!(std::abs(values[i]) <= limit)) // also true of NaN
+                return Error{
+                    ErrorCode::Numeric,
+                    fmt::format("Tensor {} holds {} at row {}, column {}, which is not a finite "
+                                "number in {}.",
+                                tensor.name,
+                                values[i],
+                                firstRow + i / tensor.columns(),
+                                i % tensor.columns(),
+                                precisionName(m_options.precision)),
+                    "The file is damaged or its training went wrong: fetch the model again."};
+        return {};
+    }
+
+    const ModelConfig& m_config;
+    const WeightSource& m_source;
+    const TransformerOptions& m_options;
+    at::ScalarType m_stored;
+    at::ScalarType m_math;
+    Weights m_weights;
+    std::vector<float> m_scratch; // one block
+    double m_totalValues = 0;
+    double m_readValues = 0;
+};
+
+} // namespace
+
+at::ScalarType storedType(Precision precision) {
+    switch (precision) {
+    case Precision::F32:
+        return at::kFloat;
+    case Precision::F64:
+        return at::kDouble;
+    case Precision::BF16:
+        return at::kBFloat16;
+    }
+    return at::kFloat;
+}
+
+at::ScalarType mathType(Precision precision) {
+    return precision == Precision::F64 ? at::kDouble : at::kFloat;
+}
+
+Result<Weights> readWeights(const ModelConfig& config,
+                            const WeightSource& source,
+                            const TransformerOptions& options) {
+    return Reader(config, source, options).readAll();
+}
+
+} // namespace backend_torch

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace backend_torch {
+
+/// Type of weights and activations.
+at::ScalarType storedType(engine::Precision precision);
+
+/// Type of norms, rotary embedding and attention: float32 where weights are bfloat16.
+at::ScalarType mathType(engine::Precision precision);
+
+/// A linear layer; the bias is an undefined tensor where there is none.
+struct Linear {
+    at::Tensor weight; // [outputs, inputs], stored type
+    at::Tensor bias;   // [outputs], stored type
+};
+
+/// Weights of one layer. Layers with the same input are one linear layer with stacked outputs.
+struct LayerWeights {
+    at::Tensor attentionNorm; // [hidden], math type
+    Linear queryKeyValue;     // outputs: (heads + 2 kvHeads) headDim
+    Linear output;            // outputs: hidden
+    at::Tensor mlpNorm;       // [hidden], math type
+    Linear gateUp;            // outputs: 2 mlp
+    Linear down;              // outputs: hidden
+};
+
+struct Weights {
+    at::Tensor embedding; // [vocab, hidden], stored type
+    at::Tensor head;      // [vocab, hidden]; the embedding itself when tied
+    at::Tensor finalNorm; // [hidden], math type
+    std::vector<LayerWeights> layers;
+    std::size_t byteSize = 0;
+};
+
+/// Reads every tensor that the config calls for, block by block, into its final type.
+/// Errors: NotFound, CorruptFile (shape), Numeric (a value that is not finite in this precision),
+/// each naming the tensor; Cancelled; NoMemory. Throws what LibTorch's allocator throws.
+engine::Result<Weights> readWeights(const engine::ModelConfig& config,
+                                    const engine::WeightSource& source,
+                                    const engine::TransformerOptions& options);
+
+} // namespace backend_torch
