@@ -16,8 +16,8 @@ namespace engine {
 /// When an answer ends.
 struct GenerationLimits {
     int maxTokens = 256;
-    std::vector<TokenId> endIds;          ///< the end id met is the last token of the answer
-    std::vector<std::string> stopStrings; ///< the text ends before the first one that appears
+    std::vector<TokenId> endIds = {};          ///< the end id met is the last token of the answer
+    std::vector<std::string> stopStrings = {}; ///< the text ends before the first one that appears
 };
 
 enum class FinishReason { EndToken, StopString, MaxTokens, ContextFull, Cancelled };
@@ -53,7 +53,7 @@ using GenerationProgress = std::function<void(const DecodeStep& step, std::strin
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
-    GenerationLimits limits;
+    GenerationLimits limits = {};
     const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
     GenerationProgress onStep = {};
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/generation.h"
+#include "engine/decoding/stop_strings.h"
+
+#include <QTest>
+
+using namespace engine;
+
+namespace {
+
+/// Emits prepared steps.
+class ScriptedDecoder : public Decoder {
+public:
+    explicit ScriptedDecoder(std::vector<std::vector<TokenId>> steps, int context = 1000)
+        : m_steps(std::move(steps))
+        , m_remaining(context) {}
+
+    Result<void> begin(std::span<const TokenId>, std::stop_token stop) override {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, "cancelled", ""};
+        return {};
+    }
+
+    Result<DecodeStep> step() override {
+        if (m_next == m_steps.size())
+            return Error{ErrorCode::Numeric, "the script has ended", ""};
+        DecodeStep step;
+        step.tokens = m_steps[m_next++];
+        m_remaining -= static_cast<int>(step.tokens.size());
+        return step;
+    }
+
+    int remainingContext() const override { return m_remaining; }
+
+private:
+    std::vector<std::vector<TokenId>> m_steps;
+    std::size_t m_next = 0;
+    int m_remaining;
+};
+
+/// Token i is the byte i.
+class ByteTokenizer : public Tokenizer {
+public:
+    Result<std::vector<TokenId>> encode(std::string_view text, bool) const override {
+        std::vector<TokenId> ids;
+        for (const char c : text)
+            ids.push_back(static_cast<unsigned char>(c));
+        return ids;
+    }
+
+    Result<std::string> decode(std::span<const TokenId> ids, bool) const override {
+        std::string text;
+        for (const TokenId id : ids) {
+            if (id > 255)
+                return Error{ErrorCode::InvalidInput, "no byte", ""};
+            text += static_cast<char>(id);
+        }
+        return text;
+    }
+
+    int vocabSize() const override { return 256; }
+
+    std::string tokenText(TokenId id) const override { return tokenBytes(id); }
+
+    std::string tokenBytes(TokenId id) const override { return {static_cast<char>(id)}; }
+
+    bool isSpecial(TokenId) const override { return false; }
+
+    TokenId bosId() const override { return kNoToken; }
+
+    std::vector<TokenId> eosIds() const override { return {}; }
+
+    TokenId findToken(std::string_view) const override { return kNoToken; }
+
+    std::string description() const override { return "bytes"; }
+};
+
+using Steps = std::vector<std::vector<TokenId>>;
+
+const std::vector<TokenId> kPrompt = {1};
+
+std::vector<TokenId> bytes(std::string_view text) {
+    return ByteTokenizer().encode(text, false).value();
+}
+
+} // namespace
+
+class GenerationTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void anEndTokenInsideAStepEndsTheAnswer();
+    void aStepIsCutAtTheTokenLimit();
+    void theContextEndsTheAnswer();
+    void textEndsBeforeAStopString();
+    void heldBackTextComesOutAtTheEnd();
+    void noTextIsStreamedTwice();
+    void cancellingKeepsWhatIsThere();
+    void cancellingWhileThePromptIsReadGivesAnEmptyAnswer();
+    void aFailedStepIsAnError();
+    void stopStringsNeedATokenizer();
+    void anIdTheTokenizerDoesNotKnowIsNamed();
+    void overlappingStopStringsTakeTheFirst();
+};
+
+void GenerationTest::anEndTokenInsideAStepEndsTheAnswer() {
+    ScriptedDecoder decoder({{5, 6}, {7, 2, 8}});
+    const auto result = generate(decoder, {.prompt = kPrompt, .limits = {.endIds = {2}}});
+    QCOMPARE(result.value().tokens, (std::vector<TokenId>{5, 6, 7, 2}));
+    QCOMPARE(result.value().reason, FinishReason::EndToken);
+    QCOMPARE(result.value().metrics.steps, 2);
+}
+
+void GenerationTest::aStepIsCutAtTheTokenLimit() {
+    ScriptedDecoder decoder({{5, 6}, {7, 2, 8}});
+    const auto result =
+        generate(decoder, {.prompt = kPrompt, .limits = {.maxTokens = 3, .endIds = {2}}});
+    QCOMPARE(result.value().tokens, (std::vector<TokenId>{5, 6, 7}));
+    QCOMPARE(result.value().reason, FinishReason::MaxTokens);
+}
+
+void GenerationTest::theContextEndsTheAnswer() {
+    ScriptedDecoder decoder({{5}, {6}}, 2);
+    const auto result = generate(decoder, {.prompt = kPrompt});
+    QCOMPARE(result.value().tokens.size(), std::size_t{2});
+    QCOMPARE(result.value().reason, FinishReason::ContextFull);
+}
+
+void GenerationTest::textEndsBeforeAStopString() {
+    const ByteTokenizer tokenizer;
+    ScriptedDecoder decoder({bytes("one ST"), bytes("OP two")});
+    const auto result = generate(
+        decoder, {.prompt = kPrompt, .limits = {.stopStrings = {"STOP"}}, .tokenizer = &tokenizer});
+    QCOMPARE(result.value().text, std::string("one "));
+    QCOMPARE(result.value().reason, FinishReason::StopString);
+    QCOMPARE(result.value().tokens, bytes("one STOP"));
+}
+
+void GenerationTest::heldBackTextComesOutAtTheEnd() {
+    const ByteTokenizer tokenizer;
+    ScriptedDecoder decoder({bytes("one ST")});
+    const auto result = generate(decoder,
+                                 {.prompt = kPrompt,
+                                  .limits = {.maxTokens = 6, .stopStrings = {"STOP"}},
+                                  .tokenizer = &tokenizer});
+    QCOMPARE(result.value().text, std::string("one ST"));
+}
+
+void GenerationTest::noTextIsStreamedTwice() {
+    const ByteTokenizer tokenizer;
+    ScriptedDecoder decoder({bytes("abSa"), bytes("bST"), bytes("STx")});
+    std::string streamed;
+    const auto result =
+        generate(decoder,
+                 {.prompt = kPrompt,
+                  .limits = {.maxTokens = 10, .stopStrings = {"STOP"}},
+                  .tokenizer = &tokenizer,
+                  .onStep = [&](const DecodeStep&, std::string_view text) { streamed += text; }});
+    QCOMPARE(streamed, std::string("abSabSTSTx"));
+    QCOMPARE(result.value().text, streamed);
+}
+
+void GenerationTest::cancellingKeepsWhatIsThere() {
+    ScriptedDecoder decoder({{5}, {6}, {7}});
+    std::stop_source source;
+    int steps = 0;
+    const auto result = generate(decoder,
+                                 {.prompt = kPrompt,
+                                  .onStep =
+                                      [&](const DecodeStep&, std::string_view) {
+                                          if (++steps == 2)
+                                              source.request_stop();
+                                      },
+                                  .stop = source.get_token()});
+    QCOMPARE(result.value().tokens, (std::vector<TokenId>{5, 6}));
+    QCOMPARE(result.value().reason, FinishReason::Cancelled);
+}
+
+void GenerationTest::cancellingWhileThePromptIsReadGivesAnEmptyAnswer() {
+    ScriptedDecoder decoder(Steps{{5}});
+    std::stop_source source;
+    source.request_stop();
+    const auto result = generate(decoder, {.prompt = kPrompt, .stop = source.get_token()});
+    QVERIFY(result.value().tokens.empty());
+    QCOMPARE(result.value().reason, FinishReason::Cancelled);
+}
+
+void GenerationTest::aFailedStepIsAnError() {
+    ScriptedDecoder decoder(Steps{{5}});
+    const auto result = generate(decoder, {.prompt = kPrompt});
+    QCOMPARE(result.error().code, ErrorCode::Numeric);
+}
+
+void GenerationTest::stopStringsNeedATokenizer() {
+    ScriptedDecoder decoder(Steps{{5}});
+    const auto result = generate(decoder, {.prompt = kPrompt, .limits = {.stopStrings = {"x"}}});
+    QCOMPARE(result.error().code, ErrorCode::InvalidInput);
+}
+
+void GenerationTest::anIdTheTokenizerDoesNotKnowIsNamed() {
+    const ByteTokenizer tokenizer;
+    ScriptedDecoder decoder(Steps{{300}});
+    const auto result = generate(decoder, {.prompt = kPrompt, .tokenizer = &tokenizer});
+    QCOMPARE(result.error().code, ErrorCode::InvalidInput);
+    QVERIFY(result.error().message.find("300") != std::string::npos);
+}
+
+void GenerationTest::overlappingStopStringsTakeTheFirst() {
+    StopStringFilter filter({"bcd", "abc", ""});
+    QCOMPARE(filter.push("xab"), std::string("x"));
+    QCOMPARE(filter.push("cd"), std::string());
+    QVERIFY(filter.hasHit());
+    QCOMPARE(filter.push("more"), std::string());
+}
+
+QTEST_GUILESS_MAIN(GenerationTest)
+#include "generation_test.moc"

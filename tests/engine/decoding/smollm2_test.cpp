@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default model against continuations that an independent implementation computed. By default
+// a sample of the prompts runs; SWIFT_STUDIO_FULL_GOLDEN=1 runs all of them through every backend.
+#include "engine/decoding/generation.h"
+#include "engine/loading/model_files.h"
+#include "engine/model/backend_registry.h"
+#include "tests/support/forward_helpers.h"
+#include "tests/support/golden_tensors.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kModelPath = SWIFT_STUDIO_CACHE_DIR "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr double kNearTie = 0.01;
+
+Result<std::unique_ptr<Transformer>> loadModel(const std::string& backend) {
+    BackendRegistry registry(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
+    ENGINE_TRY(const ModelFiles files, ModelFiles::open(kModelPath));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    ENGINE_TRY(const TransformerFactory factory, registry.find(backend));
+    return factory(config, *weights, {});
+}
+
+} // namespace
+
+class SmolLm2Test : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+
+    void greedyContinuationsMatch_data() { addBackends(); }
+
+    void greedyContinuationsMatch();
+
+    void bestLogitsMatch_data() { addBackends(); }
+
+    void bestLogitsMatch();
+
+private:
+    static void addBackends();
+    static void checkPrompt(Decoder& decoder, const QJsonObject& line, int& matchedToTheEnd);
+};
+
+void SmolLm2Test::initTestCase() {
+    if (!support::hasGoldenData())
+        QSKIP("the golden data does not lie beside the checkout");
+    if (!QFileInfo::exists(kModelPath))
+        QSKIP("the default model was not fetched");
+}
+
+void SmolLm2Test::addBackends() {
+    QTest::addColumn<QString>("backend");
+    BackendRegistry registry(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
+    for (const std::string& name : registry.names())
+        QTest::newRow(name.c_str()) << QString::fromStdString(name);
+}
+
+/// Ids must be equal up to the first step whose stored gap is a near-tie; counts full matches.
+void SmolLm2Test::checkPrompt(Decoder& decoder, const QJsonObject& line, int& matchedToTheEnd) {
+    const std::vector<int> prompt = support::integersOf(line["prompt_ids"]);
+    const std::vector<int> expected = support::integersOf(line["output_ids"]);
+    GenerationRequest request;
+    request.prompt = prompt;
+    request.limits.maxTokens = static_cast<int>(expected.size());
+    request.limits.endIds = {2};
+    const auto result = generate(decoder, request);
+    QVERIFY2(result.hasValue(), result ? "" : result.error().message.c_str());
+    const std::vector<TokenId>& tokens = result.value().tokens;
+    if (tokens == expected)
+        ++matchedToTheEnd;
+    const QJsonArray gaps = line["gap"].toArray();
+    for (std::size_t step = 0; step < expected.size(); ++step) {
+        if (gaps[static_cast<qsizetype>(step)].toDouble() < kNearTie)
+            return;
+        QVERIFY2(step < tokens.size() && tokens[step] == expected[step],
+                 qPrintable(QString("%1, step %2").arg(line["id"].toString()).arg(step)));
+    }
+}
+
+void SmolLm2Test::greedyContinuationsMatch() {
+    QFETCH(QString, backend);
+    const bool isFull = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_GOLDEN") != 0;
+    const auto transformer = loadModel(backend.toStdString());
+    QVERIFY2(transformer.hasValue(), transformer ? "" : transformer.error().message.c_str());
+    const auto decoder = std::move(makeVanillaDecoder(*transformer.value(), {}, 512)).value();
+    const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
+    // A sample: one prompt of each task through the fast backend, two prompts through plain.
+    const std::size_t stride = isFull ? 1 : backend == "plain" ? 14 : 3;
+    int matched = 0;
+    int tried = 0;
+    for (std::size_t i = 0; i < lines.size(); i += stride) {
+        checkPrompt(*decoder, lines[i], matched);
+        if (QTest::currentTestFailed())
+            return;
+        ++tried;
+    }
+    qInfo("%d of %d prompts matched to the end", matched, tried);
+}
+
+void SmolLm2Test::bestLogitsMatch() {
+    QFETCH(QString, backend);
+    const auto transformer = loadModel(backend.toStdString());
+    QVERIFY(transformer.hasValue());
+    const QJsonObject golden = support::readJsonObject(support::goldenPath("smollm2/top10.json"));
+    const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
+    const LayerPlan plan = LayerPlan::full(transformer.value()->config().layerCount);
+    int checked = 0;
+    for (const QJsonValue entry : golden["last_position_top10"].toArray())
+        for (const QJsonObject& line : lines) {
+            if (line["id"] != entry["id"] || line["task"] != entry["task"])
+                continue;
+            const std::vector<int> prompt = support::integersOf(line["prompt_ids"]);
+            KvCache cache = support::emptyCache(*transformer.value(), 512);
+            const auto logits =
+                support::runChain(*transformer.value(), cache, plan, prompt, 128).back();
+            const std::vector<int> ids = support::integersOf(entry["ids"]);
+            QCOMPARE(argmax(logits), ids.front());
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                const double expected =
+                    entry["logits"].toArray()[static_cast<qsizetype>(i)].toDouble();
+                QVERIFY(std::abs(logits[static_cast<std::size_t>(ids[i])] - expected) <= 1e-3);
+            }
+            ++checked;
+        }
+    QCOMPARE(checked, 3);
+}
+
+QTEST_GUILESS_MAIN(SmolLm2Test)
+#include "smollm2_test.moc"
