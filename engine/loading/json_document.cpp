@@ -263,6 +263,9 @@ JsonDocument::parse(std::string_view text, const std::string& source, const Json
             ErrorCode::CorruptFile,
             fmt::format("{}: {} bytes of JSON; at most {} are read", source, text.size(), maxBytes),
             "Check that this is the file you meant."};
+    // The library takes a NUL for the end of the text; what hides behind it would go unread.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        return corruptAt(source, nul, "not valid JSON: a NUL character");
     StorageBuilder builder(text, source, limits);
     if (!builder.parse())
         return builder.takeError();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -36,13 +38,17 @@ public:
              const std::string& type,
              const std::vector<std::uint64_t>& shape,
              std::string_view bytes) {
-        m_header += m_header.empty() ? "{" : ",";
-        m_header += '"' + name + R"(":{"dtype":")" + type + R"(","shape":[)";
-        for (std::size_t i = 0; i < shape.size(); ++i)
-            m_header += (i == 0 ? "" : ",") + std::to_string(shape[i]);
-        m_header += R"(],"data_offsets":[)" + std::to_string(m_data.size()) + ',';
+        std::string dimensions;
+        for (const std::uint64_t size : shape)
+            dimensions += fmt::format("{}{}", dimensions.empty() ? "" : ",", size);
+        m_header += fmt::format(R"({}"{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},)",
+                                m_header.empty() ? "{" : ",",
+                                name,
+                                type,
+                                dimensions,
+                                m_data.size());
         m_data += bytes;
-        m_header += std::to_string(m_data.size()) + "]}";
+        m_header += fmt::format("{}]}}", m_data.size());
     }
 
     /// A float32 tensor of `shape` whose values are small and all different.

@@ -146,6 +146,7 @@ void JsonDocumentTest::brokenTextSaysWhere_data() {
     QTest::newRow("bad utf-8") << QByteArray("[\"\xff\"]") << "byte 3";
     QTest::newRow("overlong utf-8") << QByteArray("[\"\xc0\x80\"]") << "byte 3";
     QTest::newRow("control") << QByteArray("[\"\n\"]") << "byte 3";
+    QTest::newRow("behind a NUL") << QByteArray("{}\0[", 4) << "byte 2";
     QTest::newRow("number too large") << QByteArray("[1e999]") << "byte ";
     QTest::newRow("comment") << QByteArray("[1, // two\n2]") << "byte ";
 }
