@@ -48,8 +48,8 @@ if(SWIFT_STUDIO_TORCH)
     add_library(torch_cpu SHARED IMPORTED)
     set_target_properties(torch_cpu PROPERTIES
         IMPORTED_LOCATION "${TORCH_ROOT}/lib/libtorch_cpu.so"
-        INTERFACE_INCLUDE_DIRECTORIES
-        "${TORCH_ROOT}/include;${TORCH_ROOT}/include/torch/csrc/api/include"
+        # Searched last: the folder also holds copies of libraries (fmt 12) that we have from the system.
+        INTERFACE_COMPILE_OPTIONS "SHELL:-idirafter ${TORCH_ROOT}/include"
         INTERFACE_LINK_LIBRARIES torch_c10
         INTERFACE_LINK_OPTIONS "-Wl,-rpath-link,${TORCH_CUDA_RUNTIME_DIR}")
 endif()

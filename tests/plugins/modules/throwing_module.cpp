@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/backend_registry.h"
+
+#include <stdexcept>
+
+extern "C" const char* swiftStudioModuleBuildId() { return SWIFT_STUDIO_BUILD_ID; }
+
+extern "C" void swiftStudioRegisterBackend(engine::BackendRegistry& registry) {
+    registry.add(
+        "throwing",
+        [](const engine::ModelConfig&,
+           const engine::WeightSource&,
+           const engine::TransformerOptions&)
+            -> engine::Result<std::unique_ptr<engine::Transformer>> { return engine::Error{}; });
+    throw std::runtime_error("the registration broke down");
+}
