@@ -4,8 +4,8 @@
 #include "engine/base/result.h"
 #include "engine/text/tokenizer.h"
 
+#include <memory>
 #include <string>
-#include <vector>
 
 namespace engine {
 
@@ -23,9 +23,7 @@ public:
     Result<std::string> finish();
 
 private:
-    const Tokenizer& m_tokenizer;
-    bool m_skipSpecial;
-    // further state is the implementer's choice; amortised O(1) work a token
+    std::unique_ptr<TokenDecoding> m_decoding;
 };
 
 } // namespace engine

@@ -13,6 +13,20 @@
 
 namespace engine {
 
+/// One decoding in progress: tokens go in, text comes out as soon as it is certain.
+/// Thread: that of the tokenizer it came from, which must outlive it.
+class TokenDecoding {
+public:
+    virtual ~TokenDecoding() = default;
+
+    /// Appends to `text` what this token makes certain; amortised O(1) work a token.
+    /// Errors: InvalidInput when the id is outside the vocabulary.
+    virtual Result<void> push(TokenId id, std::string& text) = 0;
+
+    /// Appends what was held back; nothing may be pushed after it.
+    virtual Result<void> finish(std::string& text) = 0;
+};
+
 /// Text to tokens and back. Thread: const calls from any one thread at a time.
 class Tokenizer {
 public:
@@ -26,6 +40,10 @@ public:
     /// The text of tokens, bytes that form no UTF-8 replaced by U+FFFD.
     /// Errors: InvalidInput when an id is outside the vocabulary.
     virtual Result<std::string> decode(std::span<const TokenId> ids, bool skipSpecial) const = 0;
+
+    /// Decoding token by token: all text joined equals decode() of all ids. Unless a tokenizer
+    /// knows better, everything comes out at the end.
+    virtual std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const;
 
     /// Number of ids that decode knows: 0 .. vocabSize() - 1, added tokens included.
     virtual int vocabSize() const = 0;

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/bpe/bpe_model.h"
+
+#include "engine/text/utf8.h"
+
+#include <queue>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kMaxRememberedPieces = 16'384;
+constexpr std::size_t kMaxRememberedBytes = 64; // a piece longer than this is not worth keeping
+
+std::uint64_t pairKey(TokenId left, TokenId right) {
+    return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) |
+           static_cast<std::uint32_t>(right);
+}
+
+Error missingToken(std::string_view text, std::uint32_t rank) {
+    return {ErrorCode::CorruptFile,
+            fmt::format("merge {} needs the token '{}', which is not in the vocabulary",
+                        rank,
+                        text.substr(0, 100)),
+            "the vocabulary and the merges do not belong together; fetch the file again"};
+}
+
+} // namespace
+
+/// Pairs that may merge: lowest rank first, leftmost among equals.
+class BpeModel::MergeQueue {
+public:
+    struct Candidate {
+        std::uint32_t rank;
+        std::int64_t left;
+        TokenId result;
+
+        bool operator<(const Candidate& other) const {
+            return rank != other.rank ? rank > other.rank : left > other.left;
+        }
+    };
+
+    void push(Candidate candidate) { m_queue.push(candidate); }
+
+    bool isEmpty() const { return m_queue.empty(); }
+
+    Candidate pop() {
+        const Candidate top = m_queue.top();
+        m_queue.pop();
+        return top;
+    }
+
+private:
+    std::priority_queue<Candidate> m_queue;
+};
+
+Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
+                                const std::vector<Merge>& merges,
+                                BpeOptions options,
+                                bool lastMergeWins) {
+    BpeModel model;
+    model.m_texts = std::move(texts);
+    model.m_options = std::move(options);
+    model.m_ids.reserve(model.m_texts.size());
+    for (std::size_t id = 0; id < model.m_texts.size(); ++id) {
+        const std::string& text = model.m_texts[id];
+        if (!text.empty() && !model.m_ids.emplace(text, static_cast<TokenId>(id)).second)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("the vocabulary holds the token '{}' twice, the second time "
+                                     "as id {}",
+                                     std::string_view(text).substr(0, 100),
+                                     id),
+                         "fetch the file again, or convert the model anew"};
+    }
+    model.m_merges.reserve(merges.size());
+    for (std::size_t rank = 0; rank < merges.size(); ++rank)
+        ENGINE_TRY_DO(
+            model.addMerge(merges[rank], static_cast<std::uint32_t>(rank), lastMergeWins));
+    if (!model.m_options.unknownToken.empty()) {
+        model.m_unknownId = model.find(model.m_options.unknownToken);
+        if (model.m_unknownId == kNoToken)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("the unknown token '{}' is not in the vocabulary",
+                                     model.m_options.unknownToken.substr(0, 100)),
+                         "fetch the file again, or convert the model anew"};
+    }
+    return model;
+}
+
+Result<void> BpeModel::addMerge(const Merge& merge, std::uint32_t rank, bool lastWins) {
+    const auto& [left, right] = merge;
+    const std::string& prefix = m_options.continuingPrefix;
+    const bool hasPrefix = !prefix.empty() && std::string_view(right).starts_with(prefix);
+    const std::string joined = left + (hasPrefix ? right.substr(prefix.size()) : right);
+    const TokenId leftId = find(left);
+    const TokenId rightId = find(right);
+    const TokenId joinedId = find(joined);
+    if (leftId == kNoToken || rightId == kNoToken || joinedId == kNoToken)
+        return missingToken(leftId == kNoToken ? left : rightId == kNoToken ? right : joined, rank);
+    const auto [place, isNew] = m_merges.try_emplace(pairKey(leftId, rightId));
+    if (isNew || lastWins)
+        place->second = {rank, joinedId};
+    return {};
+}
+
+TokenId BpeModel::find(std::string_view text) const {
+    const auto found = m_ids.find(text);
+    return found == m_ids.end() ? kNoToken : found->second;
+}
+
+bool BpeModel::appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const {
+    std::vector<TokenId> bytes;
+    for (const char byte : character) {
+        const TokenId id = find(fmt::format("<0x{:02X}>", static_cast<std::uint8_t>(byte)));
+        if (id == kNoToken)
+            return false;
+        bytes.push_back(id);
+    }
+    ids.insert(ids.end(), bytes.begin(), bytes.end());
+    return true;
+}
+
+/// The ids of single characters, byte tokens or the unknown token; with `fusesUnknown` a run of
+/// unknown characters is one token.
+std::vector<TokenId> BpeModel::characterIds(std::string_view piece) const {
+    std::vector<TokenId> ids;
+    bool hasPendingUnknown = false;
+    std::string decorated;
+    for (std::size_t begin = 0, end = 0; begin < piece.size(); begin = end) {
+        end = std::min(piece.size(), begin + utf8::lengthByFirstByte(piece[begin]));
+        std::string_view character = piece.substr(begin, end - begin);
+        const bool hasPrefix = begin > 0 && !m_options.continuingPrefix.empty();
+        const bool hasSuffix = end == piece.size() && !m_options.endSuffix.empty();
+        if (hasPrefix || hasSuffix) {
+            decorated = fmt::format("{}{}{}",
+                                    hasPrefix ? m_options.continuingPrefix : "",
+                                    character,
+                                    hasSuffix ? m_options.endSuffix : "");
+            character = decorated;
+        }
+        if (const TokenId id = find(character); id != kNoToken) {
+            if (hasPendingUnknown)
+                ids.push_back(m_unknownId);
+            hasPendingUnknown = false;
+            ids.push_back(id);
+            continue;
+        }
+        if (m_options.hasByteFallback && appendByteTokens(character, ids))
+            continue;
+        if (m_unknownId == kNoToken)
+            continue;
+        if (hasPendingUnknown && !m_options.fusesUnknown)
+            ids.push_back(m_unknownId);
+        hasPendingUnknown = true;
+    }
+    if (hasPendingUnknown)
+        ids.push_back(m_unknownId);
+    return ids;
+}
+
+const BpeModel::MergeRule* BpeModel::findMerge(TokenId left, TokenId right) const {
+    ++m_pairsTried;
+    const auto found = m_merges.find(pairKey(left, right));
+    return found == m_merges.end() ? nullptr : &found->second;
+}
+
+std::vector<TokenId> BpeModel::merge(const std::vector<TokenId>& characters) const {
+    const auto count = static_cast<std::int64_t>(characters.size());
+    std::vector<Symbol> symbols(characters.size());
+    const auto at = [&symbols](std::int64_t i) -> Symbol& {
+        return symbols[static_cast<std::size_t>(i)];
+    };
+    MergeQueue queue;
+    const auto consider = [&](std::int64_t left) {
+        if (left < 0 || at(left).next < 0)
+            return;
+        if (const MergeRule* rule = findMerge(at(left).id, at(at(left).next).id))
+            queue.push({rule->rank, left, rule->result});
+    };
+    for (std::int64_t i = 0; i < count; ++i)
+        at(i) = {characters[static_cast<std::size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1};
+    for (std::int64_t i = 0; i + 1 < count; ++i)
+        consider(i);
+    while (!queue.isEmpty()) {
+        const auto top = queue.pop();
+        Symbol& left = at(top.left);
+        if (left.id == kNoToken || left.next < 0)
+            continue;
+        Symbol& right = at(left.next);
+        const MergeRule* rule = findMerge(left.id, right.id);
+        if (rule == nullptr || rule->result != top.result) // an earlier merge took one of the two
+            continue;
+        left.id = top.result;
+        left.next = right.next;
+        right.id = kNoToken;
+        if (left.next >= 0)
+            at(left.next).previous = top.left;
+        consider(left.previous);
+        consider(top.left);
+    }
+    std::vector<TokenId> ids;
+    for (std::int64_t i = count > 0 ? 0 : -1; i >= 0; i = at(i).next)
+        ids.push_back(at(i).id);
+    return ids;
+}
+
+void BpeModel::remember(std::string_view piece, const std::vector<TokenId>& ids) const {
+    if (piece.size() > kMaxRememberedBytes)
+        return;
+    if (m_remembered.size() >= kMaxRememberedPieces)
+        m_remembered.clear();
+    m_remembered.emplace(piece, ids);
+}
+
+void BpeModel::tokenize(std::string_view piece, std::vector<TokenId>& ids) const {
+    if (piece.empty())
+        return;
+    if (m_options.ignoresMerges) {
+        if (const TokenId id = find(piece); id != kNoToken) {
+            ids.push_back(id);
+            return;
+        }
+    }
+    if (piece.size() <= kMaxRememberedBytes) {
+        if (const auto known = m_remembered.find(std::string(piece)); known != m_remembered.end()) {
+            ids.insert(ids.end(), known->second.begin(), known->second.end());
+            return;
+        }
+    }
+    const std::vector<TokenId> merged = merge(characterIds(piece));
+    remember(piece, merged);
+    ids.insert(ids.end(), merged.begin(), merged.end());
+}
+
+} // namespace engine

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+/// Switches of a BPE model, named as in tokenizer.json.
+struct BpeOptions {
+    bool ignoresMerges = false; ///< a whole piece that is in the vocabulary is taken as it is
+    bool hasByteFallback = false;
+    bool fusesUnknown = false;
+    std::string unknownToken; ///< empty: unknown characters are dropped
+    std::string continuingPrefix;
+    std::string endSuffix;
+};
+
+/// A vocabulary and its ranked merges. Thread: one at a time (pieces are remembered).
+class BpeModel {
+public:
+    using Merge = std::pair<std::string, std::string>;
+
+    // The index points into the texts: they move along with a model, but a copy would not.
+    BpeModel(BpeModel&&) = default;
+    BpeModel& operator=(BpeModel&&) = default;
+    BpeModel(const BpeModel&) = delete;
+    BpeModel& operator=(const BpeModel&) = delete;
+    ~BpeModel() = default;
+
+    /// `texts`: vocabulary text by id, empty for a gap; no text twice. `merges`: in order of rank.
+    /// `lastMergeWins`: which of two merges of the same pair counts.
+    /// Errors: CorruptFile when a merge names or makes a token that is not in the vocabulary.
+    static Result<BpeModel> make(std::vector<std::string> texts,
+                                 const std::vector<Merge>& merges,
+                                 BpeOptions options,
+                                 bool lastMergeWins);
+
+    /// Appends the tokens of one piece. Time: n log n in the length of the piece.
+    void tokenize(std::string_view piece, std::vector<TokenId>& ids) const;
+
+    /// The id of a vocabulary text, or kNoToken.
+    TokenId find(std::string_view text) const;
+
+    /// Number of ids, gaps included.
+    std::size_t size() const { return m_texts.size(); }
+
+    /// The text of an id, empty for a gap; `id` must be in range.
+    const std::string& text(TokenId id) const { return m_texts[static_cast<std::size_t>(id)]; }
+
+    /// How many pairs of neighbours have been looked at so far: what merging costs.
+    std::uint64_t pairsTried() const { return m_pairsTried; }
+
+private:
+    struct MergeRule {
+        std::uint32_t rank = 0;
+        TokenId result = kNoToken;
+    };
+
+    struct Symbol {
+        TokenId id = kNoToken; // kNoToken once it is merged into its left neighbour
+        std::int64_t previous = -1;
+        std::int64_t next = -1;
+    };
+
+    class MergeQueue;
+
+    BpeModel() = default;
+    Result<void> addMerge(const Merge& merge, std::uint32_t rank, bool lastWins);
+    std::vector<TokenId> characterIds(std::string_view piece) const;
+    bool appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const;
+    const MergeRule* findMerge(TokenId left, TokenId right) const;
+    std::vector<TokenId> merge(const std::vector<TokenId>& characters) const;
+    void remember(std::string_view piece, const std::vector<TokenId>& ids) const;
+
+    BpeOptions m_options;
+    TokenId m_unknownId = kNoToken;
+    std::vector<std::string> m_texts;
+    std::unordered_map<std::string_view, TokenId> m_ids; // views into m_texts
+    std::unordered_map<std::uint64_t, MergeRule> m_merges;
+    mutable std::unordered_map<std::string, std::vector<TokenId>> m_remembered;
+    mutable std::uint64_t m_pairsTried = 0;
+};
+
+} // namespace engine

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/bpe/regex_dialect.h"
+
+#include <cctype>
+
+namespace engine {
+
+namespace {
+
+constexpr std::string_view kSpaceItems = R"(\p{Z}\x09-\x0D\x85)";
+constexpr std::string_view kWordItems = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+constexpr std::string_view kHexItems = "0-9A-Fa-f";
+
+Error unsupported(std::string_view pattern, std::string_view construct) {
+    return {ErrorCode::Unsupported,
+            fmt::format("the split pattern '{}' uses {}, which is not supported",
+                        pattern.substr(0, 200),
+                        construct),
+            "use the model's GGUF file or another export of its tokenizer"};
+}
+
+/// Walks over a pattern once, copying what both dialects share.
+class Translator {
+public:
+    explicit Translator(std::string_view pattern)
+        : m_pattern(pattern) {}
+
+    Result<std::string> run() {
+        while (m_position < m_pattern.size())
+            ENGINE_TRY_DO(m_classDepth > 0 ? insideClass() : outsideClass());
+        return std::move(m_out);
+    }
+
+private:
+    Result<void> outsideClass() {
+        const char c = m_pattern[m_position];
+        if (c == '\\')
+            return escape();
+        if (c == '[') {
+            copy(1);
+            if (peek() == '^')
+                copy(1);
+            m_classDepth = 1;
+            if (peek() == ']') // a literal at this place in both dialects
+                copy(1);
+            return {};
+        }
+        if (c == '(' && m_pattern.substr(m_position, 2) == "(?")
+            return groupOptions();
+        if (c == '{')
+            return interval();
+        copy(1);
+        return {};
+    }
+
+    Result<void> insideClass() {
+        const char c = m_pattern[m_position];
+        if (c == '\\')
+            return escape();
+        if (c == ']')
+            m_classDepth = 0;
+        if (m_pattern.substr(m_position, 2) == "&&")
+            return unsupported(m_pattern, "a character class intersection (&&)");
+        if (c == '[') {
+            const std::size_t end = m_pattern.find(":]", m_position);
+            if (m_pattern.substr(m_position, 2) != "[:" || end == std::string_view::npos)
+                return unsupported(m_pattern, "a character class inside a character class");
+            copy(end + 2 - m_position);
+            return {};
+        }
+        copy(1);
+        return {};
+    }
+
+    Result<void> escape() {
+        if (m_position + 1 >= m_pattern.size())
+            return unsupported(m_pattern, "a backslash at its end");
+        const char c = m_pattern[m_position + 1];
+        switch (c) {
+        case 's':
+            return shorthand(kSpaceItems, false);
+        case 'S':
+            return shorthand(kSpaceItems, true);
+        case 'w':
+            return shorthand(kWordItems, false);
+        case 'W':
+            return shorthand(kWordItems, true);
+        case 'h':
+            return shorthand(kHexItems, false);
+        case 'H':
+            return shorthand(kHexItems, true);
+        case 'v':
+            return replace(2, R"(\x0B)");
+        case 'u':
+            return unicodeEscape();
+        default:
+            copy(2);
+            return {};
+        }
+    }
+
+    /// A shorthand class such as \s; `isNegated` for its capital twin.
+    Result<void> shorthand(std::string_view items, bool isNegated) {
+        if (m_classDepth == 0)
+            return replace(2, fmt::format("[{}{}]", isNegated ? "^" : "", items));
+        if (!isNegated)
+            return replace(2, items);
+        if (m_pattern[m_position + 1] == 'S') // PCRE2's own \S, plus what it takes for a space
+            return replace(2, R"(\S\x{180E})");
+        return unsupported(m_pattern, "\\W or \\H inside brackets");
+    }
+
+    Result<void> unicodeEscape() {
+        const std::string_view digits = m_pattern.substr(m_position + 2, 4);
+        for (const char digit : digits) {
+            if (std::isxdigit(static_cast<unsigned char>(digit)) == 0)
+                return unsupported(m_pattern, "a broken \\u escape");
+        }
+        if (digits.size() != 4)
+            return unsupported(m_pattern, "a broken \\u escape");
+        return replace(6, fmt::format("\\x{{{}}}", digits));
+    }
+
+    /// Option letters: Ruby's m lets the dot match line ends, which PCRE2 calls s.
+    Result<void> groupOptions() {
+        copy(2);
+        std::size_t end = m_position;
+        while (end < m_pattern.size() && (m_pattern[end] == '-' || m_pattern[end] == 'i' ||
+                                          m_pattern[end] == 'm' || m_pattern[end] == 'x'))
+            ++end;
+        if (end == m_pattern.size() || (m_pattern[end] != ':' && m_pattern[end] != ')'))
+            return {};
+        for (; m_position < end; ++m_position)
+            m_out.push_back(m_pattern[m_position] == 'm' ? 's' : m_pattern[m_position]);
+        return {};
+    }
+
+    /// {n,m}: Ruby reads {,m} as {0,m}, and a + behind it repeats instead of being possessive.
+    Result<void> interval() {
+        const std::size_t end = m_pattern.find('}', m_position);
+        const std::string_view body = end == std::string_view::npos
+                                          ? std::string_view()
+                                          : m_pattern.substr(m_position + 1, end - m_position - 1);
+        if (body.empty() || body.find_first_not_of("0123456789,") != std::string_view::npos) {
+            copy(1);
+            return {};
+        }
+        if (m_pattern.substr(end + 1, 1) == "+")
+            return unsupported(m_pattern, "a repeated interval such as {1,3}+");
+        if (body.front() == ',')
+            return replace(2, "{0,");
+        copy(end + 1 - m_position);
+        return {};
+    }
+
+    char peek() const { return m_position < m_pattern.size() ? m_pattern[m_position] : '\0'; }
+
+    void copy(std::size_t count) {
+        m_out.append(m_pattern.substr(m_position, count));
+        m_position += count;
+    }
+
+    Result<void> replace(std::size_t count, std::string_view text) {
+        m_out.append(text);
+        m_position += count;
+        return {};
+    }
+
+    std::string_view m_pattern;
+    std::size_t m_position = 0;
+    int m_classDepth = 0;
+    std::string m_out;
+};
+
+} // namespace
+
+Result<std::string> translateOniguruma(std::string_view pattern) {
+    return Translator(pattern).run();
+}
+
+} // namespace engine

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/gguf_vocabulary.h"
+
+#include "engine/text/text_limits.h"
+#include "engine/text/utf8.h"
+
+#include <algorithm>
+
+namespace engine::gguf_vocabulary {
+
+namespace {
+
+Result<void> readTokens(const GgufFile& file, GgufVocabulary& out) {
+    const auto* tokens = file.stringArray("tokenizer.ggml.tokens");
+    if (tokens == nullptr || tokens->empty())
+        return corrupt(file, "there is no list of texts tokenizer.ggml.tokens");
+    if (tokens->size() > kMaxVocabSize)
+        return corrupt(file, fmt::format("the vocabulary has {} tokens", tokens->size()));
+    for (std::size_t id = 0; id < tokens->size(); ++id) {
+        const std::string& text = (*tokens)[id];
+        if (text.size() > kMaxTokenBytes)
+            return corrupt(file,
+                           fmt::format("token {} has {} bytes; at most {} are allowed",
+                                       id,
+                                       text.size(),
+                                       kMaxTokenBytes));
+        if (const auto offset = utf8::findInvalid(text))
+            return corrupt(file, fmt::format("token {} is not UTF-8 at its byte {}", id, *offset));
+    }
+    out.tokens = *tokens;
+    return {};
+}
+
+Result<void> readTypes(const GgufFile& file, GgufVocabulary& out) {
+    constexpr std::string_view kKey = "tokenizer.ggml.token_type";
+    out.types.assign(out.tokens.size(), PieceType::Normal);
+    const auto* types = file.integerArray(kKey);
+    if (types == nullptr) {
+        if (hasKey(file, kKey))
+            return corrupt(file, fmt::format("{} is not a list of integers", kKey));
+        return {};
+    }
+    if (types->size() != out.tokens.size())
+        return corrupt(
+            file,
+            fmt::format("{} has {} entries for {} tokens", kKey, types->size(), out.tokens.size()));
+    out.hasTypes = true;
+    for (std::size_t id = 0; id < types->size(); ++id) {
+        const std::int64_t type = (*types)[id];
+        if (type < 0 || type > 6)
+            return corrupt(file, fmt::format("token {} has the unknown type {}", id, type));
+        if (type != 0) // "undefined": nothing more is known of it
+            out.types[id] = static_cast<PieceType>(type);
+    }
+    return {};
+}
+
+Result<TokenId>
+readSpecialId(const GgufFile& file, std::string_view key, const GgufVocabulary& vocabulary) {
+    const auto value = file.unsignedValue(key);
+    if (!value) {
+        if (hasKey(file, key))
+            return corrupt(file, fmt::format("{} is not an unsigned integer", key));
+        return kNoToken;
+    }
+    // Some writers put the largest 32-bit number for "none".
+    if (*value == 0xFFFFFFFFU)
+        return kNoToken;
+    if (*value >= vocabulary.tokens.size())
+        return corrupt(file,
+                       fmt::format("{} is {}, beyond the vocabulary of {} tokens",
+                                   key,
+                                   *value,
+                                   vocabulary.tokens.size()));
+    return static_cast<TokenId>(*value);
+}
+
+Result<void> readSpecialIds(const GgufFile& file, GgufVocabulary& out) {
+    ENGINE_TRY(out.bosId, readSpecialId(file, "tokenizer.ggml.bos_token_id", out));
+    ENGINE_TRY(out.eosId, readSpecialId(file, "tokenizer.ggml.eos_token_id", out));
+    ENGINE_TRY(out.unknownId, readSpecialId(file, "tokenizer.ggml.unknown_token_id", out));
+    ENGINE_TRY(const TokenId turnEnd, readSpecialId(file, "tokenizer.ggml.eot_token_id", out));
+    ENGINE_TRY(const TokenId messageEnd, readSpecialId(file, "tokenizer.ggml.eom_token_id", out));
+    ENGINE_TRY_DO(readSpecialId(file, "tokenizer.ggml.padding_token_id", out));
+    for (const TokenId id : {out.eosId, turnEnd, messageEnd}) {
+        const bool isNew = std::find(out.eosIds.begin(), out.eosIds.end(), id) == out.eosIds.end();
+        if (id != kNoToken && isNew)
+            out.eosIds.push_back(id);
+    }
+    out.addsBos = file.boolValue("tokenizer.ggml.add_bos_token");
+    out.addsEos = file.boolValue("tokenizer.ggml.add_eos_token");
+    return {};
+}
+
+} // namespace
+
+Result<GgufVocabulary> read(const GgufFile& file) {
+    GgufVocabulary vocabulary;
+    ENGINE_TRY_DO(readTokens(file, vocabulary));
+    ENGINE_TRY_DO(readTypes(file, vocabulary));
+    ENGINE_TRY_DO(readSpecialIds(file, vocabulary));
+    return vocabulary;
+}
+
+bool hasKey(const GgufFile& file, std::string_view key) {
+    const auto metadata = file.describeMetadata();
+    return std::any_of(
+        metadata.begin(), metadata.end(), [key](const auto& entry) { return entry.first == key; });
+}
+
+Error corrupt(const GgufFile& file, std::string_view problem) {
+    return {ErrorCode::CorruptFile,
+            fmt::format("{}: {}", file.path().string(), problem),
+            "fetch the file again, or convert the model anew"};
+}
+
+Error inFile(const GgufFile& file, Error error) {
+    error.message = fmt::format("{}: {}", file.path().string(), error.message);
+    return error;
+}
+
+} // namespace engine::gguf_vocabulary

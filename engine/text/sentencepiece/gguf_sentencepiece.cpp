@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/sentencepiece/sentencepiece_model.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// Types for files that carry none, by the spellings that SentencePiece models share.
+PieceType guessType(std::string_view text, std::size_t id, const GgufVocabulary& vocabulary) {
+    const auto isId = [id](TokenId other) {
+        return other != kNoToken && static_cast<std::size_t>(other) == id;
+    };
+    if (isId(vocabulary.unknownId) || (vocabulary.unknownId == kNoToken && text == "<unk>"))
+        return PieceType::Unknown;
+    if (isId(vocabulary.bosId) || isId(vocabulary.eosId))
+        return PieceType::Control;
+    return byteOfToken(text) >= 0 ? PieceType::Byte : PieceType::Normal;
+}
+
+} // namespace
+
+Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
+                                                 const GgufVocabulary& vocabulary) {
+    const auto* scores = file.floatArray("tokenizer.ggml.scores");
+    if (scores == nullptr)
+        return gguf_vocabulary::corrupt(file, "there is no list of float32 tokenizer.ggml.scores");
+    if (scores->size() != vocabulary.tokens.size())
+        return gguf_vocabulary::corrupt(file,
+                                        fmt::format("tokenizer.ggml.scores has {} entries for {} "
+                                                    "tokens",
+                                                    scores->size(),
+                                                    vocabulary.tokens.size()));
+    SentencePieceModel model;
+    model.algorithm = SentencePieceModel::Algorithm::Bpe;
+    model.addsDummyPrefix = file.boolValue("tokenizer.ggml.add_space_prefix").value_or(true);
+    model.removesExtraSpaces = false;
+    model.bosId = vocabulary.bosId;
+    model.eosId = vocabulary.eosId;
+    model.pieces.reserve(vocabulary.tokens.size());
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+        const std::string& text = vocabulary.tokens[id];
+        const PieceType type =
+            vocabulary.hasTypes ? vocabulary.types[id] : guessType(text, id, vocabulary);
+        model.hasByteFallback = model.hasByteFallback || type == PieceType::Byte;
+        model.pieces.push_back({text, (*scores)[id], type});
+    }
+    ENGINE_TRY_DO(model.validate(file.path().string()));
+    return model;
+}
+
+} // namespace engine

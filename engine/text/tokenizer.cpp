@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/tokenizer.h"
+
+#include "engine/loading/byte_reader.h"
+#include "engine/loading/gguf_file.h"
+#include "engine/loading/json_document.h"
+#include "engine/loading/readable_text.h"
+#include "engine/text/bpe/byte_level_bpe.h"
+#include "engine/text/bpe/gguf_bpe.h"
+#include "engine/text/bpe/tokenizer_json.h"
+#include "engine/text/gguf_vocabulary.h"
+#include "engine/text/sentencepiece/sentencepiece_model.h"
+#include "engine/text/sentencepiece/sentencepiece_tokenizer.h"
+#include "engine/text/tokenizer_config.h"
+
+#include <array>
+
+namespace engine {
+
+namespace {
+
+constexpr std::uint64_t kMaxModelBytes = 100'000'000;
+
+// Where neither tokenizer.json nor tokenizer_config.json tells: the names that models of our
+// families share, first found first taken.
+constexpr std::array<std::string_view, 3> kBosNames = {
+    "<s>", "<|begin_of_text|>", "<\uFF5Cbegin\u2581of\u2581sentence\uFF5C>"};
+constexpr std::array<std::string_view, 5> kEosNames = {"</s>",
+                                                       "<|end_of_text|>",
+                                                       "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",
+                                                       "<|im_end|>",
+                                                       "<|endoftext|>"};
+
+/// Decodes everything at the end: the way of tokenizers that cannot tell earlier.
+class WholeDecoding : public TokenDecoding {
+public:
+    WholeDecoding(const Tokenizer& tokenizer, bool skipSpecial)
+        : m_tokenizer(tokenizer)
+        , m_skipSpecial(skipSpecial) {}
+
+    Result<void> push(TokenId id, std::string& /*text*/) override {
+        m_ids.push_back(id);
+        return {};
+    }
+
+    Result<void> finish(std::string& text) override {
+        ENGINE_TRY(const std::string decoded, m_tokenizer.decode(m_ids, m_skipSpecial));
+        text.append(decoded);
+        return {};
+    }
+
+private:
+    const Tokenizer& m_tokenizer;
+    bool m_skipSpecial;
+    std::vector<TokenId> m_ids;
+};
+
+/// The first of these names that is a special added token, or kNoToken.
+TokenId firstSpecial(const BpeParts& parts, std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+        for (const AddedToken& token : parts.addedTokens) {
+            if (token.isSpecial && token.content == name)
+                return token.id;
+        }
+    }
+    return kNoToken;
+}
+
+/// Puts in what tokenizer_config.json tells, or what the names of the tokens suggest.
+void applyConfig(const TokenizerConfig& config, BpeParts& parts) {
+    parts.bosId = config.bosToken.empty() ? kNoToken : parts.find(config.bosToken);
+    if (parts.bosId == kNoToken && parts.prefix.size() == 1)
+        parts.bosId = parts.prefix.front();
+    TokenId eosId = config.eosToken.empty() ? kNoToken : parts.find(config.eosToken);
+    if (!config.isPresent) {
+        if (parts.bosId == kNoToken)
+            parts.bosId = firstSpecial(parts, kBosNames);
+        eosId = firstSpecial(parts, kEosNames);
+    }
+    if (eosId != kNoToken)
+        parts.eosIds.push_back(eosId);
+    if (!config.honoursAddFlags())
+        return;
+    if (config.addsBos) {
+        parts.prefix.clear();
+        if (*config.addsBos && parts.bosId != kNoToken)
+            parts.prefix.push_back(parts.bosId);
+    }
+    if (config.addsEos) {
+        parts.suffix.clear();
+        if (*config.addsEos && eosId != kNoToken)
+            parts.suffix.push_back(eosId);
+    }
+}
+
+Result<std::unique_ptr<Tokenizer>> loadJson(const std::string& path,
+                                            const TokenizerConfig& config) {
+    ENGINE_TRY(const JsonDocument document, readJsonFile(path));
+    ENGINE_TRY(BpeParts parts, readTokenizerJson(document.root(), path));
+    applyConfig(config, parts);
+    return ByteLevelBpe::make(std::move(parts));
+}
+
+/// Added tokens of tokenizer_config.json that a SentencePiece model does not have itself.
+Result<std::vector<AddedToken>> tokensBesides(const SentencePieceModel& model,
+                                              const TokenizerConfig& config) {
+    std::vector<AddedToken> added;
+    for (const AddedToken& token : config.addedTokens) {
+        const auto id = static_cast<std::size_t>(token.id);
+        if (id < model.pieces.size() && model.pieces[id].text != token.content)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("tokenizer_config.json calls token {} '{}', tokenizer.model "
+                                     "calls it '{}'",
+                                     token.id,
+                                     readable(token.content),
+                                     readable(model.pieces[id].text)),
+                         "the two files do not belong together; fetch them again"};
+        added.push_back(token);
+    }
+    return added;
+}
+
+Result<std::unique_ptr<Tokenizer>> loadModel(const std::string& path,
+                                             const TokenizerConfig& config) {
+    ENGINE_TRY(const std::string bytes, readTextFile(path, kMaxModelBytes));
+    ENGINE_TRY(SentencePieceModel model, parseSentencePieceModel(bytes, path));
+    SentencePieceOptions options;
+    options.origin = "tokenizer.model";
+    options.knowsControlText = config.isPresent;
+    options.addsBos = config.addsBos.value_or(true);
+    options.addsEos = config.addsEos.value_or(false);
+    ENGINE_TRY(options.addedTokens, tokensBesides(model, config));
+    return SentencePieceTokenizer::make(std::move(model), std::move(options));
+}
+
+Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
+    const auto kind = file.stringValue("tokenizer.ggml.model");
+    if (!kind)
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} holds no tokenizer (tokenizer.ggml.model is missing)",
+                                 file.path().string()),
+                     "convert the model with its vocabulary"};
+    if (*kind == "gpt2") {
+        ENGINE_TRY(BpeParts parts, readGgufBpe(file));
+        return ByteLevelBpe::make(std::move(parts));
+    }
+    if (*kind != "llama")
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("{}: the tokenizer '{}' is not supported; supported: gpt2, llama",
+                                 file.path().string(),
+                                 readable(*kind)),
+                     "use a model of a supported family"};
+    ENGINE_TRY(const GgufVocabulary vocabulary, gguf_vocabulary::read(file));
+    ENGINE_TRY(SentencePieceModel model, readGgufSentencePiece(file, vocabulary));
+    SentencePieceOptions options;
+    options.origin = "GGUF";
+    options.knowsControlText = true;
+    options.addsBos = vocabulary.addsBos.value_or(true);
+    options.addsEos = vocabulary.addsEos.value_or(false);
+    options.eosIds = vocabulary.eosIds;
+    return SentencePieceTokenizer::make(std::move(model), std::move(options));
+}
+
+} // namespace
+
+std::unique_ptr<TokenDecoding> Tokenizer::startDecoding(bool skipSpecial) const {
+    return std::make_unique<WholeDecoding>(*this, skipSpecial);
+}
+
+Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
+    if (files.gguf() != nullptr)
+        return loadGguf(*files.gguf());
+    ENGINE_TRY(const TokenizerConfig config, readTokenizerConfig(files));
+    if (const auto path = files.tokenizerJsonPath())
+        return loadJson(path->string(), config);
+    if (const auto path = files.tokenizerModelPath())
+        return loadModel(path->string(), config);
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} holds no tokenizer: neither tokenizer.json nor tokenizer.model is "
+                             "there",
+                             files.path().string()),
+                 "put the model's tokenizer.json beside its weights"};
+}
+
+} // namespace engine

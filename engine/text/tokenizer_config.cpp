@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/tokenizer_config.h"
+
+#include "engine/loading/json_document.h"
+#include "engine/text/text_limits.h"
+
+#include <charconv>
+
+namespace engine {
+
+namespace {
+
+/// A token is a string, or an object with its content.
+std::string readToken(const JsonValue& value) {
+    const JsonValue content = value.isObject() ? value["content"] : value;
+    return std::string(content.asString().value_or(std::string_view()));
+}
+
+Result<AddedToken>
+readAddedToken(std::string_view key, const JsonValue& value, const std::string& source) {
+    AddedToken token;
+    const auto parsed = std::from_chars(key.data(), key.data() + key.size(), token.id);
+    const bool isNumber = parsed.ec == std::errc() && parsed.ptr == key.data() + key.size();
+    if (!isNumber || token.id < 0 || static_cast<std::size_t>(token.id) >= kMaxVocabSize)
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("{}: added_tokens_decoder has an entry without a usable id (byte "
+                                 "{})",
+                                 source,
+                                 value.offset()),
+                     "fetch the file again"};
+    token.content = readToken(value);
+    token.isSpecial = value["special"].asBool().value_or(false);
+    token.stripsLeft = value["lstrip"].asBool().value_or(false);
+    token.stripsRight = value["rstrip"].asBool().value_or(false);
+    token.isSingleWord = value["single_word"].asBool().value_or(false);
+    return token;
+}
+
+} // namespace
+
+bool TokenizerConfig::honoursAddFlags() const {
+    return tokenizerClass.starts_with("LlamaTokenizer") ||
+           tokenizerClass.starts_with("CodeLlamaTokenizer");
+}
+
+Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
+    TokenizerConfig config;
+    const auto path = files.tokenizerConfigPath();
+    if (!path)
+        return config;
+    ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
+    const JsonValue root = document.root();
+    config.isPresent = true;
+    config.tokenizerClass = readToken(root["tokenizer_class"]);
+    config.bosToken = readToken(root["bos_token"]);
+    config.eosToken = readToken(root["eos_token"]);
+    config.addsBos = root["add_bos_token"].asBool();
+    config.addsEos = root["add_eos_token"].asBool();
+    for (const auto& [key, value] : root["added_tokens_decoder"].members()) {
+        ENGINE_TRY(AddedToken token, readAddedToken(key, value, path->string()));
+        if (!token.content.empty())
+            config.addedTokens.push_back(std::move(token));
+    }
+    return config;
+}
+
+} // namespace engine

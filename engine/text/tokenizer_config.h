@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/loading/model_files.h"
+#include "engine/text/added_tokens.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// What of a tokenizer_config.json concerns tokens. A plain value.
+struct TokenizerConfig {
+    bool isPresent = false;
+    std::string tokenizerClass;
+    std::string bosToken; ///< empty when not given
+    std::string eosToken;
+    std::optional<bool> addsBos;
+    std::optional<bool> addsEos;
+    std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, in file order
+
+    /// Whether Hugging Face's class of this name takes add_bos_token and add_eos_token to heart;
+    /// the others follow tokenizer.json alone.
+    bool honoursAddFlags() const;
+};
+
+/// Reads tokenizer_config.json if the folder has one; else all fields are empty.
+/// Errors: CorruptFile with the byte offset.
+Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files);
+
+} // namespace engine
