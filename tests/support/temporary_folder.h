@@ -18,6 +18,8 @@ public:
     /// Writes (over) a file in the folder and returns its path.
     std::filesystem::path write(const std::string& name, std::string_view bytes) const {
         const std::filesystem::path file = path() / name;
+        // A new file each time: some file systems wait for the disk when an old one is emptied.
+        std::filesystem::remove(file);
         std::ofstream stream(file, std::ios::binary | std::ios::trunc);
         stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         return file;
