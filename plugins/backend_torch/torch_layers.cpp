@@ -59,10 +59,10 @@ Pass LayerRunner<Stored>::begin(const AttentionLayout& layout, HostKvStorage& st
     return {layout,
             storage,
             at::zeros({padded, m_config.hiddenSize}, stored),
-            at::zeros({padded, m_config.hiddenSize}, stored),
+            at::zeros({padded, paddedColumns(m_config.hiddenSize)}, stored),
             at::zeros({rows, m_config.kvHeadCount, group, m_config.headDim}, math),
-            at::zeros({padded, queryWidth(m_config)}, stored),
-            at::zeros({padded, m_config.mlpSize}, stored)};
+            at::zeros({padded, paddedColumns(queryWidth(m_config))}, stored),
+            at::zeros({padded, paddedColumns(m_config.mlpSize)}, stored)};
 }
 
 template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, int layer) {
@@ -110,8 +110,11 @@ void LayerRunner<Stored>::normalise(const at::Tensor& in,
     const Math* factors = weight.const_data_ptr<Math>();
     Stored* to = out.mutable_data_ptr<Stored>();
     forEachRow(rows, [&](std::int64_t row) {
-        normaliseRow(
-            from + row * width, factors, m_config.normEpsilon, toSize(width), to + row * width);
+        normaliseRow(from + row * in.size(1),
+                     factors,
+                     m_config.normEpsilon,
+                     toSize(width),
+                     to + row * out.size(1));
     });
 }
 
@@ -157,7 +160,7 @@ template <typename Stored> void LayerRunner<Stored>::attend(Pass& pass, int laye
     const std::vector<RowKeys>& keys = known->second;
     LayerAttention attention(pass.storage, layer, keys);
     const std::int64_t width = pass.context.size(1);
-    const std::int64_t groupWidth = width / m_config.kvHeadCount;
+    const std::int64_t groupWidth = queryWidth(m_config) / m_config.kvHeadCount;
     const std::int64_t paddedWidth = pass.queries.size(2) * m_config.headDim;
     for (int row = 0; row < pass.rowCount(); ++row) {
         // found [kvHeads, max(group, 2), headDim]: only the front of each group is wanted
@@ -177,7 +180,7 @@ template <typename Stored> void LayerRunner<Stored>::gate(Pass& pass, const at::
     Stored* to = pass.inner.mutable_data_ptr<Stored>();
     forEachRow(pass.rowCount(), [&](std::int64_t row) {
         const Stored* in = from + row * 2 * width;
-        gateRow(in, in + width, toSize(width), to + row * width);
+        gateRow(in, in + width, toSize(width), to + row * pass.inner.size(1));
     });
 }
 

@@ -28,7 +28,7 @@ inline std::int64_t paddedRows(std::int64_t rows) {
     return (rows + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
 }
 
-/// in [rows, inputs] to [rows, outputs]; `rows` must be a multiple of kRowMultiple.
+/// in [rows, padded inputs] to [rows, outputs]; `rows` must be a multiple of kRowMultiple.
 at::Tensor applyLinear(const Linear& linear, const at::Tensor& in);
 
 /// What one pass works on. Tensors [padded, ...] have the pass's rows in front; what stands in the
@@ -37,10 +37,10 @@ struct Pass {
     const engine::AttentionLayout& layout;
     engine::HostKvStorage& storage;
     at::Tensor stream;  // [padded, hidden], the residual stream
-    at::Tensor normed;  // [padded, hidden], input of a sublayer
+    at::Tensor normed;  // [padded, padded hidden], input of a sublayer
     at::Tensor queries; // [rows, kvHeads, max(group, 2), headDim], math type
-    at::Tensor context; // [padded, heads headDim], what attention found
-    at::Tensor inner;   // [padded, mlp]
+    at::Tensor context; // [padded, padded heads headDim], what attention found
+    at::Tensor inner;   // [padded, padded mlp]
     std::map<int, std::vector<RowKeys>> keysByWindow = {};
     bool isSearching = false; ///< look at every stage for numbers that are not finite
     std::optional<engine::Error> error = {}; ///< the first such stage found
@@ -61,7 +61,8 @@ public:
     void runAttention(Pass& pass, int layer);
     void runMlp(Pass& pass, int layer);
 
-    /// out = rows of in, normalised. Shapes: in, out [at least rows, hidden].
+    /// out = rows of in, normalised; may be the same. Shapes: in, out [at least rows, at least
+    /// hidden], contiguous.
     void
     normalise(const at::Tensor& in, const at::Tensor& weight, std::int64_t rows, at::Tensor& out);
 

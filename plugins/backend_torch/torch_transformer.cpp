@@ -199,8 +199,9 @@ void TorchTransformer<Stored>::readInput(const ForwardRequest& request, Pass& pa
         return;
     }
     const Stored* embedding = m_weights.embedding.const_data_ptr<Stored>();
+    const std::size_t stride = toSize(m_weights.embedding.size(1));
     for (const TokenId id : request.tokens)
-        stream = std::copy_n(embedding + toSize(id) * width, width, stream);
+        stream = std::copy_n(embedding + toSize(id) * stride, width, stream);
 }
 
 template <typename Stored>
@@ -260,11 +261,13 @@ bool TorchTransformer<Stored>::headRows(std::span<const int> rows,
                                         std::vector<double>& logits) {
     const std::int64_t count = static_cast<std::int64_t>(rows.size());
     const std::int64_t width = m_config.hiddenSize;
-    at::Tensor in = at::zeros({paddedRows(count), width}, pass.stream.options());
+    at::Tensor in = at::zeros({paddedRows(count), paddedColumns(width)}, pass.stream.options());
     const Stored* stream = pass.stream.const_data_ptr<Stored>();
     Stored* to = in.mutable_data_ptr<Stored>();
-    for (const int row : rows)
-        to = std::copy_n(stream + row * width, width, to);
+    for (const int row : rows) {
+        std::copy_n(stream + row * width, width, to);
+        to += in.size(1);
+    }
     m_layers.normalise(in, m_weights.finalNorm, count, in);
     const at::Tensor out = applyLinear({m_weights.head, {}}, in); // [padded, vocab]
     const std::size_t vocab = toSize(m_config.vocabSize);

@@ -112,13 +112,15 @@ private:
         for (const Part& part : parts)
             outputs += part.outputs;
         Linear linear;
-        linear.weight = makeTensor({outputs, inputs}, m_stored);
+        linear.weight = makeTensor({outputs, paddedColumns(inputs)}, m_stored);
+        const at::Tensor columns = linear.weight.narrow(1, 0, inputs);
+        if (paddedColumns(inputs) != inputs)
+            linear.weight.zero_();
         if (hasBias)
             linear.bias = makeTensor({outputs}, m_stored);
         std::int64_t at = 0;
         for (const Part& part : parts) {
-            ENGINE_TRY_DO(
-                readInto(part.name + ".weight", linear.weight.narrow(0, at, part.outputs)));
+            ENGINE_TRY_DO(readInto(part.name + ".weight", columns.narrow(0, at, part.outputs)));
             if (hasBias)
                 ENGINE_TRY_DO(
                     readInto(part.name + ".bias", linear.bias.narrow(0, at, part.outputs)));
@@ -133,7 +135,7 @@ private:
         return tensor;
     }
 
-    /// Fills a contiguous tensor from the file's tensor of that name, which must have its shape.
+    /// Fills a tensor from the file's tensor of that name, which must have its shape.
     Result<void> readInto(const std::string& name, const at::Tensor& into) {
         const TensorInfo* tensor = m_source.find(name);
         if (tensor == nullptr)
@@ -165,7 +167,7 @@ private:
             return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
         const auto rows = static_cast<std::uint64_t>(into.size(0));
         const auto count = static_cast<std::size_t>(into.numel());
-        const bool isDirect = into.scalar_type() == at::kFloat;
+        const bool isDirect = into.scalar_type() == at::kFloat && into.is_contiguous();
         if (!isDirect)
             m_scratch.resize(std::max(m_scratch.size(), count));
         const std::span<float> values(isDirect ? into.mutable_data_ptr<float>() : m_scratch.data(),

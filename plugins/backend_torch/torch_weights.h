@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace backend_torch {
@@ -16,9 +17,18 @@ at::ScalarType storedType(engine::Precision precision);
 /// Type of norms, rotary embedding and attention: float32 where weights are bfloat16.
 at::ScalarType mathType(engine::Precision precision);
 
+/// Columns of a linear layer's input, and of its weight, are padded with zeros to a multiple of
+/// this: LibTorch's float64 products with rows of an odd length depend on each row's alignment in
+/// memory.
+inline constexpr std::int64_t kColumnMultiple = 8;
+
+inline std::int64_t paddedColumns(std::int64_t columns) {
+    return (columns + kColumnMultiple - 1) / kColumnMultiple * kColumnMultiple;
+}
+
 /// A linear layer; the bias is an undefined tensor where there is none.
 struct Linear {
-    at::Tensor weight; // [outputs, inputs], stored type
+    at::Tensor weight; // [outputs, padded inputs], stored type
     at::Tensor bias;   // [outputs], stored type
 };
 
@@ -33,8 +43,8 @@ struct LayerWeights {
 };
 
 struct Weights {
-    at::Tensor embedding; // [vocab, hidden], stored type
-    at::Tensor head;      // [vocab, hidden]; the embedding itself when tied
+    at::Tensor embedding; // [vocab, padded hidden], stored type
+    at::Tensor head;      // [vocab, padded hidden]; the embedding itself when tied
     at::Tensor finalNorm; // [hidden], math type
     std::vector<LayerWeights> layers;
     std::size_t byteSize = 0;
