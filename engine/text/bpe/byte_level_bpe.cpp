@@ -59,6 +59,7 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
         return corrupt(m_parts.origin, fmt::format("the vocabulary has {} tokens", size));
     m_texts.resize(size);
     m_isSpecial.resize(size, false);
+    m_isSkipped.resize(size, false);
     for (std::size_t id = 0; id < model.size(); ++id)
         m_texts[id] = model.text(static_cast<TokenId>(id));
     for (const AddedToken& token : m_parts.addedTokens) {
@@ -72,6 +73,7 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
                                        id));
         m_texts[id] = token.content;
         m_isSpecial[id] = token.isSpecial;
+        m_isSkipped[id] = token.isSpecial;
     }
     return {};
 }
@@ -93,6 +95,11 @@ Result<void> ByteLevelBpe::buildSplitters() {
         StepBudget budget = StepBudget::forText(token.content.size());
         AddedToken copy = token;
         ENGINE_TRY(copy.content, m_parts.normalizer.apply(token.content, budget));
+        // Hugging Face keeps such a token under its normalised text: that is what decoding gives,
+        // and where it differs from the special token's own text, the token is not skipped.
+        const auto id = static_cast<std::size_t>(token.id);
+        m_texts[id] = copy.content;
+        m_isSkipped[id] = m_isSkipped[id] && copy.content == token.content;
         if (!copy.content.empty())
             normalized.push_back(std::move(copy));
     }
@@ -158,9 +165,10 @@ public:
     Result<void> push(TokenId id, std::string& text) override {
         if (!m_tokenizer.contains(id))
             return unknownId(id, m_tokenizer.vocabSize());
-        const std::string& tokenText = m_tokenizer.m_texts[static_cast<std::size_t>(id)];
+        const auto index = static_cast<std::size_t>(id);
+        const std::string& tokenText = m_tokenizer.m_texts[index];
         const bool isGap = tokenText.empty();
-        if (!isGap && !(m_skipSpecial && m_tokenizer.isSpecial(id)))
+        if (!isGap && !(m_skipSpecial && m_tokenizer.m_isSkipped[index]))
             m_run.push(tokenText, text);
         return {};
     }

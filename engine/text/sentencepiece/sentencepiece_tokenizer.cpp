@@ -61,6 +61,8 @@ Result<std::unique_ptr<Tokenizer>> SentencePieceTokenizer::make(SentencePieceMod
 
 Result<void> SentencePieceTokenizer::loadLibrary() {
     sentencepiece::SetMinLogLevel(kSilent);
+    if (m_model.algorithm == SentencePieceModel::Algorithm::Unigram)
+        m_unigram.emplace(m_model);
     const std::string bytes = m_model.serialize();
     return guarded("use this model", [&] {
         m_library = std::make_unique<sentencepiece::SentencePieceProcessor>();
@@ -127,6 +129,13 @@ Result<std::vector<TokenId>> SentencePieceTokenizer::encode(std::string_view tex
 
 Result<void> SentencePieceTokenizer::encodePlain(std::string_view text,
                                                  std::vector<TokenId>& ids) const {
+    if (m_unigram) {
+        std::string normalized;
+        ENGINE_TRY_DO(guarded("normalise this text",
+                              [&] { return m_library->Normalize(text, &normalized); }));
+        m_unigram->encode(normalized, ids);
+        return {};
+    }
     std::vector<int> encoded;
     ENGINE_TRY_DO(guarded("encode this text", [&] { return m_library->Encode(text, &encoded); }));
     for (const int id : encoded) {

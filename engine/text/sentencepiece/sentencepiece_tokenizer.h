@@ -4,9 +4,11 @@
 #include "engine/base/result.h"
 #include "engine/text/added_tokens.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
+#include "engine/text/sentencepiece/unigram_encoder.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,8 +32,9 @@ struct SentencePieceOptions {
     std::string origin; ///< "tokenizer.model" or "GGUF"
 };
 
-/// Encodes by the sentencepiece library, which gets a model that was checked and written anew;
-/// decodes by itself, as the library does, token by token. Thread: one at a time.
+/// Normalises and merges by the sentencepiece library, which gets a model that was checked and
+/// written anew; the unigram search is our own (see UnigramEncoder). Decodes by itself, as the
+/// library does, token by token. Thread: one at a time.
 class SentencePieceTokenizer : public Tokenizer {
 public:
     /// `model` must have been validated. Errors: CorruptFile when the library refuses the model.
@@ -64,6 +67,7 @@ private:
     SentencePieceModel m_model;
     SentencePieceOptions m_options;
     std::unique_ptr<sentencepiece::SentencePieceProcessor> m_library;
+    std::optional<UnigramEncoder> m_unigram;             // for unigram models; refers to m_model
     std::vector<std::string> m_texts;                    // by id, pieces and added tokens
     std::vector<bool> m_isSpecial;                       // by id
     std::unordered_map<std::string_view, TokenId> m_ids; // views into m_texts
