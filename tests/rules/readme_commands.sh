@@ -29,6 +29,10 @@ copyCheckout() {
 
 # Writes each block to blocks/NAME-LINE.sh. Ends with an error on a fence that never closes.
 extractBlocks() {
+    [[ -f "$1" ]] || {
+        echo "$1 is missing"
+        return 1
+    }
     awk -v prefix="$scratch/blocks/$(basename "$(dirname "$1")")-$(basename "$1" .md)-" '
         /^```/ && inside      { inside = 0; close(target); next }
         inside == 1           { print > target; next }
