@@ -25,7 +25,7 @@ struct ChatMessage {
 struct TemplateLimits {
     std::uint64_t maxSteps = 1'000'000;
     std::uint64_t maxOutputBytes = 1'000'000;
-    int maxDepth = 64;
+    int maxDepth = 64; ///< macro calls inside one another
 };
 
 /// Messages to prompt text, by the Jinja subset that chat templates use (formats.md 4.6).
@@ -34,15 +34,17 @@ class ChatTemplate {
 public:
     /// Compiles a template; `origin` is told to the user ("tokenizer_config.json", "built-in
     /// ChatML"). Errors: Unsupported or CorruptFile with line and column of the construct.
+    /// A source of more than 1 MB is Unsupported.
     static Result<ChatTemplate> compile(std::string_view source, std::string origin);
 
     ChatTemplate(ChatTemplate&&) noexcept;
     ChatTemplate& operator=(ChatTemplate&&) noexcept;
     ~ChatTemplate();
 
-    /// Renders with these variables (an object). Errors: what raise_exception said
-    /// (InvalidInput), or the limit that was hit, with the line.
-    Result<std::string> render(const nlohmann::json& variables,
+    /// Renders with these variables (an object, whose order of keys tojson keeps). Errors: what
+    /// raise_exception said, word for word, or what the template does wrong with the line (both
+    /// InvalidInput); the limit that was hit, with the line (Unsupported).
+    Result<std::string> render(const nlohmann::ordered_json& variables,
                                const TemplateLimits& limits = {}) const;
 
     /// Renders a conversation; bos_token and eos_token come from the tokenizer.
@@ -54,8 +56,8 @@ public:
 
 private:
     struct Program;
-    explicit ChatTemplate(std::unique_ptr<Program> program, std::string origin);
-    std::unique_ptr<Program> m_program;
+    explicit ChatTemplate(std::unique_ptr<const Program> program, std::string origin);
+    std::unique_ptr<const Program> m_program;
     std::string m_origin;
 };
 

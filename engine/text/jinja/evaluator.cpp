@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter's part for expressions.
+#include "engine/text/jinja/interpreter.h"
+#include "engine/text/jinja/operations/value_compare.h"
+#include "engine/text/jinja/values/value_text.h"
+
+namespace engine::jinja {
+
+Result<Value> Interpreter::evaluate(const Expression& expression) {
+    ENGINE_TRY_DO(enter());
+    const std::uint32_t outerLine = std::exchange(m_line, expression.line);
+    auto value =
+        std::visit([this](const auto& node) { return evaluate(node); }, expression.content);
+    // After an error the line stays, to be told.
+    if (value)
+        m_line = outerLine;
+    --m_depth;
+    return value;
+}
+
+Result<Value> Interpreter::evaluate(const Literal& node) { return node.value; }
+
+Result<Value> Interpreter::evaluate(const Variable& node) {
+    const Value* found = m_scope->find(node.name);
+    return found != nullptr ? *found
+                            : Value::undefined(fmt::format("'{}' is undefined", node.name));
+}
+
+Result<Value> Interpreter::evaluate(const SequenceLiteral& node) {
+    ENGINE_TRY_DO(m_context.spend(3));
+    std::vector<Value> items;
+    items.reserve(node.items.size());
+    for (const Expression* expression : node.items) {
+        ENGINE_TRY(Value item, evaluate(*expression));
+        items.push_back(std::move(item));
+    }
+    return Value::sequence(node.kind, std::move(items));
+}
+
+Result<Value> Interpreter::evaluate(const DictLiteral& node) {
+    ENGINE_TRY_DO(m_context.spend(6 + 3 * node.entries.size()));
+    Dict dict;
+    for (const auto& [keyExpression, valueExpression] : node.entries) {
+        ENGINE_TRY(const Value key, evaluate(*keyExpression));
+        if (key.isText())
+            ENGINE_TRY_DO(m_context.spendText(key.asText().size()));
+        ENGINE_TRY(Value value, evaluate(*valueExpression));
+        ENGINE_TRY_DO(dict.set(key, std::move(value)));
+    }
+    return Value::dict(std::move(dict));
+}
+
+Result<Value> Interpreter::evaluate(const Negation& node) {
+    ENGINE_TRY(const Value value, evaluate(*node.operand));
+    return node.isArithmetic ? negated(value) : Value::boolean(!value.isTrue());
+}
+
+Result<Value> Interpreter::evaluate(const Arithmetic& node) {
+    ENGINE_TRY(const Value left, evaluate(*node.left));
+    ENGINE_TRY(const Value right, evaluate(*node.right));
+    return calculate(m_context, node.op, left, right);
+}
+
+Result<Value> Interpreter::evaluate(const Concatenation& node) {
+    std::string joined;
+    for (const Expression* expression : node.parts) {
+        ENGINE_TRY(const Value part, evaluate(*expression));
+        ENGINE_TRY(const std::string text, toText(m_context, part));
+        ENGINE_TRY_DO(m_context.spendText(text.size()));
+        joined += text;
+        if (joined.size() > m_context.maxTextBytes())
+            ENGINE_TRY_DO(m_context.spendText(joined.size()));
+    }
+    return Value::text(std::move(joined));
+}
+
+Result<Value> Interpreter::evaluate(const Junction& node) {
+    ENGINE_TRY(Value left, evaluate(*node.left));
+    return left.isTrue() == node.isAnd ? evaluate(*node.right) : Result<Value>(std::move(left));
+}
+
+Result<bool> Interpreter::holds(Relation relation, const Value& left, const Value& right) {
+    switch (relation) {
+    case Relation::Equal:
+        return areEqual(m_context, left, right);
+    case Relation::NotEqual:
+        return areDifferent(m_context, left, right);
+    case Relation::Less:
+        return isLess(m_context, left, right);
+    case Relation::LessOrEqual:
+        return isLessOrEqual(m_context, left, right);
+    case Relation::Greater:
+        return isGreater(m_context, left, right);
+    case Relation::GreaterOrEqual:
+        return isGreaterOrEqual(m_context, left, right);
+    case Relation::In:
+        return isContained(m_context, left, right);
+    case Relation::NotIn:
+        break;
+    }
+    ENGINE_TRY(const bool isIn, isContained(m_context, left, right));
+    return !isIn;
+}
+
+Result<Value> Interpreter::evaluate(const Comparison& node) {
+    ENGINE_TRY(Value left, evaluate(*node.first));
+    for (const auto& [relation, expression] : node.rest) {
+        ENGINE_TRY(Value right, evaluate(*expression));
+        ENGINE_TRY(const bool isTrue, holds(relation, left, right));
+        if (!isTrue)
+            return Value::boolean(false);
+        left = std::move(right);
+    }
+    return Value::boolean(true);
+}
+
+Result<Value> Interpreter::evaluate(const Conditional& node) {
+    ENGINE_TRY(const Value condition, evaluate(*node.condition));
+    if (condition.isTrue())
+        return evaluate(*node.value);
+    if (node.otherwise != nullptr)
+        return evaluate(*node.otherwise);
+    return Value::undefined("the inline if-expression has no else and its condition is false");
+}
+
+Result<Value> Interpreter::evaluate(const AttributeAccess& node) {
+    ENGINE_TRY(const Value object, evaluate(*node.object));
+    return attributeOf(m_context, object, node.name);
+}
+
+Result<Value> Interpreter::evaluate(const ItemAccess& node) {
+    ENGINE_TRY(const Value object, evaluate(*node.object));
+    ENGINE_TRY(const Value key, evaluate(*node.key));
+    return itemOf(m_context, object, key);
+}
+
+Result<Value> Interpreter::evaluate(const SliceAccess& node) {
+    ENGINE_TRY(const Value object, evaluate(*node.object));
+    Value bounds[3] = {Value::none(), Value::none(), Value::none()};
+    for (std::size_t i = 0; i < 3; ++i)
+        if (node.bounds[i] != nullptr) {
+            ENGINE_TRY(bounds[i], evaluate(*node.bounds[i]));
+        }
+    return sliceOf(m_context, object, bounds);
+}
+
+Result<Arguments> Interpreter::evaluateArguments(const CallArguments& node) {
+    Arguments arguments;
+    for (const Expression* expression : node.positional) {
+        ENGINE_TRY(Value value, evaluate(*expression));
+        arguments.positional.push_back(std::move(value));
+    }
+    for (const auto& [name, expression] : node.named) {
+        ENGINE_TRY(Value value, evaluate(*expression));
+        arguments.named.emplace_back(name, std::move(value));
+    }
+    if (node.star != nullptr) {
+        ENGINE_TRY(const Value more, evaluate(*node.star));
+        ENGINE_TRY(const Items items, itemsOf(m_context, more));
+        ENGINE_TRY_DO(m_context.spend(items->size()));
+        arguments.positional.insert(arguments.positional.end(), items->begin(), items->end());
+    }
+    if (node.doubleStar != nullptr) {
+        ENGINE_TRY(const Value more, evaluate(*node.doubleStar));
+        if (!more.is(Kind::Dict))
+            return templateError("what stands behind ** must be a dict");
+        for (const Dict::Entry& entry : more.asDict().entries()) {
+            if (!entry.key.isText())
+                return templateError("keywords must be strings");
+            ENGINE_TRY_DO(m_context.spend(1));
+            arguments.named.emplace_back(entry.key.asText(), entry.value);
+        }
+    }
+    return arguments;
+}
+
+Result<Value> Interpreter::evaluateCall(const Call& node, const Value* caller) {
+    ENGINE_TRY(const Value callee, evaluate(*node.callee));
+    ENGINE_TRY(Arguments arguments, evaluateArguments(node.arguments));
+    if (caller != nullptr)
+        arguments.named.emplace_back("caller", *caller);
+    if (callee.isUndefined())
+        return templateError(callee.undefinedReason());
+    if (!callee.is(Kind::Object))
+        return templateError(fmt::format("'{}' object is not callable", callee.typeName()));
+    return callee.asObject()->call(m_context, arguments);
+}
+
+Result<Value> Interpreter::evaluate(const Call& node) { return evaluateCall(node, nullptr); }
+
+Result<Value> Interpreter::filteredText(const Expression& filter, std::string text) {
+    m_blockText = Value::text(std::move(text));
+    return evaluate(filter);
+}
+
+Result<Value> Interpreter::evaluate(const FilterUse& node) {
+    Value input = m_blockText;
+    if (node.input != nullptr) {
+        ENGINE_TRY(input, evaluate(*node.input));
+    }
+    if (node.function == nullptr)
+        return templateLimit(fmt::format("the filter '{}' is not supported", node.name));
+    ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
+    return node.function(m_context, input, arguments);
+}
+
+Result<Value> Interpreter::evaluate(const TestUse& node) {
+    ENGINE_TRY(const Value input, evaluate(*node.input));
+    if (node.function == nullptr)
+        return templateLimit(fmt::format("the test '{}' is not supported", node.name));
+    ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
+    ENGINE_TRY(const bool isTrue, node.function(m_context, input, arguments));
+    return Value::boolean(isTrue);
+}
+
+} // namespace engine::jinja

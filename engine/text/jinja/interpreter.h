@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/text/jinja/operations/access.h"
+#include "engine/text/jinja/scope.h"
+#include "engine/text/jinja/syntax/syntax_tree.h"
+
+namespace engine::jinja {
+
+/// Runs a template once. Nothing but the values it is given can be reached from inside.
+class Interpreter {
+public:
+    /// `maxMacroDepth`: macro calls inside one another.
+    Interpreter(RenderContext& context, int maxMacroDepth);
+
+    /// The text the template makes of the variables (a dict). Errors: what the template does
+    /// wrong, or the limit it hits; `line()` tells where.
+    Result<std::string> run(const SyntaxTree& tree, const Value& variables);
+
+    /// The line that was being worked on.
+    std::uint32_t line() const { return m_line; }
+
+    /// Calls a macro whose definition stands in `scope`.
+    Result<Value> callMacro(const MacroDefinition& macro,
+                            const std::shared_ptr<Scope>& scope,
+                            const Arguments& arguments);
+
+private:
+    enum class Flow : std::uint8_t { Next, Break, Continue };
+
+    // interpreter.cpp: statements
+    Result<Flow> executeBody(const Body& body);
+    Result<Flow> executeInScope(const Body& body, const std::shared_ptr<Scope>& scope);
+    Result<std::string> capture(const Body& body, const std::shared_ptr<Scope>& scope);
+    Result<void> append(std::string_view text);
+    Result<void> assign(const Target& target, const Value& value);
+    Result<void> assignParts(const Target& target, const Value& value);
+    std::shared_ptr<Scope> innerScope() const;
+
+    Result<Flow> execute(const PlainText& node);
+    Result<Flow> execute(const Output& node);
+    Result<Flow> execute(const If& node);
+    Result<Flow> execute(const For& node);
+    Result<Items> filteredItems(const For& node, Items items);
+    Result<Flow> execute(const Set& node);
+    Result<Flow> execute(const SetBlock& node);
+    Result<Flow> execute(const MacroDefinition& node);
+    Result<Flow> execute(const CallBlock& node);
+    Result<Flow> execute(const FilterBlock& node);
+    Result<Flow> execute(const With& node);
+    Result<Flow> execute(const Break& node);
+    Result<Flow> execute(const Continue& node);
+
+    // macro.cpp
+    Value makeMacro(const MacroDefinition& macro);
+    Result<void> bindParameters(const MacroDefinition& macro, const Arguments& arguments);
+    Result<void> bindExtras(const MacroDefinition& macro, const Arguments& arguments);
+
+    // evaluator.cpp: expressions
+    Result<Value> evaluate(const Expression& expression);
+    Result<Value> evaluate(const Literal& node);
+    Result<Value> evaluate(const Variable& node);
+    Result<Value> evaluate(const SequenceLiteral& node);
+    Result<Value> evaluate(const DictLiteral& node);
+    Result<Value> evaluate(const Negation& node);
+    Result<Value> evaluate(const Arithmetic& node);
+    Result<Value> evaluate(const Concatenation& node);
+    Result<Value> evaluate(const Junction& node);
+    Result<Value> evaluate(const Comparison& node);
+    Result<Value> evaluate(const Conditional& node);
+    Result<Value> evaluate(const AttributeAccess& node);
+    Result<Value> evaluate(const ItemAccess& node);
+    Result<Value> evaluate(const SliceAccess& node);
+    Result<Value> evaluate(const Call& node);
+    Result<Value> evaluate(const FilterUse& node);
+    Result<Value> evaluate(const TestUse& node);
+    Result<bool> holds(Relation relation, const Value& left, const Value& right);
+    Result<Arguments> evaluateArguments(const CallArguments& node);
+    Result<Value> evaluateCall(const Call& node, const Value* caller);
+    Result<Value> filteredText(const Expression& filter, std::string text);
+    Result<void> enter();
+
+    RenderContext& m_context;
+    int m_maxMacroDepth;
+    std::shared_ptr<Scope> m_scope;
+    std::string m_out;
+    Value m_blockText; ///< what the innermost filter of a filter block works on
+    std::uint32_t m_line = 1;
+    int m_depth = 0;
+    int m_macroDepth = 0;
+    int m_loopDepth = 0;
+};
+
+} // namespace engine::jinja

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/text/jinja/syntax/token.h"
+
+#include <string>
+#include <vector>
+
+namespace engine::jinja {
+
+/// Line ends made "\n" and one at the very end taken away, as the language does before reading.
+std::string normalizedSource(std::string_view source);
+
+/// Cuts a template into tokens one by one. Whitespace control is done here: `-` strips, a line
+/// that holds only a block tag or comment leaves nothing behind (trim_blocks and lstrip_blocks),
+/// `+` switches that off.
+class Lexer {
+public:
+    /// `source` is normalised and must outlive the lexer.
+    explicit Lexer(std::string_view source)
+        : m_source(source) {}
+
+    /// The next token; End forever after the last. Errors: Unsupported or CorruptFile with line and
+    /// column.
+    Result<Token> next();
+
+    /// An error that names the place of a token.
+    Error errorAt(const Token& token, ErrorCode code, const std::string& message) const;
+
+private:
+    enum class Mode : std::uint8_t { Text, Output, Block };
+    enum class Control : std::uint8_t { Standard, Strip, Keep };
+
+    Result<Token> nextText();
+    Result<Token> nextInTag();
+    Result<Token> openTag(std::size_t begin);
+    Result<void> skipComment(std::size_t begin);
+    Result<Token> rawText(std::size_t begin, std::size_t bodyStart);
+    std::size_t rawBodyStart(std::size_t begin) const;
+    bool closesTag(Token& token);
+    Result<Token> stringToken();
+    Token numberToken();
+    Result<Token> nameToken();
+    Result<Token> operatorToken();
+    Result<void> balance(const Token& token);
+
+    Control controlBefore(std::size_t begin) const;
+    std::size_t textEnd(std::size_t start, std::size_t begin, bool isOutput) const;
+    std::size_t afterTagEnd(std::size_t end, Control control, bool trimsNewline);
+    void skipSpace();
+    std::size_t spaceEnd(std::size_t offset) const;
+
+    Token tokenFrom(TokenType type, std::size_t start, std::size_t end);
+
+    std::string_view m_source;
+    std::size_t m_offset = 0;
+    Mode m_mode = Mode::Text;
+    bool m_isLineStart = true;      ///< the last tag's end took the newline behind it
+    std::string m_openBrackets;     ///< closing brackets still to come
+    std::size_t m_countedUntil = 0; ///< newlines up to here are in m_line
+    std::uint32_t m_line = 1;
+};
+
+} // namespace engine::jinja

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parser's part for block tags.
+#include "engine/text/jinja/syntax/parser.h"
+
+#include <algorithm>
+
+namespace engine::jinja {
+
+namespace {
+
+bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+} // namespace
+
+/// Statements up to a block tag whose first word is one of `endWords`; that word is the current
+/// token then. Without end words: to the end of the template.
+Result<Body> Parser::parseBody(Words endWords) {
+    ENGINE_TRY_DO(enter());
+    Body body;
+    while (m_token.type != TokenType::End) {
+        const std::uint32_t line = m_token.line;
+        if (m_token.type == TokenType::Text) {
+            ENGINE_TRY(const Statement* text,
+                       addStatement(line, PlainText{std::string(m_token.text)}));
+            body.push_back(text);
+            ENGINE_TRY_DO(advance());
+        } else if (m_token.type == TokenType::OutputBegin) {
+            ENGINE_TRY_DO(advance());
+            ENGINE_TRY(const Expression* value, parseTuple(true));
+            ENGINE_TRY(const Statement* output, addStatement(line, Output{value}));
+            body.push_back(output);
+            ENGINE_TRY_DO(expectType(TokenType::OutputEnd));
+        } else {
+            ENGINE_TRY_DO(expectType(TokenType::BlockBegin));
+            if (m_token.type == TokenType::Name && isOneOf(m_token.text, endWords)) {
+                leave();
+                return body;
+            }
+            ENGINE_TRY(const Statement* statement, parseStatement());
+            if (statement != nullptr)
+                body.push_back(statement);
+            ENGINE_TRY_DO(expectType(TokenType::BlockEnd));
+        }
+    }
+    if (endWords.size() > 0)
+        return fail(ErrorCode::CorruptFile,
+                    fmt::format("'{{% {} %}}' is missing", *(endWords.end() - 1)));
+    leave();
+    return body;
+}
+
+/// The rest of a block tag, then its body.
+Result<Body> Parser::parseBlockBody(Words endWords) {
+    ENGINE_TRY_DO(takeOperator(":"));
+    ENGINE_TRY_DO(expectType(TokenType::BlockEnd));
+    return parseBody(endWords);
+}
+
+Result<const Statement*> Parser::parseStatement() {
+    const Token start = m_token;
+    const std::uint32_t line = start.line;
+    ENGINE_TRY(const std::string word, expectName());
+    if (word == "if")
+        return parseIf(line);
+    if (word == "for")
+        return parseFor(line);
+    if (word == "set")
+        return parseSet(line);
+    if (word == "call")
+        return parseCallBlock(line);
+    if (word == "filter")
+        return parseFilterBlock(line);
+    if (word == "with")
+        return parseWith(line);
+    if (word == "generation")
+        return parseScope(line);
+    if (word == "break" || word == "continue") {
+        if (m_loopDepth == 0)
+            return m_lexer.errorAt(
+                start, ErrorCode::CorruptFile, fmt::format("'{}' is outside of a loop", word));
+        return word == "break" ? addStatement(line, Break{}) : addStatement(line, Continue{});
+    }
+    if (word == "macro") {
+        ENGINE_TRY(MacroDefinition macro, parseMacro("endmacro"));
+        return addStatement(line, std::move(macro));
+    }
+    const bool isLone = word.starts_with("end") || word == "else" || word == "elif";
+    if (isLone)
+        return m_lexer.errorAt(
+            start, ErrorCode::CorruptFile, fmt::format("'{}' closes nothing that is open", word));
+    return m_lexer.errorAt(
+        start, ErrorCode::Unsupported, fmt::format("the tag '{}' is not supported", word));
+}
+
+Result<const Statement*> Parser::parseIf(std::uint32_t line) {
+    If made;
+    ++m_conditionalDepth;
+    while (true) {
+        ENGINE_TRY(const Expression* condition, parseTuple(false));
+        ENGINE_TRY(Body body, parseBlockBody({"elif", "else", "endif"}));
+        made.branches.emplace_back(condition, std::move(body));
+        const Token word = m_token;
+        ENGINE_TRY_DO(advance());
+        if (word.isName("elif"))
+            continue;
+        if (word.isName("else")) {
+            ENGINE_TRY(made.otherwise, parseBlockBody({"endif"}));
+            ENGINE_TRY_DO(advance());
+        }
+        break;
+    }
+    --m_conditionalDepth;
+    return addStatement(line, std::move(made));
+}
+
+Result<const Statement*> Parser::parseFor(std::uint32_t line) {
+    For made;
+    ENGINE_TRY(made.target, parseTarget(false));
+    if (!m_token.isName("in"))
+        return unexpected();
+    ENGINE_TRY_DO(advance());
+    ENGINE_TRY(made.iterable, parseTuple(false));
+    ENGINE_TRY(const bool isFiltered, takeName("if"));
+    if (isFiltered) {
+        ENGINE_TRY(made.filter, parseExpression());
+    }
+    if (m_token.isName("recursive"))
+        return fail(ErrorCode::Unsupported, "recursive loops are not supported");
+    ++m_loopDepth;
+    ENGINE_TRY(made.body, parseBlockBody({"else", "endfor"}));
+    --m_loopDepth;
+    const Token word = m_token;
+    ENGINE_TRY_DO(advance());
+    if (word.isName("else")) {
+        ENGINE_TRY(made.otherwise, parseBlockBody({"endfor"}));
+        ENGINE_TRY_DO(advance());
+    }
+    return addStatement(line, std::move(made));
+}
+
+Result<const Statement*> Parser::parseSet(std::uint32_t line) {
+    ENGINE_TRY(Target target, parseTarget(true));
+    ENGINE_TRY(const bool hasValue, takeOperator("="));
+    if (hasValue) {
+        ENGINE_TRY(const Expression* value, parseTuple(true));
+        return addStatement(line, Set{std::move(target), value});
+    }
+    const Expression* filter = nullptr;
+    while (m_token.isOperator("|")) {
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(filter, parseFilter(filter));
+    }
+    ENGINE_TRY(Body body, parseBlockBody({"endset"}));
+    ENGINE_TRY_DO(advance());
+    return addStatement(line, SetBlock{std::move(target), filter, std::move(body)});
+}
+
+Result<std::vector<MacroParameter>> Parser::parseParameters() {
+    std::vector<MacroParameter> parameters;
+    ENGINE_TRY_DO(expectOperator("("));
+    while (!m_token.isOperator(")")) {
+        if (!parameters.empty())
+            ENGINE_TRY_DO(expectOperator(","));
+        MacroParameter parameter;
+        ENGINE_TRY(parameter.name, expectName());
+        ENGINE_TRY(const bool hasStandard, takeOperator("="));
+        if (hasStandard) {
+            ENGINE_TRY(parameter.standard, parseExpression());
+        } else if (!parameters.empty() && parameters.back().standard != nullptr) {
+            return fail(ErrorCode::CorruptFile, "a parameter without default follows one with it");
+        }
+        parameters.push_back(std::move(parameter));
+    }
+    ENGINE_TRY_DO(advance());
+    return parameters;
+}
+
+Result<MacroDefinition> Parser::parseMacro(std::string_view endWord) {
+    MacroDefinition macro;
+    const MacroUses outerUses = std::exchange(m_macroUses, {});
+    const int outerLoops = std::exchange(m_loopDepth, 0);
+    if (endWord == "endmacro") {
+        ENGINE_TRY(macro.name, expectName());
+        ENGINE_TRY(macro.parameters, parseParameters());
+    }
+    ENGINE_TRY(macro.body, parseBlockBody({endWord}));
+    ENGINE_TRY_DO(advance());
+    macro.usesCaller = m_macroUses.caller;
+    macro.usesVarargs = m_macroUses.varargs;
+    macro.usesKwargs = m_macroUses.kwargs;
+    m_macroUses = outerUses;
+    m_loopDepth = outerLoops;
+    return macro;
+}
+
+Result<const Statement*> Parser::parseCallBlock(std::uint32_t line) {
+    CallBlock made;
+    std::vector<MacroParameter> parameters;
+    if (m_token.isOperator("(")) {
+        ENGINE_TRY(parameters, parseParameters());
+    }
+    ENGINE_TRY(made.call, parseExpression());
+    if (!std::holds_alternative<Call>(made.call->content))
+        return fail(ErrorCode::CorruptFile, "a call is expected");
+    ENGINE_TRY(made.caller, parseMacro("endcall"));
+    made.caller.name = "caller";
+    made.caller.parameters = std::move(parameters);
+    return addStatement(line, std::move(made));
+}
+
+Result<const Statement*> Parser::parseFilterBlock(std::uint32_t line) {
+    ENGINE_TRY(const Expression* filter, parseFilter(nullptr));
+    while (m_token.isOperator("|")) {
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(filter, parseFilter(filter));
+    }
+    ENGINE_TRY(Body body, parseBlockBody({"endfilter"}));
+    ENGINE_TRY_DO(advance());
+    return addStatement(line, FilterBlock{filter, std::move(body)});
+}
+
+Result<const Statement*> Parser::parseWith(std::uint32_t line) {
+    With made;
+    while (m_token.type != TokenType::BlockEnd && !m_token.isOperator(":")) {
+        if (!made.assignments.empty())
+            ENGINE_TRY_DO(expectOperator(","));
+        ENGINE_TRY(Target target, parseSingleTarget(false));
+        ENGINE_TRY_DO(expectOperator("="));
+        ENGINE_TRY(const Expression* value, parseExpression());
+        made.assignments.emplace_back(std::move(target), value);
+    }
+    ENGINE_TRY(made.body, parseBlockBody({"endwith"}));
+    ENGINE_TRY_DO(advance());
+    return addStatement(line, std::move(made));
+}
+
+/// {% generation %} marks the model's own words for training; here it is only a scope.
+Result<const Statement*> Parser::parseScope(std::uint32_t line) {
+    With made;
+    ENGINE_TRY(made.body, parseBlockBody({"endgeneration"}));
+    ENGINE_TRY_DO(advance());
+    return addStatement(line, std::move(made));
+}
+
+Result<Target> Parser::parseSingleTarget(bool allowsAttributes) {
+    Target target;
+    ENGINE_TRY_DO(enter());
+    ENGINE_TRY(const bool isNested, takeOperator("("));
+    if (isNested) {
+        ENGINE_TRY(target, parseTarget(allowsAttributes));
+        ENGINE_TRY_DO(expectOperator(")"));
+    } else {
+        for (const std::string_view word : {"true", "false", "none", "True", "False", "None"})
+            if (m_token.isName(word))
+                return fail(ErrorCode::CorruptFile, "a constant cannot be assigned to");
+        ENGINE_TRY(target.name, expectName());
+        if (allowsAttributes && m_token.isOperator(".")) {
+            ENGINE_TRY_DO(advance());
+            ENGINE_TRY(target.attribute, expectName());
+        }
+    }
+    leave();
+    return target;
+}
+
+Result<Target> Parser::parseTarget(bool allowsAttributes) {
+    ENGINE_TRY(Target first, parseSingleTarget(allowsAttributes));
+    if (!m_token.isOperator(","))
+        return first;
+    Target tuple;
+    tuple.parts.push_back(std::move(first));
+    while (m_token.isOperator(",")) {
+        ENGINE_TRY_DO(advance());
+        if (m_token.type != TokenType::Name && !m_token.isOperator("("))
+            break;
+        if (m_token.isName("in"))
+            break;
+        ENGINE_TRY(Target part, parseSingleTarget(allowsAttributes));
+        tuple.parts.push_back(std::move(part));
+    }
+    return tuple;
+}
+
+} // namespace engine::jinja

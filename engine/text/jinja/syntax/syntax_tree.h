@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/text/jinja/builtins/filters.h"
+#include "engine/text/jinja/builtins/tests.h"
+#include "engine/text/jinja/operations/arithmetic.h"
+#include "engine/text/jinja/values/value.h"
+
+#include <memory>
+#include <variant>
+
+/// What a template consists of. All nodes are owned by the SyntaxTree; they refer to each other by
+/// plain pointers, so a long chain of nodes is neither copied nor destroyed recursively.
+namespace engine::jinja {
+
+struct Expression;
+struct Statement;
+using Body = std::vector<const Statement*>;
+
+struct CallArguments {
+    std::vector<const Expression*> positional;
+    std::vector<std::pair<std::string, const Expression*>> named;
+    const Expression* star = nullptr;       ///< f(*list)
+    const Expression* doubleStar = nullptr; ///< f(**dict)
+};
+
+struct Literal {
+    Value value;
+};
+
+struct Variable {
+    std::string name;
+};
+
+struct SequenceLiteral {
+    SequenceKind kind = SequenceKind::List;
+    std::vector<const Expression*> items;
+};
+
+struct DictLiteral {
+    std::vector<std::pair<const Expression*, const Expression*>> entries;
+};
+
+struct Negation {
+    bool isArithmetic = false; ///< -x, otherwise not x
+    const Expression* operand = nullptr;
+};
+
+struct Arithmetic {
+    ArithmeticOperator op = ArithmeticOperator::Add;
+    const Expression* left = nullptr;
+    const Expression* right = nullptr;
+};
+
+struct Concatenation {
+    std::vector<const Expression*> parts;
+};
+
+struct Junction {
+    bool isAnd = false;
+    const Expression* left = nullptr;
+    const Expression* right = nullptr;
+};
+
+enum class Relation : std::uint8_t {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+    NotIn
+};
+
+struct Comparison {
+    const Expression* first = nullptr;
+    std::vector<std::pair<Relation, const Expression*>> rest;
+};
+
+struct Conditional {
+    const Expression* condition = nullptr;
+    const Expression* value = nullptr;
+    const Expression* otherwise = nullptr; ///< may be null
+};
+
+struct AttributeAccess {
+    const Expression* object = nullptr;
+    std::string name;
+};
+
+struct ItemAccess {
+    const Expression* object = nullptr;
+    const Expression* key = nullptr;
+};
+
+struct SliceAccess {
+    const Expression* object = nullptr;
+    const Expression* bounds[3] = {}; ///< start, stop, step; each may be null
+};
+
+struct Call {
+    const Expression* callee = nullptr;
+    CallArguments arguments;
+};
+
+struct FilterUse {
+    const Expression* input = nullptr; ///< null: the captured text of a filter block
+    std::string name;
+    FilterFunction function = nullptr; ///< null: unknown, an error when it is reached
+    CallArguments arguments;
+};
+
+struct TestUse {
+    const Expression* input = nullptr;
+    std::string name;
+    TestFunction function = nullptr; ///< null: unknown, an error when it is reached
+    CallArguments arguments;
+};
+
+struct Expression {
+    std::variant<Literal,
+                 Variable,
+                 SequenceLiteral,
+                 DictLiteral,
+                 Negation,
+                 Arithmetic,
+                 Concatenation,
+                 Junction,
+                 Comparison,
+                 Conditional,
+                 AttributeAccess,
+                 ItemAccess,
+                 SliceAccess,
+                 Call,
+                 FilterUse,
+                 TestUse>
+        content;
+    std::uint32_t line = 0;
+};
+
+/// Where a value is put: a name, an attribute of a namespace, or several of them.
+struct Target {
+    std::string name;
+    std::string attribute;     ///< empty: the name itself
+    std::vector<Target> parts; ///< not empty: the value is taken apart
+};
+
+struct PlainText {
+    std::string text;
+};
+
+struct Output {
+    const Expression* value = nullptr;
+};
+
+struct If {
+    std::vector<std::pair<const Expression*, Body>> branches;
+    Body otherwise;
+};
+
+struct For {
+    Target target;
+    const Expression* iterable = nullptr;
+    const Expression* filter = nullptr; ///< may be null
+    Body body;
+    Body otherwise;
+};
+
+struct Set {
+    Target target;
+    const Expression* value = nullptr;
+};
+
+struct SetBlock {
+    Target target;
+    const Expression* filter = nullptr; ///< a chain of FilterUse, or null
+    Body body;
+};
+
+struct MacroParameter {
+    std::string name;
+    const Expression* standard = nullptr; ///< may be null
+};
+
+struct MacroDefinition {
+    std::string name;
+    std::vector<MacroParameter> parameters;
+    Body body;
+    bool usesCaller = false;
+    bool usesVarargs = false;
+    bool usesKwargs = false;
+};
+
+struct CallBlock {
+    const Expression* call = nullptr;
+    MacroDefinition caller;
+};
+
+struct FilterBlock {
+    const Expression* filter = nullptr;
+    Body body;
+};
+
+struct With {
+    std::vector<std::pair<Target, const Expression*>> assignments;
+    Body body;
+};
+
+struct Break {};
+
+struct Continue {};
+
+struct Statement {
+    std::variant<PlainText,
+                 Output,
+                 If,
+                 For,
+                 Set,
+                 SetBlock,
+                 MacroDefinition,
+                 CallBlock,
+                 FilterBlock,
+                 With,
+                 Break,
+                 Continue>
+        content;
+    std::uint32_t line = 0;
+};
+
+struct SyntaxTree {
+    std::vector<std::unique_ptr<const Expression>> expressions;
+    std::vector<std::unique_ptr<const Statement>> statements;
+    Body body;
+};
+
+} // namespace engine::jinja
