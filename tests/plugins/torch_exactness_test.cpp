@@ -120,7 +120,8 @@ void TorchExactnessTest::realSizesDoNotDependOnHowManyRunTogether_data() {
 void TorchExactnessTest::realSizesDoNotDependOnHowManyRunTogether() {
     QFETCH(Precision, precision);
     QFETCH(ModelConfig, config);
-    const auto transformer = makeTorch(config, support::randomWeights(config, 11), precision);
+    static const support::MemoryWeights weights = support::randomWeights(realConfig(), 11);
+    const auto transformer = makeTorch(config, weights, precision);
     const std::vector<TokenId> ids = randomIds(40, config.vocabSize);
     // The last layer's stream of all rows, and the logits of some: the head is most of the work.
     const std::vector<int> logitRows = {1, 13, 39};
@@ -167,6 +168,8 @@ void TorchExactnessTest::treeNodesEqualTheirPathsAsChains() {
     const std::vector<int> parents = {-1, 0, 1, 2, -1, 0, 2, 4, 7};
     KvCache cache = emptyCache(*transformer, 64);
     runChain(*transformer, cache, plan, prefix, 7);
+    KvCache own = emptyCache(*transformer, 64);
+    runChain(*transformer, own, plan, prefix, 1);
     for (const Position firstSlot : {cache.length(), cache.length() + 13}) {
         const auto tree = logitsOf(*transformer,
                                    cache,
@@ -174,13 +177,12 @@ void TorchExactnessTest::treeNodesEqualTheirPathsAsChains() {
                                    AttentionLayout::tree(cache.length(), parents, 0, firstSlot),
                                    nodes);
         for (std::size_t node = 0; node < nodes.size(); ++node) {
-            std::vector<TokenId> sequence;
+            std::vector<TokenId> path;
             for (int at = static_cast<int>(node); at >= 0;
                  at = parents[static_cast<std::size_t>(at)])
-                sequence.insert(sequence.begin(), nodes[static_cast<std::size_t>(at)]);
-            sequence.insert(sequence.begin(), prefix.begin(), prefix.end());
-            KvCache own = emptyCache(*transformer, 64);
-            QCOMPARE(tree[node], runChain(*transformer, own, plan, sequence, 1).back());
+                path.insert(path.begin(), nodes[static_cast<std::size_t>(at)]);
+            QCOMPARE(tree[node], runChain(*transformer, own, plan, path, 1).back());
+            own.truncate(cache.length());
         }
     }
 }
