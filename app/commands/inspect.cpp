@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace app {
@@ -117,9 +118,26 @@ Result<void> addText(const ModelFiles& files, Json& report) {
     return {};
 }
 
-std::string gigabytes(double bytes) {
-    return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9)
-                        : fmt::format("{:.1f} MB", bytes / 1e6);
+std::string sizeInWords(double bytes) {
+    if (bytes >= 1e9)
+        return fmt::format("{:.2f} GB", bytes / 1e9);
+    return bytes >= 1e5 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                        : fmt::format("{:.1f} kB", bytes / 1e3);
+}
+
+/// A value as people read it: float32 numbers without the digits that only tell them apart, a list
+/// of equal entries as that entry.
+std::string inWords(const Json& value) {
+    if (value.is_string())
+        return value.get<std::string>();
+    if (value.is_number_float())
+        return fmt::format("{:.7g}", value.get<double>());
+    const bool isUniform = value.is_array() && value.size() > 2 &&
+                           std::all_of(value.begin(), value.end(), [&value](const Json& item) {
+                               return item == value.front();
+                           });
+    return isUniform ? fmt::format("{} (all {})", value.front().dump(), value.size())
+                     : value.dump();
 }
 
 void printSection(const Console& console, const std::string& title, const Json& values) {
@@ -129,8 +147,7 @@ void printSection(const Console& console, const std::string& title, const Json& 
         return;
     }
     for (const auto& [key, value] : values.items())
-        console.line(fmt::format(
-            "  {:<26} {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+        console.line(fmt::format("  {:<26} {}", key, inWords(value)));
 }
 
 void printTensorSummary(const Console& console, const Json& tensors) {
@@ -143,13 +160,13 @@ void printTensorSummary(const Console& console, const Json& tensors) {
     console.line("\nTensors");
     for (const auto& [type, sum] : types)
         console.line(
-            fmt::format("  {:<6} {:>5} tensors {:>12}", type, sum.first, gigabytes(sum.second)));
+            fmt::format("  {:<6} {:>5} tensors {:>12}", type, sum.first, sizeInWords(sum.second)));
     for (const Json& tensor : tensors)
         console.line(fmt::format("  {:<48} {:<5} {:>18} {:>12}",
                                  tensor["name"].get<std::string>(),
                                  tensor["type"].get<std::string>(),
                                  tensor["shape"].dump(),
-                                 gigabytes(tensor["bytes"].get<double>())));
+                                 sizeInWords(tensor["bytes"].get<double>())));
 }
 
 void printForPeople(const Console& console, const Json& report) {
@@ -164,7 +181,7 @@ void printForPeople(const Console& console, const Json& report) {
             console.line(fmt::format(
                 "  {:<26} {}",
                 fmt::format("weights in {}", precision),
-                gigabytes(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
+                sizeInWords(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
         console.line(fmt::format("  {:<26} {:.1f} kB",
                                  "cache, a token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));

@@ -130,7 +130,9 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const Console& console = context.console;
     const bool hasText = request.tokenizer != nullptr;
     GenerationRequest streamed = request;
-    streamed.onStep = [&console, hasText](const DecodeStep& step, std::string_view text) {
+    bool hasStreamed = false;
+    streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
+        hasStreamed = true;
         if (console.isJson())
             console.jsonLine({{"event", "step"},
                               {"tokens", step.tokens},
@@ -142,8 +144,8 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
                 console.text(fmt::format("{} ", id));
     };
     auto result = generate(*model.decoder, streamed);
-    if (!console.isJson())
-        console.text("\n");
+    if (!console.isJson() && (hasStreamed || result))
+        console.text("\n"); // the answer's line is complete, whatever ended it
     if (!result)
         return result;
     printSummary(result.value(), model);

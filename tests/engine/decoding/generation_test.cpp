@@ -38,6 +38,18 @@ private:
     int m_remaining;
 };
 
+class ByteDecoding : public TokenDecoding {
+public:
+    Result<void> push(TokenId id, std::string& text) override {
+        if (id > 255)
+            return Error{ErrorCode::InvalidInput, "no byte", ""};
+        text += static_cast<char>(id);
+        return {};
+    }
+
+    Result<void> finish(std::string&) override { return {}; }
+};
+
 /// Token i is the byte i.
 class ByteTokenizer : public Tokenizer {
 public:
@@ -49,13 +61,15 @@ public:
     }
 
     Result<std::string> decode(std::span<const TokenId> ids, bool) const override {
+        ByteDecoding decoding;
         std::string text;
-        for (const TokenId id : ids) {
-            if (id > 255)
-                return Error{ErrorCode::InvalidInput, "no byte", ""};
-            text += static_cast<char>(id);
-        }
+        for (const TokenId id : ids)
+            ENGINE_TRY_DO(decoding.push(id, text));
         return text;
+    }
+
+    std::unique_ptr<TokenDecoding> startDecoding(bool) const override {
+        return std::make_unique<ByteDecoding>();
     }
 
     int vocabSize() const override { return 256; }

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// What swift-run says when the world is wrong: one sentence with what and where, a hint, an exit
+// code of its kind, and nothing half-written.
+#include "app/exit_codes.h"
+#include "tests/support/swift_run.h"
+
+#include <QDir>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cstring>
+
+using support::ProgramRun;
+
+namespace {
+
+const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
+const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
+
+ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
+    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+}
+
+QByteArray readFile(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+QString writeFile(const QString& path, const QByteArray& bytes) {
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+        qFatal("cannot write %s", qPrintable(path));
+    return path;
+}
+
+} // namespace
+
+class SwiftRunBadInputTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init();
+    void badArgumentsAreRefused_data();
+    void badArgumentsAreRefused();
+    void missingAndForeignFilesAreNamed();
+    void aFolderWithoutConfigSaysWhatIsMissing();
+    void unknownArchitecturesAreNamed();
+    void aTokenizerOfAnotherModelIsRefused();
+    void weightsThatAreNotFiniteNameTheTensor();
+    void aDamagedSkipFileSaysWhere();
+    void badLinesAreNumbered();
+    void aFolderWithOnlyATokenizerCanTokenize();
+    void chatGoesOnAfterAMessageThatDoesNotFit();
+
+private:
+    void expectRefusal(const ProgramRun& result, int exitCode, const QStringList& named);
+    QString copyOfFolderModel();
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void SwiftRunBadInputTest::init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+/// One sentence and a hint on standard error, nothing on standard output but the error event.
+void SwiftRunBadInputTest::expectRefusal(const ProgramRun& result,
+                                         int exitCode,
+                                         const QStringList& named) {
+    QVERIFY2(
+        result.exitCode == exitCode,
+        qPrintable(QString("exit code %1: %2").arg(result.exitCode).arg(QString(result.errors))));
+    QVERIFY2(result.output.isEmpty(), result.output.constData());
+    QVERIFY2(result.errors.startsWith("swift-run: "), result.errors.constData());
+    QVERIFY2(result.errors.trimmed().count('\n') <= 1, result.errors.constData());
+    for (const QString& part : named)
+        QVERIFY2(result.errors.contains(part.toUtf8()), result.errors.constData());
+}
+
+QString SwiftRunBadInputTest::copyOfFolderModel() {
+    const QString folder = m_folder->filePath("model");
+    QDir().mkpath(folder);
+    for (const QString name : {"config.json", "model.safetensors"})
+        writeFile(folder + "/" + name, readFile(kFolderModel + "/" + name));
+    return folder;
+}
+
+void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QStringList>("named");
+    const QStringList generate = {
+        "generate", "--model", kFolderModel, "--prompt-ids", "1,2", "--backend", "plain"};
+    const QStringList forward = {"forward", "--model", kFolderModel, "--backend", "plain"};
+    const int usage = app::kUsage;
+    QTest::newRow("no command") << QStringList{} << usage << QStringList{"subcommand"};
+    QTest::newRow("unknown option")
+        << QStringList{"inspect", "--nonsense"} << usage << QStringList{"--nonsense"};
+    QTest::newRow("top-p 0") << generate + QStringList{"--top-p", "0"} << usage
+                             << QStringList{"Top-p", "0"};
+    QTest::newRow("negative temperature")
+        << generate + QStringList{"--temperature", "-1"} << usage << QStringList{"temperature"};
+    QTest::newRow("unknown decoder") << generate + QStringList{"--decoder", "hydra"}
+                                     << int(app::kNotFound) << QStringList{"hydra", "vanilla"};
+    QTest::newRow("unknown backend") << QStringList{"generate",
+                                                    "--model",
+                                                    kFolderModel,
+                                                    "--prompt-ids",
+                                                    "1",
+                                                    "--backend",
+                                                    "hydra"}
+                                     << int(app::kNotFound) << QStringList{"hydra", "plain"};
+    QTest::newRow("unknown precision")
+        << generate + QStringList{"--precision", "int3"} << usage << QStringList{"int3"};
+    QTest::newRow("bfloat16 in plain") << generate + QStringList{"--precision", "bfloat16"}
+                                       << int(app::kUnsupported) << QStringList{"bfloat16"};
+    QTest::newRow("context beyond the model")
+        << generate + QStringList{"--context", "1000000"} << usage << QStringList{"1000000"};
+    QTest::newRow("prompt beyond the context")
+        << generate + QStringList{"--context", "2"} << usage << QStringList{"2 tokens", "context"};
+    QTest::newRow("no prompt") << QStringList{"generate", "--model", kFolderModel} << usage
+                               << QStringList{"prompt"};
+    QTest::newRow("two prompts") << generate + QStringList{"--prompt", "x"} << usage
+                                 << QStringList{"More than one"};
+    QTest::newRow("text without tokenizer")
+        << QStringList{"generate", "--model", kFolderModel, "--prompt", "x"} << int(app::kNotFound)
+        << QStringList{"tokenizer"};
+    QTest::newRow("id outside the vocabulary") << QStringList{"generate",
+                                                              "--model",
+                                                              kFolderModel,
+                                                              "--prompt-ids",
+                                                              "1,160",
+                                                              "--backend",
+                                                              "plain"}
+                                               << usage << QStringList{"160", "vocabulary"};
+    QTest::newRow("no id")
+        << QStringList{"generate", "--model", kFolderModel, "--prompt-ids", "1,x"} << usage
+        << QStringList{"--prompt-ids", "x"};
+    QTest::newRow("missing prompt file")
+        << QStringList{"generate", "--model", kGgufModel, "--prompt-file", "nowhere.txt"}
+        << int(app::kNotFound) << QStringList{"nowhere.txt"};
+    QTest::newRow("forward, id outside")
+        << forward + QStringList{"--ids", "-3"} << usage << QStringList{"-3"};
+    QTest::newRow("forward, parent ahead")
+        << forward + QStringList{"--ids", "1,2,3", "--parents", "0,-1"} << usage
+        << QStringList{"--parents", "node 0"};
+    QTest::newRow("forward, too many parents")
+        << forward + QStringList{"--ids", "1", "--parents", "-1,-1"} << usage
+        << QStringList{"--parents"};
+    QTest::newRow("forward, exit beyond")
+        << forward + QStringList{"--ids", "1", "--exit-after", "3"} << usage
+        << QStringList{"--exit-after", "3"};
+    QTest::newRow("forward, no skip file")
+        << forward + QStringList{"--ids", "1", "--skip", "nowhere.json"} << int(app::kNotFound)
+        << QStringList{"nowhere.json"};
+}
+
+void SwiftRunBadInputTest::badArgumentsAreRefused() {
+    QFETCH(QStringList, arguments);
+    QFETCH(int, exitCode);
+    QFETCH(QStringList, named);
+    expectRefusal(run(arguments), exitCode, named);
+}
+
+void SwiftRunBadInputTest::missingAndForeignFilesAreNamed() {
+    const QString missing = m_folder->filePath("missing.gguf");
+    expectRefusal(run({"inspect", missing}), app::kNotFound, {missing});
+    const QString text = writeFile(m_folder->filePath("notes.gguf"), "Dear diary,\n");
+    expectRefusal(run({"inspect", text}), app::kCorruptFile, {text});
+    const QString pickle = writeFile(m_folder->filePath("model.bin"), "PK\3\4");
+    expectRefusal(run({"inspect", pickle}), app::kUnsupported, {pickle});
+}
+
+void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {
+    const QString folder = copyOfFolderModel();
+    QVERIFY(QFile::remove(folder + "/config.json"));
+    expectRefusal(run({"generate", "--model", folder, "--prompt-ids", "1", "--backend", "plain"}),
+                  app::kNotFound,
+                  {folder, "config.json"});
+}
+
+void SwiftRunBadInputTest::unknownArchitecturesAreNamed() {
+    const QString folder = copyOfFolderModel();
+    QByteArray config = readFile(folder + "/config.json");
+    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"gemma2\"");
+    config.replace("LlamaForCausalLM", "Gemma2ForCausalLM");
+    writeFile(folder + "/config.json", config);
+    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"gemma2", "llama", "qwen2"});
+}
+
+void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {
+    const QString folder = copyOfFolderModel(); // 160 embeddings
+    QJsonObject vocabulary;
+    for (int id = 0; id < 300; ++id)
+        vocabulary[QString("t%1").arg(id)] = id;
+    const QJsonObject tokenizer = {
+        {"version", "1.0"},
+        {"added_tokens", QJsonArray()},
+        {"normalizer", QJsonValue()},
+        {"pre_tokenizer",
+         QJsonObject{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
+        {"post_processor", QJsonValue()},
+        {"decoder", QJsonObject{{"type", "ByteLevel"}}},
+        {"model", QJsonObject{{"type", "BPE"}, {"vocab", vocabulary}, {"merges", QJsonArray()}}}};
+    writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
+    expectRefusal(run({"generate", "--model", folder, "--prompt-ids", "1", "--backend", "plain"}),
+                  app::kUsage,
+                  {"300", "160"});
+}
+
+void SwiftRunBadInputTest::weightsThatAreNotFiniteNameTheTensor() {
+    const QString folder = copyOfFolderModel();
+    QByteArray bytes = readFile(folder + "/model.safetensors");
+    const quint16 nan = 0x7E00; // of float16
+    std::memcpy(bytes.data() + bytes.size() - 2, &nan, sizeof nan);
+    writeFile(folder + "/model.safetensors", bytes);
+    expectRefusal(run({"generate", "--model", folder, "--prompt-ids", "1", "--backend", "plain"}),
+                  app::kNumeric,
+                  {"tensor", "weight"});
+}
+
+void SwiftRunBadInputTest::aDamagedSkipFileSaysWhere() {
+    const QStringList arguments = {
+        "forward", "--model", kFolderModel, "--backend", "plain", "--ids", "1", "--skip"};
+    const auto skip = [&](const QByteArray& text) {
+        return run(arguments + QStringList{writeFile(m_folder->filePath("skip.json"), text)});
+    };
+    expectRefusal(skip("{\"attention\":[1"), app::kCorruptFile, {"skip.json", "byte"});
+    expectRefusal(skip("{\"attention\":[3]}"), app::kUsage, {"skip.json", "attention", "0 to 2"});
+    expectRefusal(skip("{\"mlp\":\"all\"}"), app::kCorruptFile, {"skip.json", "mlp"});
+    expectRefusal(skip("{\"layers\":[1]}"), app::kCorruptFile, {"skip.json"});
+}
+
+void SwiftRunBadInputTest::badLinesAreNumbered() {
+    const ProgramRun json = run({"tokenize", "--model", kGgufModel, "--json"}, "\"good\"\n\"bad\n");
+    QCOMPARE(json.exitCode, int(app::kCorruptFile));
+    QVERIFY(json.errors.contains("Line 2"));
+    QCOMPARE(json.jsonLines().first()["text"].toString(), QString("good"));
+    const ProgramRun ids = run({"detokenize", "--model", kGgufModel}, "1 2\n1 two\n");
+    QCOMPARE(ids.exitCode, int(app::kUsage));
+    QVERIFY(ids.errors.contains("Line 2"));
+    const ProgramRun range = run({"detokenize", "--model", kGgufModel, "--json"}, "[100000]\n");
+    QCOMPARE(range.exitCode, int(app::kUsage));
+    QVERIFY(range.errors.contains("100000"));
+    const ProgramRun bytes = run({"tokenize", "--model", kGgufModel}, "caf\xE9\n");
+    QCOMPARE(bytes.exitCode, int(app::kUsage));
+    QVERIFY(bytes.errors.contains("UTF-8"));
+}
+
+void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {
+    const QString folder = m_folder->filePath("tokenizer only");
+    QDir().mkpath(folder);
+    const QJsonObject tokenizer = {
+        {"version", "1.0"},
+        {"added_tokens", QJsonArray()},
+        {"pre_tokenizer",
+         QJsonObject{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
+        {"decoder", QJsonObject{{"type", "ByteLevel"}}},
+        {"model",
+         QJsonObject{{"type", "BPE"},
+                     {"vocab", QJsonObject{{"a", 0}, {"b", 1}, {"ab", 2}}},
+                     {"merges", QJsonArray{"a b"}}}}};
+    writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
+    const ProgramRun result = run({"tokenize", "--model", folder}, "abba\n");
+    QCOMPARE(result.exitCode, 0);
+    QCOMPARE(result.output, QByteArray("2 1 0\n"));
+    expectRefusal(run({"generate", "--model", folder, "--prompt", "a", "--backend", "plain"}),
+                  app::kNotFound,
+                  {"config.json"});
+}
+
+void SwiftRunBadInputTest::chatGoesOnAfterAMessageThatDoesNotFit() {
+    const QByteArray tooLong = QByteArray(4000, 'x') + "\nHi\n";
+    const ProgramRun result = run({"chat",
+                                   "--model",
+                                   kGgufModel,
+                                   "--backend",
+                                   "plain",
+                                   "--context",
+                                   "64",
+                                   "--max-tokens",
+                                   "3",
+                                   "--json"},
+                                  tooLong);
+    QCOMPARE(result.exitCode, 0);
+    QVERIFY(result.errors.contains("context"));
+    QCOMPARE(result.jsonLines().last()["event"].toString(), QString("done"));
+}
+
+QTEST_GUILESS_MAIN(SwiftRunBadInputTest)
+#include "swift_run_bad_input_test.moc"

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-run as a user meets it: arguments in, lines and exit codes out.
+#include "tests/support/golden_tensors.h"
+#include "tests/support/swift_run.h"
+
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <csignal>
+
+using support::ProgramRun;
+
+namespace {
+
+const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
+const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
+
+ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
+    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+}
+
+/// With the backend that every build has.
+QStringList plain(QStringList arguments) {
+    return arguments << "--backend"
+                     << "plain";
+}
+
+} // namespace
+
+class SwiftRunTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void helpAndVersionSucceed();
+    void generateEndsWithADoneLine();
+    void generateStreamsText();
+    void sameSeedSameText();
+    void forwardPrintsEveryPosition();
+    void forwardMatchesTheGoldenTree();
+    void forwardHonoursSkipSetsAndExits();
+    void float64PrintsSeventeenDigits();
+    void tokenizeAndDetokenizeAreInverse();
+    void chatAnswersEveryLine();
+    void stopStringsEndTheText();
+    void inspectDescribesAllParts();
+    void interruptStopsAfterThePassAndKeepsTheSummary();
+};
+
+void SwiftRunTest::helpAndVersionSucceed() {
+    for (const QString command :
+         {"generate", "chat", "forward", "tokenize", "detokenize", "inspect"}) {
+        const ProgramRun help = run({command, "--help"});
+        QCOMPARE(help.exitCode, 0);
+        QVERIFY(help.output.contains("--json"));
+    }
+    QCOMPARE(run({"--version"}).exitCode, 0);
+}
+
+void SwiftRunTest::generateEndsWithADoneLine() {
+    const ProgramRun result = run(plain({"generate",
+                                         "--model",
+                                         kFolderModel,
+                                         "--prompt-ids",
+                                         "5,6,7",
+                                         "--max-tokens",
+                                         "4",
+                                         "--json"}));
+    QCOMPARE(result.exitCode, 0);
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines.size(), 5);
+    QCOMPARE(lines.first()["event"].toString(), QString("step"));
+    const QJsonObject done = lines.last();
+    QCOMPARE(done["event"].toString(), QString("done"));
+    QCOMPARE(done["tokens"].toArray().size(), 4);
+    QVERIFY(done["text"].isNull()); // the folder holds no tokenizer
+    QCOMPARE(done["finish_reason"].toString(), QString("max_tokens"));
+    QCOMPARE(done["metrics"]["prompt_tokens"].toInt(), 3);
+    QCOMPARE(done["metrics"]["output_tokens"].toInt(), 4);
+    QVERIFY(done["metrics"]["tokens_per_second"].toDouble() > 0.0);
+}
+
+void SwiftRunTest::generateStreamsText() {
+    const QStringList arguments =
+        plain({"generate", "--model", kGgufModel, "--prompt", "Hello", "--max-tokens", "8"});
+    const ProgramRun people = run(arguments);
+    const ProgramRun json = run(QStringList(arguments) << "--json");
+    QCOMPARE(people.exitCode, 0);
+    const auto lines = json.jsonLines();
+    QString streamed;
+    for (const QJsonObject& line : lines)
+        if (line["event"] == "step")
+            streamed += line["text"].toString();
+    QCOMPARE(lines.last()["text"].toString(), streamed);
+    QCOMPARE(people.output, streamed.toUtf8() + "\n");
+    QVERIFY(people.errors.contains("tokens/s"));
+}
+
+void SwiftRunTest::sameSeedSameText() {
+    const auto text = [](const QString& seed) {
+        return run(plain({"generate",
+                          "--model",
+                          kGgufModel,
+                          "--prompt",
+                          "Hello",
+                          "--max-tokens",
+                          "12",
+                          "--temperature",
+                          "1",
+                          "--seed",
+                          seed,
+                          "--json"}))
+            .jsonLines()
+            .last()["tokens"]
+            .toArray();
+    };
+    QCOMPARE(text("3"), text("3"));
+    QVERIFY(text("3") != text("4"));
+}
+
+void SwiftRunTest::forwardPrintsEveryPosition() {
+    const ProgramRun result =
+        run(plain({"forward", "--model", kFolderModel, "--ids", "1,2,3", "--top", "4", "--json"}));
+    QCOMPARE(result.exitCode, 0);
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines.size(), 3);
+    for (int position = 0; position < 3; ++position) {
+        const QJsonObject line = lines[position];
+        QCOMPARE(line["position"].toInt(-1), position);
+        QCOMPARE(line["token"].toInt(), position + 1);
+        const QJsonArray top = line["top"].toArray();
+        QCOMPARE(top.size(), 4);
+        QVERIFY(top[0]["logit"].toDouble() >= top[1]["logit"].toDouble());
+    }
+}
+
+void SwiftRunTest::forwardMatchesTheGoldenTree() {
+    if (!support::hasGoldenData())
+        QSKIP("the golden data does not lie beside the checkout");
+    const QString model = support::goldenPath("models/mistral_window");
+    const support::GoldenTensors golden(model + "/golden.safetensors");
+    const auto join = [](const std::vector<int>& numbers) {
+        QStringList parts;
+        for (const int number : numbers)
+            parts << QString::number(number);
+        return parts.join(",");
+    };
+    const auto ids = golden.integers("tree.ids");
+    const ProgramRun result = run(plain({"forward",
+                                         "--model",
+                                         model,
+                                         "--ids",
+                                         join(golden.integers("tree.prefix")) + "," + join(ids),
+                                         "--parents",
+                                         join(golden.integers("tree.parents")),
+                                         "--top",
+                                         "1",
+                                         "--json"}));
+    QCOMPARE(result.exitCode, 0);
+    const auto lines = result.jsonLines().last(static_cast<qsizetype>(ids.size()));
+    const auto logits = golden.numbers("tree.logits");
+    const auto positions = golden.integers("tree.positions");
+    const std::size_t vocab = logits.size() / ids.size();
+    for (std::size_t node = 0; node < ids.size(); ++node) {
+        const QJsonObject line = lines[static_cast<qsizetype>(node)];
+        QCOMPARE(line["position"].toInt(), positions[node]);
+        const QJsonValue best = line["top"].toArray()[0];
+        const double expected = logits[node * vocab + static_cast<std::size_t>(best["id"].toInt())];
+        QVERIFY(std::abs(best["logit"].toDouble() - expected) <= 2e-4);
+    }
+}
+
+void SwiftRunTest::forwardHonoursSkipSetsAndExits() {
+    QTemporaryDir folder;
+    QFile file(folder.filePath("skip.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"attention":[0,1,2],"mlp":[0,1,2]})");
+    file.close();
+    const QStringList arguments =
+        plain({"forward", "--model", kFolderModel, "--ids", "9", "--top", "1", "--json"});
+    const auto logit = [&](const QStringList& more) {
+        return run(arguments + more).jsonLines().last()["top"].toArray()[0].toObject();
+    };
+    const QJsonObject everything = logit({});
+    const QJsonObject nothing = logit({"--skip", file.fileName()});
+    QVERIFY(everything != nothing);
+    QCOMPARE(logit({"--exit-after", "2"}), everything);
+    QVERIFY(logit({"--exit-after", "0"}) != everything);
+    QCOMPARE(logit({"--exit-after", "0", "--skip", file.fileName()}), nothing);
+}
+
+void SwiftRunTest::float64PrintsSeventeenDigits() {
+    const QStringList arguments =
+        plain({"forward", "--model", kFolderModel, "--ids", "9,8", "--top", "1", "--json"});
+    const auto digits = [&](const QString& precision) {
+        const QByteArray output = run(QStringList(arguments) << "--precision" << precision).output;
+        const QByteArray number = output.mid(output.indexOf("\"logit\":") + 8).split('}').first();
+        return number.size() - number.count('.') - number.count('-');
+    };
+    QVERIFY(digits("float64") >= 15); // trailing zeros are not written
+    QVERIFY(digits("float32") <= 10);
+}
+
+void SwiftRunTest::tokenizeAndDetokenizeAreInverse() {
+    const QByteArray lines = "\"Hello world\"\n\"  tab\\tand\\nline\"\n\"\"\n";
+    const ProgramRun tokens = run({"tokenize", "--model", kGgufModel, "--json"}, lines);
+    QCOMPARE(tokens.exitCode, 0);
+    QByteArray ids;
+    for (const QJsonObject& line : tokens.jsonLines())
+        ids += QJsonDocument(line["ids"].toArray()).toJson(QJsonDocument::Compact) + "\n";
+    const ProgramRun texts = run({"detokenize", "--model", kGgufModel, "--json"}, ids);
+    QCOMPARE(texts.exitCode, 0);
+    const auto back = texts.jsonLines();
+    QCOMPARE(back.size(), 3);
+    QCOMPARE(back[0]["text"].toString(), QString("Hello world"));
+    QCOMPARE(back[1]["text"].toString(), QString("  tab\tand\nline"));
+    QCOMPARE(back[2]["text"].toString(), QString(""));
+    const ProgramRun plainIds = run({"tokenize", "--model", kGgufModel}, "Hello world\n");
+    const ProgramRun plainText = run({"detokenize", "--model", kGgufModel}, plainIds.output);
+    QCOMPARE(plainText.output, QByteArray("Hello world\n"));
+}
+
+void SwiftRunTest::chatAnswersEveryLine() {
+    const ProgramRun result =
+        run(plain({"chat", "--model", kGgufModel, "--max-tokens", "5", "--json"}),
+            "Hi\n/clear\nHow are you?\n");
+    QCOMPARE(result.exitCode, 0);
+    int answers = 0;
+    for (const QJsonObject& line : result.jsonLines())
+        answers += line["event"] == "done" ? 1 : 0;
+    QCOMPARE(answers, 2);
+    QVERIFY(result.errors.contains("chat template"));
+}
+
+void SwiftRunTest::stopStringsEndTheText() {
+    const QStringList arguments = plain(
+        {"generate", "--model", kGgufModel, "--prompt", "Hello", "--max-tokens", "8", "--json"});
+    const QString whole = run(arguments).jsonLines().last()["text"].toString();
+    QVERIFY(whole.size() >= 3);
+    const QString stop = whole.mid(whole.size() / 2, 1);
+    const QJsonObject done = run(QStringList(arguments) << "--stop" << stop).jsonLines().last();
+    QCOMPARE(done["finish_reason"].toString(), QString("stop_string"));
+    QCOMPARE(done["text"].toString(), whole.left(whole.indexOf(stop)));
+}
+
+void SwiftRunTest::inspectDescribesAllParts() {
+    const ProgramRun gguf = run({"inspect", kGgufModel, "--json"});
+    QCOMPARE(gguf.exitCode, 0);
+    const QJsonObject report = gguf.jsonLines().first();
+    QCOMPARE(report["format"].toString(), QString("GGUF"));
+    QCOMPARE(report["config"]["layers"].toInt(), 2);
+    QCOMPARE(report["tokenizer"]["size"].toInt(), 512);
+    QVERIFY(report["memory"]["parameters"].toDouble() > 0);
+    bool hasQuantised = false;
+    for (const QJsonValue tensor : report["tensors"].toArray())
+        hasQuantised |= tensor["type"] == "Q4_1";
+    QVERIFY(hasQuantised);
+    const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
+    QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());
+    QCOMPARE(run({"inspect", kFolderModel}).exitCode, 0);
+}
+
+void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {
+    QProcess process;
+    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+                  plain({"generate",
+                         "--model",
+                         kFolderModel,
+                         "--prompt-ids",
+                         "5",
+                         "--max-tokens",
+                         "100000",
+                         "--json"}));
+    QVERIFY(process.waitForReadyRead(30'000)); // the first step is out
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(process.waitForFinished(30'000));
+    QCOMPARE(process.exitCode(), 130);
+    QList<QByteArray> lines = process.readAllStandardOutput().split('\n');
+    lines.removeAll(QByteArray());
+    bool isSummarised = false;
+    for (const QByteArray& line : lines) {
+        const QJsonObject object = QJsonDocument::fromJson(line).object();
+        if (object["event"] == "done")
+            isSummarised = object["finish_reason"] == "cancelled";
+    }
+    QVERIFY(isSummarised);
+}
+
+QTEST_GUILESS_MAIN(SwiftRunTest)
+#include "swift_run_test.moc"
