@@ -59,7 +59,8 @@ void Console::line(std::string_view text) const { this->text(std::string(text) +
 void Console::note(std::string_view text) { write(stderr, withoutControlCharacters(text) + "\n"); }
 
 void Console::jsonLine(const nlohmann::ordered_json& object) const {
-    rawJsonLine(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    // ASCII only: U+2028 and its like would end a line for some readers.
+    rawJsonLine(object.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 void Console::rawJsonLine(std::string_view object) const {
