@@ -73,7 +73,6 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
                                        id));
         m_texts[id] = token.content;
         m_isSpecial[id] = token.isSpecial;
-        m_isSkipped[id] = token.isSpecial;
     }
     return {};
 }
@@ -81,7 +80,10 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
 Result<void> ByteLevelBpe::buildSplitters() {
     std::vector<AddedToken> raw;
     std::vector<AddedToken> normalized;
+    std::unordered_set<std::string_view> specialTexts;
     for (const AddedToken& token : m_parts.addedTokens) {
+        if (token.isSpecial)
+            specialTexts.insert(token.content);
         if (token.content.size() > kMaxTokenBytes)
             return corrupt(m_parts.origin,
                            fmt::format("the added token {} has {} bytes; at most {} are allowed",
@@ -95,14 +97,14 @@ Result<void> ByteLevelBpe::buildSplitters() {
         StepBudget budget = StepBudget::forText(token.content.size());
         AddedToken copy = token;
         ENGINE_TRY(copy.content, m_parts.normalizer.apply(token.content, budget));
-        // Hugging Face keeps such a token under its normalised text: that is what decoding gives,
-        // and where it differs from the special token's own text, the token is not skipped.
-        const auto id = static_cast<std::size_t>(token.id);
-        m_texts[id] = copy.content;
-        m_isSkipped[id] = m_isSkipped[id] && copy.content == token.content;
+        // Hugging Face keeps such a token under its normalised text: that is what decoding gives.
+        m_texts[static_cast<std::size_t>(token.id)] = copy.content;
         if (!copy.content.empty())
             normalized.push_back(std::move(copy));
     }
+    // ... and a token is skipped when the text it is kept under is that of a special token.
+    for (std::size_t id = 0; id < m_texts.size(); ++id)
+        m_isSkipped[id] = specialTexts.contains(m_texts[id]);
     m_rawSplitter = AddedTokenSplitter(std::move(raw));
     m_normalizedSplitter = AddedTokenSplitter(std::move(normalized));
     return {};

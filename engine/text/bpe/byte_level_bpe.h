@@ -67,7 +67,7 @@ private:
     BpeParts m_parts;
     std::vector<std::string> m_texts; // by id, added tokens over vocabulary entries
     std::vector<bool> m_isSpecial;    // by id
-    std::vector<bool> m_isSkipped;    // by id: special, and spelled as the file spells it
+    std::vector<bool> m_isSkipped;    // by id: decoding leaves it out when special tokens are
     AddedTokenSplitter m_rawSplitter;
     AddedTokenSplitter m_normalizedSplitter;
 };

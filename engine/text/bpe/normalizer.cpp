@@ -44,10 +44,21 @@ std::string toLowercase(std::string_view text) {
     return out;
 }
 
+bool isMark(char32_t codePoint) {
+    switch (utf8proc_category(static_cast<utf8proc_int32_t>(codePoint))) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+        return true;
+    default:
+        return false;
+    }
+}
+
 std::string withoutAccents(std::string_view text) {
     std::string out;
     forEachCodePoint(text, [&out](char32_t codePoint) {
-        if (utf8proc_category(static_cast<utf8proc_int32_t>(codePoint)) != UTF8PROC_CATEGORY_MN)
+        if (!isMark(codePoint))
             utf8::append(codePoint, out);
     });
     return out;

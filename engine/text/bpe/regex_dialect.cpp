@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/regex_dialect.h"
 
+#include <array>
 #include <cctype>
 
 namespace engine {
@@ -10,6 +11,24 @@ namespace {
 constexpr std::string_view kSpaceItems = R"(\p{Z}\x09-\x0D\x85)";
 constexpr std::string_view kWordItems = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
 constexpr std::string_view kHexItems = "0-9A-Fa-f";
+
+struct PosixClass {
+    std::string_view name;
+    std::string_view items;
+};
+
+constexpr std::array<PosixClass, 10> kPosixClasses = {{
+    {"alnum", R"(\p{Alphabetic}\p{Nd})"},
+    {"alpha", R"(\p{Alphabetic})"},
+    {"blank", R"(\p{Zs}\x09)"},
+    {"cntrl", R"(\p{Cc})"},
+    {"digit", R"(\p{Nd})"},
+    {"lower", R"(\p{Lowercase})"},
+    {"punct", R"(\p{P}\p{S})"},
+    {"space", kSpaceItems},
+    {"upper", R"(\p{Uppercase})"},
+    {"word", kWordItems},
+}};
 
 Error unsupported(std::string_view pattern, std::string_view construct) {
     return {ErrorCode::Unsupported,
@@ -61,15 +80,23 @@ private:
             m_classDepth = 0;
         if (m_pattern.substr(m_position, 2) == "&&")
             return unsupported(m_pattern, "a character class intersection (&&)");
-        if (c == '[') {
-            const std::size_t end = m_pattern.find(":]", m_position);
-            if (m_pattern.substr(m_position, 2) != "[:" || end == std::string_view::npos)
-                return unsupported(m_pattern, "a character class inside a character class");
-            copy(end + 2 - m_position);
-            return {};
-        }
+        if (c == '[')
+            return posixClass();
         copy(1);
         return {};
+    }
+
+    /// [:name:] inside brackets; another bracket there would be a set within a set.
+    Result<void> posixClass() {
+        const std::size_t end = m_pattern.find(":]", m_position);
+        if (m_pattern.substr(m_position, 2) != "[:" || end == std::string_view::npos)
+            return unsupported(m_pattern, "a character class inside a character class");
+        const std::string_view name = m_pattern.substr(m_position + 2, end - m_position - 2);
+        for (const PosixClass& known : kPosixClasses) {
+            if (known.name == name)
+                return replace(end + 2 - m_position, known.items);
+        }
+        return unsupported(m_pattern, fmt::format("the character class [:{}:]", name));
     }
 
     Result<void> escape() {

@@ -133,7 +133,8 @@ std::string SentencePieceModel::serialize() const {
     for (const Piece& piece : pieces) {
         ProtobufWriter fields;
         fields.bytes(1, piece.text);
-        fields.fixed32(2, std::bit_cast<std::uint32_t>(piece.score));
+        if (std::bit_cast<std::uint32_t>(piece.score) != 0) // 0 is the default
+            fields.fixed32(2, std::bit_cast<std::uint32_t>(piece.score));
         fields.varint(3, static_cast<std::uint64_t>(piece.type));
         model.bytes(1, fields.take());
     }
