@@ -40,41 +40,55 @@ void readQ8Zero(const std::byte* block, float* out) {
         out[j] = signedByteOf(block, 2 + j) * d;
 }
 
-/// Value j: low nibble of byte j; value j + 16: its high nibble.
-unsigned nibbleOf(const std::byte* quants, std::size_t j) {
-    return j < 16 ? byteOf(quants, j) & 15U : byteOf(quants, j - 16) >> 4U;
+/// The 32 small integers of 16 bytes as floats: low nibbles first, then high ones. `high`, if there
+/// is one, holds bit 4 of value j as its bit j.
+template <bool hasHigh> void readNibbles(const std::byte* quants, std::uint32_t high, float* q) {
+    for (std::size_t j = 0; j < 16; ++j) {
+        unsigned first = byteOf(quants, j) & 15U;
+        unsigned second = byteOf(quants, j) >> 4U;
+        if constexpr (hasHigh) {
+            first |= ((high >> j) & 1U) << 4U;
+            second |= ((high >> (j + 16)) & 1U) << 4U;
+        }
+        q[j] = static_cast<float>(static_cast<int>(first));
+        q[j + 16] = static_cast<float>(static_cast<int>(second));
+    }
 }
 
-/// As nibbleOf, with bit j of the four bytes `high` as bit 4.
-unsigned fiveBitsOf(const std::byte* high, const std::byte* quants, std::size_t j) {
-    const unsigned top = (byteOf(high, j / 8) >> (j % 8)) & 1U;
-    return nibbleOf(quants, j) | (top << 4U);
+std::uint32_t highBitsOf(const std::byte* block) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, block, sizeof bits);
+    return bits;
 }
 
 void readQ4Zero(const std::byte* block, float* out) {
     const float d = halfOf(block);
+    readNibbles<false>(block + 2, 0, out);
     for (std::size_t j = 0; j < 32; ++j)
-        out[j] = (static_cast<float>(nibbleOf(block + 2, j)) - 8.0F) * d;
+        out[j] = (out[j] - 8.0F) * d;
 }
 
 void readQ4One(const std::byte* block, float* out) {
     const float d = halfOf(block);
     const float m = halfOf(block + 2);
+    readNibbles<false>(block + 4, 0, out);
     for (std::size_t j = 0; j < 32; ++j)
-        out[j] = static_cast<float>(nibbleOf(block + 4, j)) * d + m;
+        out[j] = out[j] * d + m;
 }
 
 void readQ5Zero(const std::byte* block, float* out) {
     const float d = halfOf(block);
+    readNibbles<true>(block + 6, highBitsOf(block + 2), out);
     for (std::size_t j = 0; j < 32; ++j)
-        out[j] = (static_cast<float>(fiveBitsOf(block + 2, block + 6, j)) - 16.0F) * d;
+        out[j] = (out[j] - 16.0F) * d;
 }
 
 void readQ5One(const std::byte* block, float* out) {
     const float d = halfOf(block);
     const float m = halfOf(block + 2);
+    readNibbles<true>(block + 8, highBitsOf(block + 4), out);
     for (std::size_t j = 0; j < 32; ++j)
-        out[j] = static_cast<float>(fiveBitsOf(block + 4, block + 8, j)) * d + m;
+        out[j] = out[j] * d + m;
 }
 
 struct ScaleAndMinimum {
@@ -120,37 +134,54 @@ void readQ5K(const std::byte* block, float* out) {
 
 void readQ6K(const std::byte* block, float* out) {
     const float d = halfOf(block + 208);
-    for (std::size_t position = 0; position < 256; ++position) {
-        const std::size_t half = position / 128;
-        const std::size_t quarter = position % 128 / 32;
-        const std::size_t l = position % 32;
-        const unsigned low = byteOf(block, half * 64 + quarter % 2 * 32 + l);
-        const unsigned nibble = quarter < 2 ? low & 15U : low >> 4U;
-        const unsigned top = (byteOf(block, 128 + half * 32 + l) >> (2 * quarter)) & 3U;
-        const float scale = d * signedByteOf(block, 192 + half * 8 + quarter * 2 + l / 16);
-        out[position] = scale * (static_cast<float>(nibble | (top << 4U)) - 32.0F);
+    // Each half of 128 values is four runs of 32, each run two sub-blocks of 16 with a scale.
+    for (std::size_t run = 0; run < 8; ++run) {
+        const std::size_t half = run / 4;
+        const std::size_t quarter = run % 4;
+        const std::byte* low = block + half * 64 + quarter % 2 * 32;
+        const std::byte* high = block + 128 + half * 32;
+        const unsigned lowShift = quarter < 2 ? 0 : 4;
+        const unsigned highShift = 2 * static_cast<unsigned>(quarter);
+        for (std::size_t l = 0; l < 32; ++l) {
+            const unsigned nibble = (byteOf(low, l) >> lowShift) & 15U;
+            const unsigned q = nibble | (((byteOf(high, l) >> highShift) & 3U) << 4U);
+            const float scale = d * signedByteOf(block, 192 + half * 8 + quarter * 2 + l / 16);
+            out[run * 32 + l] = scale * (static_cast<float>(static_cast<int>(q)) - 32.0F);
+        }
     }
+}
+
+/// Many blocks in one call, so that plain types do not pay a call for each value.
+template <auto readBlock, std::uint32_t values, std::uint32_t bytes>
+void readBlocks(const std::byte* blocks, std::size_t count, float* out) {
+    for (std::size_t i = 0; i < count; ++i)
+        readBlock(blocks + i * bytes, out + i * values);
 }
 
 struct TypeRow {
     std::string_view name;
     BlockLayout layout;
-    void (*readBlock)(const std::byte* block, float* out);
+    void (*read)(const std::byte* blocks, std::size_t count, float* out);
 };
+
+template <auto readBlock, std::uint32_t values, std::uint32_t bytes>
+constexpr TypeRow makeRow(std::string_view name) {
+    return {name, {values, bytes}, readBlocks<readBlock, values, bytes>};
+}
 
 /// In the order of TensorType.
 constexpr std::array<TypeRow, 11> kTypes = {{
-    {"F32", {1, 4}, readF32},
-    {"F16", {1, 2}, readF16},
-    {"BF16", {1, 2}, readBf16},
-    {"Q8_0", {32, 34}, readQ8Zero},
-    {"Q4_0", {32, 18}, readQ4Zero},
-    {"Q4_1", {32, 20}, readQ4One},
-    {"Q5_0", {32, 22}, readQ5Zero},
-    {"Q5_1", {32, 24}, readQ5One},
-    {"Q4_K", {256, 144}, readQ4K},
-    {"Q5_K", {256, 176}, readQ5K},
-    {"Q6_K", {256, 210}, readQ6K},
+    makeRow<readF32, 1, 4>("F32"),
+    makeRow<readF16, 1, 2>("F16"),
+    makeRow<readBf16, 1, 2>("BF16"),
+    makeRow<readQ8Zero, 32, 34>("Q8_0"),
+    makeRow<readQ4Zero, 32, 18>("Q4_0"),
+    makeRow<readQ4One, 32, 20>("Q4_1"),
+    makeRow<readQ5Zero, 32, 22>("Q5_0"),
+    makeRow<readQ5One, 32, 24>("Q5_1"),
+    makeRow<readQ4K, 256, 144>("Q4_K"),
+    makeRow<readQ5K, 256, 176>("Q5_K"),
+    makeRow<readQ6K, 256, 210>("Q6_K"),
 }};
 
 const TypeRow& typeRow(TensorType type) {
@@ -192,13 +223,7 @@ void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<fl
                  out.size(),
                  row.name,
                  blocks.size());
-    if (type == TensorType::F32) {
-        if (!out.empty())
-            std::memcpy(out.data(), blocks.data(), blocks.size());
-        return;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-        row.readBlock(blocks.data() + i * row.layout.bytes, out.data() + i * row.layout.values);
+    row.read(blocks.data(), count, out.data());
 }
 
 } // namespace engine

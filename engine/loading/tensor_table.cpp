@@ -104,7 +104,7 @@ Result<void> TensorTable::readRows(const TensorInfo& tensor,
         return Error{ErrorCode::Unsupported,
                      fmt::format("{}: tensor {} is stored as {}, which cannot be computed with",
                                  file.path().string(),
-                                 tensor.name,
+                                 readable(tensor.name),
                                  tensor.typeName()),
                      "Convert the model to float32, float16 or bfloat16."};
     ENGINE_CHECK(out.size() == rowCount * tensor.columns(),
@@ -116,14 +116,15 @@ Result<void> TensorTable::readRows(const TensorInfo& tensor,
     const std::uint64_t rowBytes = tensor.columns() / layout.values * layout.bytes;
     std::uint64_t offset = placeOf(tensor).offset + firstRow * rowBytes;
     if (tensor.type == TensorType::F32)
-        return file.readAt(offset, std::as_writable_bytes(out), tensor.name);
+        return file.readAt(offset, std::as_writable_bytes(out), readable(tensor.name));
 
+    const std::string shownName = readable(tensor.name);
     const std::size_t pieceValues = kPieceBytes / layout.bytes * layout.values;
     std::vector<std::byte> piece(std::min(pieceValues, out.size()) / layout.values * layout.bytes);
     while (!out.empty()) {
         const std::span<float> values = out.first(std::min(pieceValues, out.size()));
         const auto bytes = std::span(piece).first(values.size() / layout.values * layout.bytes);
-        ENGINE_TRY_DO(file.readAt(offset, bytes, tensor.name));
+        ENGINE_TRY_DO(file.readAt(offset, bytes, shownName));
         dequantize(tensor.type, bytes, values);
         out = out.subspan(values.size());
         offset += bytes.size();
@@ -144,7 +145,7 @@ Result<void> TensorTable::readRawRows(const TensorInfo& tensor,
         return Error{ErrorCode::Unsupported,
                      fmt::format("{}: a row of tensor {} ({}) is no whole number of bytes",
                                  file.path().string(),
-                                 tensor.name,
+                                 readable(tensor.name),
                                  tensor.typeName()),
                      "Convert the model to float32, float16 or bfloat16."};
     ENGINE_CHECK(out.size() == rowCount * rowBytes,
@@ -152,7 +153,7 @@ Result<void> TensorTable::readRawRows(const TensorInfo& tensor,
                  rowCount,
                  tensor.name,
                  out.size());
-    return file.readAt(placeOf(tensor).offset + firstRow * rowBytes, out, tensor.name);
+    return file.readAt(placeOf(tensor).offset + firstRow * rowBytes, out, readable(tensor.name));
 }
 
 } // namespace engine

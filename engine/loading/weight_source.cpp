@@ -16,7 +16,7 @@ namespace {
 Error notFinite(const TensorInfo& tensor, std::uint64_t element, float value) {
     return {ErrorCode::Numeric,
             fmt::format("tensor {} holds {} at row {}, column {}",
-                        tensor.name,
+                        readable(tensor.name),
                         std::isnan(value) ? "a value that is not a number" : "an infinite value",
                         element / tensor.columns(),
                         element % tensor.columns()),
@@ -47,7 +47,7 @@ Result<std::vector<float>> readTensor(const WeightSource& source,
     if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end()))
         return Error{ErrorCode::CorruptFile,
                      fmt::format("tensor {} has shape [{}], but the configuration asks for [{}]",
-                                 tensor->name,
+                                 readable(tensor->name),
                                  fmt::join(tensor->shape, ", "),
                                  fmt::join(shape, ", ")),
                      "The weights and the configuration belong to different models."};
@@ -62,7 +62,7 @@ Result<std::vector<float>> readTensor(const WeightSource& source,
     } catch (const std::bad_alloc&) {
         return Error{ErrorCode::NoMemory,
                      fmt::format("there is not enough memory for tensor {} ({} values)",
-                                 tensor->name,
+                                 readable(tensor->name),
                                  tensor->rows() * tensor->columns()),
                      "Close other programs or choose a smaller model."};
     }
