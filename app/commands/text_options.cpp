@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 namespace app {
 
 using namespace engine;
@@ -131,8 +133,11 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const bool hasText = request.tokenizer != nullptr;
     GenerationRequest streamed = request;
     bool hasStreamed = false;
+    std::optional<ProgressBar> bar(std::in_place, "Reading the prompt");
+    streamed.onPrompt = [&bar](double part) { bar->show(part); };
     streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
         hasStreamed = true;
+        bar.reset();
         if (console.isJson())
             console.jsonLine({{"event", "step"},
                               {"tokens", step.tokens},
@@ -144,6 +149,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
                 console.text(fmt::format("{} ", id));
     };
     auto result = generate(*model.decoder, streamed);
+    bar.reset();
     if (!console.isJson() && (hasStreamed || result))
         console.text("\n"); // the answer's line is complete, whatever ended it
     if (!result)

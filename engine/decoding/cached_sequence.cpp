@@ -31,14 +31,14 @@ Result<void> checkPrompt(std::span<const TokenId> prompt, int vocabSize, int con
 
 Result<void> CachedSequence::fill(Transformer& transformer,
                                   std::span<const TokenId> tokens,
-                                  const std::stop_token& stop) {
+                                  const PromptWork& work) {
     const auto differs =
         std::mismatch(m_tokens.begin(), m_tokens.end(), tokens.begin(), tokens.end());
     m_tokens.erase(differs.first, m_tokens.end());
     m_cache.truncate(static_cast<Position>(m_tokens.size()));
     const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     while (m_tokens.size() < tokens.size()) {
-        if (stop.stop_requested())
+        if (work.stop.stop_requested())
             return Error{ErrorCode::Cancelled, "Reading the prompt was cancelled.", ""};
         const std::size_t left = tokens.size() - m_tokens.size();
         const auto piece =
@@ -49,6 +49,9 @@ Result<void> CachedSequence::fill(Transformer& transformer,
             transformer.forward({.plan = plan, .layout = layout, .tokens = piece}, m_cache));
         m_cache.commit(rows);
         m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());
+        if (work.progress)
+            work.progress(static_cast<double>(m_tokens.size()) /
+                          static_cast<double>(tokens.size()));
     }
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "engine/model/transformer.h"
 
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -12,6 +13,12 @@ namespace engine {
 /// Rows of a prompt that go through the model at once, so that memory does not grow with the
 /// square of the prompt's length and a stop takes effect soon.
 inline constexpr int kPrefillRows = 128;
+
+/// How reading a prompt is watched and ended from outside.
+struct PromptWork {
+    std::stop_token stop = {};                 ///< polled between pieces
+    std::function<void(double)> progress = {}; ///< the part done, 0 to 1, after each piece
+};
 
 /// Refuses prompts that no pass could take. Errors: InvalidInput, saying which id or length.
 Result<void> checkPrompt(std::span<const TokenId> prompt, int vocabSize, int contextLength);
@@ -34,7 +41,7 @@ public:
     /// that every decoder fills its cache with.
     /// Errors: those of a pass; Cancelled between pieces. The cache then holds a beginning.
     Result<void>
-    fill(Transformer& transformer, std::span<const TokenId> tokens, const std::stop_token& stop);
+    fill(Transformer& transformer, std::span<const TokenId> tokens, const PromptWork& work);
 
     /// Commits the next slot, which the last pass has written for this token.
     void commit(TokenId token);

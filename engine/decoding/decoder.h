@@ -3,11 +3,11 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/decoding/cached_sequence.h"
 #include "engine/model/transformer.h"
 #include "engine/sampling/sampler.h"
 
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ public:
     /// Processes the prompt but for its last token, which is left to the first step.
     /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first), or
     /// a prompt longer than the context; Numeric from a pass; Cancelled.
-    virtual Result<void> begin(std::span<const TokenId> prompt, std::stop_token stop) = 0;
+    virtual Result<void> begin(std::span<const TokenId> prompt, const PromptWork& work) = 0;
 
     /// One round. Errors: those of a pass; the decoder must then begin again.
     virtual Result<DecodeStep> step() = 0;

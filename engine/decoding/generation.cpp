@@ -31,7 +31,7 @@ public:
 
     Result<GenerationResult> run() {
         m_result.metrics.promptTokens = static_cast<int>(m_request.prompt.size());
-        const auto begun = m_decoder.begin(m_request.prompt, m_request.stop);
+        const auto begun = m_decoder.begin(m_request.prompt, {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
             return begun.error();

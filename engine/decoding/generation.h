@@ -54,7 +54,8 @@ using GenerationProgress = std::function<void(const DecodeStep& step, std::strin
 struct GenerationRequest {
     std::span<const TokenId> prompt;
     GenerationLimits limits = {};
-    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
+    const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
+    std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };

@@ -16,11 +16,11 @@ public:
         , m_sequence(std::move(cache))
         , m_plan(LayerPlan::full(transformer.config().layerCount)) {}
 
-    Result<void> begin(std::span<const TokenId> prompt, std::stop_token stop) override {
+    Result<void> begin(std::span<const TokenId> prompt, const PromptWork& work) override {
         ENGINE_TRY_DO(checkPrompt(prompt, m_transformer.config().vocabSize, m_sequence.capacity()));
         m_emitted = 0;
         m_pending = kNoToken;
-        ENGINE_TRY_DO(m_sequence.fill(m_transformer, prompt.first(prompt.size() - 1), stop));
+        ENGINE_TRY_DO(m_sequence.fill(m_transformer, prompt.first(prompt.size() - 1), work));
         m_pending = prompt.back();
         return {};
     }

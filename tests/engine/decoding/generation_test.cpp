@@ -15,8 +15,8 @@ public:
         : m_steps(std::move(steps))
         , m_remaining(context) {}
 
-    Result<void> begin(std::span<const TokenId>, std::stop_token stop) override {
-        if (stop.stop_requested())
+    Result<void> begin(std::span<const TokenId>, const PromptWork& work) override {
+        if (work.stop.stop_requested())
             return Error{ErrorCode::Cancelled, "cancelled", ""};
         return {};
     }

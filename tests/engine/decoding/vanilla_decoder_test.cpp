@@ -106,7 +106,10 @@ void VanillaDecoderTest::longPromptsRunInPieces() {
     CountingTransformer transformer = makeTransformer();
     const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
     const std::vector<TokenId> prompt = randomIds(300);
-    QVERIFY(decoder->begin(prompt, {}).hasValue());
+    std::vector<double> parts;
+    QVERIFY(decoder->begin(prompt, {{}, [&](double part) { parts.push_back(part); }}).hasValue());
+    QCOMPARE(parts.size(), std::size_t{3});
+    QCOMPARE(parts.back(), 1.0);
     QCOMPARE(transformer.rows, 299); // the last prompt token is left to the first step
     QCOMPARE(transformer.largestPass, kPrefillRows);
 }
@@ -158,7 +161,7 @@ void VanillaDecoderTest::aCancelledPromptCanBeBegunAgain() {
     const std::vector<TokenId> prompt = randomIds(300);
     std::stop_source source;
     source.request_stop();
-    QCOMPARE(decoder->begin(prompt, source.get_token()).error().code, ErrorCode::Cancelled);
+    QCOMPARE(decoder->begin(prompt, {source.get_token(), {}}).error().code, ErrorCode::Cancelled);
     const auto fresh = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
     QCOMPARE(answer(*decoder, prompt, 5), answer(*fresh, prompt, 5));
 }
