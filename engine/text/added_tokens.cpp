@@ -102,8 +102,10 @@ std::vector<TextSegment> AddedTokenSplitter::split(std::string_view text) const 
             end += leadingSpaceLength(text.substr(end));
         if (segmentBegin < begin)
             segments.push_back({kNoToken, text.substr(segmentBegin, begin - segmentBegin)});
-        segments.push_back({token->id, text.substr(begin, end - begin)});
-        segmentBegin = end;
+        // Nothing is left of a token whose text the one before took along as white space.
+        if (begin < end)
+            segments.push_back({token->id, text.substr(begin, end - begin)});
+        segmentBegin = std::max(segmentBegin, end);
     }
     if (segmentBegin < text.size())
         segments.push_back({kNoToken, text.substr(segmentBegin)});

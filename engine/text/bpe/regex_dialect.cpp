@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kSpaceItems = R"(\p{Z}\x09-\x0D\x85)";
 constexpr std::string_view kWordItems = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+// Outside brackets, and only there, Oniguruma's \w holds the raised digits and fractions of
+// Latin-1.
+constexpr std::string_view kLoneWordItems =
+    R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xB2\xB3\xB9\xBC-\xBE)";
 constexpr std::string_view kHexItems = "0-9A-Fa-f";
 
 struct PosixClass {
@@ -109,9 +113,9 @@ private:
         case 'S':
             return shorthand(kSpaceItems, true);
         case 'w':
-            return shorthand(kWordItems, false);
+            return shorthand(m_classDepth == 0 ? kLoneWordItems : kWordItems, false);
         case 'W':
-            return shorthand(kWordItems, true);
+            return shorthand(m_classDepth == 0 ? kLoneWordItems : kWordItems, true);
         case 'h':
             return shorthand(kHexItems, false);
         case 'H':

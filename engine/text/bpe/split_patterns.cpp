@@ -20,7 +20,8 @@ const std::string_view kPunctuationRun = R"(\s?\p{P}+)";
 const std::string_view kCjkRun = "[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+";
 const std::string_view kPunctuation = R"([\p{P}\x21-\x2F\x3A-\x40\x5B-\x60\x7B-\x7E])";
 const std::string_view kWhiteSpace = R"(\s)";
-const std::string_view kWordOrSigns = R"(\w+|[^\w\s]+)";
+// The one pattern that Hugging Face gives to Rust's regex library, whose \w knows the joiners.
+const std::string_view kWordOrSigns = R"([\w\x{200C}\x{200D}]+|[^\w\s\x{200C}\x{200D}]+)";
 
 bool isShared(std::string_view pattern) {
     static constexpr std::array<const std::string_view*, 11> kAll = {&kGpt2,
