@@ -8,10 +8,10 @@
 #include "engine/text/bpe/byte_level_bpe.h"
 #include "engine/text/bpe/gguf_bpe.h"
 #include "engine/text/bpe/tokenizer_json.h"
-#include "engine/text/gguf_vocabulary.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 #include "engine/text/sentencepiece/sentencepiece_tokenizer.h"
-#include "engine/text/tokenizer_config.h"
+#include "engine/text/vocabulary/gguf_vocabulary.h"
+#include "engine/text/vocabulary/tokenizer_config.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/bpe_model.h"
 
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <queue>
 

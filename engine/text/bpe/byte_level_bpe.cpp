@@ -2,8 +2,8 @@
 #include "engine/text/bpe/byte_level_bpe.h"
 
 #include "engine/loading/readable_text.h"
-#include "engine/text/text_limits.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/utf8.h"
 
 namespace engine {
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/text/added_tokens.h"
 #include "engine/text/bpe/bpe_model.h"
-#include "engine/text/bpe/normalizer.h"
-#include "engine/text/bpe/pre_tokenizer.h"
-#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/joining/token_decoder.h"
+#include "engine/text/splitting/normalizer.h"
+#include "engine/text/splitting/pre_tokenizer.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/vocabulary/added_tokens.h"
 
 #include <memory>
 #include <string>

@@ -2,8 +2,8 @@
 #include "engine/text/bpe/gguf_bpe.h"
 
 #include "engine/loading/readable_text.h"
-#include "engine/text/gguf_vocabulary.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/gguf_vocabulary.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 #include <array>

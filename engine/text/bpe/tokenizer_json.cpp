@@ -3,7 +3,7 @@
 
 #include "engine/base/checked_math.h"
 #include "engine/loading/readable_text.h"
-#include "engine/text/text_limits.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/readable_text.h"
 #include "engine/text/bpe/tokenizer_json.h"
-#include "engine/text/text_limits.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 namespace engine::tokenizer_json {
 

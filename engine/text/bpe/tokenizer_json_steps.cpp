@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/tokenizer_json.h"
-#include "engine/text/text_limits.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/utf8.h"
 
 // The three chains of components. A "Sequence" may hold others; the depth limit of the JSON reader
 // bounds the recursion.

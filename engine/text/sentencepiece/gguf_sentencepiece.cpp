@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/joining/token_decoder.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 
 #include <algorithm>

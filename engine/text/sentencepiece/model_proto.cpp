@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/sentencepiece/protobuf_reader.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
-#include "engine/text/text_limits.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 #include <bit>
 

@@ -2,11 +2,11 @@
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 
 #include "engine/loading/readable_text.h"
-#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/joining/token_decoder.h"
 #include "engine/text/sentencepiece/charsmap_check.h"
 #include "engine/text/sentencepiece/protobuf_reader.h"
-#include "engine/text/text_limits.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 #include <bit>

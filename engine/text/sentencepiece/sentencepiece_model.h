@@ -4,7 +4,7 @@
 #include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/loading/gguf_file.h"
-#include "engine/text/gguf_vocabulary.h"
+#include "engine/text/vocabulary/gguf_vocabulary.h"
 
 #include <optional>
 #include <string>

@@ -2,10 +2,10 @@
 #include "engine/text/sentencepiece/sentencepiece_tokenizer.h"
 
 #include "engine/loading/readable_text.h"
-#include "engine/text/bpe/decode_stage.h"
-#include "engine/text/bpe/token_decoder.h"
-#include "engine/text/text_limits.h"
-#include "engine/text/utf8.h"
+#include "engine/text/joining/decode_stage.h"
+#include "engine/text/joining/token_decoder.h"
+#include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <sentencepiece_processor.h>
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/text/added_tokens.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 #include "engine/text/sentencepiece/unigram_encoder.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/vocabulary/added_tokens.h"
 
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/sentencepiece/unigram_encoder.h"
 
-#include "engine/text/bpe/token_decoder.h"
-#include "engine/text/utf8.h"
+#include "engine/text/joining/token_decoder.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every golden tokenizer case in both directions. Oracles: Hugging Face tokenizers and Python
 // sentencepiece (golden/README.md); tolerance none.
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 #include "tests/engine/text/golden_cases.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // What the parts of a tokenizer.json mean, on vocabularies small enough to follow by hand. The
 // expected ids are those of Hugging Face tokenizers 0.23.
 #include "engine/text/bpe/bpe_model.h"
-#include "engine/text/bpe/normalizer.h"
+#include "engine/text/splitting/normalizer.h"
 #include "engine/text/token_stream.h"
 #include "tests/engine/text/tiny_tokenizers.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/joining/token_decoder.h"
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/tokenizer_config.h"
+#include "engine/text/vocabulary/tokenizer_config.h"
 
 #include "engine/loading/json_document.h"
-#include "engine/text/text_limits.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 #include <charconv>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/gguf_vocabulary.h"
+#include "engine/text/vocabulary/gguf_vocabulary.h"
 
-#include "engine/text/text_limits.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/pre_tokenizer.h"
+#include "engine/text/splitting/pre_tokenizer.h"
 
 #include "engine/text/bpe/byte_map.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/decode_stage.h"
+#include "engine/text/joining/decode_stage.h"
 
 #include "engine/text/bpe/byte_map.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 namespace engine {
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/loading/model_files.h"
-#include "engine/text/added_tokens.h"
+#include "engine/text/vocabulary/added_tokens.h"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/regex_dialect.h"
+#include "engine/text/splitting/regex_dialect.h"
 
 #include <array>
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/added_tokens.h"
+#include "engine/text/vocabulary/added_tokens.h"
 
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/split_pattern.h"
+#include "engine/text/splitting/split_pattern.h"
 
-#include "engine/text/bpe/regex_dialect.h"
-#include "engine/text/utf8.h"
+#include "engine/text/splitting/regex_dialect.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/text/bpe/split_pattern.h"
+#include "engine/text/splitting/split_pattern.h"
 
 #include <string>
 #include <string_view>

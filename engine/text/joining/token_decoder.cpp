@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/token_decoder.h"
+#include "engine/text/joining/token_decoder.h"
 
 #include "engine/text/bpe/byte_map.h"
-#include "engine/text/bpe/decode_stage.h"
-#include "engine/text/utf8.h"
+#include "engine/text/joining/decode_stage.h"
+#include "engine/text/vocabulary/utf8.h"
 
 namespace engine {
 

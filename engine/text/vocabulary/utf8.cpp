@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <utf8proc.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/split_pattern.h"
+#include "engine/text/splitting/split_pattern.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/bpe/normalizer.h"
+#include "engine/text/splitting/normalizer.h"
 
 #include "engine/text/bpe/byte_map.h"
-#include "engine/text/utf8.h"
+#include "engine/text/vocabulary/utf8.h"
 
 #include <utf8proc.h>
 
