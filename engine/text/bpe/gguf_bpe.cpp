@@ -28,7 +28,8 @@ constexpr std::string_view kDefaultWords =
 constexpr std::string_view kCasedWord = R"(\s?[\p{Lu}\p{Ll}\p{Lt}]+)";
 constexpr std::string_view kWidePunctuation =
     "\\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+";
-constexpr std::string_view kSpaceAtEnd = R"(\s+\z)";
+// \s+$, written so that a long run elsewhere is looked at once only.
+constexpr std::string_view kSpaceAtEnd = R"((?<!\s)\s++\z)";
 constexpr std::string_view kNumberRun = R"(\p{N}+)";
 constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
 

@@ -93,12 +93,12 @@ private:
     static constexpr int kNotSeen = -1;
     static constexpr int kOnPath = -2;
 
-    struct Node {
-        std::size_t index = 0;
-        std::size_t base = 0; // its children are at base ^ byte
-        std::uint32_t nextByte = 0;
-        int ownRules = 0;
-        int rulesBelow = 0; // on the longest way down from its children
+    struct Node { // small, since a hostile path may be as long as the file
+        std::uint32_t index = 0;
+        std::uint32_t base = 0; // its children are at base ^ byte
+        int rulesBelow = 0;     // on the longest way down from its children
+        std::uint16_t nextByte = 0;
+        bool hasRule = false;
     };
 
     std::uint32_t unit(std::size_t index) const { return readU32(m_units, 4 * index); }
@@ -114,14 +114,18 @@ private:
         if (hasRule && !m_targets.beginsAt(unit(base) & 0x7FFFFFFFU))
             return fmt::format("unit {} of the charsmap names no text", base);
         m_rulesBelow[index] = kOnPath;
-        m_path.push_back({index, base, 0, hasRule ? 1 : 0, 0});
+        m_path.push_back({static_cast<std::uint32_t>(index),
+                          static_cast<std::uint32_t>(base), // below m_count, at most 2^22
+                          0,
+                          0,
+                          hasRule});
         return std::nullopt;
     }
 
     void leave() {
         const Node node = m_path.back();
         m_path.pop_back();
-        const int rules = node.ownRules + node.rulesBelow;
+        const int rules = node.rulesBelow + (node.hasRule ? 1 : 0);
         m_rulesBelow[node.index] = rules;
         if (!m_path.empty())
             m_path.back().rulesBelow = std::max(m_path.back().rulesBelow, rules);
