@@ -123,12 +123,10 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
     ENGINE_TRY(const Value iterable, evaluate(*node.iterable));
     ENGINE_TRY(Items items, itemsOf(m_context, iterable));
     ENGINE_TRY(items, filteredItems(node, std::move(items)));
-    if (items->empty())
-        return executeInScope(node.otherwise, innerScope());
-    ++m_loopDepth;
     ENGINE_TRY_DO(m_context.spend(items->size() / 16));
-    const auto loop = std::make_shared<LoopState>(items, m_loopDepth);
+    const auto loop = std::make_shared<LoopState>(items);
     const auto outer = m_scope;
+    bool isBodyFinished = false;
     for (std::size_t i = 0; i < items->size(); ++i) {
         ENGINE_TRY_DO(m_context.spend(2));
         loop->moveTo(i);
@@ -138,11 +136,12 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
         ENGINE_TRY(const Flow flow, executeBody(node.body));
         if (flow == Flow::Break)
             break;
+        isBodyFinished = isBodyFinished || flow == Flow::Next;
     }
     m_scope = outer;
     loop->releaseValues();
-    --m_loopDepth;
-    return Flow::Next;
+    // Jinja's own rule: also a loop that only ever broke off or continued has its else.
+    return isBodyFinished ? Flow::Next : executeInScope(node.otherwise, innerScope());
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const Set& node) {

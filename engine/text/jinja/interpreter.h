@@ -88,7 +88,6 @@ private:
     std::uint32_t m_line = 1;
     int m_depth = 0;
     int m_macroDepth = 0;
-    int m_loopDepth = 0;
 };
 
 } // namespace engine::jinja

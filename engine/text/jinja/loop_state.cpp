@@ -32,9 +32,8 @@ private:
 
 } // namespace
 
-LoopState::LoopState(Items items, int loopDepth)
-    : m_items(std::move(items))
-    , m_loopDepth(loopDepth) {
+LoopState::LoopState(Items items)
+    : m_items(std::move(items)) {
     for (const Value& item : *m_items)
         m_valueDepth = std::max(m_valueDepth, item.depth() + 2);
 }
@@ -61,9 +60,9 @@ std::optional<Value> LoopState::attribute(std::string_view name) const {
     if (name == "length")
         return Value::integer(length);
     if (name == "depth")
-        return Value::integer(m_loopDepth);
+        return Value::integer(1);
     if (name == "depth0")
-        return Value::integer(m_loopDepth - 1);
+        return Value::integer(0);
     if (name == "previtem") // index - 1 wraps to a place behind the end
         return itemAt(m_index - 1, "there is no previous item");
     if (name == "nextitem")

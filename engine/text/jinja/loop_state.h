@@ -8,13 +8,12 @@ namespace engine::jinja {
 /// The variable `loop`: where a for loop stands.
 class LoopState : public Object, public std::enable_shared_from_this<LoopState> {
 public:
-    /// `loopDepth` counts the loops around this one, itself included.
-    LoopState(Items items, int loopDepth);
+    explicit LoopState(Items items);
 
     std::string_view typeName() const override { return "LoopContext"; }
 
-    /// index, index0, revindex, revindex0, first, last, length, depth, depth0, previtem, nextitem;
-    /// cycle and changed are functions.
+    /// index, index0, revindex, revindex0, first, last, length, previtem, nextitem; depth and
+    /// depth0, which count recursion only, so always 1 and 0; cycle and changed are functions.
     std::optional<Value> attribute(std::string_view name) const override;
 
     int depth() const override { return m_valueDepth; }
@@ -34,7 +33,6 @@ private:
 
     Items m_items;
     std::size_t m_index = 0;
-    int m_loopDepth;
     int m_valueDepth = 1;
     bool m_hasChangedBefore = false;
     std::vector<Value> m_lastChanged;

@@ -57,13 +57,11 @@ Result<Value> Interpreter::callMacro(const MacroDefinition& macro,
         return templateLimit(
             fmt::format("macros call each other more than {} deep", m_maxMacroDepth));
     ++m_macroDepth;
-    const int outerLoops = std::exchange(m_loopDepth, 0);
     const auto inner = std::make_shared<Scope>(scope);
     const auto outer = std::exchange(m_scope, inner);
     ENGINE_TRY_DO(bindParameters(macro, arguments));
     ENGINE_TRY(std::string text, capture(macro.body, inner));
     m_scope = outer;
-    m_loopDepth = outerLoops;
     --m_macroDepth;
     return Value::text(std::move(text));
 }

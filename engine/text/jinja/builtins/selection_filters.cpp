@@ -10,6 +10,13 @@ namespace engine::jinja {
 
 namespace {
 
+/// The items of a value; none for what is false, be it a number or None.
+Result<Items> selectableItems(RenderContext& context, const Value& input) {
+    if (!input.isTrue())
+        return Items(std::make_shared<const std::vector<Value>>());
+    return itemsOf(context, input);
+}
+
 /// Positional arguments from `start` on, and all named ones.
 Arguments argumentsFrom(const Arguments& arguments, std::size_t start) {
     Arguments rest;
@@ -23,7 +30,7 @@ Result<Value> mapAttribute(RenderContext& context, const Value& input, const Arg
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("map", arguments, {"attribute", "default"}, 1));
     ENGINE_TRY(const AttributePath path, AttributePath::parse(bound.given(0)));
-    ENGINE_TRY(const Items items, itemsOf(context, input));
+    ENGINE_TRY(const Items items, selectableItems(context, input));
     std::vector<Value> mapped;
     for (const Value& item : *items) {
         ENGINE_TRY_DO(context.spend(1));
@@ -44,7 +51,7 @@ Result<Value> map(RenderContext& context, const Value& input, const Arguments& a
     if (filter == nullptr)
         return templateLimit(fmt::format("No filter named '{}'.", name.substr(0, 100)));
     const Arguments rest = argumentsFrom(arguments, 1);
-    ENGINE_TRY(const Items items, itemsOf(context, input));
+    ENGINE_TRY(const Items items, selectableItems(context, input));
     std::vector<Value> mapped;
     for (const Value& item : *items) {
         ENGINE_TRY_DO(context.spend(1));
@@ -83,7 +90,7 @@ Result<Condition> conditionFrom(const Arguments& arguments, std::size_t testInde
 template <bool Wanted>
 Result<Value> select(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY(const Condition condition, conditionFrom(arguments, 0));
-    ENGINE_TRY(const Items items, itemsOf(context, input));
+    ENGINE_TRY(const Items items, selectableItems(context, input));
     std::vector<Value> kept;
     for (const Value& item : *items) {
         ENGINE_TRY(const bool holds, condition.holds(context, item));
@@ -100,7 +107,7 @@ selectByAttribute(RenderContext& context, const Value& input, const Arguments& a
         return templateError("Missing parameter for attribute name");
     ENGINE_TRY(const AttributePath path, AttributePath::parse(&arguments.positional[0]));
     ENGINE_TRY(const Condition condition, conditionFrom(arguments, 1));
-    ENGINE_TRY(const Items items, itemsOf(context, input));
+    ENGINE_TRY(const Items items, selectableItems(context, input));
     std::vector<Value> kept;
     for (const Value& item : *items) {
         ENGINE_TRY(const Value value, path.follow(context, item));

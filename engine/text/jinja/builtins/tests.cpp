@@ -57,28 +57,29 @@ bool isExactlyTrue(const Value& value) { return value.is(Kind::Boolean) && value
 bool isExactlyFalse(const Value& value) { return value.is(Kind::Boolean) && !value.asBoolean(); }
 
 bool isCallable(const Value& value) {
-    return value.is(Kind::Object) && value.asObject()->isCallable();
+    return value.isUndefined() || (value.is(Kind::Object) && value.asObject()->isCallable());
 }
 
 bool isEscaped(const Value&) { return false; }
 
-Result<bool> hasRemainder(RenderContext& context, const Value& value, const Value& divisor) {
+/// Whether value % divisor is `wanted`.
+Result<bool>
+leaves(RenderContext& context, const Value& value, const Value& divisor, std::int64_t wanted) {
     ENGINE_TRY(const Value remainder,
                calculate(context, ArithmeticOperator::Modulo, value, divisor));
-    return remainder.isTrue();
+    return areEqual(context, remainder, Value::integer(wanted));
 }
 
-template <bool Wanted>
+/// Remainder 0 is even, 1 is odd; 3.5 is neither.
+template <std::int64_t Remainder>
 Result<bool> parity(RenderContext& context, const Value& value, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("even", arguments, {}));
-    ENGINE_TRY(const bool isOdd, hasRemainder(context, value, Value::integer(2)));
-    return isOdd == Wanted;
+    return leaves(context, value, Value::integer(2), Remainder);
 }
 
 Result<bool> divisible(RenderContext& context, const Value& value, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("divisibleby", arguments, {"num"}, 1));
-    ENGINE_TRY(const bool isRest, hasRemainder(context, value, bound.valueAt(0)));
-    return !isRest;
+    return leaves(context, value, bound.valueAt(0), 0);
 }
 
 using Comparison = Result<bool> (*)(RenderContext&, const Value&, const Value&);
@@ -100,6 +101,7 @@ template <bool (*Wanted)(char32_t), bool (*Other)(char32_t)>
 Result<bool> hasCase(RenderContext& context, const Value& value, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("upper", arguments, {}));
     ENGINE_TRY(const std::string text, toText(context, value));
+    ENGINE_TRY_DO(context.spendLookingUp(text.size()));
     return hasOnlyCase(text, Wanted, Other);
 }
 
@@ -126,7 +128,7 @@ constexpr NamedTest kTests[] = {
     {"eq", compared<areEqual>},
     {"equalto", compared<areEqual>},
     {"escaped", claimed<isEscaped>},
-    {"even", parity<false>},
+    {"even", parity<0>},
     {"false", claimed<isExactlyFalse>},
     {"filter", namesFilter},
     {"float", claimed<isFloat>},
@@ -144,7 +146,7 @@ constexpr NamedTest kTests[] = {
     {"ne", compared<areDifferent>},
     {"none", claimed<isNone>},
     {"number", claimed<isNumber>},
-    {"odd", parity<true>},
+    {"odd", parity<1>},
     {"sameas", compared<isSame>},
     {"sequence", claimed<isSequence>},
     {"string", claimed<isText>},

@@ -4,6 +4,7 @@
 #include "engine/text/jinja/builtins/filters.h"
 #include "engine/text/jinja/formatting/text_format.h"
 #include "engine/text/jinja/methods/text_parts.h"
+#include "engine/text/jinja/operations/access.h"
 #include "engine/text/jinja/values/utf8_text.h"
 #include "engine/text/jinja/values/value_text.h"
 
@@ -17,7 +18,7 @@ template <TextMapping Mapping>
 Result<Value> mapped(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("filter", arguments, {}));
     ENGINE_TRY(const std::string text, toText(context, input));
-    ENGINE_TRY_DO(context.spendText(text.size()));
+    ENGINE_TRY_DO(context.spendLookingUp(text.size()));
     return Value::text(Mapping(text));
 }
 
@@ -98,6 +99,8 @@ Result<std::string> indention(const BoundArguments& bound, RenderContext& contex
 Result<Value> indent(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("indent", arguments, {"width", "first", "blank"}));
+    if (!input.isText())
+        return templateError(fmt::format("indent needs a str, not {}", input.typeName()));
     ENGINE_TRY(const std::string text, toText(context, input));
     ENGINE_TRY(const std::string spaces, indention(bound, context));
     const std::string ended = text + "\n";
@@ -133,16 +136,18 @@ Result<Value> truncate(RenderContext& context, const Value& input, const Argumen
     if (bound.given(3) != nullptr) {
         ENGINE_TRY(leeway, bound.integerOr(3, 5));
     }
-    ENGINE_TRY(const std::string text, toText(context, input));
-    ENGINE_TRY_DO(context.spendText(text.size()));
-    const std::vector<std::size_t> offsets = utf8::characterOffsets(text);
+    ENGINE_TRY(const std::int64_t characters, lengthOf(context, input));
     const auto endLength = static_cast<std::int64_t>(utf8::characterCount(end));
     if (length < endLength || leeway < 0)
         return templateError(
             fmt::format("truncate() expects a length of at least {} and a leeway", endLength));
-    const auto characters = static_cast<std::int64_t>(offsets.size()) - 1;
     if (characters - leeway <= length)
-        return Value::text(text);
+        return input;
+    if (!input.isText())
+        return templateError(fmt::format("truncate needs a str, not {}", input.typeName()));
+    const std::string& text = input.asText();
+    ENGINE_TRY_DO(context.spendText(text.size()));
+    const std::vector<std::size_t> offsets = utf8::characterOffsets(text);
     const std::string kept = text.substr(0, offsets[static_cast<std::size_t>(length - endLength)]);
     const std::size_t lastSpace = kept.rfind(' ');
     const bool cutsWord = bound.truthOr(1, false) || lastSpace == std::string::npos;
@@ -152,6 +157,7 @@ Result<Value> truncate(RenderContext& context, const Value& input, const Argumen
 Result<Value> wordcount(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("wordcount", arguments, {}));
     ENGINE_TRY(const std::string text, toText(context, input));
+    ENGINE_TRY_DO(context.spendLookingUp(text.size()));
     std::int64_t words = 0;
     bool isInWord = false;
     for (std::size_t offset = 0; offset < text.size();) {

@@ -153,7 +153,10 @@ Result<std::string> BraceFormatter::fieldText(std::string_view field) {
         offset < field.size() ? field.substr(offset + 1) : std::string_view();
     if (specification.find('{') != std::string_view::npos)
         return templateLimit("fields inside the format of a field are not supported");
-    ENGINE_TRY(const FieldFormat format, parseFieldFormat(m_context, specification));
+    ENGINE_TRY(FieldFormat format, parseFieldFormat(m_context, specification));
+    // A boolean is a number as soon as anything is asked about its form.
+    if (value.is(Kind::Boolean) && !specification.empty() && format.type == 0)
+        format.type = 'd';
     return formatField(m_context, value, format);
 }
 

@@ -84,6 +84,8 @@ NumberText floatDigits(double number, const FieldFormat& format) {
         text.digits = buffer;
         if (format.type == '%')
             text.digits = (isNegative ? text.digits.substr(1) : text.digits) + '%';
+        if (format.type == 0 && text.digits.find_first_of(".e") == std::string::npos)
+            text.digits += ".0";
     }
     if (format.groupsThousands)
         text.digits = withThousands(text.digits);

@@ -184,7 +184,8 @@ Result<Value> PercentFormatter::run() {
         if (m_offset < m_format.size())
             ENGINE_TRY_DO(appendField());
     }
-    const bool isMapping = m_values.is(Kind::Dict) || m_values.isSequence(SequenceKind::List);
+    const bool isMapping = m_values.is(Kind::Dict) || m_values.isUndefined() ||
+                           m_values.isSequence(SequenceKind::List);
     if (m_used < m_positional.size() && !isMapping)
         return templateError("not all arguments converted during string formatting");
     ENGINE_TRY_DO(m_context.spendText(m_out.size()));

@@ -17,7 +17,7 @@ using TextMapping = std::string (*)(std::string_view);
 template <TextMapping Mapping>
 Result<Value> mapped(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("method", arguments, {}));
-    ENGINE_TRY_DO(context.spendText(text.asText().size()));
+    ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
     return Value::text(Mapping(text.asText()));
 }
 
@@ -31,7 +31,7 @@ bool isLetterOrNumber(char32_t codePoint) {
 template <CharacterTest Test>
 Result<Value> allPass(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("method", arguments, {}));
-    ENGINE_TRY_DO(context.spendReading(text.asText().size()));
+    ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
     const std::string& all = text.asText();
     for (std::size_t offset = 0; offset < all.size();) {
         const auto [codePoint, bytes] = utf8::characterAt(all, offset);
@@ -46,8 +46,15 @@ Result<Value> allPass(RenderContext& context, const Value& text, const Arguments
 template <CharacterTest Wanted, CharacterTest Other>
 Result<Value> hasCase(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("method", arguments, {}));
-    ENGINE_TRY_DO(context.spendReading(text.asText().size()));
+    ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
     return Value::boolean(hasOnlyCase(text.asText(), Wanted, Other));
+}
+
+Result<Value> isTitle(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("istitle", arguments, {}));
+    ENGINE_TRY_DO(context.spendLookingUp(2 * text.asText().size()));
+    const std::string& all = text.asText();
+    return Value::boolean(utf8::titled(all) == all && utf8::lower(all) != all);
 }
 
 template <Side From>
@@ -61,6 +68,8 @@ Result<Value> split(RenderContext& context, const Value& text, const Arguments& 
     ENGINE_TRY(const auto bound, BoundArguments::bind("split", arguments, {"sep", "maxsplit"}));
     ENGINE_TRY(const std::int64_t limit, bound.integerOr(1, -1));
     ENGINE_TRY_DO(context.spendText(text.asText().size()));
+    if (bound.given(0) == nullptr)
+        ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
     std::optional<std::string> separator;
     if (bound.given(0) != nullptr) {
         ENGINE_TRY(separator, bound.textOr(0, ""));
@@ -219,6 +228,7 @@ constexpr NamedMethod kMethods[] = {
     {"islower", hasCase<utf8::isLower, utf8::isUpper>},
     {"isnumeric", allPass<utf8::isNumeric>},
     {"isspace", allPass<utf8::isSpace>},
+    {"istitle", isTitle},
     {"isupper", hasCase<utf8::isUpper, utf8::isLower>},
     {"join", join},
     {"ljust", justify<'<'>},

@@ -29,6 +29,7 @@ strippedValue(RenderContext& context, const Value& text, const Value* characters
     }
     ENGINE_TRY_DO(context.spendText(text.asText().size()));
     const std::string_view kept = stripped(text.asText(), set, side);
+    ENGINE_TRY_DO(context.spendLookingUp(text.asText().size() - kept.size()));
     return kept.size() == text.asText().size() ? text : Value::text(std::string(kept));
 }
 

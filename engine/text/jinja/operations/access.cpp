@@ -167,8 +167,10 @@ Result<Value> itemOf(RenderContext& context, const Value& value, const Value& ke
 Result<Value> sliceOf(RenderContext& context, const Value& value, const Value (&bounds)[3]) {
     if (value.isUndefined())
         return templateError(value.undefinedReason());
+    if (value.is(Kind::Dict))
+        return templateError("unhashable type: 'slice'");
     if (!canBeIndexed(value))
-        return Value::undefined(fmt::format("'{}' cannot be sliced", value.typeName()));
+        return templateError(fmt::format("'{}' object is not subscriptable", value.typeName()));
     ENGINE_TRY(const std::int64_t length, lengthOf(context, value));
     ENGINE_TRY(const SliceRange range, sliceRange(bounds, length));
     if (value.isText()) {

@@ -19,7 +19,7 @@ std::optional<Value> ownAttributeOf(const Value& value, std::string_view name);
 /// Errors: the value itself is undefined.
 Result<Value> itemOf(RenderContext& context, const Value& value, const Value& key);
 
-/// value[start:stop:step]; None or undefined bounds are open. Errors: no sequence, step 0.
+/// value[start:stop:step]; None as a bound is open. Errors: no sequence, step 0.
 Result<Value> sliceOf(RenderContext& context, const Value& value, const Value (&bounds)[3]);
 
 /// What a loop goes through: items, keys, characters; a generator's items are used up.

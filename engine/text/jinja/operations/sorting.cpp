@@ -46,7 +46,7 @@ withKeys(RenderContext& context, const std::vector<Value>& values, const KeyRule
         ENGINE_TRY_DO(context.spend(1));
         ENGINE_TRY(Value key, path.follow(context, value));
         if (key.isText() && rule.ignoresCase) {
-            ENGINE_TRY_DO(context.spendText(key.asText().size()));
+            ENGINE_TRY_DO(context.spendLookingUp(key.asText().size()));
             key = Value::text(utf8::lower(key.asText()));
         }
         keyed.push_back({std::move(key), value});

@@ -7,8 +7,10 @@ namespace engine::jinja {
 
 namespace {
 
-// One step pays for this many bytes, so that a million steps touch 64 MB at most.
-constexpr std::uint64_t kBytesPerStep = 64;
+// One step pays for this many bytes, so that a million steps read 32 MB at most.
+constexpr std::uint64_t kBytesPerStep = 32;
+// What has to look up every character's properties is ten times slower.
+constexpr std::uint64_t kBytesPerSlowStep = 8;
 
 } // namespace
 
@@ -37,10 +39,14 @@ Result<void> RenderContext::spendReading(std::uint64_t bytes) {
     return spend(bytes / kBytesPerStep);
 }
 
+Result<void> RenderContext::spendLookingUp(std::uint64_t bytes) {
+    return spend(bytes / kBytesPerSlowStep);
+}
+
 Result<void> RenderContext::spendText(std::uint64_t bytes) {
     if (bytes > m_maxTextBytes)
         return templateLimit(fmt::format("a text grows beyond {} bytes", m_maxTextBytes));
-    // Memory is dearer than reading: all texts ever made stay below 32 MB.
+    // Memory is dearer than reading: all texts ever made stay below 16 MB.
     return spend(2 * bytes / kBytesPerStep);
 }
 

@@ -27,6 +27,9 @@ public:
     /// Pays for reading through this many bytes.
     Result<void> spendReading(std::uint64_t bytes);
 
+    /// Pays for asking Unicode about every character of this many bytes.
+    Result<void> spendLookingUp(std::uint64_t bytes);
+
     /// Pays for a text of this size before it is made. Errors: longer than a text may become.
     Result<void> spendText(std::uint64_t bytes);
 

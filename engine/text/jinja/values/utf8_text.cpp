@@ -41,8 +41,10 @@ utf8proc_category_t categoryOf(char32_t codePoint) {
 }
 
 bool isCased(char32_t codePoint) {
-    return isUpper(codePoint) || isLower(codePoint) ||
-           categoryOf(codePoint) == UTF8PROC_CATEGORY_LT;
+    if (codePoint < 0x80)
+        return (codePoint | 0x20U) >= 'a' && (codePoint | 0x20U) <= 'z';
+    const auto category = categoryOf(codePoint);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
 }
 
 void appendUpper(std::string& out, char32_t codePoint) {
@@ -61,13 +63,11 @@ void appendTitle(std::string& out, char32_t codePoint) {
                static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(codePoint))));
 }
 
-bool isCasedAt(std::string_view text, std::size_t offset) {
-    return offset < text.size() && isCased(characterAt(text, offset).codePoint);
-}
-
-/// `isAfterLetter` and `next` decide whether a capital sigma ends its word.
-void appendLower(std::string& out, char32_t codePoint, bool isAfterLetter, bool isBeforeLetter) {
-    if (codePoint == 0x03A3 && isAfterLetter && !isBeforeLetter)
+/// `rest` is the text behind the character: a capital sigma that ends a word has its own form.
+void appendLower(std::string& out, char32_t codePoint, bool isAfterLetter, std::string_view rest) {
+    const bool endsWord = codePoint == 0x03A3 && isAfterLetter &&
+                          (rest.empty() || !isCased(characterAt(rest, 0).codePoint));
+    if (endsWord)
         out += "\u03C2";
     else if (codePoint == 0x0130)
         out += "i\u0307";
@@ -87,6 +87,12 @@ Mapping mappingOf(Mapping asked, char32_t codePoint, bool isAfterLetter) {
     return isUpper(codePoint) ? Mapping::Lower : Mapping::Upper;
 }
 
+char mappedAscii(char letter, Mapping mapping) {
+    if (mapping == Mapping::Lower)
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 0x20) : letter;
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 0x20) : letter;
+}
+
 std::string mapCase(std::string_view text, Mapping asked) {
     std::string out;
     out.reserve(text.size());
@@ -96,12 +102,14 @@ std::string mapCase(std::string_view text, Mapping asked) {
         const Mapping mapping = mappingOf(asked, codePoint, isAfterLetter);
         if (codePoint == kInvalid)
             out += text.substr(offset, bytes);
+        else if (codePoint < 0x80)
+            out += mappedAscii(text[offset], mapping);
         else if (mapping == Mapping::Upper)
             appendUpper(out, codePoint);
         else if (mapping == Mapping::Title)
             appendTitle(out, codePoint);
         else
-            appendLower(out, codePoint, isAfterLetter, isCasedAt(text, offset + bytes));
+            appendLower(out, codePoint, isAfterLetter, text.substr(offset + bytes));
         isAfterLetter = isCased(codePoint);
         offset += bytes;
     }
@@ -176,9 +184,17 @@ bool isNumeric(char32_t codePoint) {
     return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
 }
 
-bool isUpper(char32_t codePoint) { return categoryOf(codePoint) == UTF8PROC_CATEGORY_LU; }
+bool isUpper(char32_t codePoint) {
+    if (codePoint < 0x80)
+        return codePoint >= 'A' && codePoint <= 'Z';
+    return categoryOf(codePoint) == UTF8PROC_CATEGORY_LU;
+}
 
-bool isLower(char32_t codePoint) { return categoryOf(codePoint) == UTF8PROC_CATEGORY_LL; }
+bool isLower(char32_t codePoint) {
+    if (codePoint < 0x80)
+        return codePoint >= 'a' && codePoint <= 'z';
+    return categoryOf(codePoint) == UTF8PROC_CATEGORY_LL;
+}
 
 std::string upper(std::string_view text) { return mapCase(text, Mapping::Upper); }
 

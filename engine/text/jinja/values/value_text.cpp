@@ -147,7 +147,7 @@ Result<void> RepresentationWriter::write(const Value& value) {
         case Kind::Float:
             return put(floatText(value.asDouble()));
         case Kind::Text:
-            ENGINE_TRY_DO(m_context.spendReading(value.asText().size()));
+            ENGINE_TRY_DO(m_context.spendLookingUp(value.asText().size()));
             return put(quotedText(value.asText()));
         case Kind::Sequence:
             return writeSequence(*value.asSequence());
