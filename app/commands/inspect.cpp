@@ -59,8 +59,9 @@ Json describeConfig(const ModelConfig& config) {
 }
 
 /// What loading needs: every weight in the backend's type, and the cache of a whole context.
-Json describeMemory(const ModelConfig& config, double parameterCount) {
-    const double cacheValues = 2.0 * config.layerCount * config.kvHeadCount * config.headDim;
+Json describeMemory(const ModelConfig& config, std::uint64_t parameterCount) {
+    const std::int64_t cacheValues =
+        std::int64_t{2} * config.layerCount * config.kvHeadCount * config.headDim;
     return {{"parameters", parameterCount},
             {"float32_weight_bytes", parameterCount * 4},
             {"float64_weight_bytes", parameterCount * 8},
@@ -72,16 +73,16 @@ Json describeTensors(const WeightSource& weights) {
     Json tensors = Json::array();
     for (const TensorInfo& tensor : weights.tensors())
         tensors.push_back({{"name", tensor.name},
-                           {"type", tensorTypeName(tensor.type)},
+                           {"type", tensor.typeName()},
                            {"shape", tensor.shape},
                            {"bytes", tensor.byteSize}});
     return tensors;
 }
 
-double parameterCountOf(const WeightSource& weights) {
-    double count = 0.0;
+std::uint64_t parameterCountOf(const WeightSource& weights) {
+    std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
     for (const TensorInfo& tensor : weights.tensors())
-        count += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
+        count += tensor.rows() * tensor.columns();
     return count;
 }
 
@@ -96,7 +97,7 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
     if (!weights && weights.error().code != ErrorCode::NotFound)
         return weights.error();
     if (weights) {
-        const double parameters = parameterCountOf(*weights.value());
+        const std::uint64_t parameters = parameterCountOf(*weights.value());
         if (config)
             report["memory"] = describeMemory(config.value(), parameters);
         report["tensors"] = describeTensors(*weights.value());
