@@ -55,12 +55,18 @@ std::vector<NamedConfig> smallConfigs() {
     odd.headDim = 6;
     odd.kvHeadCount = 4;
     odd.tiedHead = true;
+    ModelConfig smallest = tiny;
+    smallest.hiddenSize = 8;
+    smallest.mlpSize = 12;
+    smallest.headDim = 2;
+    smallest.vocabSize = 160;
     return {{"tiny", tiny},
             {"window of 16", window},
             {"mixed windows", mixedWindows},
             {"own keys for each head", ownKeys},
             {"head size 20, biases", headDim20},
-            {"odd sizes", odd}};
+            {"odd sizes", odd},
+            {"smallest sizes", smallest}};
 }
 
 /// The layers of the default model, two of its thirty, and its vocabulary.
