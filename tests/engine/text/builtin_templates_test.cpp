@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/builtin_templates.h"
+#include "engine/text/chat_template.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace engine;
+
+namespace {
+
+/// Knows nothing but the spelling of its tokens; the first two begin and end a text.
+class SpellingTokenizer : public Tokenizer {
+public:
+    explicit SpellingTokenizer(std::vector<std::string> tokens)
+        : m_tokens(std::move(tokens)) {}
+
+    Result<std::vector<TokenId>> encode(std::string_view, bool) const override {
+        return std::vector<TokenId>();
+    }
+
+    Result<std::string> decode(std::span<const TokenId>, bool) const override {
+        return std::string();
+    }
+
+    int vocabSize() const override { return static_cast<int>(m_tokens.size()); }
+
+    std::string tokenText(TokenId id) const override {
+        return m_tokens[static_cast<std::size_t>(id)];
+    }
+
+    std::string tokenBytes(TokenId id) const override { return tokenText(id); }
+
+    bool isSpecial(TokenId) const override { return true; }
+
+    TokenId bosId() const override { return m_tokens.empty() ? kNoToken : 0; }
+
+    std::vector<TokenId> eosIds() const override {
+        return m_tokens.empty() ? std::vector<TokenId>() : std::vector<TokenId>{1};
+    }
+
+    TokenId findToken(std::string_view text) const override {
+        const auto found = std::find(m_tokens.begin(), m_tokens.end(), text);
+        return found == m_tokens.end() ? kNoToken : static_cast<TokenId>(found - m_tokens.begin());
+    }
+
+    std::string description() const override { return "spelling"; }
+
+private:
+    std::vector<std::string> m_tokens;
+};
+
+const std::vector<ChatMessage> kConversation = {
+    {"system", "Be kind."}, {"user", " Hi\n"}, {"assistant", "Hello!"}, {"user", "Bye"}};
+
+struct Expected {
+    std::string name;
+    std::vector<std::string> tokens;
+    std::string architecture;
+    std::string text; ///< the conversation above with a generation prompt
+};
+
+const std::vector<Expected> kExpected = {
+    {"ChatML",
+     {"<|endoftext|>", "<|im_end|>", "<|im_start|>"},
+     "qwen2",
+     "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\n Hi\n<|im_end|>\n"
+     "<|im_start|>assistant\nHello!<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n"
+     "<|im_start|>assistant\n"},
+    {"Llama 3",
+     {"<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>"},
+     "llama",
+     "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe kind.<|eot_id|>"
+     "<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
+     "<|start_header_id|>assistant<|end_header_id|>\n\nHello!<|eot_id|>"
+     "<|start_header_id|>user<|end_header_id|>\n\nBye<|eot_id|>"
+     "<|start_header_id|>assistant<|end_header_id|>\n\n"},
+    {"Llama 2",
+     {"<s>", "</s>"},
+     "llama",
+     "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHi [/INST] Hello! </s><s>[INST] Bye [/INST]"},
+    {"Mistral",
+     {"<s>", "</s>"},
+     "mistral",
+     "<s>[INST] Be kind.\n\nHi [/INST] Hello!</s>[INST] Bye [/INST]"},
+    {"Mistral",
+     {"<s>", "</s>", "[INST]", "[/INST]"},
+     "",
+     "<s>[INST] Be kind.\n\nHi [/INST] Hello!</s>[INST] Bye [/INST]"},
+    {"DeepSeek",
+     {"<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>"},
+     "llama",
+     "<｜begin▁of▁sentence｜>Be kind.<｜User｜> Hi\n<｜Assistant｜>Hello!<｜end▁of▁sentence｜>"
+     "<｜User｜>Bye<｜Assistant｜>"},
+    {"DeepSeek-Coder",
+     {"<｜begin▁of▁sentence｜>", "<|EOT|>"},
+     "llama",
+     "<｜begin▁of▁sentence｜>Be kind.\n### Instruction:\n Hi\n\n### Response:\nHello!\n<|EOT|>\n"
+     "### Instruction:\nBye\n### Response:\n"},
+    {"DeepSeek LLM",
+     {"<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"},
+     "llama",
+     "<｜begin▁of▁sentence｜>Be kind.\n\nUser:  Hi\n\n\nAssistant: Hello!<｜end▁of▁sentence｜>"
+     "User: Bye\n\nAssistant:"},
+    {"plain turns", {}, "", "Be kind.\n\nUser:  Hi\n\n\nAssistant: Hello!User: Bye\n\nAssistant:"},
+};
+
+Result<ChatTemplate> chosenFor(const test_support::TemporaryFolder& folder,
+                               const Tokenizer& tokenizer) {
+    folder.write("tokenizer.json", "{}");
+    ENGINE_TRY(const ModelFiles files, ModelFiles::open(folder.path()));
+    return chooseChatTemplate(files, tokenizer);
+}
+
+} // namespace
+
+class BuiltinTemplatesTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void eachVocabularyGetsItsTemplate() {
+        for (const Expected& expected : kExpected) {
+            const SpellingTokenizer tokenizer(expected.tokens);
+            const BuiltinTemplate& chosen = builtinTemplateFor(tokenizer, expected.architecture);
+            QCOMPARE(std::string(chosen.name), expected.name);
+            const auto compiled = ChatTemplate::compile(chosen.source, expected.name);
+            QVERIFY2(compiled, compiled ? "" : compiled.error().message.c_str());
+            const auto text = compiled.value().renderChat(kConversation, tokenizer, true);
+            QVERIFY2(text, text ? "" : text.error().message.c_str());
+            QCOMPARE(text.value(), expected.text);
+        }
+    }
+
+    void withoutGenerationPromptTheAnswerIsNotBegun() {
+        const SpellingTokenizer tokenizer({"<s>", "<|im_end|>", "<|im_start|>"});
+        const auto compiled =
+            ChatTemplate::compile(builtinTemplateFor(tokenizer, "").source, "ChatML");
+        QVERIFY(compiled);
+        const auto text = compiled.value().renderChat({{"user", "a"}}, tokenizer, false);
+        QVERIFY(text);
+        QCOMPARE(text.value(), std::string("<|im_start|>user\na<|im_end|>\n"));
+    }
+
+    void theModelsOwnTemplateComesFirst() {
+        const test_support::TemporaryFolder folder;
+        folder.write("tokenizer_config.json", R"({"chat_template": "{{ messages[0].content }}!"})");
+        const SpellingTokenizer tokenizer({"<s>", "</s>"});
+        const auto chosen = chosenFor(folder, tokenizer);
+        QVERIFY(chosen);
+        QVERIFY2(chosen.value().origin().find("tokenizer_config.json") != std::string::npos,
+                 chosen.value().origin().c_str());
+        const auto text = chosen.value().renderChat({{"user", "a"}}, tokenizer, true);
+        QVERIFY(text);
+        QCOMPARE(text.value(), std::string("a!"));
+    }
+
+    void withoutTemplateTheOriginSaysWhy() {
+        const test_support::TemporaryFolder folder;
+        const auto chosen = chosenFor(folder, SpellingTokenizer({"<s>", "<|im_start|>"}));
+        QVERIFY(chosen);
+        QCOMPARE(chosen.value().origin(),
+                 std::string("built-in ChatML (the model has no chat template; the vocabulary has "
+                             "<|im_start|>)"));
+    }
+
+    void aTemplateThatCannotBeUsedIsPassedOver() {
+        const test_support::TemporaryFolder folder;
+        folder.write("tokenizer_config.json", R"({"chat_template": "a\n{% include 'b' %}"})");
+        const auto chosen = chosenFor(folder, SpellingTokenizer({"<s>", "</s>"}));
+        QVERIFY(chosen);
+        const std::string& origin = chosen.value().origin();
+        QVERIFY2(origin.starts_with("built-in Llama 2 ("), origin.c_str());
+        QVERIFY2(origin.find("line 2, column 4: the tag 'include'") != std::string::npos,
+                 origin.c_str());
+    }
+
+    void templatesSeeThatThereAreNoTools() {
+        const auto compiled =
+            ChatTemplate::compile("{{ tools is defined }} {{ tools is none }}", "a test");
+        QVERIFY(compiled);
+        const auto text = compiled.value().renderChat({}, SpellingTokenizer({}), true);
+        QVERIFY(text);
+        QCOMPARE(text.value(), std::string("True True"));
+    }
+};
+
+QTEST_GUILESS_MAIN(BuiltinTemplatesTest)
+#include "builtin_templates_test.moc"

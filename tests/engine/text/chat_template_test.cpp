@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/chat_template.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<Json> readLines(const std::filesystem::path& path) {
+    std::ifstream stream(path);
+    std::vector<Json> lines;
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(Json::parse(line));
+    return lines;
+}
+
+std::filesystem::path goldenFolder() {
+    return std::filesystem::path(SWIFT_STUDIO_SHARED_DIR) / "golden" / "chat_templates";
+}
+
+Result<std::string> rendered(const std::string& source, const Json& variables) {
+    ENGINE_TRY(const ChatTemplate compiled, ChatTemplate::compile(source, "a test"));
+    return compiled.render(variables);
+}
+
+std::string errorOf(const std::string& source, const Json& variables = Json::object()) {
+    const auto text = rendered(source, variables);
+    return text ? "rendered: " + text.value() : text.error().message;
+}
+
+/// Why a case of a file does not hold; empty when it does.
+std::string fault(const std::string& source, const Json& variables, const Json& expected) {
+    const auto text = rendered(source, variables);
+    if (expected.contains("error"))
+        return !text && text.error().message == expected["error"].get<std::string>()
+                   ? ""
+                   : source + "\nis not refused with: " + expected["error"].dump();
+    if (expected.contains("fails"))
+        return text ? source + "\nshould fail and gives: " + text.value() : "";
+    if (!text)
+        return source + "\n" + text.error().message;
+    return text.value() == expected["output"].get<std::string>()
+               ? ""
+               : source + "\ngives: " + Json(text.value()).dump() +
+                     "\nnot:   " + expected["output"].dump();
+}
+
+} // namespace
+
+/// The template language against what Python's jinja2 makes of the same templates.
+class ChatTemplateTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void everyGoldenCaseRendersByteForByte() {
+        if (!std::filesystem::exists(goldenFolder()))
+            QSKIP("no golden data beside the checkout");
+        const auto cases = readLines(goldenFolder() / "cases.jsonl");
+        QVERIFY(cases.size() > 100);
+        for (const Json& one : cases) {
+            const std::string why = fault(one["template"], one["input"], one);
+            QVERIFY2(why.empty(), why.c_str());
+        }
+    }
+
+    void theDefaultModelsTemplateRendersByteForByte() {
+        if (!std::filesystem::exists(goldenFolder()))
+            QSKIP("no golden data beside the checkout");
+        std::ifstream stream(goldenFolder() / "golden.json");
+        const std::string source = Json::parse(stream)["smollm2_template"];
+        const auto cases = readLines(goldenFolder() / "smollm2.jsonl");
+        QVERIFY(!cases.empty());
+        for (const Json& one : cases) {
+            const std::string why = fault(source, one["input"], one);
+            QVERIFY2(why.empty(), why.c_str());
+        }
+    }
+
+    void ourOwnTemplatesRenderAsJinja2RendersThem() {
+        const auto lines = readLines(std::filesystem::path(SWIFT_STUDIO_TEST_DATA_DIR) /
+                                     "chat_templates" / "jinja2_cases.jsonl");
+        QVERIFY(lines.size() > 200);
+        for (std::size_t i = 1; i < lines.size(); ++i) {
+            const std::string why = fault(lines[i]["template"], lines[0]["input"], lines[i]);
+            QVERIFY2(why.empty(), why.c_str());
+        }
+    }
+
+    void raisedExceptionsKeepTheirWords() {
+        const auto text =
+            rendered("a\n{{ raise_exception('roles must ' ~ what) }}", Json{{"what", "alternate"}});
+        QVERIFY(!text);
+        QCOMPARE(text.error().message, std::string("roles must alternate"));
+        QVERIFY(text.error().hint.find("line 2") != std::string::npos);
+    }
+
+    void errorsNameTheTemplateAndTheLine() {
+        QCOMPARE(errorOf("a\n\n{{ x.y }}"),
+                 std::string("the chat template of a test fails in line 3: 'x' is undefined"));
+        QCOMPARE(errorOf("{% if true %}\n {{ 'a' + 1 }}\n{% endif %}"),
+                 std::string("the chat template of a test fails in line 2: can only concatenate "
+                             "str (not \"int\") to str"));
+        QCOMPARE(errorOf("ab\n é {{ 1 + }}"),
+                 std::string("the chat template of a test cannot be used: line 2, column 11: '}}' "
+                             "is unexpected here"));
+    }
+
+    void whatIsNotSupportedIsNamed() {
+        const std::pair<const char*, const char*> cases[] = {
+            {"{% include 'x' %}", "the tag 'include' is not supported"},
+            {"{% extends 'x' %}", "the tag 'extends' is not supported"},
+            {"{{ 1 | xmlattr }}", "the filter 'xmlattr' is not supported"},
+            {"{{ 1 is prime }}", "the test 'prime' is not supported"},
+            {"{% for x in y recursive %}{% endfor %}", "recursive loops are not supported"},
+        };
+        for (const auto& [source, words] : cases) {
+            const auto compiled = ChatTemplate::compile(source, "a test");
+            QVERIFY2(!compiled, source);
+            QVERIFY2(compiled.error().message.find(words) != std::string::npos,
+                     compiled.error().message.c_str());
+            QVERIFY2(compiled.error().code == ErrorCode::Unsupported, source);
+        }
+    }
+
+    void anUnknownFilterThatIsNeverReachedDoesNoHarm() {
+        const auto text = rendered("{% if false %}{{ 1 | xmlattr }}{% endif %}b", Json::object());
+        QVERIFY(text);
+        QCOMPARE(text.value(), std::string("b"));
+    }
+
+    void listsAndDictsCannotBeChanged() {
+        const Json variables = {{"l", {1, 2}}, {"d", {{"a", 1}}}};
+        for (const char* call : {"l.append(3)", "l.pop()", "d.update({})", "d.pop('a')"}) {
+            const std::string message = errorOf("{{ " + std::string(call) + " }}", variables);
+            QVERIFY2(message.find("is unsafe") != std::string::npos, message.c_str());
+        }
+    }
+
+    void nothingOfTheHostIsReachable() {
+        const std::string source = "{{ ''.__class__ }}{{ x.__init__ }}{{ range.__globals__ }}"
+                                   "{{ self }}{{ config }}";
+        const auto text = rendered(source, Json{{"x", {1}}});
+        QVERIFY(text);
+        QCOMPARE(text.value(), std::string());
+        QVERIFY(!rendered("{{ ''.__class__.__mro__ }}", Json::object()));
+    }
+
+    void timeIsTheLocalTimeNow() {
+        const auto text = rendered("{{ strftime_now('%Y|%%|%d') }}", Json::object());
+        QVERIFY(text);
+        const QString shown = QString::fromStdString(text.value());
+        QVERIFY2(shown.startsWith(QDate::currentDate().toString("yyyy|%|")), text.value().c_str());
+    }
+
+    void variablesMustBeAnObject() {
+        const auto compiled = ChatTemplate::compile("a", "a test");
+        QVERIFY(compiled);
+        QVERIFY(!compiled.value().render(Json::array()));
+    }
+
+    void aTemplateRendersTwiceTheSame() {
+        const auto compiled = ChatTemplate::compile(
+            "{% set n = namespace(i=0) %}{% for x in [1,2] %}{% set n.i = n.i + x %}{% endfor %}"
+            "{{ n.i }}",
+            "a test");
+        QVERIFY(compiled);
+        for (int i = 0; i < 2; ++i)
+            QCOMPARE(compiled.value().render(Json::object()).value(), std::string("3"));
+    }
+};
+
+QTEST_APPLESS_MAIN(ChatTemplateTest)
+#include "chat_template_test.moc"
