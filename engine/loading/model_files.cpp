@@ -144,6 +144,19 @@ Result<std::optional<std::string>> templateOf(const JsonValue& entry) {
         "Fetch the file again."};
 }
 
+/// The folder itself, or the one GGUF file that it holds instead of a configuration.
+Result<fs::path> modelInFolder(const fs::path& folder) {
+    ENGINE_TRY(const FolderListing listing, listFolder(folder));
+    if (!isThere(folder / "config.json") && listing.gguf.size() == 1)
+        return listing.gguf[0];
+    if (!isThere(folder / "config.json") && listing.gguf.size() > 1)
+        return severalFound(folder, listing);
+    const bool isModel = std::any_of(kFolderFiles.begin(), kFolderFiles.end(), [&](auto name) {
+        return isThere(folder / name);
+    });
+    return isModel ? Result<fs::path>(folder) : nothingFound(folder, listing);
+}
+
 std::optional<fs::path> ifThere(const fs::path& path) {
     return isThere(path) ? std::optional(path) : std::nullopt;
 }
@@ -155,17 +168,9 @@ Result<ModelFiles> ModelFiles::open(const fs::path& path) {
     files.m_path = path;
     std::error_code failure;
     if (fs::is_directory(path, failure)) {
-        ENGINE_TRY(const FolderListing listing, listFolder(path));
-        const bool hasConfig = isThere(path / "config.json");
-        if (!hasConfig && listing.gguf.size() > 1)
-            return severalFound(path, listing);
-        if (hasConfig || listing.gguf.empty()) {
-            const bool isModel = std::any_of(kFolderFiles.begin(),
-                                             kFolderFiles.end(),
-                                             [&](auto name) { return isThere(path / name); });
-            return isModel ? Result<ModelFiles>(std::move(files)) : nothingFound(path, listing);
-        }
-        files.m_path = listing.gguf[0];
+        ENGINE_TRY(files.m_path, modelInFolder(path));
+        if (files.m_path == path)
+            return files;
     }
     ENGINE_TRY(const bool isGguf, beginsAsGguf(files.m_path));
     if (!isGguf && files.m_path.extension() != ".gguf")

@@ -42,11 +42,11 @@ void readQ8Zero(const std::byte* block, float* out) {
 
 /// The 32 small integers of 16 bytes as floats: low nibbles first, then high ones. `high`, if there
 /// is one, holds bit 4 of value j as its bit j.
-template <bool hasHigh> void readNibbles(const std::byte* quants, std::uint32_t high, float* q) {
+template <bool HasHigh> void readNibbles(const std::byte* quants, std::uint32_t high, float* q) {
     for (std::size_t j = 0; j < 16; ++j) {
         unsigned first = byteOf(quants, j) & 15U;
         unsigned second = byteOf(quants, j) >> 4U;
-        if constexpr (hasHigh) {
+        if constexpr (HasHigh) {
             first |= ((high >> j) & 1U) << 4U;
             second |= ((high >> (j + 16)) & 1U) << 4U;
         }
@@ -152,10 +152,10 @@ void readQ6K(const std::byte* block, float* out) {
 }
 
 /// Many blocks in one call, so that plain types do not pay a call for each value.
-template <auto readBlock, std::uint32_t values, std::uint32_t bytes>
+template <auto ReadBlock, std::uint32_t Values, std::uint32_t Bytes>
 void readBlocks(const std::byte* blocks, std::size_t count, float* out) {
     for (std::size_t i = 0; i < count; ++i)
-        readBlock(blocks + i * bytes, out + i * values);
+        ReadBlock(blocks + i * Bytes, out + i * Values);
 }
 
 struct TypeRow {
@@ -164,9 +164,9 @@ struct TypeRow {
     void (*read)(const std::byte* blocks, std::size_t count, float* out);
 };
 
-template <auto readBlock, std::uint32_t values, std::uint32_t bytes>
+template <auto ReadBlock, std::uint32_t Values, std::uint32_t Bytes>
 constexpr TypeRow makeRow(std::string_view name) {
-    return {name, {values, bytes}, readBlocks<readBlock, values, bytes>};
+    return {name, {Values, Bytes}, readBlocks<ReadBlock, Values, Bytes>};
 }
 
 /// In the order of TensorType.
