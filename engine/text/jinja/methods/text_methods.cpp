@@ -112,7 +112,7 @@ template <Side From>
 Result<Value> touches(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("startswith", arguments, {"text", "start", "end"}, 1));
-    ENGINE_TRY(const std::string_view part,
+    ENGINE_TRY(const auto part,
                characterRange(context, text.asText(), bound.given(1), bound.given(2)));
     const Value wanted = bound.valueAt(0);
     const bool isTuple = wanted.isSequence(SequenceKind::Tuple);
@@ -122,7 +122,9 @@ Result<Value> touches(RenderContext& context, const Value& text, const Arguments
             return templateError(fmt::format(
                 "startswith and endswith need a str or a tuple of str, not {}", one.typeName()));
         ENGINE_TRY_DO(context.spend(1 + one.asText().size() / 64));
-        if (From == Side::Left ? part.starts_with(one.asText()) : part.ends_with(one.asText()))
+        if (!part)
+            continue;
+        if (From == Side::Left ? part->starts_with(one.asText()) : part->ends_with(one.asText()))
             return Value::boolean(true);
     }
     return Value::boolean(false);
@@ -145,16 +147,17 @@ Result<Value> find(RenderContext& context, const Value& text, const Arguments& a
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("find", arguments, {"sub", "start", "end"}, 1));
     ENGINE_TRY(const std::string wanted, bound.textOr(0, ""));
-    ENGINE_TRY(const std::string_view part,
+    ENGINE_TRY(const auto part,
                characterRange(context, text.asText(), bound.given(1), bound.given(2)));
-    ENGINE_TRY_DO(context.spendText(part.size()));
-    const std::size_t found =
-        From == Side::Left ? findText(part, wanted, 0) : findLastText(part, wanted);
+    ENGINE_TRY_DO(context.spendText(text.asText().size()));
+    const std::size_t found = !part                ? std::string_view::npos
+                              : From == Side::Left ? findText(*part, wanted, 0)
+                                                   : findLastText(*part, wanted);
     if (found == std::string_view::npos && MustBeThere)
         return templateError("substring not found");
     if (found == std::string_view::npos)
         return Value::integer(-1);
-    const auto before = static_cast<std::size_t>(part.data() - text.asText().data()) + found;
+    const auto before = static_cast<std::size_t>(part->data() - text.asText().data()) + found;
     return Value::integer(static_cast<std::int64_t>(
         utf8::characterCount(std::string_view(text.asText()).substr(0, before))));
 }
@@ -163,10 +166,10 @@ Result<Value> count(RenderContext& context, const Value& text, const Arguments& 
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("count", arguments, {"sub", "start", "end"}, 1));
     ENGINE_TRY(const std::string wanted, bound.textOr(0, ""));
-    ENGINE_TRY(const std::string_view part,
+    ENGINE_TRY(const auto part,
                characterRange(context, text.asText(), bound.given(1), bound.given(2)));
-    ENGINE_TRY_DO(context.spendReading(part.size()));
-    return Value::integer(static_cast<std::int64_t>(countText(part, wanted)));
+    ENGINE_TRY_DO(context.spendReading(text.asText().size()));
+    return Value::integer(part ? static_cast<std::int64_t>(countText(*part, wanted)) : 0);
 }
 
 Result<Value> replace(RenderContext& context, const Value& text, const Arguments& arguments) {

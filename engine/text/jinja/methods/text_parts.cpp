@@ -99,12 +99,12 @@ justifiedValue(RenderContext& context, std::string_view text, const Justificatio
     return Value::text(std::move(out));
 }
 
-Result<std::string_view> characterRange(RenderContext& context,
-                                        std::string_view text,
-                                        const Value* start,
-                                        const Value* end) {
+Result<std::optional<std::string_view>> characterRange(RenderContext& context,
+                                                       std::string_view text,
+                                                       const Value* start,
+                                                       const Value* end) {
     if (start == nullptr && end == nullptr)
-        return text;
+        return std::optional(text);
     ENGINE_TRY_DO(context.spendText(text.size()));
     const std::vector<std::size_t> offsets = utf8::characterOffsets(text);
     const auto length = static_cast<std::int64_t>(offsets.size()) - 1;
@@ -116,13 +116,15 @@ Result<std::string_view> characterRange(RenderContext& context,
         const std::int64_t given = bound->asInteger();
         if (given < 0)
             return given < -length ? std::int64_t{0} : given + length;
-        return std::min(given, length);
+        return given;
     };
     ENGINE_TRY(const std::int64_t first, place(start, 0));
     ENGINE_TRY(const std::int64_t last, place(end, length));
+    if (first > std::min(last, length))
+        return std::optional<std::string_view>();
     const std::size_t from = offsets[static_cast<std::size_t>(first)];
-    const std::size_t to = offsets[static_cast<std::size_t>(std::max(first, last))];
-    return text.substr(from, to - from);
+    const std::size_t to = offsets[static_cast<std::size_t>(std::min(last, length))];
+    return std::optional(text.substr(from, to - from));
 }
 
 bool hasOnlyCase(std::string_view text, bool (*wanted)(char32_t), bool (*other)(char32_t)) {

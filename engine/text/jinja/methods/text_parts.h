@@ -37,8 +37,9 @@ struct Justification {
 Result<Value>
 justifiedValue(RenderContext& context, std::string_view text, const Justification& justification);
 
-/// text[start:end] by characters; a null bound is open. Errors: no integers.
-Result<std::string_view>
+/// text[start:end] by characters; a null bound is open. Nothing when it starts behind its end:
+/// not even an empty text is found there. Errors: no integers.
+Result<std::optional<std::string_view>>
 characterRange(RenderContext& context, std::string_view text, const Value* start, const Value* end);
 
 /// Whether some character passes `wanted` and none passes `other`.

@@ -4,11 +4,49 @@
 #include "engine/text/jinja/values/utf8_text.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace engine::jinja {
 
 namespace {
+
+/// Finds one text in others by the method of Knuth, Morris and Pratt (SIAM J. Comput. 6, 1977):
+/// linear for all bytes, where std::string::find is quadratic for hostile ones.
+class Searcher {
+public:
+    /// `wanted` must outlive the searcher.
+    explicit Searcher(std::string_view wanted)
+        : m_wanted(wanted)
+        , m_borders(wanted.size() + 1, 0) {
+        for (std::size_t i = 1; i < wanted.size(); ++i)
+            m_borders[i + 1] = static_cast<std::uint32_t>(advance(m_borders[i], wanted[i]));
+    }
+
+    /// Byte offset of the first occurrence from `start` on, or npos.
+    std::size_t find(std::string_view text, std::size_t start) const {
+        if (start > text.size())
+            return std::string_view::npos;
+        if (m_wanted.size() < 2)
+            return m_wanted.empty() ? start : text.find(m_wanted.front(), start);
+        std::size_t matched = 0;
+        for (std::size_t i = start; i < text.size(); ++i) {
+            matched = advance(matched, text[i]);
+            if (matched == m_wanted.size())
+                return i + 1 - matched;
+        }
+        return std::string_view::npos;
+    }
+
+private:
+    /// How many bytes match after one more, when `matched` (not all) did before.
+    std::size_t advance(std::size_t matched, char next) const {
+        while (matched > 0 && m_wanted[matched] != next)
+            matched = m_borders[matched];
+        return m_wanted[matched] == next ? matched + 1 : 0;
+    }
+
+    std::string_view m_wanted;
+    std::vector<std::uint32_t> m_borders; // longest start that is also the end of the first i bytes
+};
 
 /// The characters that strip takes away.
 class StripSet {
@@ -47,10 +85,11 @@ std::size_t startOfCharacterBefore(std::string_view text, std::size_t end) {
 
 std::vector<std::string_view>
 splitAtSeparator(std::string_view text, std::string_view separator, std::size_t limit) {
+    const Searcher searcher(separator);
     std::vector<std::string_view> parts;
     std::size_t start = 0;
     while (parts.size() < limit) {
-        const std::size_t found = findText(text, separator, start);
+        const std::size_t found = searcher.find(text, start);
         if (found == std::string_view::npos)
             break;
         parts.push_back(text.substr(start, found - start));
@@ -64,13 +103,14 @@ std::string reversedBytes(std::string_view text) { return {text.rbegin(), text.r
 
 std::vector<std::string_view>
 splitAtSeparatorFromRight(std::string_view text, std::string_view separator, std::size_t limit) {
-    // Searched backwards in reversed copies: the library's linear search only goes forwards.
+    // Reversed copies, because the search only goes forwards.
     const std::string reversedText = reversedBytes(text);
     const std::string reversedSeparator = reversedBytes(separator);
+    const Searcher searcher(reversedSeparator);
     std::vector<std::string_view> parts;
     std::size_t passed = 0;
     while (parts.size() < limit) {
-        const std::size_t found = findText(reversedText, reversedSeparator, passed);
+        const std::size_t found = searcher.find(reversedText, passed);
         if (found == std::string_view::npos)
             break;
         parts.push_back(text.substr(text.size() - found, found - passed));
@@ -138,29 +178,22 @@ bool isLineEnd(char32_t codePoint) {
 } // namespace
 
 std::size_t findText(std::string_view text, std::string_view wanted, std::size_t start) {
-    if (start > text.size())
-        return std::string_view::npos;
-    if (wanted.empty())
-        return start;
-    // memmem is linear (two-way search); std::string::find is quadratic for hostile texts.
-    const void* found =
-        memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());
-    if (found == nullptr)
-        return std::string_view::npos;
-    return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    return Searcher(wanted).find(text, start);
 }
 
 std::size_t findLastText(std::string_view text, std::string_view wanted) {
-    const std::size_t found = findText(reversedBytes(text), reversedBytes(wanted), 0);
+    const std::string reversedWanted = reversedBytes(wanted);
+    const std::size_t found = findText(reversedBytes(text), reversedWanted, 0);
     return found == std::string_view::npos ? found : text.size() - found - wanted.size();
 }
 
 std::size_t countText(std::string_view text, std::string_view wanted) {
     if (wanted.empty())
         return utf8::characterCount(text) + 1;
+    const Searcher searcher(wanted);
     std::size_t count = 0;
-    for (std::size_t at = findText(text, wanted, 0); at != std::string_view::npos; ++count)
-        at = findText(text, wanted, at + wanted.size());
+    for (std::size_t at = searcher.find(text, 0); at != std::string_view::npos; ++count)
+        at = searcher.find(text, at + wanted.size());
     return count;
 }
 
@@ -218,10 +251,11 @@ std::string replaceText(std::string_view text,
                         std::string_view wanted,
                         std::string_view replacement,
                         std::size_t limit) {
+    const Searcher searcher(wanted);
     std::string out;
     std::size_t start = 0;
     for (std::size_t done = 0; done < limit; ++done) {
-        const std::size_t found = findText(text, wanted, start);
+        const std::size_t found = searcher.find(text, start);
         if (found == std::string_view::npos)
             break;
         out += text.substr(start, found - start);

@@ -76,11 +76,19 @@ void appendLower(std::string& out, char32_t codePoint, bool isAfterLetter, std::
                static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(codePoint))));
 }
 
-enum class Mapping { Upper, Lower, Title, Swap };
+enum class Mapping { Upper, Lower, Title, Capital, Swap };
 
-/// How a character is written, given the mapping asked for and whether a letter is before it.
-Mapping mappingOf(Mapping asked, char32_t codePoint, bool isAfterLetter) {
-    if (asked == Mapping::Title && isAfterLetter)
+/// Where a character stands, as far as its case depends on it.
+struct Place {
+    bool isFirst = false;
+    bool isAfterLetter = false;
+};
+
+/// How a character is written, given the mapping asked for.
+Mapping mappingOf(Mapping asked, char32_t codePoint, const Place& place) {
+    if (asked == Mapping::Capital)
+        return place.isFirst ? Mapping::Title : Mapping::Lower;
+    if (asked == Mapping::Title && place.isAfterLetter)
         return Mapping::Lower;
     if (asked != Mapping::Swap)
         return asked;
@@ -99,7 +107,7 @@ std::string mapCase(std::string_view text, Mapping asked) {
     bool isAfterLetter = false;
     for (std::size_t offset = 0; offset < text.size();) {
         const auto [codePoint, bytes] = characterAt(text, offset);
-        const Mapping mapping = mappingOf(asked, codePoint, isAfterLetter);
+        const Mapping mapping = mappingOf(asked, codePoint, {offset == 0, isAfterLetter});
         if (codePoint == kInvalid)
             out += text.substr(offset, bytes);
         else if (codePoint < 0x80)
@@ -204,11 +212,6 @@ std::string titled(std::string_view text) { return mapCase(text, Mapping::Title)
 
 std::string swappedCase(std::string_view text) { return mapCase(text, Mapping::Swap); }
 
-std::string capitalized(std::string_view text) {
-    if (text.empty())
-        return {};
-    const std::size_t first = characterAt(text, 0).bytes;
-    return mapCase(text.substr(0, first), Mapping::Title) + lower(text.substr(first));
-}
+std::string capitalized(std::string_view text) { return mapCase(text, Mapping::Capital); }
 
 } // namespace engine::jinja::utf8
