@@ -52,10 +52,11 @@ void addModelPathOption(CLI::App& command, ModelOptions& options) {
 
 void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
-    command.add_option("--backend",
-                       options.backend,
-                       "Who computes: torch (fast, LibTorch) or plain (slow loops, the reference "
-                       "of exactness); default: torch where it was built");
+    command.add_option(
+        "--backend",
+        options.backend,
+        "Who computes: torch (LibTorch, all cores) or plain (simple loops on one core, "
+        "the reference of exactness); default: torch where it was built");
     command
         .add_option("--precision",
                     options.precision,
