@@ -37,6 +37,8 @@ inline ExitCode exitCodeOf(engine::ErrorCode code) {
         return kNumeric;
     case engine::ErrorCode::Cancelled:
         return kCancelled;
+    case engine::ErrorCode::Internal:
+        return kBug;
     }
     return kBug;
 }

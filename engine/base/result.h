@@ -22,6 +22,7 @@ enum class ErrorCode {
     Io,           ///< the operating system refused to read or write
     Numeric,      ///< a computation that left the finite numbers
     Cancelled,    ///< the user asked to stop
+    Internal,     ///< a run-time module threw: an error inside the program
 };
 
 /// One failure, told to a person: what happened and where, then what to do about it.

@@ -45,8 +45,14 @@ Result<void> CachedSequence::fill(Transformer& transformer,
             tokens.subspan(m_tokens.size(), std::min<std::size_t>(left, kPrefillRows));
         const int rows = static_cast<int>(piece.size());
         const AttentionLayout layout = AttentionLayout::chain(length(), rows);
-        ENGINE_TRY_DO(
-            transformer.forward({.plan = plan, .layout = layout, .tokens = piece}, m_cache));
+        ENGINE_TRY(const ForwardResult result,
+                   transformer.forward({.plan = plan,
+                                        .layout = layout,
+                                        .tokens = piece,
+                                        .wantsInfluence = work.influence != nullptr},
+                                       m_cache));
+        if (work.influence != nullptr)
+            work.influence->add(result.influence, rows);
         m_cache.commit(rows);
         m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());
         if (work.progress)
@@ -56,9 +62,10 @@ Result<void> CachedSequence::fill(Transformer& transformer,
     return {};
 }
 
-void CachedSequence::commit(TokenId token) {
-    m_cache.commit(1);
-    m_tokens.push_back(token);
+void CachedSequence::commit(std::span<const TokenId> tokens, std::span<const Position> slots) {
+    ENGINE_CHECK(tokens.size() == slots.size(), "{} ids for {} slots", tokens.size(), slots.size());
+    m_cache.keepPath(slots);
+    m_tokens.insert(m_tokens.end(), tokens.begin(), tokens.end());
 }
 
 } // namespace engine

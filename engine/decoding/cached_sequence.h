@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/model/sublayer_influence.h"
 #include "engine/model/transformer.h"
 
 #include <functional>
@@ -18,6 +19,7 @@ inline constexpr int kPrefillRows = 128;
 struct PromptWork {
     std::stop_token stop = {};                 ///< polled between pieces
     std::function<void(double)> progress = {}; ///< the part done, 0 to 1, after each piece
+    SublayerInfluence* influence = nullptr;    ///< gathers what the passes show, if wanted
 };
 
 /// Refuses prompts that no pass could take. Errors: InvalidInput, saying which id or length.
@@ -43,8 +45,11 @@ public:
     Result<void>
     fill(Transformer& transformer, std::span<const TokenId> tokens, const PromptWork& work);
 
-    /// Commits the next slot, which the last pass has written for this token.
-    void commit(TokenId token);
+    std::span<const TokenId> tokens() const { return m_tokens; }
+
+    /// Commits slots that the last pass has written, for these tokens: `slots` ascending, at or
+    /// beyond length(). Shapes: both [n].
+    void commit(std::span<const TokenId> tokens, std::span<const Position> slots);
 
 private:
     KvCache m_cache;

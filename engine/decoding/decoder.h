@@ -4,40 +4,61 @@
 #include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/decode_step.h"
+#include "engine/decoding/decoder_info.h"
 #include "engine/model/transformer.h"
 #include "engine/sampling/sampler.h"
 
+#include <limits>
+#include <memory>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
 
 namespace engine {
 
-/// What one round of a decoder gave, and how it came about. A plain value.
-struct DecodeStep {
-    std::vector<TokenId> tokens; ///< newly emitted, in order; never empty
-    double draftMs = 0.0;
-    double verifyMs = 0.0; ///< for vanilla: the whole pass
+/// What an answer starts from, and where it must end. All spans are guests of begin() alone.
+struct Prompt {
+    std::span<const TokenId> tokens;
+    int maxTokens = std::numeric_limits<int>::max(); ///< of the answer
+    std::span<const TokenId> endIds = {};            ///< the first one met ends the answer
+    std::string_view task = {};                      ///< whose search state shall be used
 };
 
-/// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens.
+/// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens (under
+/// recursive rejection: tokens of vanilla's own law).
 ///
 /// Between rounds, everywhere: the newest emitted token is pending (its row is not in the cache),
-/// so the cache holds prompt + emitted - 1 tokens. Thread: engine.
+/// so the cache holds prompt + emitted - 1 tokens. An answer ends at its end id, at its maximum
+/// and at the context's end exactly: nothing beyond is emitted or counted. Thread: engine.
 class Decoder {
 public:
     virtual ~Decoder() = default;
 
-    /// Processes the prompt but for its last token, which is left to the first step.
+    /// Processes the prompt but for its last token, which is left to the first step. The stop token
+    /// of `work` also ends later steps, between passes.
     /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first), or
     /// a prompt longer than the context; Numeric from a pass; Cancelled.
-    virtual Result<void> begin(std::span<const TokenId> prompt, const PromptWork& work) = 0;
+    virtual Result<void> begin(const Prompt& prompt, const PromptWork& work) = 0;
 
-    /// One round. Errors: those of a pass; the decoder must then begin again.
+    /// One round. Errors: those of a pass, and Cancelled; the decoder must then begin again.
     virtual Result<DecodeStep> step() = 0;
+
+    /// One token by the full model alone, whatever the method: the baseline measured while running.
+    virtual Result<DecodeStep> plainStep() = 0;
+
+    /// The answer is over: the decoder may use what it has seen, at most as much work as it owes.
+    /// Errors: Cancelled and those of a pass; the decoder stays usable.
+    virtual Result<SearchReport> endAnswer() { return SearchReport(); }
+
+    /// Takes new settings while running; each acts at the moment its SettingInfo names.
+    /// `values` have passed resolveSettings(). Errors: InvalidInput; nothing is changed then.
+    virtual Result<void> configure(const SettingValues& /*values*/) { return {}; }
 
     /// Tokens that still fit into the context.
     virtual int remainingContext() const = 0;
+
+    /// Tokens whose keys and values are cached; for checks of the invariant above.
+    virtual int cachedTokens() const = 0;
 };
 
 /// One token a pass: the baseline everything else is compared with.

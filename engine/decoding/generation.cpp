@@ -31,7 +31,11 @@ public:
 
     Result<GenerationResult> run() {
         m_result.metrics.promptTokens = static_cast<int>(m_request.prompt.size());
-        const auto begun = m_decoder.begin(m_request.prompt, {m_request.stop, m_request.onPrompt});
+        const auto begun = m_decoder.begin({.tokens = m_request.prompt,
+                                            .maxTokens = m_request.limits.maxTokens,
+                                            .endIds = m_request.limits.endIds,
+                                            .task = m_request.task},
+                                           {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
             return begun.error();
@@ -40,6 +44,8 @@ public:
             ENGINE_TRY_DO(oneStep());
             reason = m_finished ? m_finished : reasonBeforeStep();
         }
+        if (*reason != FinishReason::Cancelled)
+            ENGINE_TRY_DO(endAnswer());
         ENGINE_TRY_DO(finishText());
         m_result.reason = *reason;
         return std::move(m_result);
@@ -58,17 +64,22 @@ private:
 
     Result<void> oneStep() {
         const auto stepStart = Clock::now();
-        ENGINE_TRY(DecodeStep step, m_decoder.step());
+        auto stepped = m_decoder.step();
+        if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
+            m_finished = FinishReason::Cancelled;
+            return {};
+        }
+        ENGINE_TRY(DecodeStep step, std::move(stepped));
         m_result.metrics.decodeMs += millisecondsSince(stepStart);
         if (m_result.metrics.steps++ == 0)
             m_result.metrics.firstTokenMs = millisecondsSince(m_start);
-        cutAtEnd(step.tokens);
+        noteEnd(step.tokens);
         std::string text;
         for (std::size_t i = 0; i < step.tokens.size(); ++i) {
             ENGINE_TRY(const std::string piece, textOf(step.tokens[i]));
             text += piece;
             if (m_stops.hasHit()) {
-                step.tokens.resize(i + 1);
+                step.cutTo(i + 1);
                 m_finished = FinishReason::StopString;
             }
         }
@@ -80,18 +91,30 @@ private:
         return {};
     }
 
-    /// A step may emit more than the answer still takes.
-    void cutAtEnd(std::vector<TokenId>& tokens) {
+    /// The decoder itself ends an answer, behind its end id and at its maximum.
+    void noteEnd(std::span<const TokenId> tokens) {
         const auto& endIds = m_request.limits.endIds;
-        const std::size_t room =
-            static_cast<std::size_t>(m_request.limits.maxTokens) - m_result.tokens.size();
-        tokens.resize(std::min(tokens.size(), room));
         const auto end =
             std::find_first_of(tokens.begin(), tokens.end(), endIds.begin(), endIds.end());
-        if (end == tokens.end())
-            return;
-        tokens.erase(end + 1, tokens.end());
-        m_finished = FinishReason::EndToken;
+        ENGINE_CHECK(!tokens.empty() && (end == tokens.end() || end + 1 == tokens.end()) &&
+                         m_result.tokens.size() + tokens.size() <=
+                             static_cast<std::size_t>(m_request.limits.maxTokens),
+                     "a step of {} tokens goes beyond the answer's end",
+                     tokens.size());
+        if (end != tokens.end())
+            m_finished = FinishReason::EndToken;
+    }
+
+    /// What the decoder still wants to learn from this answer is part of its cost.
+    Result<void> endAnswer() {
+        const auto start = Clock::now();
+        auto report = m_decoder.endAnswer();
+        m_result.metrics.decodeMs += millisecondsSince(start);
+        if (!report && report.error().code != ErrorCode::Cancelled)
+            return std::move(report).error();
+        if (report && m_request.onEnd)
+            m_request.onEnd(report.value());
+        return {};
     }
 
     Result<std::string> textOf(TokenId id) {

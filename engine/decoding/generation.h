@@ -31,7 +31,7 @@ struct GenerationMetrics {
     int steps = 0;
     double promptMs = 0.0;     ///< all but the last prompt token
     double firstTokenMs = 0.0; ///< from the start to the end of the first step
-    double decodeMs = 0.0;     ///< all steps together
+    double decodeMs = 0.0;     ///< all steps together, and what the answer's end took
 
     double tokensPerSecond() const { return decodeMs > 0.0 ? outputTokens / decodeMs * 1e3 : 0.0; }
 
@@ -53,10 +53,12 @@ using GenerationProgress = std::function<void(const DecodeStep& step, std::strin
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
+    std::string task = {}; ///< whose search state the decoder shall use
     GenerationLimits limits = {};
     const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
+    std::function<void(const SearchReport&)> onEnd = {}; ///< what the decoder did at the end
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };
 

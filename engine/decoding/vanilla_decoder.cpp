@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/cached_sequence.h"
 #include "engine/decoding/decoder.h"
-
-#include <chrono>
+#include "engine/decoding/target.h"
 
 namespace engine {
 
@@ -10,61 +8,31 @@ namespace {
 
 class VanillaDecoder final : public Decoder {
 public:
-    VanillaDecoder(Transformer& transformer, const SamplingOptions& sampling, KvCache cache)
-        : m_transformer(transformer)
-        , m_sampler(sampling)
-        , m_sequence(std::move(cache))
-        , m_plan(LayerPlan::full(transformer.config().layerCount)) {}
+    explicit VanillaDecoder(Target target)
+        : m_target(std::move(target)) {}
 
-    Result<void> begin(std::span<const TokenId> prompt, const PromptWork& work) override {
-        ENGINE_TRY_DO(checkPrompt(prompt, m_transformer.config().vocabSize, m_sequence.capacity()));
-        m_emitted = 0;
-        m_pending = kNoToken;
-        ENGINE_TRY_DO(m_sequence.fill(m_transformer, prompt.first(prompt.size() - 1), work));
-        m_pending = prompt.back();
-        return {};
+    Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
+        return m_target.begin(prompt, work);
     }
 
-    Result<DecodeStep> step() override {
-        ENGINE_CHECK(m_pending != kNoToken && remainingContext() > 0,
-                     "step without room or prompt");
-        const auto start = std::chrono::steady_clock::now();
-        const AttentionLayout layout = AttentionLayout::chain(m_sequence.length(), 1);
-        const int logitRow = 0;
-        ENGINE_TRY(const ForwardResult result,
-                   m_transformer.forward({.plan = m_plan,
-                                          .layout = layout,
-                                          .tokens = std::span(&m_pending, 1),
-                                          .logitRows = std::span(&logitRow, 1)},
-                                         m_sequence.cache()));
-        m_sequence.commit(m_pending);
-        m_pending = m_sampler.choose(result.logitRow(0), m_emitted++);
-        const std::chrono::duration<double, std::milli> took =
-            std::chrono::steady_clock::now() - start;
-        return DecodeStep{.tokens = {m_pending}, .verifyMs = took.count()};
-    }
+    Result<DecodeStep> step() override { return m_target.plainStep(); }
 
-    int remainingContext() const override {
-        return m_sequence.capacity() - m_sequence.length() - 1;
-    }
+    Result<DecodeStep> plainStep() override { return m_target.plainStep(); }
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
 
 private:
-    Transformer& m_transformer;
-    Sampler m_sampler;
-    CachedSequence m_sequence;
-    LayerPlan m_plan;
-    TokenId m_pending = kNoToken; // emitted or last of the prompt, not yet in the cache
-    Position m_emitted = 0;
+    Target m_target;
 };
 
 } // namespace
 
 Result<std::unique_ptr<Decoder>>
 makeVanillaDecoder(Transformer& transformer, const SamplingOptions& sampling, int contextLength) {
-    ENGINE_TRY_DO(sampling.validate());
-    ENGINE_TRY(KvCache cache, transformer.makeCache(contextLength));
-    return std::unique_ptr<Decoder>(
-        std::make_unique<VanillaDecoder>(transformer, sampling, std::move(cache)));
+    ENGINE_TRY(Target target, Target::make(transformer, sampling, contextLength, 0));
+    return std::unique_ptr<Decoder>(std::make_unique<VanillaDecoder>(std::move(target)));
 }
 
 } // namespace engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/base/run_time_module.h"
 #include "engine/model/transformer.h"
 
 #include <filesystem>
@@ -22,7 +23,7 @@ using TransformerFactory = std::function<Result<std::unique_ptr<Transformer>>(
 class BackendRegistry {
 public:
     /// `moduleFolder` holds files named libbackend_NAME.so; it need not exist.
-    explicit BackendRegistry(std::filesystem::path moduleFolder);
+    explicit BackendRegistry(const std::filesystem::path& moduleFolder);
 
     /// Names that can be asked for: the built-in one and those that a module file exists for.
     std::vector<std::string> names() const;
@@ -35,24 +36,18 @@ public:
     void add(const std::string& name, TransformerFactory factory);
 
 private:
-    std::filesystem::path m_moduleFolder;
+    ModuleFolder m_modules;
     std::map<std::string, TransformerFactory> m_factories;
 };
 
-/// Identifies the build; a module of another build is refused.
-std::string_view buildId();
-
-/// What a backend module exports, with C names, both made by ENGINE_BACKEND_MODULE.
-using ModuleBuildIdFunction = const char* (*)();
+/// What a backend module exports besides its build id, both made by ENGINE_BACKEND_MODULE.
 using RegisterBackendFunction = void (*)(BackendRegistry&);
 
 } // namespace engine
 
 /// Defines the two functions a backend module must export.
 #define ENGINE_BACKEND_MODULE(name, factory)                                                       \
-    extern "C" __attribute__((visibility("default"))) const char* swiftStudioModuleBuildId() {     \
-        return SWIFT_STUDIO_BUILD_ID;                                                              \
-    }                                                                                              \
+    ENGINE_MODULE_BUILD_ID;                                                                        \
     extern "C" __attribute__((visibility("default"))) void swiftStudioRegisterBackend(             \
         ::engine::BackendRegistry& registry) {                                                     \
         registry.add(name, factory);                                                               \

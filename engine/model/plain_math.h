@@ -77,6 +77,13 @@ void rotate(Real* head, std::span<const Real> cosines, std::span<const Real> sin
     }
 }
 
+/// |f(x)| / |x| for one row; 0 when the stream is 0. Shapes: both [hidden].
+template <typename Real> double influenceOf(std::span<const Real> added, std::span<const Real> in) {
+    const Real before = dot(in.data(), in.data(), in.size());
+    const Real change = dot(added.data(), added.data(), added.size());
+    return before > Real(0) ? std::sqrt(static_cast<double>(change / before)) : 0.0;
+}
+
 template <typename Real> bool allFinite(std::span<const Real> values) {
     for (const Real value : values)
         if (!std::isfinite(value))

@@ -48,6 +48,7 @@ private:
         HostKvStorage& storage;
         std::vector<Real> stream;         // [rows, hidden], the residual stream
         std::vector<Real> cosines, sines; // [rows, headDim / 2]
+        std::vector<double> influence;    // [2 * layers] if wanted
         std::optional<Error> error;       // the first place where numbers stopped being finite
     };
 
@@ -70,6 +71,7 @@ private:
     std::vector<Real> normalise(std::span<const Real> stream, std::span<const Real> weight) const;
     std::vector<Real> apply(const Linear<Real>& linear, std::span<const Real> in) const;
     void addToStream(Pass& pass, std::span<const Stage> stages, std::string_view where) const;
+    void measureInfluence(Pass& pass, std::span<const Real> out, std::size_t sublayer) const;
 
     ModelConfig m_config;
     Weights<Real> m_weights;
@@ -80,7 +82,9 @@ template <typename Real>
 Result<ForwardResult> PlainTransformer<Real>::forward(const ForwardRequest& request,
                                                       KvCache& cache) {
     checkRequest(request, cache);
-    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}};
+    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}, {}};
+    if (request.wantsInfluence)
+        pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
     ForwardResult result;
     result.vocabSize = m_config.vocabSize;
     readInput(pass);
@@ -106,6 +110,7 @@ Result<ForwardResult> PlainTransformer<Real>::forward(const ForwardRequest& requ
         runHead(pass, result);
     if (pass.error)
         return *std::move(pass.error);
+    result.influence = std::move(pass.influence);
     return result;
 }
 
@@ -184,6 +189,7 @@ template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, i
                             {values, weights.value.name},
                             {context, weights.value.name},
                             {out, weights.output.name}};
+    measureInfluence(pass, out, toSize(layer));
     addToStream(pass, stages, fmt::format("layer {}'s attention", layer));
 }
 
@@ -261,7 +267,21 @@ template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int lay
                             {up, weights.up.name},
                             {inner, weights.up.name},
                             {out, weights.down.name}};
+    measureInfluence(pass, out, toSize(m_config.layerCount + layer));
     addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
+}
+
+/// Notes what a sublayer's output is to the stream that it is about to be added to.
+template <typename Real>
+void PlainTransformer<Real>::measureInfluence(Pass& pass,
+                                              std::span<const Real> out,
+                                              std::size_t sublayer) const {
+    if (!pass.request.wantsInfluence)
+        return;
+    const std::size_t width = toSize(m_config.hiddenSize);
+    for (std::size_t at = 0; at < out.size(); at += width)
+        pass.influence[sublayer] += influenceOf<Real>(
+            out.subspan(at, width), std::span<const Real>(pass.stream).subspan(at, width));
 }
 
 /// Adds a sublayer's output (its last stage) to the stream; notes the first stage that is not

@@ -39,6 +39,8 @@ struct ForwardRequest {
     std::span<const int> logitRows = {};
     /// Layers after which the residual stream of all rows is wanted, ascending.
     std::span<const int> hiddenLayers = {};
+    /// Whether the influence of the sublayers that run is wanted (SublayerInfluence).
+    bool wantsInfluence = false;
 };
 
 /// What came out. Numbers are double whatever the backend's precision: every narrower value is
@@ -46,6 +48,8 @@ struct ForwardRequest {
 struct ForwardResult {
     std::vector<double> logits; ///< [logitRows, vocab]
     std::vector<double> hidden; ///< [hiddenLayers, rows, hidden]
+    /// [2 * layers] sums over rows of |f(x)| / |x|, attention first; 0 where nothing ran.
+    std::vector<double> influence;
     int vocabSize = 0;
 
     std::span<const double> logitRow(int index) const {
@@ -79,6 +83,10 @@ public:
 
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;
+
+    /// Nodes of a draft tree that it is worth verifying at once when nobody says otherwise: on a
+    /// processor the cost of a pass grows with its rows.
+    virtual int preferredTreeNodes() const { return 7; }
 };
 
 /// Told while weights are read: the part done, 0 to 1. Thread: the caller's.

@@ -68,6 +68,27 @@ void gateRow(const Stored* gate, const Stored* up, std::size_t width, Stored* ou
     }
 }
 
+/// |f(x)| / |x| for one row; 0 when the stream is 0. Shapes: both [width].
+template <typename Stored>
+double influenceOfRow(const Stored* added, const Stored* in, std::size_t width) {
+    using Math = MathOf<Stored>;
+    constexpr std::size_t kLanes = 8;
+    std::array<Math, 2 * kLanes> lanes{}; // of the change, then of what was there
+    for (std::size_t i = 0; i < width; ++i) {
+        const Math change = static_cast<Math>(added[i]);
+        const Math before = static_cast<Math>(in[i]);
+        lanes[i % kLanes] += change * change;
+        lanes[kLanes + i % kLanes] += before * before;
+    }
+    double change = 0;
+    double before = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        change += static_cast<double>(lanes[lane]);
+        before += static_cast<double>(lanes[kLanes + lane]);
+    }
+    return before > 0 ? std::sqrt(change / before) : 0.0;
+}
+
 /// True when none of the values is infinite or not a number.
 template <typename Number> bool isFiniteRow(const Number* values, std::size_t width) {
     using Math = MathOf<Number>;

@@ -80,6 +80,7 @@ template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, in
     look(pass, layer, "self_attn.v_proj", pass.context);
     const at::Tensor out = applyLinear(weights.output, pass.context);
     look(pass, layer, "self_attn.o_proj", out);
+    measureInfluence(pass, layer, out);
     pass.stream.add_(out);
     look(pass, layer, "self_attn.o_proj", pass.stream);
 }
@@ -96,8 +97,22 @@ template <typename Stored> void LayerRunner<Stored>::runMlp(Pass& pass, int laye
     look(pass, layer, "mlp.up_proj", pass.inner);
     const at::Tensor out = applyLinear(weights.down, pass.inner);
     look(pass, layer, "mlp.down_proj", out);
+    measureInfluence(pass, m_config.layerCount + layer, out);
     pass.stream.add_(out);
     look(pass, layer, "mlp.down_proj", pass.stream);
+}
+
+/// Notes what a sublayer's output is to the stream that it is about to be added to.
+template <typename Stored>
+void LayerRunner<Stored>::measureInfluence(Pass& pass, int sublayer, const at::Tensor& out) {
+    if (pass.influence.empty())
+        return;
+    const std::size_t width = toSize(m_config.hiddenSize);
+    const Stored* added = out.const_data_ptr<Stored>();
+    const Stored* stream = pass.stream.const_data_ptr<Stored>();
+    for (std::size_t row = 0; row < toSize(pass.rowCount()); ++row)
+        pass.influence[toSize(sublayer)] +=
+            influenceOfRow(added + row * width, stream + row * width, width);
 }
 
 template <typename Stored>

@@ -42,7 +42,8 @@ struct Pass {
     at::Tensor context; // [padded, padded heads headDim], what attention found
     at::Tensor inner;   // [padded, padded mlp]
     std::map<int, std::vector<RowKeys>> keysByWindow = {};
-    bool isSearching = false; ///< look at every stage for numbers that are not finite
+    std::vector<double> influence = {}; ///< [2 * layers] sums over rows; empty = not wanted
+    bool isSearching = false;           ///< look at every stage for numbers that are not finite
     std::optional<engine::Error> error = {}; ///< the first such stage found
 
     int rowCount() const { return layout.rowCount(); }
@@ -70,6 +71,7 @@ private:
     void storeHeads(Pass& pass, int layer, const at::Tensor& queryKeyValue);
     void attend(Pass& pass, int layer);
     void gate(Pass& pass, const at::Tensor& gateUp);
+    void measureInfluence(Pass& pass, int sublayer, const at::Tensor& out);
     void look(Pass& pass, int layer, std::string_view tensor, const at::Tensor& values);
 
     const engine::ModelConfig& m_config;

@@ -86,8 +86,12 @@ public:
             ForwardResult result;
             result.vocabSize = m_config.vocabSize;
             Pass pass = m_layers.begin(request.layout, storage);
-            if (run(request, pass, result))
+            if (request.wantsInfluence)
+                pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
+            if (run(request, pass, result)) {
+                result.influence = std::move(pass.influence);
                 return result;
+            }
             // A pass can be repeated: it writes the same slots again. This time look closely.
             Pass search = m_layers.begin(request.layout, storage);
             search.isSearching = true;

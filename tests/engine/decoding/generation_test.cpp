@@ -4,18 +4,22 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace engine;
 
 namespace {
 
-/// Emits prepared steps.
+/// Emits prepared steps, and ends an answer where every decoder must.
 class ScriptedDecoder : public Decoder {
 public:
     explicit ScriptedDecoder(std::vector<std::vector<TokenId>> steps, int context = 1000)
         : m_steps(std::move(steps))
         , m_remaining(context) {}
 
-    Result<void> begin(std::span<const TokenId>, const PromptWork& work) override {
+    Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
+        m_maxTokens = prompt.maxTokens;
+        m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
         if (work.stop.stop_requested())
             return Error{ErrorCode::Cancelled, "cancelled", ""};
         return {};
@@ -25,17 +29,29 @@ public:
         if (m_next == m_steps.size())
             return Error{ErrorCode::Numeric, "the script has ended", ""};
         DecodeStep step;
-        step.tokens = m_steps[m_next++];
+        for (const TokenId id : m_steps[m_next++]) {
+            step.tokens.push_back(id);
+            if (--m_maxTokens == 0 ||
+                std::find(m_endIds.begin(), m_endIds.end(), id) != m_endIds.end())
+                break;
+        }
+        step.facts.resize(step.tokens.size());
         m_remaining -= static_cast<int>(step.tokens.size());
         return step;
     }
 
+    Result<DecodeStep> plainStep() override { return step(); }
+
     int remainingContext() const override { return m_remaining; }
+
+    int cachedTokens() const override { return 0; }
 
 private:
     std::vector<std::vector<TokenId>> m_steps;
+    std::vector<TokenId> m_endIds;
     std::size_t m_next = 0;
     int m_remaining;
+    int m_maxTokens = 0;
 };
 
 class ByteDecoding : public TokenDecoding {

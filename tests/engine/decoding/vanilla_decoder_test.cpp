@@ -107,7 +107,7 @@ void VanillaDecoderTest::longPromptsRunInPieces() {
     const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
     const std::vector<TokenId> prompt = randomIds(300);
     std::vector<double> parts;
-    QVERIFY(decoder->begin(prompt, {{}, [&](double part) { parts.push_back(part); }}).hasValue());
+    QVERIFY(decoder->begin({prompt}, {{}, [&](double part) { parts.push_back(part); }}).hasValue());
     QCOMPARE(parts.size(), std::size_t{3});
     QCOMPARE(parts.back(), 1.0);
     QCOMPARE(transformer.rows, 299); // the last prompt token is left to the first step
@@ -122,7 +122,7 @@ void VanillaDecoderTest::theNextPromptReusesWhatTheCacheHolds() {
     prompt.insert(prompt.end(), tokens.begin(), tokens.end());
     prompt.insert(prompt.end(), {1, 2, 3});
     transformer.rows = 0;
-    QVERIFY(decoder->begin(prompt, {}).hasValue());
+    QVERIFY(decoder->begin({prompt}, {}).hasValue());
     // The cache held 29 of the 33 tokens: all but the pending one, the new ones and the last.
     QCOMPARE(transformer.rows, 32 - 29);
 }
@@ -148,11 +148,11 @@ void VanillaDecoderTest::badPromptsAreRefused() {
     const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 16)).value();
     for (const std::vector<TokenId>& prompt :
          {std::vector<TokenId>{}, {1, 160}, {-1}, randomIds(16)}) {
-        const auto begun = decoder->begin(prompt, {});
+        const auto begun = decoder->begin({prompt}, {});
         QVERIFY(!begun);
         QCOMPARE(begun.error().code, ErrorCode::InvalidInput);
     }
-    QVERIFY(decoder->begin(randomIds(15), {}).hasValue());
+    QVERIFY(decoder->begin({randomIds(15)}, {}).hasValue());
 }
 
 void VanillaDecoderTest::aCancelledPromptCanBeBegunAgain() {
@@ -161,7 +161,7 @@ void VanillaDecoderTest::aCancelledPromptCanBeBegunAgain() {
     const std::vector<TokenId> prompt = randomIds(300);
     std::stop_source source;
     source.request_stop();
-    QCOMPARE(decoder->begin(prompt, {source.get_token(), {}}).error().code, ErrorCode::Cancelled);
+    QCOMPARE(decoder->begin({prompt}, {source.get_token(), {}}).error().code, ErrorCode::Cancelled);
     const auto fresh = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
     QCOMPARE(answer(*decoder, prompt, 5), answer(*fresh, prompt, 5));
 }

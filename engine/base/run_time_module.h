@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Identifies the build; a module of another build is refused: it shares C++ types with the engine.
+std::string_view buildId();
+
+/// A folder of modules of one kind: files named lib<kind>_NAME.so. Modules are opened when first
+/// asked for and never closed: code and type information may be in use in ways nobody counts.
+/// Thread: any, one at a time.
+class ModuleFolder {
+public:
+    /// `kind` is "backend" or "decoder". The folder need not exist.
+    ModuleFolder(const std::filesystem::path& folder, std::string kind);
+
+    /// Names that a file exists for, sorted.
+    std::vector<std::string> names() const;
+
+    /// Opens a module, checks that no other user can have written it and that it is of this build,
+    /// and calls `registration` with the address of its C function `function`.
+    /// Errors: Unsupported (says why), also when the registration throws. NotFound for a name that
+    /// names() does not list: so a name cannot lead out of the folder.
+    Result<void> open(const std::string& name,
+                      const char* function,
+                      const std::function<void(void*)>& registration) const;
+
+private:
+    std::filesystem::path pathOf(const std::string& name) const;
+
+    std::filesystem::path m_folder; // absolute; empty = none
+    std::string m_kind;
+};
+
+/// What a module has thrown, as an error that names it.
+Error moduleFailure(std::string_view module, std::string_view what);
+
+} // namespace engine
+
+/// Defines the function by which a module tells its build.
+#define ENGINE_MODULE_BUILD_ID                                                                     \
+    extern "C" __attribute__((visibility("default"))) const char* swiftStudioModuleBuildId() {     \
+        return SWIFT_STUDIO_BUILD_ID;                                                              \
+    }                                                                                              \
+    static_assert(true)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+namespace engine {
+
+/// When to stop drafting. The pass whose confidence stops the draft is kept: dropping a drawn token
+/// for its own probability would change the law (swift.md 4.4 b).
+class DraftStopRule {
+public:
+    virtual ~DraftStopRule() = default;
+
+    /// Asked behind each draft pass: `confidence` is the probability of its first choice at
+    /// temperature 1, `steps` the passes of this draft so far.
+    virtual bool stopsAfter(double confidence, int steps) const = 0;
+
+    /// Told the outcome of a round.
+    virtual void learn(int /*accepted*/, int /*draftSteps*/) {}
+};
+
+/// A fixed length, and no further once the draft is unsure. Source: arXiv 2410.06916 section 4.2.
+class ConfidenceStopRule final : public DraftStopRule {
+public:
+    /// `epsilon` 0 switches the early stop off.
+    ConfidenceStopRule(double epsilon, int maxSteps)
+        : m_epsilon(epsilon)
+        , m_maxSteps(maxSteps) {}
+
+    bool stopsAfter(double confidence, int steps) const override {
+        return confidence < m_epsilon || steps >= m_maxSteps;
+    }
+
+private:
+    double m_epsilon;
+    int m_maxSteps;
+};
+
+/// The constants of Self-SD's threshold rule, by their meaning.
+struct AdaptiveThresholdOptions {
+    double threshold = 0.6;        ///< at the start
+    int maxSteps = 12;             ///< of one draft
+    double targetAcceptance = 0.9; ///< a
+    double stepSize = 0.01;        ///< epsilon
+    double acceptanceMemory = 0.5; ///< beta1
+    double thresholdMemory = 0.9;  ///< beta2
+    bool adapts = true;            ///< false: the threshold stays
+};
+
+/// A confidence threshold that follows the acceptance rate: less drafting while acceptance is below
+/// its target, more while it is above. Source: arXiv 2309.08168 and its code; swift.md 7.2.
+class AdaptiveStopRule final : public DraftStopRule {
+public:
+    explicit AdaptiveStopRule(const AdaptiveThresholdOptions& options)
+        : m_options(options)
+        , m_threshold(options.threshold) {}
+
+    bool stopsAfter(double confidence, int steps) const override {
+        return confidence < m_threshold || steps >= m_options.maxSteps;
+    }
+
+    void learn(int accepted, int draftSteps) override {
+        if (!m_options.adapts || draftSteps == 0)
+            return;
+        const double rate = static_cast<double>(accepted) / draftSteps;
+        m_acceptance =
+            m_options.acceptanceMemory * m_acceptance + (1.0 - m_options.acceptanceMemory) * rate;
+        double wanted = m_threshold;
+        if (m_acceptance < m_options.targetAcceptance)
+            wanted += m_options.stepSize;
+        else if (draftSteps < m_options.maxSteps)
+            wanted -= m_options.stepSize;
+        m_threshold = std::clamp(m_options.thresholdMemory * m_threshold +
+                                     (1.0 - m_options.thresholdMemory) * wanted,
+                                 0.0,
+                                 1.0);
+    }
+
+    /// A new answer: the acceptance is forgotten, the threshold stays.
+    void beginAnswer() { m_acceptance = 0.0; }
+
+    double threshold() const { return m_threshold; }
+
+    double acceptance() const { return m_acceptance; }
+
+private:
+    AdaptiveThresholdOptions m_options;
+    double m_threshold;
+    double m_acceptance = 0.0; // mu, smoothed
+};
+
+} // namespace engine

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/self_drafter.h"
+
+#include "engine/base/counter_random.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace engine {
+
+namespace {
+
+/// The `count` best places of `scores`, best first; of equals the lower place.
+std::vector<std::size_t> bestPlaces(std::span<const double> scores, int count) {
+    std::vector<std::size_t> places(scores.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    const std::size_t kept = std::min(scores.size(), static_cast<std::size_t>(count));
+    const auto better = [&](std::size_t a, std::size_t b) {
+        return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+    };
+    std::partial_sort(
+        places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kept), places.end(), better);
+    places.resize(kept);
+    return places;
+}
+
+/// Chooses the tokens of one draft pass.
+class LevelMaker {
+public:
+    LevelMaker(const Sampler& sampler, const SelfDraftOptions& options, std::uint64_t round)
+        : m_sampler(sampler)
+        , m_options(options)
+        , m_round(round) {}
+
+    DraftLevel make(std::span<const double> logits, Position outputPosition) const {
+        const bool draws = !m_sampler.isGreedy() &&
+                           (m_options.rule == VerifyRule::Rejection || m_options.sharesNoise);
+        DraftLevel level;
+        std::vector<TokenId> ids;
+        if (draws) {
+            Distribution q = m_sampler.distribution(logits);
+            ids = drawWithoutReplacement(q, outputPosition);
+            if (m_options.rule == VerifyRule::Rejection)
+                level.drawnFrom = std::move(q);
+        } else {
+            for (const std::size_t place : bestPlaces(logits, mostChoices()))
+                ids.push_back(static_cast<TokenId>(place));
+        }
+        const double first = probabilityOf(logits, ids.front());
+        const double firstLogit = logits[static_cast<std::size_t>(ids.front())];
+        ids.resize(
+            std::min(ids.size(), static_cast<std::size_t>(m_options.siblings.choicesAt(first))));
+        for (const TokenId id : ids)
+            level.choices.push_back(
+                {id, first * std::exp(logits[static_cast<std::size_t>(id)] - firstLogit)});
+        return level;
+    }
+
+private:
+    int mostChoices() const {
+        return *std::max_element(m_options.siblings.counts.begin(),
+                                 m_options.siblings.counts.end());
+    }
+
+    /// The best of log q + Gumbel noise, in order: a draw without replacement from q. For Match the
+    /// noise is vanilla's own; for Rejection it is fresh for each round and position.
+    std::vector<TokenId> drawWithoutReplacement(const Distribution& q, Position position) const {
+        const std::uint64_t seed = m_sampler.options().seed;
+        const std::uint64_t key = m_options.rule == VerifyRule::Match
+                                      ? seed
+                                      : streamSeed(seed ^ mixBits(m_round), RandomStream::Draft);
+        std::vector<double> scores;
+        for (std::size_t i = 0; i < q.ids.size(); ++i)
+            scores.push_back(std::log(q.probabilities[i]) +
+                             counterGumbel(key, static_cast<std::uint64_t>(position), q.ids[i]));
+        std::vector<TokenId> ids;
+        for (const std::size_t place : bestPlaces(scores, mostChoices()))
+            ids.push_back(q.ids[place]);
+        return ids;
+    }
+
+    const Sampler& m_sampler;
+    const SelfDraftOptions& m_options;
+    std::uint64_t m_round;
+};
+
+} // namespace
+
+Result<SiblingSchedule> SiblingSchedule::parse(std::string_view text) {
+    SiblingSchedule schedule;
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    for (std::size_t i = 0; i < schedule.counts.size(); ++i) {
+        int& count = schedule.counts[i];
+        const auto [next, failure] = std::from_chars(at, end, count);
+        const bool isLast = i + 1 == schedule.counts.size();
+        const bool goesOn = isLast ? next == end : next < end && *next == ',';
+        if (failure != std::errc() || !goesOn || count < 1 || count > 64)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("The sibling schedule \"{}\" is not four whole numbers from 1 "
+                                     "to 64.",
+                                     text),
+                         "Write the choices for a confidence above .95, .8, .5 and the rest: "
+                         "1,3,5,10."};
+        at = isLast ? next : next + 1;
+    }
+    return schedule;
+}
+
+Result<DraftTree> SelfDrafter::draft(Target& target,
+                                     const LayerPlan& plan,
+                                     const DraftStopRule& stopRule,
+                                     const SelfDraftOptions& options) {
+    const LevelMaker maker(target.sampler(), options, m_round++);
+    // The bonus takes a place of the answer too.
+    const int mostSteps = std::min(target.remainingTokens() - 1, options.maxNodes);
+    const auto firstOutput = static_cast<Position>(target.output().size());
+    std::vector<DraftLevel> levels;
+    TokenId token = target.pending();
+    const int logitRow = 0;
+    while (static_cast<int>(levels.size()) < mostSteps) {
+        if (target.stop().stop_requested())
+            return Error{ErrorCode::Cancelled, "Drafting was cancelled.", ""};
+        const auto steps = static_cast<Position>(levels.size());
+        const AttentionLayout layout = AttentionLayout::chain(target.length() + steps, 1);
+        ENGINE_TRY(const ForwardResult result,
+                   target.transformer().forward({.plan = plan,
+                                                 .layout = layout,
+                                                 .tokens = std::span(&token, 1),
+                                                 .logitRows = std::span(&logitRow, 1)},
+                                                target.cache()));
+        levels.push_back(maker.make(result.logitRow(0), firstOutput + steps));
+        token = levels.back().choices.front().token;
+        if (stopRule.stopsAfter(levels.back().choices.front().probability,
+                                static_cast<int>(levels.size())))
+            break;
+    }
+    return makeCaterpillar(levels, options.maxNodes);
+}
+
+} // namespace engine

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/decode_step.h"
+#include "engine/decoding/decoder.h"
+#include "engine/decoding/verifier.h"
+#include "engine/model/sublayer_influence.h"
+
+#include <stop_token>
+#include <vector>
+
+namespace engine {
+
+/// The full model on the sequence that is being decoded: what every decoder that drafts and
+/// verifies keeps between its rounds. Holds the invariant of Decoder: the cache has the rows of all
+/// tokens but the pending one. Thread: engine.
+class Target {
+public:
+    /// `scratchRows` slots are reserved behind the context for drafts and for scoring candidates.
+    /// Errors: InvalidInput for sampling options out of range; NoMemory for the cache.
+    static Result<Target> make(Transformer& transformer,
+                               const SamplingOptions& sampling,
+                               int contextLength,
+                               int scratchRows);
+
+    /// See Decoder::begin.
+    Result<void> begin(const Prompt& prompt, const PromptWork& work);
+
+    /// One pass of the full model over the pending token and the draft; keeps what is accepted.
+    /// The step has its tokens, facts, path, rows and verifyMs set. Errors: those of a pass,
+    /// Cancelled.
+    Result<DecodeStep> verify(DraftTree draft, VerifyRule rule);
+
+    /// verify() without a draft.
+    Result<DecodeStep> plainStep();
+
+    Transformer& transformer() { return *m_transformer; }
+
+    KvCache& cache() { return m_sequence.cache(); }
+
+    const Sampler& sampler() const { return m_sampler; }
+
+    std::stop_token stop() const { return m_stop; }
+
+    /// The newest token, not in the cache yet; kNoToken before begin().
+    TokenId pending() const { return m_pending; }
+
+    Position promptLength() const { return m_promptLength; }
+
+    /// Rows in the cache: the slot and position of the pending token.
+    Position length() const { return m_sequence.length(); }
+
+    /// Tokens emitted for this prompt.
+    std::span<const TokenId> output() const { return m_output; }
+
+    /// For each of them the full model's most probable token at its place; the same when greedy.
+    std::span<const TokenId> outputArgmax() const { return m_outputArgmax; }
+
+    int remainingContext() const { return m_contextLength - length() - 1; }
+
+    /// Tokens that the answer can still take: the context's room or the answer's.
+    int remainingTokens() const;
+
+    /// Gathered from every full pass since the decoder was made.
+    const SublayerInfluence& influence() const { return m_influence; }
+
+private:
+    Target(Transformer& transformer,
+           const SamplingOptions& sampling,
+           int contextLength,
+           KvCache cache);
+
+    void describe(DecodeStep& step, const Verdict& verdict, const ForwardResult& result) const;
+    void keep(const DecodeStep& step, const Verdict& verdict, const ForwardResult& result);
+
+    Transformer* m_transformer;
+    Sampler m_sampler;
+    CachedSequence m_sequence;
+    LayerPlan m_fullPlan;
+    SublayerInfluence m_influence;
+    std::stop_token m_stop;
+    std::vector<TokenId> m_endIds;
+    std::vector<TokenId> m_output;
+    std::vector<TokenId> m_outputArgmax; // [output]
+    TokenId m_pending = kNoToken;
+    Position m_promptLength = 0;
+    int m_contextLength;
+    int m_maxTokens = 0;
+};
+
+/// Probability of a token at temperature 1. Shapes: logits [vocab].
+double probabilityOf(std::span<const double> logits, TokenId token);
+
+} // namespace engine

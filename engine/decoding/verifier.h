@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/draft_tree.h"
+#include "engine/model/transformer.h"
+#include "engine/sampling/sampler.h"
+
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// How a draft is checked. Both are lossless; greedy decoding does the same under either.
+enum class VerifyRule {
+    /// The full model's token is drawn as vanilla draws it and accepted if it was drafted: the same
+    /// tokens as vanilla under the same seed, whatever drafted. S1 of swift.md 4.4.
+    Match,
+    /// Drafted tokens are accepted by ratio and the rest of the law renewed behind each rejection:
+    /// the same law as vanilla, other tokens; needs drawn siblings. S2 of swift.md 4.4.
+    Rejection,
+};
+
+/// What an answer still takes.
+struct AnswerRoom {
+    int tokens = 1;                       ///< at least 1
+    std::span<const TokenId> endIds = {}; ///< behind the first of them nothing is emitted
+};
+
+/// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before.
+struct Verdict {
+    std::vector<int> path; ///< accepted nodes, from the root on
+    std::vector<TokenId> emitted;
+    std::vector<int> logitRows; ///< [emitted] the row of the pass that decided each token
+
+    bool hasBonus() const { return emitted.size() > path.size(); }
+};
+
+/// Decides which path of a draft is accepted, and the bonus token.
+/// Thread: any; no state besides the options.
+class Verifier {
+public:
+    Verifier(const Sampler& sampler, VerifyRule rule)
+        : m_sampler(sampler)
+        , m_rule(rule) {}
+
+    VerifyRule rule() const { return m_rule; }
+
+    /// Shapes: target.logits [1 + tree.size(), vocab]; row 0 belongs to the root, row 1 + i to node
+    /// i. `outputPosition` is that of the first token to emit. Source: swift.md 4.1, 4.4.
+    Verdict verify(const DraftTree& tree,
+                   const ForwardResult& target,
+                   Position outputPosition,
+                   const AnswerRoom& room) const;
+
+private:
+    /// Where the walk goes from a node: to a child, or to a token that ends it.
+    struct Move {
+        TokenId token;
+        int child; // -1: a bonus
+    };
+
+    Move match(const DraftTree& tree, int at, std::span<const double> logits, Position out) const;
+    Move reject(const DraftTree& tree, int at, std::span<const double> logits, Position out) const;
+
+    Sampler m_sampler;
+    VerifyRule m_rule;
+};
+
+/// Independent streams of random numbers under one user's seed: the draft's own draws, the
+/// acceptance tests and the draws from what is left must not share numbers with each other.
+enum class RandomStream : std::uint64_t { Shared = 0, Draft = 1, Accept = 2, Residual = 3 };
+
+std::uint64_t streamSeed(std::uint64_t seed, RandomStream stream);
+
+} // namespace engine
