@@ -19,6 +19,9 @@ double millisecondsSince(Clock::time_point start) {
 /// Candidates tried at one ratio before growing gives up on it.
 constexpr int kTrialsPerLevel = 8;
 
+/// Ratios that differ by less are the same but for rounding.
+constexpr double kSameRatio = 1e-9;
+
 } // namespace
 
 TaskSearch::TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings)
@@ -226,7 +229,7 @@ void TaskSearch::grow(SearchReport& report) {
             settle(report);
         return;
     }
-    if (m_ratio + 1e-9 >= m_settings.ratio) {
+    if (m_ratio + kSameRatio >= m_settings.ratio) {
         settle(report);
         return;
     }
