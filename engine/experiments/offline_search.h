@@ -70,7 +70,7 @@ struct OfflineSearchResult {
 struct OfflineSearchTask {
     DecoderRegistry& decoders;
     Transformer& transformer;
-    std::vector<std::vector<TokenId>> prompts; ///< calibration prompts; 8 are usual
+    std::vector<std::vector<TokenId>> prompts = {}; ///< for calibration; 8 are usual
     OfflineSearchOptions options = {};
     /// Told each trial and the best one so far.
     std::function<void(const OfflineTrial& trial, const OfflineTrial& best)> onTrial = {};

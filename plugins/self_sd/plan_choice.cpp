@@ -95,8 +95,9 @@ Result<const PublishedSkipSet*> onlyOneThatFits(const std::vector<PublishedSkipS
 Result<ChosenPlan> publishedPlan(const std::string& entry, const ModelConfig& config) {
     ENGINE_TRY(const auto published, readPublishedSkipSets(publishedFile()));
     const PublishedSkipSet* chosen = named(published, entry);
-    if (entry.empty())
+    if (entry.empty()) {
         ENGINE_TRY(chosen, onlyOneThatFits(published, config));
+    }
     if (chosen == nullptr)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("There is no published skip set \"{}\".", readable(entry)),
