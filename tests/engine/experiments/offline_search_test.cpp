@@ -117,7 +117,7 @@ void OfflineSearchTest::theScoreIsTokensPerVanillaStep() {
 void OfflineSearchTest::aPlantedRedundancyIsFound_data() {
     QTest::addColumn<int>("maximiser");
     QTest::addColumn<int>("iterations");
-    QTest::newRow("in the box") << static_cast<int>(BayesianMaximiser::ContinuousTopK) << 150;
+    QTest::newRow("in the box") << static_cast<int>(BayesianMaximiser::ContinuousTopK) << 100;
     QTest::newRow("among sets") << static_cast<int>(BayesianMaximiser::Discrete) << 60;
 }
 
