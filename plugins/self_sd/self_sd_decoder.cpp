@@ -41,9 +41,10 @@ SelfSdDecoder::SelfSdDecoder(Target target, const SelfSdSettings& settings, Skip
     , m_memory(memory) {}
 
 Result<void> SelfSdDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    const std::string task(prompt.task);
+    ENGINE_TRY(ChosenPlan chosen, choosePlan(m_settings.plan, config(), m_memory, task));
     ENGINE_TRY_DO(m_target.begin(prompt, work));
-    m_task = prompt.task;
-    ENGINE_TRY(ChosenPlan chosen, choosePlan(m_settings.plan, config(), m_memory, m_task));
+    m_task = task;
     use(std::move(chosen));
     m_adaptiveRule.beginAnswer();
     return {};
