@@ -15,7 +15,8 @@ namespace engine {
 /// What an offline search makes as large as possible.
 enum class SearchObjective {
     /// Tokens per vanilla step, counted: each full pass costs 1, each draft pass the plan's
-    /// weightShare(). The same on every machine. Source: equation 6 of arXiv 2410.06916.
+    /// weightShare(). Below 1 a plan is slower than vanilla. The same on every machine.
+    /// Source: equation 6 of arXiv 2410.06916.
     ExpectedSpeed,
     /// Tokens per second of decoding, by the clock, as published.
     TokensPerSecond,
