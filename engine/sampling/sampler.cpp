@@ -89,8 +89,10 @@ Distribution Sampler::distribution(std::span<const double> logits) const {
     if (isGreedy())
         return {{argmax(logits)}, {1.0}};
     std::vector<double> work(logits.begin(), logits.end());
+    // Differences first: the smallest temperatures would carry the logits themselves to infinity.
+    const double highest = *std::max_element(work.begin(), work.end());
     for (double& logit : work)
-        logit /= m_options.temperature;
+        logit = (logit - highest) / m_options.temperature;
     keepTopK(work, m_options.topK);
     softmax(work);
     Distribution distribution;

@@ -44,6 +44,13 @@ Settings settingsOf(SamplingOptions sampling, std::array<int, 4> siblings, doubl
     return settings;
 }
 
+/// A tree too small for all siblings: how many there are also depends on later draws of the spine.
+Settings crowded(Settings settings) {
+    settings.maxSteps = 3;
+    settings.draft.maxNodes = 4;
+    return settings;
+}
+
 std::vector<LawCase> smallCases() {
     const SamplingOptions warm = {.temperature = 1.0};
     const SamplingOptions cool = {.temperature = 0.6};
@@ -59,6 +66,7 @@ std::vector<LawCase> smallCases() {
         {"top-k", 6, 0.0, 0.5, settingsOf(topK, {1, 2, 3, 3}, 0.5)},
         {"top-p", 5, 0.0, 0.5, settingsOf(topP, {1, 2, 3, 3}, 0.4), 2},
         {"zeros", 6, 0.5, 0.0, settingsOf(warm, {2, 2, 3, 3}, 0.3), 2},
+        {"full tree", 4, 0.0, 0.3, crowded(settingsOf(warm, {1, 2, 2, 2}, 0.4)), 2},
         {"five tokens, three siblings", 5, 0.0, 0.5, settingsOf(warm, {3, 3, 3, 3}, 0.0), 2, true},
         {"three tokens", 4, 0.0, 0.2, settingsOf(cool, {1, 2, 3, 3}, 0.5), 3, true},
         {"six tokens", 6, 0.0, 0.5, settingsOf(warm, {1, 1, 2, 3}, 0.4), 1, true},
@@ -173,6 +181,9 @@ private slots:
     void bothChecksSeeWrongSamplers_data() { addRows(faultCases()); }
 
     void bothChecksSeeWrongSamplers();
+    void greedyDecodingIsTheSameUnderEitherRule();
+    void rejectionNeedsToKnowWhatWasDrawnFrom();
+    void outcomesAreRepeatable();
 };
 
 void VerifierLawTest::everyOutcomeOfRejectionTogetherIsVanillasLaw() {
@@ -264,6 +275,44 @@ void VerifierLawTest::bothChecksSeeWrongSamplers() {
           found.variation);
     QCOMPARE(found.isFar(), wrong.fault != Fault::None);
     QCOMPARE(variation > 1e-12, wrong.fault != Fault::None);
+}
+
+void VerifierLawTest::greedyDecodingIsTheSameUnderEitherRule() {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        LawCase law;
+        law.vocabSize = 12;
+        law.likeness = 0.1 * (seed % 10);
+        TabularTransformer model = modelOf(law, seed);
+        law.settings = settingsOf({}, {1, 2, 3, 4}, 0.3);
+        Tokens whole = kPrompt;
+        for (int step = 0; step < 8; ++step)
+            whole.push_back(argmax(model.full().row(whole[whole.size() - 2], whole.back())));
+        for (const VerifyRule rule : {VerifyRule::Match, VerifyRule::Rejection}) {
+            law.settings.draft.rule = rule;
+            QCOMPARE(realSample(model, law.settings, 8), Tokens(whole.begin() + 2, whole.end()));
+        }
+    }
+}
+
+void VerifierLawTest::rejectionNeedsToKnowWhatWasDrawnFrom() {
+    LawCase law;
+    TabularTransformer model = modelOf(law, 1);
+    Target target = makeTarget(model, law.settings);
+    begin(target, kPrompt);
+    DraftTree tree;
+    tree.add(2, -1, 0.5);
+    QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.verify(tree, VerifyRule::Rejection));
+}
+
+void VerifierLawTest::outcomesAreRepeatable() {
+    LawCase law;
+    law.vocabSize = 32;
+    TabularTransformer model = modelOf(law, 2);
+    law.settings.sampling.seed = 77;
+    const Tokens first = realSample(model, law.settings, 20);
+    QCOMPARE(realSample(model, law.settings, 20), first);
+    law.settings.sampling.seed = 78;
+    QVERIFY(realSample(model, law.settings, 20) != first);
 }
 
 QTEST_APPLESS_MAIN(VerifierLawTest)
