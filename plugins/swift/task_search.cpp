@@ -122,15 +122,19 @@ TaskSearch::measure(const Trial& trial, const ScoredWindow& window, bool counts)
     return record;
 }
 
-/// The start set: no trial, but what candidates are measured against from here on.
+/// The start set: no trial, but what candidates are measured against from here on. While growing,
+/// the least-influence set of a larger ratio: a trial like any other.
 Result<void> TaskSearch::measureStart(const ScoredWindow& window, SearchReport& report) {
     const TrialKind kind =
         m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start;
     const Trial trial = makeTrial(kind, m_choices.space(), m_startPlan);
-    ENGINE_TRY(TrialRecord record, measure(trial, window, false));
-    m_startWaits = false;
     const bool isInstalled = m_startPlan == m_incumbent;
-    if (isInstalled || beatsIncumbent(record.score)) {
+    ENGINE_TRY(TrialRecord record, measure(trial, window, !isInstalled));
+    m_startWaits = false;
+    const bool isBetter = isInstalled || beatsIncumbent(record.score);
+    if (!isInstalled)
+        countTrial(isBetter);
+    if (isBetter) {
         install(m_startPlan, record.score, m_ratio);
         m_scoredWindow = window.id;
         record.isBest = true;
