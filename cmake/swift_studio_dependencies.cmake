@@ -9,6 +9,7 @@ find_package(Threads REQUIRED)
 find_package(Qt6 6.4 REQUIRED COMPONENTS Core Test)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # sentencepiece 0.2.1, static with hidden symbols, built once by installer/ into the cache folder.
 # Empty settings mean the cache folder, so that naming another cache folder moves all of them.

@@ -12,7 +12,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 readonly debianPackages=(g++ cmake ninja-build ccache pkgconf python3 qt6-base-dev libpcre2-dev
-    libutf8proc-dev libfmt-dev nlohmann-json3-dev libcli11-dev)
+    libutf8proc-dev libxxhash-dev libfmt-dev nlohmann-json3-dev libcli11-dev)
 
 # pin NAME REQUIREMENT FILE MEGABYTES SHA256
 declare -A pinRequirement pinFile pinMegabytes pinHash

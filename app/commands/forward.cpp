@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 #include "engine/decoding/cached_sequence.h"
+#include "engine/model/skip_set.h"
 
 #include <algorithm>
 #include <numeric>
@@ -15,37 +16,18 @@ struct ForwardOptions {
     ModelOptions model;
     std::string ids;
     std::string skipFile;
+    std::optional<std::string> skipEntry;
     std::optional<int> exitAfter;
     std::string parents;
     int top = 5;
     bool json = false;
 };
 
-/// The layers of one list of a skip file, marked in `actions`.
-Result<void> readSkipList(const JsonValue& list,
-                          const std::string& where,
-                          std::vector<SublayerAction>& actions) {
-    if (list.isNull())
-        return {};
-    const std::string hint = "A skip file looks like {\"attention\":[1,2],\"mlp\":[3]}.";
-    if (!list.isArray())
-        return Error{ErrorCode::CorruptFile, where + " is not a list of layers.", hint};
-    for (const JsonValue& item : list.items()) {
-        const auto layer = item.asInteger();
-        if (!layer || *layer < 0 || *layer >= static_cast<std::int64_t>(actions.size()))
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("{} names a layer at byte {} that is none of 0 to {}.",
-                                     where,
-                                     item.offset(),
-                                     actions.size() - 1),
-                         hint};
-        actions[static_cast<std::size_t>(*layer)] = SublayerAction::Skip;
-    }
-    return {};
-}
-
 Result<LayerPlan> makePlan(const ForwardOptions& options, const ModelConfig& config) {
     LayerPlan plan = LayerPlan::full(config.layerCount);
+    if (!options.skipFile.empty()) {
+        ENGINE_TRY(plan, readSkipSetFile(options.skipFile, config.layerCount, options.skipEntry));
+    }
     if (options.exitAfter && (*options.exitAfter < 0 || *options.exitAfter >= config.layerCount))
         return Error{ErrorCode::InvalidInput,
                      fmt::format("--exit-after names layer {}, but the layers are 0 to {}.",
@@ -53,17 +35,6 @@ Result<LayerPlan> makePlan(const ForwardOptions& options, const ModelConfig& con
                                  config.layerCount - 1),
                      "Name the last layer that shall run."};
     plan.exitAfterLayer = options.exitAfter.value_or(plan.exitAfterLayer);
-    if (options.skipFile.empty())
-        return plan;
-    ENGINE_TRY(const JsonDocument document, readJsonFile(options.skipFile));
-    const JsonValue root = document.root();
-    if (!root.contains("attention") && !root.contains("mlp"))
-        return Error{ErrorCode::CorruptFile,
-                     fmt::format("{} names neither attention nor mlp layers.", options.skipFile),
-                     "A skip file looks like {\"attention\":[1,2],\"mlp\":[3]}."};
-    ENGINE_TRY_DO(
-        readSkipList(root["attention"], options.skipFile + ": attention", plan.attention));
-    ENGINE_TRY_DO(readSkipList(root["mlp"], options.skipFile + ": mlp", plan.mlp));
     return plan;
 }
 
@@ -185,10 +156,14 @@ void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
     const auto options = std::make_shared<ForwardOptions>();
     addModelOptions(*command, options->model);
     command->add_option("--ids", options->ids, "Token ids: 1,2,3")->required();
-    command->add_option(
+    CLI::Option* skip = command->add_option(
         "--skip",
         options->skipFile,
         "JSON file of sublayers to skip, 0-based: {\"attention\":[1,2],\"mlp\":[3]}");
+    command
+        ->add_option(
+            "--skip-entry", options->skipEntry, "Which skip set of a file that names several")
+        ->needs(skip);
     command->add_option(
         "--exit-after", options->exitAfter, "Apply final norm and head after this 0-based layer");
     command->add_option(

@@ -228,6 +228,15 @@ void SwiftRunBadInputTest::aDamagedSkipFileSaysWhere() {
     expectRefusal(skip("{\"attention\":[3]}"), app::kUsage, {"skip.json", "attention", "0 to 2"});
     expectRefusal(skip("{\"mlp\":\"all\"}"), app::kCorruptFile, {"skip.json", "mlp"});
     expectRefusal(skip("{\"layers\":[1]}"), app::kCorruptFile, {"skip.json"});
+    expectRefusal(skip("{\"mlp\":[1,1]}"), app::kCorruptFile, {"skip.json", "twice", "byte"});
+    const QByteArray two = "{\"a\":{\"mlp\":[1]},\"b\":{\"mlp\":[2]}}";
+    expectRefusal(skip(two), app::kUsage, {"skip.json", "a, b"});
+    const QString file = m_folder->filePath("skip.json");
+    expectRefusal(run(arguments + QStringList{file, "--skip-entry", "c"}),
+                  app::kUsage,
+                  {"skip.json", "\"c\"", "a, b"});
+    const ProgramRun named = run(arguments + QStringList{file, "--skip-entry", "b"});
+    QVERIFY2(named.exitCode == 0, named.errors.constData());
 }
 
 void SwiftRunBadInputTest::badLinesAreNumbered() {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/loading/byte_reader.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+/// One line of a text file, without its end.
+struct TextLine {
+    std::int64_t number = 0; ///< counted from 1
+    std::string_view text;   ///< valid until the next line is read; empty when too long
+    bool isTooLong = false;
+};
+
+/// Reads a text file line by line with one line in memory. Lines end with LF or CRLF, never with
+/// another character; the last one may have no end. Thread: one.
+class LineReader {
+public:
+    /// A byte order mark of UTF-8 is passed over. Errors: NotFound, Io, InvalidInput (no regular
+    /// file); Unsupported for UTF-16 and UTF-32, told by their mark or by their zero bytes.
+    static Result<LineReader> open(const std::filesystem::path& path, std::size_t maxLineBytes);
+
+    /// The next line; nothing at the end. What a line has beyond the limit is passed over without
+    /// being kept. Errors: Io, CorruptFile (the file was cut short meanwhile).
+    Result<std::optional<TextLine>> next();
+
+private:
+    LineReader(ByteReader file, std::size_t maxLineBytes, std::uint64_t start);
+
+    Result<bool> fillChunk();
+    void append(std::string_view part);
+    TextLine finishLine();
+
+    ByteReader m_file;
+    std::size_t m_maxLineBytes;
+    std::uint64_t m_offset; // of the first byte not yet read
+    std::string m_chunk;
+    std::size_t m_chunkPosition = 0;
+    std::string m_line;
+    bool m_isTooLong = false;
+    std::int64_t m_lineNumber = 0;
+};
+
+} // namespace engine
