@@ -46,7 +46,7 @@ Result<TransformerFactory> BackendRegistry::find(const std::string& name) {
     const auto registered = m_factories.find(name);
     if (registered == m_factories.end())
         return Error{ErrorCode::Unsupported,
-                     fmt::format("The module of backend '{}' registers no such backend.", name),
+                     fmt::format("The module of backend '{0}' was refused: it registers no backend '{0}'.", name),
                      "Remove it, or build the project again."};
     return registered->second;
 }
