@@ -49,6 +49,9 @@ int main(int argc, char** argv) {
     app::ChosenCommand chosen;
     app::addGenerateCommand(cli, chosen);
     app::addChatCommand(cli, chosen);
+    app::addDecodersCommand(cli, chosen);
+    app::addCompareCommand(cli, chosen);
+    app::addSearchCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);

@@ -26,6 +26,9 @@ struct ChosenCommand {
 /// Each adds one sub-command; parsing it fills `chosen`.
 void addGenerateCommand(CLI::App& app, ChosenCommand& chosen);
 void addChatCommand(CLI::App& app, ChosenCommand& chosen);
+void addDecodersCommand(CLI::App& app, ChosenCommand& chosen);
+void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
+void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
