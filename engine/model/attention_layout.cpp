@@ -57,6 +57,24 @@ AttentionLayout AttentionLayout::tree(Position prefixLength,
     return layout;
 }
 
+AttentionLayout AttentionLayout::beside(Position firstPosition, int rowCount, Position firstSlot) {
+    ENGINE_CHECK(firstPosition >= 0 && rowCount >= 0 && firstSlot >= firstPosition + rowCount - 1,
+                 "{} rows from position {} on, stored from slot {} on",
+                 rowCount,
+                 firstPosition,
+                 firstSlot);
+    AttentionLayout layout;
+    layout.m_firstSlot = firstSlot;
+    for (int row = 0; row < rowCount; ++row) {
+        const Position position = firstPosition + row;
+        layout.m_positions.push_back(position);
+        layout.m_prefixLengths.push_back(position);
+        layout.m_paths.push_back({firstSlot + row, position});
+        layout.m_pathEnds.push_back(layout.m_paths.size());
+    }
+    return layout;
+}
+
 std::span<const VisibleSlot> AttentionLayout::path(int row) const {
     const auto index = static_cast<std::size_t>(row);
     const std::size_t begin = index == 0 ? 0 : m_pathEnds[index - 1];

@@ -38,6 +38,11 @@ public:
         return tree(prefixLength, parents, 0, prefixLength);
     }
 
+    /// Rows at the positions from `firstPosition` on, beside cached tokens that stand there
+    /// already: row i sees the cache slots [0, firstPosition + i) and itself, none of its fellow
+    /// rows. It is stored at slot `firstSlot + i`, at or beyond the last row's position.
+    static AttentionLayout beside(Position firstPosition, int rowCount, Position firstSlot);
+
     int rowCount() const { return static_cast<int>(m_positions.size()); }
 
     Position firstSlot() const { return m_firstSlot; }

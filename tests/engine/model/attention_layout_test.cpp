@@ -28,6 +28,7 @@ private slots:
     void laterNodesSeeAncestorsOfEarlierPasses();
     void aTreeMayLiveBeyondRowsItDoesNotSee();
     void aParentMustComeBeforeItsChild();
+    void rowsBesideCachedOnesSeeThoseAndThemselvesOnly();
 };
 
 void AttentionLayoutTest::chainRowsSeeAllThatCameBefore() {
@@ -77,6 +78,17 @@ void AttentionLayoutTest::aTreeMayLiveBeyondRowsItDoesNotSee() {
 void AttentionLayoutTest::aParentMustComeBeforeItsChild() {
     const std::vector<int> parents = {0};
     QVERIFY_EXCEPTION_THROWN(AttentionLayout::tree(2, parents), EngineBug);
+}
+
+void AttentionLayoutTest::rowsBesideCachedOnesSeeThoseAndThemselvesOnly() {
+    const AttentionLayout layout = AttentionLayout::beside(2, 3, 7);
+    QCOMPARE(layout.firstSlot(), 7);
+    QCOMPARE(layout.endSlot(), 10);
+    QCOMPARE(layout.position(2), 4);
+    QCOMPARE(keysOf(layout, 0), (Slots{0, 1, 7}));
+    QCOMPARE(keysOf(layout, 2), (Slots{0, 1, 2, 3, 9}));
+    QCOMPARE(keysOf(layout, 2, 2), (Slots{3, 9}));
+    QVERIFY_EXCEPTION_THROWN(AttentionLayout::beside(2, 3, 3), EngineBug);
 }
 
 QTEST_GUILESS_MAIN(AttentionLayoutTest)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/swift/skip_choices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace swift {
+
+using namespace engine;
+
+namespace {
+
+/// Weights of an attention sublayer, and of an MLP, in the order of the coordinates.
+std::vector<double> sublayerSizes(const ModelConfig& config, const SkipSpace& space) {
+    const double hidden = config.hiddenSize;
+    const double heads = 2.0 * (config.headCount + config.kvHeadCount);
+    const auto width = static_cast<std::size_t>(space.width());
+    std::vector<double> sizes(width, hidden * heads * config.headDim);
+    sizes.insert(sizes.end(), width, 3.0 * hidden * config.mlpSize);
+    return sizes;
+}
+
+/// Shapes: influence [2 * layers], the answer [dims].
+std::vector<double> byCoordinate(const std::vector<double>& influence, const SkipSpace& space) {
+    std::vector<double> found;
+    for (const int kind : {0, 1})
+        for (int i = 0; i < space.width(); ++i)
+            found.push_back(influence[static_cast<std::size_t>(kind * space.layerCount() +
+                                                               space.firstLayer() + i)]);
+    return found;
+}
+
+} // namespace
+
+SkipChoices::SkipChoices(const ModelConfig& config, const SearchSettings& settings)
+    : m_space(SkipSpace::inner(config.layerCount))
+    , m_settings(settings)
+    , m_bytes(sublayerSizes(config, m_space)) {}
+
+SkipBudget SkipChoices::budget(double ratio) const {
+    if (!m_settings.countsBytes)
+        return SkipBudget::unit(m_space.dims(), m_space.skippedCount(ratio));
+    const double all = std::accumulate(m_bytes.begin(), m_bytes.end(), 0.0);
+    return {m_bytes, all * ratio * (1.0 + 1e-9)};
+}
+
+LayerPlan SkipChoices::leastInfluence(const std::vector<double>& influence, double ratio) const {
+    if (influence.empty())
+        return m_space.uniform(ratio);
+    const std::vector<double> values = byCoordinate(influence, m_space);
+    std::vector<int> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)];
+    });
+    return m_space.plan(budget(ratio).select(order));
+}
+
+std::vector<double> SkipChoices::weights(const std::vector<double>& influence) const {
+    if (!m_settings.followsInfluence || influence.empty())
+        return {};
+    std::vector<double> weights = byCoordinate(influence, m_space);
+    for (double& weight : weights)
+        weight = 1.0 / std::pow(std::max(weight, 1e-6), 3.0);
+    return weights;
+}
+
+Start SkipChoices::uniform(std::string remark) const {
+    return {m_space.uniform(m_settings.ratio), m_settings.ratio, std::move(remark)};
+}
+
+Result<Start> SkipChoices::start(const std::vector<double>& influence,
+                                 const SkipSetMemory* memory,
+                                 const std::string& task) const {
+    switch (m_settings.start) {
+    case StartSet::Uniform:
+        return uniform();
+    case StartSet::Odd:
+        return Start{m_space.oddLayers(), m_settings.ratio};
+    case StartSet::Library:
+    case StartSet::Last:
+        return stored(memory, task);
+    case StartSet::Influence: {
+        const double ratio = m_settings.growsRatio
+                                 ? std::min(m_settings.minimumRatio, m_settings.ratio)
+                                 : m_settings.ratio;
+        return Start{leastInfluence(influence, ratio), ratio};
+    }
+    case StartSet::Manual: {
+        ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_space.layerCount()));
+        return Start{std::move(plan), m_settings.ratio};
+    }
+    }
+    return uniform();
+}
+
+Start SkipChoices::stored(const SkipSetMemory* memory, const std::string& task) const {
+    if (memory == nullptr)
+        return uniform("No skip sets are kept in this run, so the search begins with the uniform "
+                       "set.");
+    const bool isByTask = m_settings.start == StartSet::Library;
+    const auto found = isByTask ? memory->find(task) : memory->last();
+    if (!found)
+        return uniform(found.error().message + " The search begins with the uniform set.");
+    if (!found.value())
+        return uniform(isByTask ? fmt::format("No skip set is stored for the task \"{}\" yet, so "
+                                              "the search begins with the uniform set.",
+                                              task)
+                                : "No skip set is stored yet, so the search begins with the "
+                                  "uniform set.");
+    auto plan = planOf(found.value()->set, m_space.layerCount());
+    if (!plan)
+        return uniform(plan.error().message + " The search begins with the uniform set.");
+    return {std::move(plan).value(), found.value()->skipRatio};
+}
+
+} // namespace swift

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/swift/swift_decoder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+namespace swift {
+
+using namespace engine;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Output tokens that the shortest window is made of.
+constexpr int kShortestWindow = 8;
+
+/// Trials at the end of an answer that was too short for a whole window.
+constexpr int kMostTrialsAtEnd = 4;
+
+/// Slots behind the context: for the largest tree and the longest window that can be set.
+constexpr int kScratchRows = 1025;
+
+} // namespace
+
+Result<std::unique_ptr<Decoder>> SwiftDecoder::make(const DecoderContext& context) {
+    const bool isGreedy = context.sampling.temperature == 0.0;
+    ENGINE_TRY(
+        SwiftSettings settings,
+        SwiftSettings::make(context.settings, isGreedy, context.transformer.preferredTreeNodes()));
+    if (settings.search.start == StartSet::Manual)
+        ENGINE_TRY_DO(planOf(settings.search.manualSet, context.transformer.config().layerCount));
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    return std::unique_ptr<Decoder>(
+        new SwiftDecoder(std::move(target), std::move(settings), context.memory));
+}
+
+SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, SkipSetMemory* memory)
+    : m_target(std::move(target))
+    , m_settings(std::move(settings))
+    , m_window(m_settings.search.window)
+    , m_memory(memory) {}
+
+Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    ENGINE_TRY_DO(m_target.begin(prompt, work));
+    m_task = prompt.task;
+    m_window = m_settings.search.window;
+    m_stepsSinceTrial = m_rowsSinceTrial = 0;
+    m_hadWindow = false;
+    ++m_answer;
+    m_state = nullptr;
+    if (const auto known = m_tasks.find(m_task); known != m_tasks.end()) {
+        m_state = &known->second;
+        return {};
+    }
+    return prepareSearch();
+}
+
+/// Makes the search of a task that is new; without any influence known a start set that needs it
+/// waits for the first full pass.
+Result<void> SwiftDecoder::prepareSearch() {
+    const bool needsInfluence = m_settings.search.start == StartSet::Influence;
+    if (needsInfluence && m_target.influence().rows() == 0)
+        return {};
+    SearchSurroundings surroundings{
+        m_target.transformer().config(), m_memory, m_task, m_target.influence().means()};
+    ENGINE_TRY(TaskSearch search,
+               TaskSearch::make(m_settings.search, std::move(surroundings), m_pendingReport));
+    LayerPlan start = search.plan();
+    m_tasks.erase(m_task);
+    m_state =
+        &m_tasks.emplace(m_task, TaskState{std::move(search), 0, std::move(start)}).first->second;
+    return {};
+}
+
+/// One round: perhaps a trial, then draft, verify, learn.
+Result<DecodeStep> SwiftDecoder::step() {
+    if (m_state == nullptr)
+        ENGINE_TRY_DO(prepareSearch());
+    if (m_state == nullptr)
+        return plainStep();
+    SearchReport report = takeReport();
+    if (isTrialDue())
+        ENGINE_TRY_DO(optimise(fullWindow(), report));
+    const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
+    const LayerPlan plan = m_state->search.plan();
+    numberPlans(report);
+    const auto start = Clock::now();
+    ENGINE_TRY(DraftTree draft, m_drafter.draft(m_target, plan, stopRule, m_settings.draft));
+    const double draftMs = millisecondsSince(start);
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
+    step.draftMs = draftMs;
+    step.planId = step.isPlain() ? 0 : m_state->planId;
+    ++m_stepsSinceTrial;
+    m_rowsSinceTrial += step.verifiedRows;
+    m_state->search.observe(step, m_target.influence().means(), report);
+    numberPlans(report);
+    report.phase = phase();
+    step.search = std::move(report);
+    return step;
+}
+
+Result<DecodeStep> SwiftDecoder::plainStep() {
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    step.search = takeReport();
+    step.search.phase = phase();
+    return step;
+}
+
+/// An answer that was too short for a window still gives a small one.
+Result<SearchReport> SwiftDecoder::endAnswer() {
+    SearchReport report = takeReport();
+    if (m_state != nullptr) {
+        const int outputs = static_cast<int>(m_target.output().size());
+        const SearchSettings& search = m_settings.search;
+        int owed = std::min({m_rowsSinceTrial / search.rowsPerTrial,
+                             m_stepsSinceTrial / search.stepsPerTrial,
+                             kMostTrialsAtEnd});
+        if (m_hadWindow || outputs < kShortestWindow)
+            owed = 0;
+        for (; owed > 0 && !m_state->search.isOver(); --owed)
+            ENGINE_TRY_DO(optimise(std::min(outputs - 1, m_window), report));
+        remember(report);
+        numberPlans(report);
+    }
+    report.phase = phase();
+    return report;
+}
+
+bool SwiftDecoder::hasWindow() const {
+    return static_cast<int>(m_target.output().size()) > m_window;
+}
+
+int SwiftDecoder::fullWindow() const { return m_window; }
+
+bool SwiftDecoder::isTrialDue() const {
+    return hasWindow() && !m_state->search.isOver() &&
+           m_stepsSinceTrial >= m_settings.search.stepsPerTrial &&
+           m_rowsSinceTrial >= m_settings.search.rowsPerTrial;
+}
+
+/// The answer's first tokens; what must come out is the full model's most probable token (the
+/// published code takes the token that was drawn).
+MatchnessWindow SwiftDecoder::window(int comparisons) const {
+    const auto count = static_cast<std::ptrdiff_t>(comparisons);
+    const auto inputs = m_target.output();
+    const auto expected =
+        m_settings.search.isAsPublished ? m_target.output() : m_target.outputArgmax();
+    return {m_target.promptLength(),
+            {inputs.begin(), inputs.begin() + count},
+            {expected.begin() + 1, expected.begin() + 1 + count}};
+}
+
+Result<void> SwiftDecoder::optimise(int comparisons, SearchReport& report) {
+    const auto start = Clock::now();
+    const MatchnessWindow context = window(comparisons);
+    const ScoredWindow scored{m_answer,
+                              [&](const LayerPlan& plan) {
+                                  return matchness(
+                                      m_target.transformer(), m_target.cache(), plan, context);
+                              },
+                              m_target.stop()};
+    ENGINE_TRY_DO(m_state->search.advance(scored, report));
+    m_hadWindow = true;
+    m_stepsSinceTrial = m_rowsSinceTrial = 0;
+    report.searchMs += millisecondsSince(start);
+    return {};
+}
+
+void SwiftDecoder::numberPlans(SearchReport& report) {
+    for (PlanChange& change : report.planChanges)
+        if (change.planId == 0)
+            change.planId = m_state->planId = ++m_lastPlanId;
+}
+
+DecoderPhase SwiftDecoder::phase() const {
+    if (m_state == nullptr)
+        return DecoderPhase::Accumulate;
+    if (m_state->search.isOver())
+        return DecoderPhase::Accelerate;
+    return hasWindow() ? DecoderPhase::Optimise : DecoderPhase::Accumulate;
+}
+
+SearchReport SwiftDecoder::takeReport() {
+    SearchReport report = std::move(m_pendingReport);
+    m_pendingReport = {};
+    if (m_state != nullptr)
+        numberPlans(report);
+    return report;
+}
+
+/// Stores the task's set when this run found another one.
+void SwiftDecoder::remember(SearchReport& report) {
+    const TaskSearch& search = m_state->search;
+    if (m_memory == nullptr || search.trials() == 0 || search.plan() == m_state->stored)
+        return;
+    const StoredSkipSet stored{.set = skipSetOf(search.plan()),
+                               .score = search.bestScore(),
+                               .skipRatio = search.ratio(),
+                               .decoder = "swift",
+                               .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
+                               .trials = search.trials()};
+    const auto remark = m_memory->store(m_task, stored);
+    if (!remark)
+        report.remarks.push_back("The skip set was not stored: " + remark.error().message);
+    else if (!remark.value().empty())
+        report.remarks.push_back(remark.value());
+    m_state->stored = search.plan();
+}
+
+Result<void> SwiftDecoder::configure(const SettingValues& values) {
+    ENGINE_TRY(SwiftSettings next,
+               SwiftSettings::make(values,
+                                   m_target.sampler().isGreedy(),
+                                   m_target.transformer().preferredTreeNodes()));
+    if (next.search.start == StartSet::Manual)
+        ENGINE_TRY_DO(planOf(next.search.manualSet, m_target.transformer().config().layerCount));
+    const bool beginsAnew = m_settings.needsNewSearch(next);
+    m_settings = std::move(next);
+    for (auto& [task, state] : m_tasks)
+        state.search.adopt(m_settings.search);
+    if (!beginsAnew)
+        return {};
+    m_tasks.clear();
+    m_state = nullptr;
+    if (m_target.pending() == kNoToken)
+        return {};
+    return prepareSearch();
+}
+
+} // namespace swift
+
+namespace {
+
+void registerDecoders(engine::DecoderRegistry& registry) {
+    registry.add(swift::swiftInfo(), &swift::SwiftDecoder::make);
+}
+
+} // namespace
+
+ENGINE_DECODER_MODULE(registerDecoders);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/target.h"
+#include "plugins/swift/task_search.h"
+
+#include <map>
+#include <string>
+
+namespace swift {
+
+/// SWIFT: drafts with some sublayers skipped, verifies with all, and searches for the skip set on
+/// the tokens it has just made. The search state belongs to a task and outlives answers; windows
+/// belong to an answer. Source: arXiv 2410.06916; swift.md.
+class SwiftDecoder final : public engine::Decoder {
+public:
+    static engine::Result<std::unique_ptr<engine::Decoder>>
+    make(const engine::DecoderContext& context);
+
+    engine::Result<void> begin(const engine::Prompt& prompt,
+                               const engine::PromptWork& work) override;
+    engine::Result<engine::DecodeStep> step() override;
+    engine::Result<engine::DecodeStep> plainStep() override;
+    engine::Result<engine::SearchReport> endAnswer() override;
+    engine::Result<void> configure(const engine::SettingValues& values) override;
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
+
+private:
+    SwiftDecoder(engine::Target target, SwiftSettings settings, engine::SkipSetMemory* memory);
+
+    engine::Result<void> prepareSearch();
+    bool isTrialDue() const;
+    bool hasWindow() const;
+    engine::Result<void> optimise(int comparisons, engine::SearchReport& report);
+    engine::MatchnessWindow window(int comparisons) const;
+    int fullWindow() const;
+    void numberPlans(engine::SearchReport& report);
+    void addPending(engine::SearchReport& report);
+    engine::DecoderPhase phase() const;
+    void remember(engine::SearchReport& report);
+    engine::SearchReport takeReport();
+
+    engine::Target m_target;
+    engine::SelfDrafter m_drafter;
+    SwiftSettings m_settings;
+    int m_window; // gamma of this answer
+    engine::SkipSetMemory* m_memory;
+
+    struct TaskState {
+        TaskSearch search;
+        std::uint64_t planId = 0;
+        engine::LayerPlan stored; // what the memory holds by us
+    };
+
+    std::map<std::string, TaskState, std::less<>> m_tasks;
+    TaskState* m_state = nullptr; // of the present task; null until its start set can be made
+    std::string m_task;
+    engine::SearchReport m_pendingReport; // what happened outside a step
+    std::uint64_t m_lastPlanId = 0;
+    std::uint64_t m_answer = 0;
+    int m_stepsSinceTrial = 0;
+    int m_rowsSinceTrial = 0;
+    bool m_hadWindow = false; // in this answer
+};
+
+} // namespace swift

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/swift/swift_settings.h"
+
+#include <array>
+
+namespace swift {
+
+using namespace engine;
+
+namespace {
+
+struct NamedStart {
+    const char* name;
+    StartSet start;
+};
+
+constexpr std::array<NamedStart, 6> kStarts = {{{"uniform", StartSet::Uniform},
+                                                {"odd", StartSet::Odd},
+                                                {"library", StartSet::Library},
+                                                {"last", StartSet::Last},
+                                                {"influence", StartSet::Influence},
+                                                {"manual", StartSet::Manual}}};
+
+StartSet startNamed(const std::string& name) {
+    for (const NamedStart& known : kStarts)
+        if (name == known.name)
+            return known.start;
+    ENGINE_CHECK(false, "no start set {}", name);
+    return StartSet::Uniform;
+}
+
+/// "published" stands for what the published code does: other widths greedy than sampling.
+Result<SiblingSchedule> siblings(const SettingValues& values, bool isGreedy) {
+    if (!flagOf(values, "dynamic_verification"))
+        return SiblingSchedule{};
+    const std::string& text = textOf(values, "siblings");
+    if (text == "published")
+        return SiblingSchedule{isGreedy ? std::array{3, 5, 8, 10} : std::array{1, 3, 5, 10}};
+    return SiblingSchedule::parse(text);
+}
+
+Result<SkipSet> manualSet(const SettingValues& values) {
+    const std::string& text = textOf(values, "skip_set");
+    if (text.empty())
+        return SkipSet();
+    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, "the setting skip_set"));
+    return readSkipSet(document.root(), "The setting skip_set");
+}
+
+SettingInfo
+number(const char* name, const char* title, double initial, std::array<double, 2> range) {
+    SettingInfo info;
+    info.name = name;
+    info.title = title;
+    info.kind = SettingKind::Number;
+    info.initial = initial;
+    info.minimum = range[0];
+    info.maximum = range[1];
+    return info;
+}
+
+SettingInfo
+integer(const char* name, const char* title, double initial, std::array<double, 2> range) {
+    SettingInfo info = number(name, title, initial, range);
+    info.kind = SettingKind::Integer;
+    return info;
+}
+
+SettingInfo flag(const char* name, const char* title, bool initial) {
+    SettingInfo info = number(name, title, initial ? 1.0 : 0.0, {0.0, 1.0});
+    info.kind = SettingKind::Flag;
+    return info;
+}
+
+SettingInfo choice(const char* name, const char* title, std::vector<std::string> choices) {
+    SettingInfo info;
+    info.name = name;
+    info.title = title;
+    info.kind = SettingKind::Choice;
+    info.initial = choices.front();
+    info.choices = std::move(choices);
+    return info;
+}
+
+SettingInfo text(const char* name, const char* title, const char* initial) {
+    SettingInfo info;
+    info.name = name;
+    info.title = title;
+    info.kind = SettingKind::Text;
+    info.initial = std::string(initial);
+    return info;
+}
+
+SettingInfo with(SettingInfo info, const char* unit, SettingEffect effect, const char* meaning) {
+    info.unit = unit;
+    info.effect = effect;
+    info.meaning = meaning;
+    return info;
+}
+
+constexpr SettingEffect kStep = SettingEffect::NextStep;
+constexpr SettingEffect kTrial = SettingEffect::NextTrial;
+constexpr SettingEffect kAnswer = SettingEffect::NextAnswer;
+constexpr SettingEffect kSearch = SettingEffect::NewSearch;
+
+std::vector<SettingInfo> mainSettings() {
+    return {
+        with(choice("profile", "Profile", {"paper", "code", "guided"}),
+             "",
+             kSearch,
+             "Sets the other settings together; those given by name win."),
+        with(number("r", "Skip ratio r", 0.45, {0.0, 0.95}),
+             "",
+             kSearch,
+             "Share of the searchable sublayers that a draft leaves out."),
+        with(integer("gamma", "Context window γ", 32, {1, 512}),
+             "tokens",
+             kAnswer,
+             "Tokens of an answer on which candidates are scored."),
+        with(number("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
+             "",
+             kStep,
+             "A draft ends behind its first token that is less probable than this."),
+        with(integer("beta", "Bayesian interval β", 25, {1, 10000}),
+             "trials",
+             kTrial,
+             "Every so many trials the candidate is a Bayesian suggestion."),
+        with(integer("S", "Search steps S", 1000, {0, 1000000}),
+             "trials",
+             kTrial,
+             "Trials after which a search ends."),
+        with(number("stop_score", "Stop score", 0.95, {0.0, 1.0}),
+             "",
+             kTrial,
+             "Matchness above which a search ends."),
+        with(integer("patience", "Patience", 300, {1, 1000000}),
+             "trials",
+             kTrial,
+             "Trials without a better set after which a search ends."),
+        with(integer("opt_interval", "Steps per trial", 1, {1, 10000}),
+             "steps",
+             kTrial,
+             "Decode steps between two trials, at least."),
+        with(integer("rows_per_trial", "Rows per trial", 8, {1, 1000000}),
+             "rows",
+             kTrial,
+             "Rows verified between two trials, at least: bounds what searching costs."),
+    };
+}
+
+std::vector<SettingInfo> draftSettings() {
+    return {
+        with(integer("max_draft", "Longest draft", 25, {1, 512}),
+             "tokens",
+             kStep,
+             "Tokens of a draft at most."),
+        with(integer("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
+             "nodes",
+             kStep,
+             "Nodes of a draft tree at most; 0 = what suits the backend."),
+        with(text("siblings", "Siblings", "1,3,5,10"),
+             "",
+             kStep,
+             "Choices kept at a confidence above .95, .8, .5 and below; or published."),
+        with(choice("verification", "Verification", {"match", "rejection"}),
+             "",
+             kStep,
+             "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
+        with(flag("shared_noise", "Shared noise", true),
+             "",
+             kStep,
+             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
+             "probable token."),
+        with(flag("early_stop", "Early stop", true),
+             "",
+             kStep,
+             "Off: epsilon is ignored, every draft has the full length."),
+        with(flag("dynamic_verification", "Dynamic verification", true),
+             "",
+             kStep,
+             "Off: a draft is a chain without siblings."),
+        with(flag("optimise", "Optimisation", true),
+             "",
+             kStep,
+             "Off: the start set is used for the whole run."),
+        with(flag("bayesian", "Bayesian steps", true),
+             "",
+             kTrial,
+             "Off: all candidates are random."),
+    };
+}
+
+std::vector<SettingInfo> searchSettings() {
+    return {
+        with(
+            choice(
+                "start", "Start set", {"uniform", "odd", "library", "last", "influence", "manual"}),
+            "",
+            kSearch,
+            "uniform: even distances; odd: as published; library, last: stored by earlier runs for "
+            "this task, or last; influence: least change of the residual stream; manual: "
+            "skip_set."),
+        with(text("skip_set", "Manual skip set", ""),
+             "",
+             kSearch,
+             "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers."),
+        with(choice("proposals", "Random proposals", {"uniform", "influence"}),
+             "",
+             kSearch,
+             "Whether all sublayers are as likely, or those of little influence more."),
+        with(choice("budget", "Budget", {"sublayers", "bytes"}),
+             "",
+             kSearch,
+             "What r is a share of."),
+        with(flag("grow", "Growing r", false),
+             "",
+             kSearch,
+             "Begin with r = r_min and grow towards r while matchness stays high enough."),
+        with(number("grow_score", "Score to grow", 0.8, {0.0, 1.0}),
+             "",
+             kTrial,
+             "Matchness that a set must reach before a larger r is tried."),
+        with(flag("score_start", "Score the start set", true),
+             "",
+             kSearch,
+             "Off: the first candidate with any match replaces it, as published."),
+        with(flag("rescore", "Re-score the best set", true),
+             "",
+             kTrial,
+             "Score it again on each new window, so that an easy window cannot lock others out."),
+        with(number("restart_drop", "Restart when acceptance falls by", 0.15, {0.0, 1.0}),
+             "",
+             kStep,
+             "Search anew when acceptance falls by this much after a search; 0 = never."),
+        with(number("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
+             "",
+             kStep,
+             "Lower r when acceptance over 256 drafted tokens stays below this; 0 = never."),
+        with(number("r_min", "Least r", 0.05, {0.0, 0.95}),
+             "",
+             kSearch,
+             "r is never lowered below this."),
+        with(number("r_step", "Step of r", 0.05, {0.01, 0.5}),
+             "",
+             kSearch,
+             "How far r is lowered or grown at a time."),
+        with(choice("maximiser", "Maximiser", {"continuous", "discrete"}),
+             "",
+             kSearch,
+             "Where Bayesian suggestions are looked for: in the box, or among skip sets."),
+        with(flag("published_ties", "Published bookkeeping", false),
+             "",
+             kSearch,
+             "Continuous points are learnt, ties go by name, the limits are exceeded by one."),
+        with(integer("search_seed", "Seed of the search", 1, {0, 1e9}),
+             "",
+             kSearch,
+             "Same seed, same trials."),
+    };
+}
+
+} // namespace
+
+Result<SwiftSettings>
+SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTreeNodes) {
+    SwiftSettings made;
+    SearchSettings& search = made.search;
+    search.isOn = flagOf(values, "optimise");
+    search.usesBayesian = flagOf(values, "bayesian");
+    search.ratio = numberOf(values, "r");
+    search.window = integerOf(values, "gamma");
+    search.bayesianEvery = integerOf(values, "beta");
+    search.maxTrials = integerOf(values, "S");
+    search.stopScore = numberOf(values, "stop_score");
+    search.patience = integerOf(values, "patience");
+    search.stepsPerTrial = integerOf(values, "opt_interval");
+    search.rowsPerTrial = integerOf(values, "rows_per_trial");
+    search.start = startNamed(textOf(values, "start"));
+    ENGINE_TRY(search.manualSet, manualSet(values));
+    search.followsInfluence = textOf(values, "proposals") == "influence";
+    search.countsBytes = textOf(values, "budget") == "bytes";
+    search.growsRatio = flagOf(values, "grow");
+    search.growScore = numberOf(values, "grow_score");
+    search.scoresStart = flagOf(values, "score_start");
+    search.rescores = flagOf(values, "rescore");
+    search.restartDrop = numberOf(values, "restart_drop");
+    search.lowerBelow = numberOf(values, "lower_below");
+    search.minimumRatio = numberOf(values, "r_min");
+    search.ratioStep = numberOf(values, "r_step");
+    search.isAsPublished = flagOf(values, "published_ties");
+    search.maximiser = textOf(values, "maximiser") == "discrete"
+                           ? BayesianMaximiser::Discrete
+                           : BayesianMaximiser::ContinuousTopK;
+    search.seed = static_cast<std::uint64_t>(integerOf(values, "search_seed"));
+    ENGINE_TRY(made.draft.siblings, siblings(values, isGreedy));
+    const int nodes = integerOf(values, "tree_nodes");
+    made.draft.maxNodes = nodes == 0 ? preferredTreeNodes : nodes;
+    made.draft.rule =
+        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    made.draft.sharesNoise = flagOf(values, "shared_noise");
+    made.epsilon = flagOf(values, "early_stop") ? numberOf(values, "epsilon") : 0.0;
+    made.maxDraft = integerOf(values, "max_draft");
+    return made;
+}
+
+bool SwiftSettings::needsNewSearch(const SwiftSettings& next) const {
+    const SearchSettings& a = search;
+    const SearchSettings& b = next.search;
+    return a.ratio != b.ratio || a.start != b.start || a.manualSet != b.manualSet ||
+           a.followsInfluence != b.followsInfluence || a.countsBytes != b.countsBytes ||
+           a.growsRatio != b.growsRatio || a.scoresStart != b.scoresStart ||
+           a.minimumRatio != b.minimumRatio || a.ratioStep != b.ratioStep ||
+           a.maximiser != b.maximiser || a.isAsPublished != b.isAsPublished || a.seed != b.seed;
+}
+
+DecoderInfo swiftInfo() {
+    DecoderInfo info;
+    info.name = "swift";
+    info.title = "SWIFT";
+    info.summary = "Drafts with some attention and MLP sublayers skipped, verifies with all of "
+                   "them, and searches for a good skip set while it decodes.";
+    info.source = "arXiv 2410.06916";
+    for (auto group : {mainSettings(), draftSettings(), searchSettings()})
+        for (SettingInfo& setting : group)
+            info.settings.push_back(std::move(setting));
+    info.profiles = {
+        {"paper",
+         "As the paper means it: scores the start set, re-scores on new windows, restarts "
+         "when acceptance falls, lowers r when it stays low.",
+         {}},
+        {"code",
+         "As published: odd layers first, unscored; no re-scoring, restart or lowering.",
+         {{"start", std::string("odd")},
+          {"siblings", std::string("published")},
+          {"rows_per_trial", 1.0},
+          {"score_start", 0.0},
+          {"rescore", 0.0},
+          {"restart_drop", 0.0},
+          {"lower_below", 0.0},
+          {"published_ties", 1.0}}},
+        {"guided",
+         "Beyond the paper: sublayers of little influence first, cost in bytes, r grows "
+         "from small.",
+         {{"start", std::string("influence")},
+          {"proposals", std::string("influence")},
+          {"budget", std::string("bytes")},
+          {"grow", 1.0},
+          {"maximiser", std::string("discrete")},
+          {"patience", 50.0},
+          {"rows_per_trial", 32.0}}},
+    };
+    return info;
+}
+
+} // namespace swift

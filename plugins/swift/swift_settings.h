@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_info.h"
+#include "engine/decoding/self_drafter.h"
+#include "engine/model/skip_set.h"
+#include "engine/search/layer_search.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace swift {
+
+/// What the search begins with.
+enum class StartSet {
+    Uniform,   ///< even distances at ratio r
+    Odd,       ///< every odd layer, as published
+    Library,   ///< what an earlier run stored for this task
+    Last,      ///< what an earlier run stored last, for whatever task
+    Influence, ///< the sublayers that change the residual stream least
+    Manual,    ///< the setting skip_set
+};
+
+/// How the skip set is searched for. Source of the defaults: swift.md 6.1.
+struct SearchSettings {
+    bool isOn = true;
+    bool usesBayesian = true;
+    double ratio = 0.45;    ///< r
+    int window = 32;        ///< gamma
+    int bayesianEvery = 25; ///< beta
+    int maxTrials = 1000;   ///< S
+    double stopScore = 0.95;
+    int patience = 300;
+    int stepsPerTrial = 1; ///< opt_interval
+    int rowsPerTrial = 8;
+    StartSet start = StartSet::Uniform;
+    engine::SkipSet manualSet;
+    bool followsInfluence = false; ///< random proposals
+    bool countsBytes = false;      ///< the budget, instead of sublayers
+    bool growsRatio = false;
+    double growScore = 0.8;
+    bool scoresStart = true;
+    bool rescores = true;
+    double restartDrop = 0.15; ///< 0 = never
+    double lowerBelow = 0.7;   ///< 0 = never
+    double minimumRatio = 0.05;
+    double ratioStep = 0.05;
+    bool isAsPublished = false; ///< ties, registration and strict comparisons of the code
+    engine::BayesianMaximiser maximiser = engine::BayesianMaximiser::ContinuousTopK;
+    std::uint64_t seed = 1;
+};
+
+/// All settings of the decoder, checked.
+struct SwiftSettings {
+    SearchSettings search;
+    engine::SelfDraftOptions draft;
+    double epsilon = 0.8;
+    int maxDraft = 25;
+
+    /// From resolved values. Errors: InvalidInput for texts that say nothing sensible.
+    static engine::Result<SwiftSettings>
+    make(const engine::SettingValues& values, bool isGreedy, int preferredTreeNodes);
+
+    /// Whether the search must begin anew to follow `next`.
+    bool needsNewSearch(const SwiftSettings& next) const;
+};
+
+/// What the decoder says about itself, with its profiles.
+engine::DecoderInfo swiftInfo();
+
+} // namespace swift

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/swift/task_search.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace swift {
+
+using namespace engine;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Candidates tried at one ratio before growing gives up on it.
+constexpr int kTrialsPerLevel = 8;
+
+} // namespace
+
+TaskSearch::TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings)
+    : m_settings(settings)
+    , m_surroundings(std::move(surroundings))
+    , m_choices(m_surroundings.config, settings) {}
+
+Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
+                                    SearchSurroundings surroundings,
+                                    SearchReport& report) {
+    TaskSearch search(settings, std::move(surroundings));
+    ENGINE_TRY_DO(search.beginSearch("start", report));
+    return search;
+}
+
+PlanChange TaskSearch::describe(std::string reason) const {
+    return {.planId = 0,
+            .plan = m_incumbent,
+            .skipRatio = m_incumbentRatio,
+            .reason = std::move(reason)};
+}
+
+/// Forgets everything but the count of trials and begins with the start set.
+Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& report) {
+    ENGINE_TRY(
+        Start start,
+        m_choices.start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
+    m_isGrowing = m_settings.growsRatio && start.ratio < m_settings.ratio;
+    m_searchTrials = m_idle = m_levelTrials = 0;
+    m_isOver = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
+    m_referenceAcceptance = 0.0;
+    m_watch.clear();
+    prepareSearches(start.ratio);
+    install(start.plan, 0.0, start.ratio);
+    m_startPlan = std::move(start.plan);
+    m_startWaits = m_settings.scoresStart;
+    report.planChanges.push_back(describe(std::string(reason)));
+    if (!start.remark.empty())
+        report.remarks.push_back(std::move(start.remark));
+    return {};
+}
+
+/// New searches for sets of this ratio: what was learnt about others says little about them.
+void TaskSearch::prepareSearches(double ratio) {
+    m_ratio = ratio;
+    if (m_choices.space().dims() == 0)
+        return;
+    LayerSearchOptions options{.space = m_choices.space(),
+                               .budget = m_choices.budget(ratio),
+                               .seed = m_settings.seed + static_cast<std::uint64_t>(m_searches++),
+                               .weights = m_choices.weights(m_surroundings.influence)};
+    BayesianOptions bayesian;
+    bayesian.maximiser = m_settings.maximiser;
+    bayesian.registerContinuousPoint = m_settings.isAsPublished;
+    bayesian.tieBreak = m_settings.isAsPublished ? TieBreak::Lexicographic : TieBreak::Seeded;
+    m_random = makeRandomSearch(options);
+    m_bayesian = makeBayesianSearch(options, bayesian);
+}
+
+void TaskSearch::install(const LayerPlan& plan, double score, double ratio) {
+    m_incumbent = plan;
+    m_incumbentRatio = ratio;
+    m_best = score;
+}
+
+Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
+    if (isOver())
+        return {};
+    if (m_startWaits)
+        return measureStart(window, report);
+    if (m_settings.rescores && m_scoredWindow != window.id)
+        return rescore(window, report);
+    return measureCandidate(window, report);
+}
+
+Result<TrialRecord>
+TaskSearch::measure(const Trial& trial, const ScoredWindow& window, bool counts) {
+    const auto start = Clock::now();
+    ENGINE_TRY(Matchness matchness, window.score(trial.plan));
+    m_random->record(trial, matchness.score);
+    m_bayesian->record(trial, matchness.score);
+    TrialRecord record;
+    record.kind = trialKindName(trial.kind);
+    record.counts = counts;
+    record.score = matchness.score;
+    record.plan = trial.plan;
+    record.ticks = std::move(matchness.matches);
+    record.scoreMs = millisecondsSince(start);
+    return record;
+}
+
+/// The start set: no trial, but what candidates are measured against from here on.
+Result<void> TaskSearch::measureStart(const ScoredWindow& window, SearchReport& report) {
+    const TrialKind kind =
+        m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start;
+    const Trial trial = makeTrial(kind, m_choices.space(), m_startPlan);
+    ENGINE_TRY(TrialRecord record, measure(trial, window, false));
+    m_startWaits = false;
+    const bool isInstalled = m_startPlan == m_incumbent;
+    if (isInstalled || beatsIncumbent(record.score)) {
+        install(m_startPlan, record.score, m_ratio);
+        m_scoredWindow = window.id;
+        record.isBest = true;
+        if (!isInstalled)
+            report.planChanges.push_back(describe("larger r"));
+    }
+    record.index = m_trials;
+    record.best = m_best;
+    report.trials.push_back(std::move(record));
+    if (m_isGrowing)
+        grow(report);
+    endIfDone(report);
+    return {};
+}
+
+Result<void> TaskSearch::rescore(const ScoredWindow& window, SearchReport& report) {
+    const Trial trial = makeTrial(TrialKind::Rescore, m_choices.space(), m_incumbent);
+    ENGINE_TRY(TrialRecord record, measure(trial, window, false));
+    m_best = record.score;
+    m_scoredWindow = window.id;
+    record.index = m_trials;
+    record.best = m_best;
+    record.isBest = true;
+    report.trials.push_back(std::move(record));
+    endIfDone(report);
+    return {};
+}
+
+Result<Trial> TaskSearch::nextTrial(std::stop_token stop) {
+    const bool isBayesian =
+        m_settings.usesBayesian && (m_searchTrials + 1) % m_settings.bayesianEvery == 0;
+    return (isBayesian ? m_bayesian : m_random)->nextTrial(std::move(stop));
+}
+
+Result<void> TaskSearch::measureCandidate(const ScoredWindow& window, SearchReport& report) {
+    const auto start = Clock::now();
+    ENGINE_TRY(const Trial trial, nextTrial(window.stop));
+    const double suggestMs = millisecondsSince(start);
+    ENGINE_TRY(TrialRecord record, measure(trial, window, true));
+    record.suggestMs = suggestMs;
+    record.isBest = beatsIncumbent(record.score);
+    countTrial(record.isBest);
+    if (record.isBest) {
+        const bool isLarger = m_ratio > m_incumbentRatio;
+        install(record.plan, record.score, m_ratio);
+        m_scoredWindow = window.id;
+        report.planChanges.push_back(describe(isLarger ? "larger r" : "better"));
+    }
+    record.index = m_trials;
+    record.best = m_best;
+    report.trials.push_back(std::move(record));
+    if (m_isGrowing)
+        grow(report);
+    endIfDone(report);
+    return {};
+}
+
+/// A larger ratio need not do better than a smaller one, only well enough.
+bool TaskSearch::beatsIncumbent(double score) const {
+    if (m_isGrowing && m_ratio > m_incumbentRatio)
+        return score >= m_settings.growScore;
+    return score > m_best;
+}
+
+void TaskSearch::countTrial(bool isBetter) {
+    ++m_trials;
+    ++m_searchTrials;
+    ++m_levelTrials;
+    m_idle = isBetter ? 0 : m_idle + 1;
+}
+
+/// The limits. The published code exceeds patience and S by one before it stops.
+void TaskSearch::endIfDone(SearchReport& report) {
+    if (m_isOver || m_isGrowing)
+        return;
+    const int slack = m_settings.isAsPublished ? 1 : 0;
+    if (m_best > m_settings.stopScore)
+        report.remarks.push_back(fmt::format(
+            "The search ends: matchness {:.3f} is above {:.2f}.", m_best, m_settings.stopScore));
+    else if (m_idle >= m_settings.patience + slack)
+        report.remarks.push_back(
+            fmt::format("The search ends: {} trials in a row brought nothing better.", m_idle));
+    else if (m_searchTrials >= m_settings.maxTrials + slack)
+        report.remarks.push_back(
+            fmt::format("The search ends: {} trials are done.", m_searchTrials));
+    else
+        return;
+    m_isOver = true;
+    m_watch.clear();
+}
+
+/// While growing: on to a larger ratio when this one does well enough, back when it does not.
+void TaskSearch::grow(SearchReport& report) {
+    const bool isProven = m_incumbentRatio == m_ratio && m_best >= m_settings.growScore;
+    if (!isProven) {
+        if (!m_startWaits && m_levelTrials >= kTrialsPerLevel)
+            settle(report);
+        return;
+    }
+    if (m_ratio + 1e-9 >= m_settings.ratio) {
+        settle(report);
+        return;
+    }
+    const double larger = std::min(m_settings.ratio, m_ratio + m_settings.ratioStep);
+    prepareSearches(larger);
+    m_levelTrials = 0;
+    m_startPlan = m_choices.leastInfluence(m_surroundings.influence, larger);
+    m_startWaits = true;
+}
+
+/// Growing is over: the search goes on at the ratio of the incumbent.
+void TaskSearch::settle(SearchReport& report) {
+    m_isGrowing = false;
+    m_startWaits = false;
+    m_idle = 0;
+    if (m_ratio != m_incumbentRatio)
+        prepareSearches(m_incumbentRatio);
+    report.remarks.push_back(
+        fmt::format("r has grown to {:.2f}, where matchness is {:.2f}.", m_incumbentRatio, m_best));
+}
+
+void TaskSearch::observe(const DecodeStep& step,
+                         const std::vector<double>& influence,
+                         SearchReport& report) {
+    m_surroundings.influence = influence;
+    if (step.draft.draftSteps() == 0 || !m_settings.isOn)
+        return;
+    const int accepted = static_cast<int>(step.path.size());
+    const auto acceptance = m_watch.add(accepted, step.draft.draftSteps());
+    if (!acceptance)
+        return;
+    if (m_isOver && m_settings.restartDrop > 0.0) {
+        if (m_referenceAcceptance - *acceptance >= m_settings.restartDrop) {
+            report.remarks.push_back(
+                fmt::format("Acceptance fell from {:.2f} to {:.2f}: the search begins anew.",
+                            m_referenceAcceptance,
+                            *acceptance));
+            if (auto begun = beginSearch("restart", report); !begun)
+                report.remarks.push_back(begun.error().message);
+            return;
+        }
+        if (m_referenceAcceptance == 0.0)
+            m_referenceAcceptance = *acceptance;
+    }
+    const bool isTried = m_trials >= 2 * m_settings.bayesianEvery || m_isOver;
+    if (*acceptance < m_settings.lowerBelow && isTried && !m_isGrowing)
+        lowerRatio(*acceptance, report);
+}
+
+/// Source: arXiv 2410.06916 appendix C.2; the rule is swift.md 2.4.
+void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
+    const double lower = std::max(m_settings.minimumRatio, m_incumbentRatio - m_settings.ratioStep);
+    if (lower >= m_incumbentRatio || m_choices.space().dims() == 0)
+        return;
+    report.remarks.push_back(
+        fmt::format("r is lowered from {:.2f} to {:.2f}: acceptance was {:.2f} "
+                    "over the last {} drafted tokens.",
+                    m_incumbentRatio,
+                    lower,
+                    acceptance,
+                    AcceptanceWatch::kStretch));
+    prepareSearches(lower);
+    m_startPlan = m_settings.start == StartSet::Influence
+                      ? m_choices.leastInfluence(m_surroundings.influence, lower)
+                      : m_choices.space().uniform(lower);
+    install(m_startPlan, 0.0, lower);
+    m_startWaits = m_settings.scoresStart;
+    m_searchTrials = m_idle = 0;
+    m_isOver = m_settings.maxTrials == 0;
+    m_referenceAcceptance = 0.0;
+    report.planChanges.push_back(describe("lower r"));
+}
+
+} // namespace swift

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/lossless_case.h"
+
+#include "engine/loading/model_files.h"
+#include "engine/model/skip_set.h"
+#include "tests/support/golden_tensors.h"
+#include "tests/support/tiny_model.h"
+
+#include <QDir>
+
+#include <algorithm>
+
+namespace support {
+
+using namespace engine;
+
+namespace {
+
+std::unique_ptr<Transformer> plainDouble(const ModelConfig& config, const WeightSource& weights) {
+    auto made = makePlainTransformer(config, weights, {.precision = Precision::F64});
+    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    return std::move(made).value();
+}
+
+struct Answer {
+    std::vector<TokenId> tokens;
+    std::string fault;
+    int drafted = 0;
+};
+
+/// Whether the cached numbers are those of a fresh prefill.
+bool equalsFreshPrefill(SpyTransformer& spy, std::span<const TokenId> tokens) {
+    std::vector<std::byte> found = liveBytes(*spy.seenCache);
+    auto cache = spy.makeCache(static_cast<Position>(tokens.size()));
+    ENGINE_CHECK(cache.hasValue(), "no memory");
+    CachedSequence fresh(std::move(cache).value());
+    ENGINE_CHECK(fresh.fill(spy, tokens, {}).hasValue(), "a prefill failed");
+    return liveBytes(fresh.cache()) == found;
+}
+
+/// Decodes one prompt to its end and checks the invariants between steps.
+Answer decode(Decoder& decoder, const LosslessCase& tried, std::size_t which, SpyTransformer* spy) {
+    Answer answer;
+    const std::vector<TokenId>& prompt = tried.prompts[which];
+    const auto begun = decoder.begin(
+        {.tokens = prompt, .maxTokens = tried.maxTokens, .endIds = tried.endIds, .task = "case"},
+        {});
+    if (!begun)
+        return {{}, begun.error().message};
+    const auto isAtEnd = [&] {
+        return static_cast<int>(answer.tokens.size()) >= tried.maxTokens ||
+               decoder.remainingContext() <= 0 ||
+               (!answer.tokens.empty() &&
+                std::find(tried.endIds.begin(), tried.endIds.end(), answer.tokens.back()) !=
+                    tried.endIds.end());
+    };
+    std::vector<TokenId> all = prompt;
+    while (!isAtEnd()) {
+        auto step = decoder.step();
+        if (!step)
+            return {{}, step.error().message};
+        answer.drafted += step.value().draft.size();
+        const auto& tokens = step.value().tokens;
+        answer.tokens.insert(answer.tokens.end(), tokens.begin(), tokens.end());
+        all.insert(all.end(), tokens.begin(), tokens.end());
+        if (decoder.cachedTokens() != static_cast<int>(all.size()) - 1)
+            answer.fault = fmt::format(
+                "{} rows are cached behind {} tokens", decoder.cachedTokens(), all.size());
+        if (spy != nullptr && !equalsFreshPrefill(*spy, std::span(all).first(all.size() - 1)))
+            answer.fault =
+                fmt::format("the cache of {} rows is no fresh prefill's", all.size() - 1);
+        if (!answer.fault.empty())
+            return answer;
+    }
+    if (auto report = decoder.endAnswer(); !report)
+        answer.fault = report.error().message;
+    return answer;
+}
+
+} // namespace
+
+std::vector<CaseModel> caseModels() {
+    std::vector<CaseModel> models;
+    ModelConfig config = tinyConfig();
+    config.layerCount = 5;
+    config.layerWindows.assign(5, 0);
+    models.push_back({"random", plainDouble(config, randomWeights(config, 7))});
+    const QDir folder(SWIFT_STUDIO_SHARED_DIR "/golden/models");
+    for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+        const auto files = ModelFiles::open(folder.filePath(name).toStdString());
+        ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
+        auto golden = files.value().config();
+        const auto weights = files.value().weights();
+        ENGINE_CHECK(golden.hasValue() && weights.hasValue(), "{}", name.toStdString());
+        models.push_back({name.toStdString(), plainDouble(golden.value(), *weights.value())});
+    }
+    return models;
+}
+
+std::string randomSkipSet(CaseRandom& random, int first, int end, double part) {
+    SkipSet set;
+    for (int layer = first; layer < end; ++layer) {
+        if (random.part() < part)
+            set.attention.push_back(layer);
+        if (random.part() < part)
+            set.mlp.push_back(layer);
+    }
+    return skipSetJson(set);
+}
+
+LosslessCase randomCase(CaseRandom& random, Transformer& transformer, bool samples) {
+    LosslessCase made;
+    const int vocab = transformer.config().vocabSize;
+    for (int prompt = 0; prompt < 2; ++prompt) {
+        std::vector<TokenId> tokens;
+        for (int left = random.oneIn(6) ? 1 : random.whole(2, 12); left > 0; --left)
+            tokens.push_back(random.whole(0, vocab - 1));
+        made.prompts.push_back(std::move(tokens));
+    }
+    made.maxTokens = random.oneIn(8) ? 1 : random.whole(2, 16);
+    made.contextLength = random.oneIn(4) ? random.whole(13, 24) : 64;
+    if (samples) {
+        made.sampling.temperature = 0.3 + 1.2 * random.part();
+        made.sampling.topP = random.oneIn(2) ? 1.0 : 0.5 + 0.5 * random.part();
+        made.sampling.topK = random.oneIn(2) ? 0 : random.whole(1, 30);
+        made.sampling.seed = static_cast<std::uint64_t>(random.whole(0, 1 << 30));
+    }
+    if (random.oneIn(2)) { // an end that vanilla itself meets somewhere
+        auto vanilla = makeVanillaDecoder(transformer, made.sampling, made.contextLength);
+        const Answer answer = decode(*vanilla.value(), made, 0, nullptr);
+        if (!answer.tokens.empty())
+            made.endIds = {random.oneOf(answer.tokens)};
+    }
+    return made;
+}
+
+std::string compareWithVanilla(DecoderRegistry& registry,
+                               const std::string& decoder,
+                               const LosslessCase& tried,
+                               Transformer& transformer,
+                               int* draftedTokens) {
+    auto vanilla = makeVanillaDecoder(transformer, tried.sampling, tried.contextLength);
+    SpyTransformer spy(transformer);
+    auto tested = registry.make(decoder,
+                                {.transformer = spy,
+                                 .sampling = tried.sampling,
+                                 .contextLength = tried.contextLength,
+                                 .settings = tried.settings});
+    if (!tested)
+        return tested.error().message;
+    for (std::size_t prompt = 0; prompt < tried.prompts.size(); ++prompt) {
+        const Answer expected = decode(*vanilla.value(), tried, prompt, nullptr);
+        const Answer found = decode(*tested.value(), tried, prompt, &spy);
+        *draftedTokens += found.drafted;
+        if (!found.fault.empty())
+            return found.fault;
+        if (found.tokens != expected.tokens)
+            return fmt::format("answer {} has other tokens", prompt);
+    }
+    return {};
+}
+
+} // namespace support

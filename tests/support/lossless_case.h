@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "tests/support/spy_transformer.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace support {
+
+/// A network that random cases run on.
+struct CaseModel {
+    std::string name;
+    std::unique_ptr<engine::Transformer> transformer; ///< plain, float64
+};
+
+/// One of every family in the golden data, and a random one that is always there.
+std::vector<CaseModel> caseModels();
+
+/// Chooses numbers for cases; the same seed gives the same cases.
+class CaseRandom {
+public:
+    explicit CaseRandom(std::uint64_t seed)
+        : m_engine(seed) {}
+
+    /// A whole number from `low` to `high`.
+    int whole(int low, int high) {
+        const auto range = static_cast<std::uint64_t>(high - low + 1);
+        return low + static_cast<int>(m_engine() % range);
+    }
+
+    /// A number from 0 to 1.
+    double part() { return static_cast<double>(m_engine() >> 11U) * 0x1.0p-53; }
+
+    bool oneIn(int n) { return whole(1, n) == 1; }
+
+    template <typename T> const T& oneOf(const std::vector<T>& values) {
+        return values[static_cast<std::size_t>(whole(0, static_cast<int>(values.size()) - 1))];
+    }
+
+private:
+    std::mt19937_64 m_engine;
+};
+
+/// What one answer starts from and how it shall be drawn.
+struct LosslessCase {
+    std::vector<std::vector<engine::TokenId>> prompts; ///< asked one behind the other
+    std::vector<engine::TokenId> endIds;
+    int maxTokens = 16;
+    int contextLength = 0;
+    engine::SamplingOptions sampling;
+    engine::SettingValues settings; ///< of the decoder under test
+};
+
+/// Prompts of 1 to 12 tokens, answers of 1 to 16, contexts that may end within one, ends that lie
+/// within an answer.
+LosslessCase randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples);
+
+/// Runs a case with a decoder and with vanilla and checks, after every step, the tokens, the count
+/// of cached rows and the cached numbers. Returns what is wrong, empty if nothing.
+std::string compareWithVanilla(engine::DecoderRegistry& registry,
+                               const std::string& decoder,
+                               const LosslessCase& tried,
+                               engine::Transformer& transformer,
+                               int* draftedTokens);
+
+/// A skip set as JSON text: each sublayer of layers [first, end) with probability `part`.
+std::string randomSkipSet(CaseRandom& random, int first, int end, double part);
+
+} // namespace support
