@@ -8,9 +8,7 @@ using namespace engine;
 namespace {
 
 /// Asks one turn and adds it to `answers`; gives the answer's text.
-Result<std::string> answerTurn(Decoder& decoder,
-                               const GenerationRequest& asked,
-                               Answers& answers) {
+Result<std::string> answerTurn(Decoder& decoder, const GenerationRequest& asked, Answers& answers) {
     GenerationRequest request = asked;
     DecodeTally tally;
     request.onStep = [&](const DecodeStep& step, std::string_view text) {
@@ -29,8 +27,7 @@ Result<std::string> answerTurn(Decoder& decoder,
     answers.promptMs += result.metrics.promptMs;
     answers.decodeMs += result.metrics.decodeMs;
     answers.isCancelled = result.reason == FinishReason::Cancelled;
-    answers.turns.push_back(
-        {{asked.prompt.begin(), asked.prompt.end()}, std::move(result.tokens)});
+    answers.turns.push_back({{asked.prompt.begin(), asked.prompt.end()}, std::move(result.tokens)});
     return std::move(result.text);
 }
 

@@ -39,10 +39,10 @@ loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& st
     model.name = files.path().filename().string();
     ENGINE_TRY(model.tokenizer, openTokenizer(files));
     if (!model.tokenizer)
-        return Error{ErrorCode::NotFound,
-                     fmt::format("{} holds no tokenizer, so prompts cannot be read.",
-                                 files.path().string()),
-                     "Add tokenizer.json or tokenizer.model."};
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("{} holds no tokenizer, so prompts cannot be read.", files.path().string()),
+            "Add tokenizer.json or tokenizer.model."};
     ENGINE_TRY_DO(checkTokenizerFits(*model.tokenizer, config));
     ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(files, *model.tokenizer, isRaw));
     model.encoder.emplace(std::move(encoder));
