@@ -92,17 +92,15 @@ Result<void> finish(const SearchOptions& options,
                     const DataModel& model,
                     const FoundSet& found,
                     const Console& console) {
-    if (!found.plan && found.isCancelled)
+    if (found.isCancelled && found.scored == 0)
         return cancelledError();
-    if (!found.plan || found.trials == 0)
-        return found.isCancelled
-                   ? cancelledError()
-                   : Error{ErrorCode::InvalidInput,
-                           fmt::format("The search has tried no set: {} prompts of {} tokens at "
-                                       "most are too little.",
-                                       found.prompts,
-                                       options.maxTokens.value_or(kDefaultMaxTokens)),
-                           "Give more prompts, a larger --max-tokens, or --set gamma=16."};
+    if (!found.plan || found.scored == 0)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The search has tried no set: {} prompts of {} tokens at most are "
+                                 "too little.",
+                                 found.prompts,
+                                 options.maxTokens.value_or(kDefaultMaxTokens)),
+                     "Give more prompts, a larger --max-tokens, or --set gamma=16."};
     const Json json = foundJson(options, model, found);
     ENGINE_TRY_DO(writeFileAtomically(
         options.out, json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));

@@ -28,6 +28,7 @@ struct CollectedWindow {
 void follow(const SearchReport& report, const SearchWatcher& watcher, FoundSet& found) {
     for (const TrialRecord& trial : report.trials) {
         found.trials = trial.index;
+        ++found.scored;
         watcher.onTrial(trial);
     }
     if (!report.trials.empty())
@@ -135,6 +136,7 @@ private:
         TrialRecord told;
         told.kind = trialKindName(m_trial.kind);
         told.index = ++m_found.trials;
+        ++m_found.scored;
         told.score = score;
         told.best = *m_found.score;
         told.isBest = isBest;

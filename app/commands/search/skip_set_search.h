@@ -17,6 +17,7 @@ struct FoundSet {
     std::optional<double> score; ///< matchness; none when this very set was not scored
     double ratio = 0.0;          ///< share of the searchable sublayers that it was to skip
     int trials = 0;
+    int scored = 0; ///< trials, start sets and re-scores
     int prompts = 0;
     bool isCancelled = false;
 };

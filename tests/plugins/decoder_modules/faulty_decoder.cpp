@@ -59,6 +59,9 @@ private:
     }
 
     void spoil(DecodeStep& step) const {
+        const bool isThird = m_target.output().size() == 3;
+        if ((m_fault == "wrong token" && isThird) || (m_fault == "twin token" && isThird))
+            step.tokens.front() ^= m_fault == "twin token" ? 1 : 2;
         if (m_fault == "no tokens")
             step.tokens.clear();
         if (m_fault == "no facts")
