@@ -48,7 +48,13 @@ SkipBudget SkipChoices::budget(double ratio) const {
 LayerPlan SkipChoices::leastInfluence(const std::vector<double>& influence, double ratio) const {
     if (influence.empty())
         return m_space.uniform(ratio);
-    const std::vector<double> values = byCoordinate(influence, m_space);
+    std::vector<double> values = byCoordinate(influence, m_space);
+    // A large sublayer may do more harm, for it saves more; by the root, as measured: by influence
+    // alone 11 attention sublayers of the default model agree .59, 5 sublayers of as many bytes
+    // .69.
+    if (m_settings.countsBytes)
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] /= std::sqrt(m_bytes[i]);
     std::vector<int> order(values.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -60,9 +66,10 @@ LayerPlan SkipChoices::leastInfluence(const std::vector<double>& influence, doub
 std::vector<double> SkipChoices::weights(const std::vector<double>& influence) const {
     if (!m_settings.followsInfluence || influence.empty())
         return {};
+    constexpr double kSharpness = 3.0; // of the preference: as 1 to 8 for twice the influence
     std::vector<double> weights = byCoordinate(influence, m_space);
     for (double& weight : weights)
-        weight = 1.0 / std::pow(std::max(weight, 1e-6), 3.0);
+        weight = std::pow(std::max(weight, 1e-6), -kSharpness);
     return weights;
 }
 

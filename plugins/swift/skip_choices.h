@@ -32,8 +32,8 @@ public:
     /// Shapes: influence [2 * layers] or empty.
     engine::LayerPlan leastInfluence(const std::vector<double>& influence, double ratio) const;
 
-    /// How likely a random proposal takes each coordinate: the more, the more bytes it saves for
-    /// the harm it does; empty = all alike.
+    /// How likely a random proposal takes each coordinate: the less influence, the more; empty =
+    /// all alike. Shapes: [dims].
     std::vector<double> weights(const std::vector<double>& influence) const;
 
     /// The start set that the settings name. Errors: InvalidInput for a manual set of another

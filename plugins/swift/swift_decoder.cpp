@@ -88,7 +88,7 @@ Result<DecodeStep> SwiftDecoder::step() {
         return plainStep();
     SearchReport report = takeReport();
     if (isTrialDue())
-        ENGINE_TRY_DO(optimise(fullWindow(), report));
+        ENGINE_TRY_DO(optimise(m_window, report));
     const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
     const LayerPlan plan = m_state->search.plan();
     numberPlans(report);
@@ -120,7 +120,7 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
     if (m_state != nullptr) {
         const int outputs = static_cast<int>(m_target.output().size());
         const SearchSettings& search = m_settings.search;
-        int owed = std::min({m_rowsSinceTrial / search.rowsPerTrial,
+        int owed = std::min({static_cast<int>(m_rowsSinceTrial / m_state->search.rowsToNextTrial()),
                              m_stepsSinceTrial / search.stepsPerTrial,
                              kMostTrialsAtEnd});
         if (m_hadWindow || outputs < kShortestWindow)
@@ -138,12 +138,10 @@ bool SwiftDecoder::hasWindow() const {
     return static_cast<int>(m_target.output().size()) > m_window;
 }
 
-int SwiftDecoder::fullWindow() const { return m_window; }
-
 bool SwiftDecoder::isTrialDue() const {
     return hasWindow() && !m_state->search.isOver() &&
            m_stepsSinceTrial >= m_settings.search.stepsPerTrial &&
-           m_rowsSinceTrial >= m_settings.search.rowsPerTrial;
+           m_rowsSinceTrial >= m_state->search.rowsToNextTrial();
 }
 
 /// The answer's first tokens; what must come out is the full model's most probable token (the

@@ -38,9 +38,7 @@ private:
     bool hasWindow() const;
     engine::Result<void> optimise(int comparisons, engine::SearchReport& report);
     engine::MatchnessWindow window(int comparisons) const;
-    int fullWindow() const;
     void numberPlans(engine::SearchReport& report);
-    void addPending(engine::SearchReport& report);
     engine::DecoderPhase phase() const;
     void remember(engine::SearchReport& report);
     engine::SearchReport takeReport();

@@ -141,10 +141,15 @@ std::vector<SettingInfo> mainSettings() {
              "steps",
              kTrial,
              "Decode steps between two trials, at least."),
-        with(integer("rows_per_trial", "Rows per trial", 8, {1, 1000000}),
+        with(integer("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
              "rows",
              kTrial,
              "Rows verified between two trials, at least: bounds what searching costs."),
+        with(integer("trials_to_double", "Trials to double", 50, {0, 1000000}),
+             "trials",
+             kTrial,
+             "Behind so many trials twice the rows lie between two of them, behind twice as many "
+             "five times; 0 = never more."),
     };
 }
 
@@ -216,7 +221,7 @@ std::vector<SettingInfo> searchSettings() {
              "",
              kSearch,
              "Begin with r = r_min and grow towards r while matchness stays high enough."),
-        with(number("grow_score", "Score to grow", 0.8, {0.0, 1.0}),
+        with(number("grow_score", "Score to grow", 0.7, {0.0, 1.0}),
              "",
              kTrial,
              "Matchness that a set must reach before a larger r is tried."),
@@ -275,6 +280,7 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     search.patience = integerOf(values, "patience");
     search.stepsPerTrial = integerOf(values, "opt_interval");
     search.rowsPerTrial = integerOf(values, "rows_per_trial");
+    search.trialsToDouble = integerOf(values, "trials_to_double");
     search.start = startNamed(textOf(values, "start"));
     ENGINE_TRY(search.manualSet, manualSet(values));
     search.followsInfluence = textOf(values, "proposals") == "influence";
@@ -333,6 +339,7 @@ DecoderInfo swiftInfo() {
          {{"start", std::string("odd")},
           {"siblings", std::string("published")},
           {"rows_per_trial", 1.0},
+          {"trials_to_double", 0.0},
           {"score_start", 0.0},
           {"rescore", 0.0},
           {"restart_drop", 0.0},
@@ -346,7 +353,6 @@ DecoderInfo swiftInfo() {
           {"budget", std::string("bytes")},
           {"grow", 1.0},
           {"maximiser", std::string("discrete")},
-          {"patience", 50.0},
           {"rows_per_trial", 32.0}}},
     };
     return info;

@@ -32,13 +32,14 @@ struct SearchSettings {
     double stopScore = 0.95;
     int patience = 300;
     int stepsPerTrial = 1; ///< opt_interval
-    int rowsPerTrial = 8;
+    int rowsPerTrial = 4;
+    int trialsToDouble = 50; ///< behind which trials are half as frequent; 0 = always as frequent
     StartSet start = StartSet::Uniform;
     engine::SkipSet manualSet;
     bool followsInfluence = false; ///< random proposals
     bool countsBytes = false;      ///< the budget, instead of sublayers
     bool growsRatio = false;
-    double growScore = 0.8;
+    double growScore = 0.7;
     bool scoresStart = true;
     bool rescores = true;
     double restartDrop = 0.15; ///< 0 = never

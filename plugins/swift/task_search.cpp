@@ -19,6 +19,9 @@ double millisecondsSince(Clock::time_point start) {
 /// Candidates tried at one ratio before growing gives up on it.
 constexpr int kTrialsPerLevel = 8;
 
+/// Ratios that differ by less are the same but for rounding.
+constexpr double kSameRatio = 1e-9;
+
 } // namespace
 
 TaskSearch::TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings)
@@ -48,6 +51,7 @@ Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& repo
         m_choices.start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
     m_isGrowing = m_settings.growsRatio && start.ratio < m_settings.ratio;
     m_searchTrials = m_idle = m_levelTrials = 0;
+    m_trialsBefore = m_trials;
     m_isOver = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
     m_referenceAcceptance = 0.0;
     m_watch.clear();
@@ -82,6 +86,13 @@ void TaskSearch::install(const LayerPlan& plan, double score, double ratio) {
     m_incumbent = plan;
     m_incumbentRatio = ratio;
     m_best = score;
+}
+
+double TaskSearch::rowsToNextTrial() const {
+    if (m_settings.trialsToDouble == 0)
+        return m_settings.rowsPerTrial;
+    const double part = static_cast<double>(m_trials - m_trialsBefore) / m_settings.trialsToDouble;
+    return m_settings.rowsPerTrial * (1.0 + part * part);
 }
 
 Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
@@ -218,7 +229,7 @@ void TaskSearch::grow(SearchReport& report) {
             settle(report);
         return;
     }
-    if (m_ratio + 1e-9 >= m_settings.ratio) {
+    if (m_ratio + kSameRatio >= m_settings.ratio) {
         settle(report);
         return;
     }
@@ -236,8 +247,8 @@ void TaskSearch::settle(SearchReport& report) {
     m_idle = 0;
     if (m_ratio != m_incumbentRatio)
         prepareSearches(m_incumbentRatio);
-    report.remarks.push_back(
-        fmt::format("r has grown to {:.2f}, where matchness is {:.2f}.", m_incumbentRatio, m_best));
+    report.remarks.push_back(fmt::format(
+        "r grows no further than {:.2f}, where matchness is {:.2f}.", m_incumbentRatio, m_best));
 }
 
 void TaskSearch::observe(const DecodeStep& step,
@@ -263,7 +274,7 @@ void TaskSearch::observe(const DecodeStep& step,
         if (m_referenceAcceptance == 0.0)
             m_referenceAcceptance = *acceptance;
     }
-    const bool isTried = m_trials >= 2 * m_settings.bayesianEvery || m_isOver;
+    const bool isTried = m_trials - m_trialsBefore >= 2 * m_settings.bayesianEvery || m_isOver;
     if (*acceptance < m_settings.lowerBelow && isTried && !m_isGrowing)
         lowerRatio(*acceptance, report);
 }

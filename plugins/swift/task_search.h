@@ -56,6 +56,10 @@ public:
     /// No further trial is wanted.
     bool isOver() const { return m_isOver || !m_settings.isOn; }
 
+    /// Rows to verify before the next trial. Grows with the square of the trials, so that searching
+    /// costs ever less however long it lasts; counted in rows, so that runs repeat.
+    double rowsToNextTrial() const;
+
     /// Settings that need no new search.
     void adopt(const SearchSettings& settings) { m_settings = settings; }
 
@@ -107,8 +111,9 @@ private:
     bool m_isGrowing = false;
     int m_levelTrials = 0; // at this ratio while growing
 
-    int m_trials = 0; // o, over all searches of this task
-    int m_searchTrials = 0;
+    int m_trials = 0;       // o, over all searches of this task
+    int m_trialsBefore = 0; // this search began from the start set
+    int m_searchTrials = 0; // since then or since r was lowered
     int m_idle = 0;
     int m_searches = 0;
     bool m_isOver = false;

@@ -57,9 +57,9 @@ private slots:
 
     void initTestCase() { m_models = support::caseModels(); }
 
-    void greedyEqualsVanilla() { runCases(2000, 200, false); }
+    void greedyEqualsVanilla() { runCases(2000, 600, false); }
 
-    void samplingEqualsVanillaTokenByToken() { runCases(500, 60, true); }
+    void samplingEqualsVanillaTokenByToken() { runCases(500, 150, true); }
 
     void settingsChangedWhileRunningChangeNoToken();
 

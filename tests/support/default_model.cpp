@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/default_model.h"
+
+#include "engine/experiments/data_stream.h"
+#include "engine/model/backend_registry.h"
+#include "engine/text/chat_prompt.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace support {
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kPath = SWIFT_STUDIO_CACHE_DIR "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr float kSilence = 1e-3F;
+constexpr std::string_view kLayers = "model.layers.";
+
+template <typename T> T valueOf(Result<T> result) {
+    ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+    return std::move(result).value();
+}
+
+/// The tensor's name behind "model.layers.N.", empty for other tensors.
+std::string_view nameInLayer(std::string_view name) {
+    if (!name.starts_with(kLayers))
+        return {};
+    return name.substr(name.find('.', kLayers.size()) + 1);
+}
+
+bool isOutputOfCopy(std::string_view name) {
+    const std::string_view inner = nameInLayer(name);
+    if (!inner.starts_with("self_attn.o_proj") && !inner.starts_with("mlp.down_proj"))
+        return false;
+    return std::stoi(std::string(name.substr(kLayers.size()))) % 2 == 1;
+}
+
+} // namespace
+
+PlantedWeights::PlantedWeights(const WeightSource& source, int layerCount)
+    : m_source(source) {
+    for (const TensorInfo& tensor : source.tensors()) {
+        const std::string_view inner = nameInLayer(tensor.name);
+        if (inner.empty()) {
+            m_tensors.push_back(tensor);
+            m_sourceNames.push_back(tensor.name);
+            continue;
+        }
+        const int layer = std::stoi(tensor.name.substr(kLayers.size()));
+        ENGINE_CHECK(layer < layerCount, "layer {} of {}", layer, layerCount);
+        for (const int copy : {2 * layer, 2 * layer + 1}) {
+            m_tensors.push_back(tensor);
+            m_tensors.back().name = fmt::format("{}{}.{}", kLayers, copy, inner);
+            m_sourceNames.push_back(tensor.name);
+        }
+    }
+}
+
+const TensorInfo* PlantedWeights::find(std::string_view name) const {
+    const auto found = std::find_if(m_tensors.begin(),
+                                    m_tensors.end(),
+                                    [&](const TensorInfo& tensor) { return tensor.name == name; });
+    return found == m_tensors.end() ? nullptr : &*found;
+}
+
+Result<void> PlantedWeights::readRows(const TensorInfo& tensor,
+                                      std::uint64_t firstRow,
+                                      std::uint64_t rowCount,
+                                      std::span<float> out) const {
+    const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
+    ENGINE_TRY_DO(m_source.readRows(*m_source.find(m_sourceNames[index]), firstRow, rowCount, out));
+    if (isOutputOfCopy(tensor.name))
+        for (float& value : out)
+            value *= kSilence;
+    return {};
+}
+
+Result<void> PlantedWeights::readRawRows(const TensorInfo& tensor,
+                                         std::uint64_t /*firstRow*/,
+                                         std::uint64_t /*rowCount*/,
+                                         std::span<std::byte> /*out*/) const {
+    return Error{ErrorCode::Unsupported, "Planted weights have no raw form: " + tensor.name, ""};
+}
+
+ModelConfig PlantedWeights::planted(ModelConfig config) {
+    std::vector<int> windows;
+    for (const int window : config.layerWindows)
+        windows.insert(windows.end(), 2, window);
+    config.layerWindows = std::move(windows);
+    config.layerCount *= 2;
+    return config;
+}
+
+bool DefaultModel::isThere() { return std::filesystem::exists(kPath); }
+
+DefaultModel DefaultModel::load(bool planted, std::string backend) {
+    BackendRegistry registry(std::filesystem::absolute(SWIFT_STUDIO_MODULE_DIR));
+    const auto names = registry.names();
+    if (backend.empty())
+        backend = std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
+    const ModelFiles files = valueOf(ModelFiles::open(kPath));
+    const auto weights = valueOf(files.weights());
+    DefaultModel model;
+    model.config = valueOf(files.config());
+    const PlantedWeights copies(*weights, model.config.layerCount);
+    if (planted)
+        model.config = PlantedWeights::planted(model.config);
+    const TransformerFactory factory = valueOf(registry.find(backend));
+    const WeightSource& source = planted ? static_cast<const WeightSource&>(copies) : *weights;
+    model.transformer = valueOf(factory(model.config, source, {}));
+    model.tokenizer = valueOf(loadTokenizer(files));
+    model.chatTemplate =
+        std::make_unique<ChatTemplate>(valueOf(chooseChatTemplate(files, *model.tokenizer)));
+    return model;
+}
+
+std::vector<TokenId> DefaultModel::prompt(const std::string& text) const {
+    return valueOf(encodeChat(*chatTemplate, {{"user", text}}, *tokenizer));
+}
+
+std::vector<TokenId> DefaultModel::endIds() const {
+    std::vector<TokenId> ids = config.eosIds;
+    const auto chat = chatEndIds(*tokenizer);
+    ids.insert(ids.end(), chat.begin(), chat.end());
+    return ids;
+}
+
+std::vector<std::string> dataPrompts(const std::string& task, int count) {
+    std::vector<std::string> prompts;
+    DataStream stream = valueOf(DataStream::open(
+        fmt::format("{}/data/{}.jsonl", SWIFT_STUDIO_SHARED_DIR, task), {.limit = count, .onlyTask = {}}));
+    while (auto item = valueOf(stream.next()))
+        if (const auto* record = std::get_if<DataRecord>(&*item))
+            prompts.push_back(record->turns.front());
+    return prompts;
+}
+
+} // namespace support

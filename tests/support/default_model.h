@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/model_files.h"
+#include "engine/model/transformer.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace support {
+
+/// Gives each layer of a network a near-silent copy behind it: layers 2i and 2i + 1 both have the
+/// weights of layer i, but the output projections of the copy are scaled by 1e-3. So it is known
+/// which sublayers can be skipped without harm: those of the odd layers.
+class PlantedWeights final : public engine::WeightSource {
+public:
+    /// `source` must outlive this.
+    PlantedWeights(const engine::WeightSource& source, int layerCount);
+
+    std::span<const engine::TensorInfo> tensors() const override { return m_tensors; }
+
+    const engine::TensorInfo* find(std::string_view name) const override;
+
+    engine::Result<void> readRows(const engine::TensorInfo& tensor,
+                                  std::uint64_t firstRow,
+                                  std::uint64_t rowCount,
+                                  std::span<float> out) const override;
+
+    engine::Result<void> readRawRows(const engine::TensorInfo& tensor,
+                                     std::uint64_t firstRow,
+                                     std::uint64_t rowCount,
+                                     std::span<std::byte> out) const override;
+
+    /// The config of the network with the copies.
+    static engine::ModelConfig planted(engine::ModelConfig config);
+
+private:
+    const engine::WeightSource& m_source;
+    std::vector<engine::TensorInfo> m_tensors;
+    std::vector<std::string> m_sourceNames; // [tensors]
+};
+
+/// The model that installer/run.sh fetches, ready to answer.
+struct DefaultModel {
+    engine::ModelConfig config;
+    std::unique_ptr<engine::Transformer> transformer;
+    std::unique_ptr<engine::Tokenizer> tokenizer;
+    std::unique_ptr<engine::ChatTemplate> chatTemplate;
+
+    /// False when it was never fetched.
+    static bool isThere();
+
+    /// `planted`: with a near-silent copy of each layer. `backend` is "torch" if there is such a
+    /// module, else "plain" (or as told). Fails by exception.
+    static DefaultModel load(bool planted, std::string backend = {});
+
+    /// A user's message in the chat template, as ids.
+    std::vector<engine::TokenId> prompt(const std::string& text) const;
+
+    std::vector<engine::TokenId> endIds() const;
+};
+
+/// The first `count` prompts of a file of the shared data (for several turns the first one).
+std::vector<std::string> dataPrompts(const std::string& task, int count);
+
+} // namespace support
