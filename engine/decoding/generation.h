@@ -50,6 +50,14 @@ struct GenerationResult {
 /// Told after each step: its tokens (cut at the answer's end) and the text that became certain.
 using GenerationProgress = std::function<void(const DecodeStep& step, std::string_view text)>;
 
+/// One step as it is told to whoever wants all of it. Guests of the call alone.
+struct StepDetails {
+    const DecodeStep& step;
+    std::string_view text;               ///< of all its tokens
+    std::span<const std::string> pieces; ///< [step.tokens] the part that each made certain
+    double stepMs = 0.0;                 ///< wall-clock, the search included
+};
+
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
@@ -58,6 +66,12 @@ struct GenerationRequest {
     const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
+    /// Told before onStep; not told of text that was held back to the end.
+    std::function<void(const StepDetails&)> onStepDetails = {};
+    /// Asked before each step: true lets the full model alone make it (Decoder::plainStep).
+    std::function<bool()> isBaselineStep = {};
+    /// Called before each step: the moment to change settings. An error ends the answer.
+    std::function<Result<void>()> betweenSteps = {};
     std::function<void(const SearchReport&)> onEnd = {}; ///< what the decoder did at the end
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };
