@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
     app::addDecodersCommand(cli, chosen);
     app::addCompareCommand(cli, chosen);
     app::addSearchCommand(cli, chosen);
+    app::addStreamCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);

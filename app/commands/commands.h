@@ -29,6 +29,7 @@ void addChatCommand(CLI::App& app, ChosenCommand& chosen);
 void addDecodersCommand(CLI::App& app, ChosenCommand& chosen);
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
+void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);

@@ -36,9 +36,9 @@ Result<std::string> answerTurn(Decoder& decoder, const GenerationRequest& asked,
 Result<Answers>
 answerRecord(Decoder& decoder, const DataRecord& record, const AnswerRequest& request) {
     Answers answers;
-    std::vector<ChatMessage> messages;
+    std::vector<StoredMessage> messages;
     for (const std::string& turn : record.turns) {
-        messages.push_back({"user", turn});
+        messages.push_back({{"user", turn}, {}});
         ENGINE_TRY(const auto prompt, request.model.encoder->encode(messages));
         GenerationRequest asked;
         asked.prompt = prompt;
@@ -56,7 +56,7 @@ answerRecord(Decoder& decoder, const DataRecord& record, const AnswerRequest& re
             return std::move(text).error();
         if (answers.isCancelled)
             break;
-        messages.push_back({"assistant", std::move(text).value()});
+        messages.push_back({{"assistant", std::move(text).value()}, answers.turns.back().tokens});
     }
     return answers;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/data/data_model.h"
 
-#include "engine/text/chat_prompt.h"
-
 namespace app {
 
 using namespace engine;
@@ -18,12 +16,13 @@ PromptEncoder::make(const ModelFiles& files, const Tokenizer& tokenizer, bool is
     return encoder;
 }
 
-Result<std::vector<TokenId>> PromptEncoder::encode(const std::vector<ChatMessage>& messages) const {
+Result<std::vector<TokenId>>
+PromptEncoder::encode(const std::vector<StoredMessage>& messages) const {
     if (m_template)
-        return encodeChat(*m_template, messages, *m_tokenizer);
+        return encodeConversation(*m_template, messages, *m_tokenizer);
     std::string text;
-    for (const ChatMessage& message : messages)
-        text += (text.empty() ? "" : "\n") + message.content;
+    for (const StoredMessage& stored : messages)
+        text += (text.empty() ? "" : "\n") + stored.message.content;
     return m_tokenizer->encode(text, true);
 }
 

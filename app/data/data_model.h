@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/model_options.h"
-#include "engine/text/chat_template.h"
+#include "engine/text/chat_prompt.h"
 
 #include <memory>
 #include <optional>
@@ -18,9 +18,9 @@ public:
     static engine::Result<PromptEncoder>
     make(const engine::ModelFiles& files, const engine::Tokenizer& tokenizer, bool isRaw);
 
-    /// Raw: the texts with a line break between them. Errors: those of encodeChat and encode.
+    /// Raw: the texts with a line break between them. Errors: those of encodeConversation, encode.
     engine::Result<std::vector<engine::TokenId>>
-    encode(const std::vector<engine::ChatMessage>& messages) const;
+    encode(const std::vector<engine::StoredMessage>& messages) const;
 
     /// Ids that end an answer besides the model's own.
     std::vector<engine::TokenId> endIds() const;
