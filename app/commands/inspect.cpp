@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 #include "engine/loading/gguf_file.h"
+#include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"
 
 #include <nlohmann/json.hpp>
@@ -79,6 +80,25 @@ Json describeTensors(const WeightSource& weights) {
     return tensors;
 }
 
+/// The sets that were published for models of these numbers. A set is no part of the model, so a
+/// damaged or missing list of them is but a note.
+void addPublishedSets(const ModelConfig& config, Json& report) {
+    const auto published = readPublishedSkipSets(resourceFolder() / "published_skip_sets.json");
+    if (!published) {
+        report["notes"].push_back("The published skip sets cannot be offered: " +
+                                  published.error().message);
+        return;
+    }
+    Json fitting = Json::array();
+    for (const PublishedSkipSet& one : published.value())
+        if (fits(one, config))
+            fitting.push_back({{"name", one.name},
+                               {"origin", one.origin},
+                               {"attention", one.set.attention},
+                               {"mlp", one.set.mlp}});
+    report["published_skip_sets"] = std::move(fitting);
+}
+
 std::uint64_t parameterCountOf(const WeightSource& weights) {
     std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
     for (const TensorInfo& tensor : weights.tensors())
@@ -103,6 +123,8 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
         report["tensors"] = describeTensors(*weights.value());
     }
     report["notes"] = config ? Json(config.value().notes) : Json::array();
+    if (config)
+        addPublishedSets(config.value(), report);
     return {};
 }
 
@@ -170,6 +192,18 @@ void printTensorSummary(const Console& console, const Json& tensors) {
                                  sizeInWords(tensor["bytes"].get<double>())));
 }
 
+void printPublishedSets(const Console& console, const Json& sets) {
+    console.line("\nPublished skip sets for models of this size");
+    if (!sets.is_array() || sets.empty())
+        console.line("  none");
+    for (const Json& set : sets)
+        console.line(fmt::format("  {:<26} {} attention and {} MLP sublayers, from {}",
+                                 set["name"].get<std::string>(),
+                                 set["attention"].size(),
+                                 set["mlp"].size(),
+                                 set["origin"].get<std::string>()));
+}
+
 void printForPeople(const Console& console, const Json& report) {
     console.line(fmt::format(
         "{} ({})", report["path"].get<std::string>(), report["format"].get<std::string>()));
@@ -191,6 +225,7 @@ void printForPeople(const Console& console, const Json& report) {
     console.line("\nChat template\n  " + (report["chat_template"].is_string()
                                               ? report["chat_template"].get<std::string>()
                                               : "none"));
+    printPublishedSets(console, report["published_skip_sets"]);
     for (const Json& note : report["notes"])
         console.line("\nNote: " + note.get<std::string>());
     if (report["tensors"].is_array())
@@ -208,6 +243,7 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
                    {"memory", nullptr},
                    {"tokenizer", nullptr},
                    {"chat_template", nullptr},
+                   {"published_skip_sets", nullptr},
                    {"notes", Json::array()},
                    {"tensors", nullptr},
                    {"metadata", nullptr}};
@@ -228,7 +264,8 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
         "inspect",
-        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template");
+        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template, and the "
+        "published skip sets that fit it");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path", options->path, "Model folder or GGUF file; without it, the default model");

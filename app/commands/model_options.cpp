@@ -41,6 +41,13 @@ std::filesystem::path cacheFolder() {
     return std::filesystem::path(home != nullptr ? home : ".") / ".cache" / "swift-studio";
 }
 
+/// The folder above bin, where this program runs from.
+std::filesystem::path installFolder() {
+    std::error_code ignored;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    return program.parent_path().parent_path();
+}
+
 } // namespace
 
 void addModelPathOption(CLI::App& command, ModelOptions& options) {
@@ -151,11 +158,9 @@ Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string
     return ids;
 }
 
-std::filesystem::path moduleFolder() {
-    std::error_code ignored;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    return program.parent_path().parent_path() / "lib" / "swift-studio";
-}
+std::filesystem::path moduleFolder() { return installFolder() / "lib" / "swift-studio"; }
+
+std::filesystem::path resourceFolder() { return installFolder() / "share" / "swift-studio"; }
 
 std::filesystem::path defaultModelPath() {
     return cacheFolder() / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf";

@@ -62,6 +62,9 @@ engine::Result<std::vector<engine::TokenId>> parseIds(const std::string& text,
 /// Where backend modules lie: beside this program, in the build and the install tree alike.
 std::filesystem::path moduleFolder();
 
+/// Where data that belongs to the programs lies, in the build and the install tree alike.
+std::filesystem::path resourceFolder();
+
 /// Where the default model lies, fetched or not.
 std::filesystem::path defaultModelPath();
 

@@ -79,6 +79,14 @@ public:
     /// A new answer: the acceptance is forgotten, the threshold stays.
     void beginAnswer() { m_acceptance = 0.0; }
 
+    /// Other constants from now on; the threshold goes on from where it is unless its start
+    /// differs.
+    void adopt(const AdaptiveThresholdOptions& options) {
+        if (options.threshold != m_options.threshold)
+            m_threshold = options.threshold;
+        m_options = options;
+    }
+
     double threshold() const { return m_threshold; }
 
     double acceptance() const { return m_acceptance; }

@@ -26,13 +26,40 @@ std::vector<std::size_t> bestPlaces(std::span<const double> scores, int count) {
     return places;
 }
 
+/// The best of log q + Gumbel noise, in order: a draw without replacement from q.
+class CounterDraws final : public DraftDraws {
+public:
+    /// For Match the noise is vanilla's own; for Rejection it is fresh for each round.
+    CounterDraws(std::uint64_t seed, VerifyRule rule, std::uint64_t round)
+        : m_key(rule == VerifyRule::Match
+                    ? seed
+                    : mixBits(streamSeed(seed, RandomStream::Draft) ^ round)) {}
+
+    std::vector<TokenId>
+    drawSeveral(const Distribution& q, int count, Position outputPosition) override {
+        std::vector<double> scores;
+        scores.reserve(q.ids.size());
+        for (std::size_t i = 0; i < q.ids.size(); ++i)
+            scores.push_back(
+                std::log(q.probabilities[i]) +
+                counterGumbel(m_key, static_cast<std::uint64_t>(outputPosition), q.ids[i]));
+        std::vector<TokenId> ids;
+        for (const std::size_t place : bestPlaces(scores, count))
+            ids.push_back(q.ids[place]);
+        return ids;
+    }
+
+private:
+    std::uint64_t m_key;
+};
+
 /// Chooses the tokens of one draft pass.
 class LevelMaker {
 public:
-    LevelMaker(const Sampler& sampler, const SelfDraftOptions& options, std::uint64_t round)
+    LevelMaker(const Sampler& sampler, const SelfDraftOptions& options, DraftDraws& draws)
         : m_sampler(sampler)
         , m_options(options)
-        , m_round(round) {}
+        , m_draws(draws) {}
 
     DraftLevel make(std::span<const double> logits, Position outputPosition) const {
         const bool draws = !m_sampler.isGreedy() &&
@@ -41,7 +68,7 @@ public:
         std::vector<TokenId> ids;
         if (draws) {
             Distribution q = m_sampler.distribution(logits);
-            ids = drawWithoutReplacement(q, outputPosition);
+            ids = m_draws.drawSeveral(q, mostChoices(), outputPosition);
             if (m_options.rule == VerifyRule::Rejection)
                 level.drawnFrom = std::move(q);
         } else {
@@ -64,26 +91,9 @@ private:
                                  m_options.siblings.counts.end());
     }
 
-    /// The best of log q + Gumbel noise, in order: a draw without replacement from q. For Match the
-    /// noise is vanilla's own; for Rejection it is fresh for each round and position.
-    std::vector<TokenId> drawWithoutReplacement(const Distribution& q, Position position) const {
-        const std::uint64_t seed = m_sampler.options().seed;
-        const std::uint64_t key = m_options.rule == VerifyRule::Match
-                                      ? seed
-                                      : streamSeed(seed ^ mixBits(m_round), RandomStream::Draft);
-        std::vector<double> scores;
-        for (std::size_t i = 0; i < q.ids.size(); ++i)
-            scores.push_back(std::log(q.probabilities[i]) +
-                             counterGumbel(key, static_cast<std::uint64_t>(position), q.ids[i]));
-        std::vector<TokenId> ids;
-        for (const std::size_t place : bestPlaces(scores, mostChoices()))
-            ids.push_back(q.ids[place]);
-        return ids;
-    }
-
     const Sampler& m_sampler;
     const SelfDraftOptions& m_options;
-    std::uint64_t m_round;
+    DraftDraws& m_draws;
 };
 
 } // namespace
@@ -113,7 +123,8 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
                                      const LayerPlan& plan,
                                      const DraftStopRule& stopRule,
                                      const SelfDraftOptions& options) {
-    const LevelMaker maker(target.sampler(), options, m_round++);
+    CounterDraws counterDraws(target.sampler().options().seed, options.rule, m_round++);
+    const LevelMaker maker(target.sampler(), options, m_draws == nullptr ? counterDraws : *m_draws);
     // The bonus takes a place of the answer too.
     const int mostSteps = std::min(target.remainingTokens() - 1, options.maxNodes);
     const auto firstOutput = static_cast<Position>(target.output().size());

@@ -41,10 +41,25 @@ struct SelfDraftOptions {
     bool sharesNoise = true;
 };
 
+/// The random decisions of a draft: all that it depends on besides its input.
+class DraftDraws {
+public:
+    virtual ~DraftDraws() = default;
+
+    /// At most `count` different tokens of `q`, as drawn one after the other without replacement.
+    virtual std::vector<TokenId>
+    drawSeveral(const Distribution& q, int count, Position outputPosition) = 0;
+};
+
 /// Drafts with the target's own weights under a plan that leaves sublayers out. Draft rows are
 /// written behind the committed ones and forgotten. Thread: engine.
 class SelfDrafter {
 public:
+    /// `draws` must outlive the drafter; null: counter random numbers under the sampler's seed, for
+    /// Match vanilla's own.
+    explicit SelfDrafter(DraftDraws* draws = nullptr)
+        : m_draws(draws) {}
+
     /// Drafts behind the pending token until `stopRule` ends it, the tree is full or the answer has
     /// no room for more. Errors: those of a pass; Cancelled between passes.
     /// Source: arXiv 2410.06916 section 4.2; swift.md 3.
@@ -54,6 +69,7 @@ public:
                             const SelfDraftOptions& options);
 
 private:
+    DraftDraws* m_draws;
     std::uint64_t m_round = 0; // keys the draws of recursive rejection
 };
 

@@ -50,7 +50,7 @@ int Target::remainingTokens() const {
 
 Result<DecodeStep> Target::plainStep() { return verify({}, VerifyRule::Match); }
 
-Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule) {
+Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws* draws) {
     ENGINE_CHECK(m_pending != kNoToken && remainingTokens() > 0, "a step without room or prompt");
     if (m_stop.stop_requested())
         return Error{ErrorCode::Cancelled, "Decoding was cancelled.", ""};
@@ -71,7 +71,7 @@ Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule) {
     m_influence.add(result.influence, layout.rowCount());
     const AnswerRoom room{remainingTokens(), m_endIds};
     const Verdict verdict =
-        Verifier(m_sampler, rule)
+        Verifier(m_sampler, rule, draws)
             .verify(draft, result, static_cast<Position>(m_output.size()), room);
     DecodeStep step;
     step.draft = std::move(draft);

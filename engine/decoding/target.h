@@ -29,8 +29,8 @@ public:
 
     /// One pass of the full model over the pending token and the draft; keeps what is accepted.
     /// The step has its tokens, facts, path, rows and verifyMs set. Errors: those of a pass,
-    /// Cancelled.
-    Result<DecodeStep> verify(DraftTree draft, VerifyRule rule);
+    /// Cancelled. `draws`: see Verifier.
+    Result<DecodeStep> verify(DraftTree draft, VerifyRule rule, VerifyDraws* draws = nullptr);
 
     /// verify() without a draft.
     Result<DecodeStep> plainStep();

@@ -4,8 +4,6 @@
 #include "engine/base/counter_random.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace engine {
 
@@ -50,22 +48,26 @@ void removeToken(Distribution& q, TokenId token) {
             probability /= total;
 }
 
-TokenId drawFrom(const Distribution& p, std::uint64_t seed, Position outputPosition) {
-    TokenId best = p.ids.front();
-    double bestScore = -std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < p.ids.size(); ++i) {
-        if (p.probabilities[i] <= 0.0)
-            continue;
-        const double score =
-            std::log(p.probabilities[i]) +
-            counterGumbel(seed, static_cast<std::uint64_t>(outputPosition), p.ids[i]);
-        if (score > bestScore) {
-            bestScore = score;
-            best = p.ids[i];
-        }
+/// Recursive rejection's own decisions: functions of the seed, the place and the token.
+class CounterDraws final : public VerifyDraws {
+public:
+    explicit CounterDraws(std::uint64_t seed)
+        : m_accept(streamSeed(seed, RandomStream::Accept))
+        , m_residual(streamSeed(seed, RandomStream::Residual)) {}
+
+    bool accepts(double probability, Position outputPosition, TokenId token) override {
+        return counterUniform(m_accept, static_cast<std::uint64_t>(outputPosition), token) <
+               probability;
     }
-    return best;
-}
+
+    TokenId draw(const Distribution& p, Position outputPosition) override {
+        return drawByNoise(p, m_residual, outputPosition);
+    }
+
+private:
+    std::uint64_t m_accept;
+    std::uint64_t m_residual;
+};
 
 } // namespace
 
@@ -80,12 +82,14 @@ Verdict Verifier::verify(const DraftTree& tree,
                          const AnswerRoom& room) const {
     ENGINE_CHECK(room.tokens > 0, "an answer that takes {} tokens", room.tokens);
     const bool usesMatch = m_rule == VerifyRule::Match || m_sampler.isGreedy();
+    CounterDraws counterDraws(m_sampler.options().seed);
+    VerifyDraws& draws = m_draws == nullptr ? counterDraws : *m_draws;
     Verdict verdict;
     int at = -1; // the root
     while (true) {
         const Position out = outputPosition + static_cast<Position>(verdict.emitted.size());
-        const auto logits = target.logitRow(at + 1);
-        const Move move = usesMatch ? match(tree, at, logits, out) : reject(tree, at, logits, out);
+        const Place place{at, target.logitRow(at + 1), out};
+        const Move move = usesMatch ? match(tree, place) : reject(tree, place, draws);
         verdict.emitted.push_back(move.token);
         verdict.logitRows.push_back(at + 1);
         if (move.child >= 0)
@@ -98,40 +102,38 @@ Verdict Verifier::verify(const DraftTree& tree,
     }
 }
 
-Verifier::Move
-Verifier::match(const DraftTree& tree, int at, std::span<const double> logits, Position out) const {
-    const TokenId token = m_sampler.choose(logits, out);
-    for (const int child : tree.children(at))
+Verifier::Move Verifier::match(const DraftTree& tree, const Place& place) const {
+    const TokenId token = m_draws == nullptr || m_sampler.isGreedy()
+                              ? m_sampler.choose(place.logits, place.out)
+                              : m_draws->draw(m_sampler.distribution(place.logits), place.out);
+    for (const int child : tree.children(place.node))
         if (tree.node(child).token == token)
             return {token, child};
     return {token, -1};
 }
 
-Verifier::Move Verifier::reject(const DraftTree& tree,
-                                int at,
-                                std::span<const double> logits,
-                                Position out) const {
-    Distribution p = m_sampler.distribution(logits);
-    const std::uint64_t seed = m_sampler.options().seed;
-    const std::vector<int> children = tree.children(at);
+Verifier::Move
+Verifier::reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const {
+    Distribution p = m_sampler.distribution(place.logits);
+    const std::vector<int> children = tree.children(place.node);
     if (!children.empty()) {
-        const Distribution* source = tree.drawnFrom(at);
-        ENGINE_CHECK(source != nullptr, "rejection needs to know what node {} drew from", at);
+        const Distribution* source = tree.drawnFrom(place.node);
+        ENGINE_CHECK(
+            source != nullptr, "rejection needs to know what node {} drew from", place.node);
         Distribution q = *source;
         for (const int child : children) {
             const TokenId token = tree.node(child).token;
             const double drafted = probabilityOf(q, token);
             if (drafted <= 0.0)
                 continue;
-            const double u = counterUniform(
-                streamSeed(seed, RandomStream::Accept), static_cast<std::uint64_t>(out), token);
-            if (u * drafted < probabilityOf(p, token))
+            const double ratio = std::min(probabilityOf(p, token) / drafted, 1.0);
+            if (draws.accepts(ratio, place.out, token))
                 return {token, child};
             subtract(p, q);
             removeToken(q, token);
         }
     }
-    return {drawFrom(p, streamSeed(seed, RandomStream::Residual), out), -1};
+    return {draws.draw(p, place.out), -1};
 }
 
 } // namespace engine

@@ -35,13 +35,28 @@ struct Verdict {
     bool hasBonus() const { return emitted.size() > path.size(); }
 };
 
+/// The random decisions of a verification: all that its outcome depends on besides its input.
+class VerifyDraws {
+public:
+    virtual ~VerifyDraws() = default;
+
+    /// Whether a drafted token passes a test that it passes with this probability, 0 to 1.
+    virtual bool accepts(double probability, Position outputPosition, TokenId token) = 0;
+
+    /// A token of `p`.
+    virtual TokenId draw(const Distribution& p, Position outputPosition) = 0;
+};
+
 /// Decides which path of a draft is accepted, and the bonus token.
 /// Thread: any; no state besides the options.
 class Verifier {
 public:
-    Verifier(const Sampler& sampler, VerifyRule rule)
+    /// `draws` is a guest of every call; null: counter random numbers under the sampler's seed, for
+    /// Match vanilla's own.
+    Verifier(const Sampler& sampler, VerifyRule rule, VerifyDraws* draws = nullptr)
         : m_sampler(sampler)
-        , m_rule(rule) {}
+        , m_rule(rule)
+        , m_draws(draws) {}
 
     VerifyRule rule() const { return m_rule; }
 
@@ -59,11 +74,19 @@ private:
         int child; // -1: a bonus
     };
 
-    Move match(const DraftTree& tree, int at, std::span<const double> logits, Position out) const;
-    Move reject(const DraftTree& tree, int at, std::span<const double> logits, Position out) const;
+    /// A node that the walk has come to.
+    struct Place {
+        int node; // -1: the root
+        std::span<const double> logits;
+        Position out; // output position of the token to be decided
+    };
+
+    Move match(const DraftTree& tree, const Place& place) const;
+    Move reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const;
 
     Sampler m_sampler;
     VerifyRule m_rule;
+    VerifyDraws* m_draws;
 };
 
 /// Independent streams of random numbers under one user's seed: the draft's own draws, the

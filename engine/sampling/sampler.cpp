@@ -89,8 +89,10 @@ Distribution Sampler::distribution(std::span<const double> logits) const {
     if (isGreedy())
         return {{argmax(logits)}, {1.0}};
     std::vector<double> work(logits.begin(), logits.end());
+    // Differences first: the smallest temperatures would carry the logits themselves to infinity.
+    const double highest = *std::max_element(work.begin(), work.end());
     for (double& logit : work)
-        logit /= m_options.temperature;
+        logit = (logit - highest) / m_options.temperature;
     keepTopK(work, m_options.topK);
     softmax(work);
     Distribution distribution;
@@ -104,22 +106,28 @@ Distribution Sampler::distribution(std::span<const double> logits) const {
     return distribution;
 }
 
-TokenId Sampler::choose(std::span<const double> logits, Position outputPosition) const {
-    if (isGreedy())
-        return argmax(logits);
-    const Distribution candidates = distribution(logits);
-    const auto position = static_cast<std::uint64_t>(outputPosition);
-    TokenId best = candidates.ids.front();
+TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition) {
+    ENGINE_CHECK(!p.ids.empty(), "a draw from no tokens");
+    TokenId best = p.ids.front();
     double bestScore = kRemoved;
-    for (std::size_t i = 0; i < candidates.ids.size(); ++i) {
-        const double score = std::log(candidates.probabilities[i]) +
-                             counterGumbel(m_options.seed, position, candidates.ids[i]);
+    for (std::size_t i = 0; i < p.ids.size(); ++i) {
+        if (p.probabilities[i] <= 0.0)
+            continue;
+        const double score =
+            std::log(p.probabilities[i]) +
+            counterGumbel(seed, static_cast<std::uint64_t>(outputPosition), p.ids[i]);
         if (score > bestScore) {
             bestScore = score;
-            best = candidates.ids[i];
+            best = p.ids[i];
         }
     }
     return best;
+}
+
+TokenId Sampler::choose(std::span<const double> logits, Position outputPosition) const {
+    if (isGreedy())
+        return argmax(logits);
+    return drawByNoise(distribution(logits), m_options.seed, outputPosition);
 }
 
 } // namespace engine

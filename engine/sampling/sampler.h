@@ -33,6 +33,10 @@ struct Distribution {
 /// Shapes: logits [vocab], not empty.
 TokenId argmax(std::span<const double> logits);
 
+/// A token of `p`: the argmax over its tokens of log p + Gumbel(seed, outputPosition, id), whose
+/// law is exactly p. Tokens without probability are never drawn. Shapes: p not empty.
+TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition);
+
 /// Turns logits into a distribution and a token, repeatably: a draw depends on nothing but
 /// (logits, seed, output position), so any verified draft meets vanilla's own tokens.
 /// Thread: any; no state besides the options.
@@ -50,8 +54,8 @@ public:
     /// Shapes: logits [vocab].
     Distribution distribution(std::span<const double> logits) const;
 
-    /// The token at `outputPosition` (0 = the first one after the prompt): the argmax over the
-    /// kept tokens of log p + Gumbel(seed, outputPosition, id), whose law is exactly p.
+    /// The token at `outputPosition` (0 = the first one after the prompt), drawn by noise from the
+    /// distribution.
     TokenId choose(std::span<const double> logits, Position outputPosition) const;
 
 private:

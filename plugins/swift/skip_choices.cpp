@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/skip_choices.h"
 
+#include "engine/model/weight_share.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,13 +13,12 @@ using namespace engine;
 
 namespace {
 
-/// Weights of an attention sublayer, and of an MLP, in the order of the coordinates.
+/// Shapes: [dims].
 std::vector<double> sublayerSizes(const ModelConfig& config, const SkipSpace& space) {
-    const double hidden = config.hiddenSize;
-    const double heads = 2.0 * (config.headCount + config.kvHeadCount);
+    const auto [attention, mlp] = sublayerWeights(config);
     const auto width = static_cast<std::size_t>(space.width());
-    std::vector<double> sizes(width, hidden * heads * config.headDim);
-    sizes.insert(sizes.end(), width, 3.0 * hidden * config.mlpSize);
+    std::vector<double> sizes(width, attention);
+    sizes.insert(sizes.end(), width, mlp);
     return sizes;
 }
 

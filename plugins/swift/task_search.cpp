@@ -53,7 +53,8 @@ Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& repo
     m_searchTrials = m_idle = m_levelTrials = 0;
     m_trialsBefore = m_trials;
     m_isOver = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
-    m_referenceAcceptance = 0.0;
+    m_acceptanceSum = 0.0;
+    m_stretches = 0;
     m_watch.clear();
     prepareSearches(start.ratio);
     install(start.plan, 0.0, start.ratio);
@@ -262,17 +263,18 @@ void TaskSearch::observe(const DecodeStep& step,
     if (!acceptance)
         return;
     if (m_isOver && m_settings.restartDrop > 0.0) {
-        if (m_referenceAcceptance - *acceptance >= m_settings.restartDrop) {
+        const double reference = m_stretches == 0 ? *acceptance : m_acceptanceSum / m_stretches;
+        if (reference - *acceptance >= m_settings.restartDrop) {
             report.remarks.push_back(
                 fmt::format("Acceptance fell from {:.2f} to {:.2f}: the search begins anew.",
-                            m_referenceAcceptance,
+                            reference,
                             *acceptance));
             if (auto begun = beginSearch("restart", report); !begun)
                 report.remarks.push_back(begun.error().message);
             return;
         }
-        if (m_referenceAcceptance == 0.0)
-            m_referenceAcceptance = *acceptance;
+        m_acceptanceSum += *acceptance;
+        ++m_stretches;
     }
     const bool isTried = m_trials - m_trialsBefore >= 2 * m_settings.bayesianEvery || m_isOver;
     if (*acceptance < m_settings.lowerBelow && isTried && !m_isGrowing)
@@ -282,7 +284,7 @@ void TaskSearch::observe(const DecodeStep& step,
 /// Source: arXiv 2410.06916 appendix C.2; the rule is swift.md 2.4.
 void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     const double lower = std::max(m_settings.minimumRatio, m_incumbentRatio - m_settings.ratioStep);
-    if (lower >= m_incumbentRatio || m_choices.space().dims() == 0)
+    if (lower > m_incumbentRatio - kSameRatio || m_choices.space().dims() == 0)
         return;
     report.remarks.push_back(
         fmt::format("r is lowered from {:.2f} to {:.2f}: acceptance was {:.2f} "
@@ -299,7 +301,8 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     m_startWaits = m_settings.scoresStart;
     m_searchTrials = m_idle = 0;
     m_isOver = m_settings.maxTrials == 0;
-    m_referenceAcceptance = 0.0;
+    m_acceptanceSum = 0.0;
+    m_stretches = 0;
     report.planChanges.push_back(describe("lower r"));
 }
 

@@ -117,7 +117,8 @@ private:
     int m_idle = 0;
     int m_searches = 0;
     bool m_isOver = false;
-    double m_referenceAcceptance = 0.0; // of the first stretch behind the search; 0 = none yet
+    double m_acceptanceSum = 0.0; // of the stretches since the search was over
+    int m_stretches = 0;
 };
 
 } // namespace swift

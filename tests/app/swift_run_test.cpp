@@ -2,6 +2,7 @@
 // swift-run as a user meets it: arguments in, lines and exit codes out.
 #include "tests/support/golden_tensors.h"
 #include "tests/support/swift_run.h"
+#include "tests/support/temporary_folder.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -45,6 +46,7 @@ private slots:
     void chatAnswersEveryLine();
     void stopStringsEndTheText();
     void inspectDescribesAllParts();
+    void inspectOffersThePublishedSetsThatFit();
     void interruptStopsAfterThePassAndKeepsTheSummary();
 };
 
@@ -267,6 +269,26 @@ void SwiftRunTest::inspectDescribesAllParts() {
     const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
     QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());
     QCOMPARE(run({"inspect", kFolderModel}).exitCode, 0);
+}
+
+void SwiftRunTest::inspectOffersThePublishedSetsThatFit() {
+    const auto namesFor = [](const QString& model) {
+        const QJsonObject report = run({"inspect", model, "--json"}).jsonLines().first();
+        QStringList names;
+        for (const QJsonValue set : report["published_skip_sets"].toArray())
+            names << set["origin"].toString() + "/" + set["name"].toString();
+        return names;
+    };
+    QVERIFY(namesFor(kFolderModel).isEmpty());
+    const test_support::TemporaryFolder folder;
+    folder.write("config.json",
+                 R"({"model_type":"llama","num_hidden_layers":80,"hidden_size":8192,)"
+                 R"("intermediate_size":28672,"num_attention_heads":64,"num_key_value_heads":8,)"
+                 R"("vocab_size":32000,"max_position_embeddings":4096,"rms_norm_eps":1e-5})");
+    const QString large = QString::fromStdString(folder.path().string());
+    QCOMPARE(namesFor(large), (QStringList{"swift/llama-2-70b_cnndm", "self_sd/llama-2-70b"}));
+    QVERIFY(run({"inspect", large})
+                .output.contains("llama-2-70b                47 attention and 37 MLP sublayers"));
 }
 
 void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {

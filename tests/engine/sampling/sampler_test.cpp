@@ -20,6 +20,7 @@ private slots:
     void distributionsMatchTheGoldenData();
     void drawsFollowTheDistribution_data();
     void drawsFollowTheDistribution();
+    void theSmallestTemperaturesTakeTheBest();
     void sameSeedAndPositionGiveTheSameToken();
     void positionsAndSeedsAreIndependent();
     void optionsOutsideTheirRangeAreRefused_data();
@@ -111,6 +112,15 @@ void SamplerTest::drawsFollowTheDistribution() {
     QCOMPARE(drawn, kDraws); // nothing outside the law
     // 31 degrees of freedom: beyond 84.2 with probability 8e-7 (reliability.md 5).
     QVERIFY2(chiSquared < 84.2, qPrintable(QString::number(chiSquared)));
+}
+
+void SamplerTest::theSmallestTemperaturesTakeTheBest() {
+    const std::vector<double> logits = {-40.0, 25.0, 24.999, 3.0};
+    for (const double temperature : {1e-6, 1e-300, 5e-324}) {
+        const Sampler sampler({.temperature = temperature, .topP = 0.9, .seed = 3});
+        QCOMPARE(sampler.distribution(logits).ids, (std::vector<TokenId>{1}));
+        QCOMPARE(sampler.choose(logits, 0), 1);
+    }
 }
 
 void SamplerTest::sameSeedAndPositionGiveTheSameToken() {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/skip_set_memory.h"
+#include "engine/search/layer_search.h"
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// What an offline search makes as large as possible.
+enum class SearchObjective {
+    /// Tokens per vanilla step, counted: each full pass costs 1, each draft pass the plan's
+    /// weightShare(). Below 1 a plan is slower than vanilla. The same on every machine.
+    /// Source: equation 6 of arXiv 2410.06916.
+    ExpectedSpeed,
+    /// Tokens per second of decoding, by the clock, as published.
+    TokensPerSecond,
+};
+
+/// Settings of an offline search. Source of the defaults: swift.md 7.1.
+struct OfflineSearchOptions {
+    SearchObjective objective = SearchObjective::TokensPerSecond;
+    int iterations = 1000; ///< Bayesian suggestions, behind the probe sets
+    int maxTokens = 32;    ///< of each calibration prompt's answer
+    std::uint64_t seed = 1;
+    BayesianMaximiser maximiser = BayesianMaximiser::ContinuousTopK;
+    /// What each further row of a verification adds to its cost, in vanilla steps; 0 as in
+    /// equation 6. For ExpectedSpeed.
+    double rowCost = 0.0;
+    /// Who decodes; it must have the settings "start" and "skip_set".
+    std::string decoder = "self_sd";
+    SettingValues settings = {}; ///< its other settings
+    SamplingOptions sampling = {};
+};
+
+/// What one plan did on all calibration prompts together.
+struct PlanMeasurement {
+    int tokens = 0;
+    int steps = 0;        ///< rounds, each with one full pass
+    int draftSteps = 0;   ///< draft passes
+    int accepted = 0;     ///< drafted tokens that were emitted
+    int verifiedRows = 0; ///< rows of the full passes
+    double seconds = 0.0; ///< decoding behind the prompts
+    double score = 0.0;   ///< what the objective says
+
+    bool operator==(const PlanMeasurement&) const = default;
+};
+
+/// One observation of the search. A plain value.
+struct OfflineTrial {
+    int index = 0; ///< counted from 1
+    TrialKind kind = TrialKind::Start;
+    LayerPlan plan;
+    PlanMeasurement measured;
+};
+
+struct OfflineSearchResult {
+    std::vector<OfflineTrial> trials; ///< in their order, at least one
+    std::size_t best = 0;   ///< index into `trials`: the highest score, the first of equals
+    bool isComplete = true; ///< false: stopped from outside
+
+    const OfflineTrial& bestTrial() const { return trials[best]; }
+};
+
+/// What is searched, and who is told. References are guests.
+struct OfflineSearchTask {
+    DecoderRegistry& decoders;
+    Transformer& transformer;
+    std::vector<std::vector<TokenId>> prompts = {}; ///< for calibration; 8 are usual
+    OfflineSearchOptions options = {};
+    /// Told each trial and the best one so far.
+    std::function<void(const OfflineTrial& trial, const OfflineTrial& best)> onTrial = {};
+    std::stop_token stop = {};
+};
+
+/// Looks for the plan that decodes the calibration prompts fastest: probe sets first, then Bayesian
+/// suggestions over all sublayers of all layers, with the ratio free. Every answer takes its
+/// `maxTokens` in full, end tokens or not. With ExpectedSpeed the same seed gives the same plans.
+/// A stop ends it between passes and leaves what was found.
+/// Errors: InvalidInput for no prompts, empty ones or those too long for the model (names the
+/// first); those of the registry and the decoder; Cancelled before the first trial is complete.
+/// Thread: engine. Source: arXiv 2309.08168, section 3.2; swift.md 7.1; differs: time counts
+/// from behind the prompt, the surrogate learns the set measured.
+Result<OfflineSearchResult> searchOffline(const OfflineSearchTask& task);
+
+/// Measures one plan as searchOffline() does. Errors: as there; InvalidInput for another model's
+/// plan.
+Result<PlanMeasurement> measurePlan(const OfflineSearchTask& task, const LayerPlan& plan);
+
+/// The sets that a search tries first: the attention of the later half of the layers, both
+/// sublayers of every second layer, and the uniform set at r = .43.
+std::vector<LayerPlan> probePlans(int layerCount);
+
+/// For the skip-set memory: the best set and how it was found.
+StoredSkipSet
+toStored(const OfflineSearchResult& result, const std::string& decoder, std::int64_t savedAt);
+
+} // namespace engine

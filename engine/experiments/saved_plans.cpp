@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/saved_plans.h"
+
+#include "engine/loading/atomic_file.h"
+#include "engine/loading/json_document.h"
+#include "engine/loading/readable_text.h"
+
+#include <map>
+
+namespace engine {
+
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = 16'000'000; // what readSkipSetFile() takes
+
+} // namespace
+
+std::string savedPlanName(std::string_view model, std::string_view task) {
+    return fmt::format("{}_{}", model, task);
+}
+
+Result<void>
+savePlan(const std::filesystem::path& path, const std::string& name, const SkipSet& set) {
+    if (name.empty() || !isValidUtf8(name))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("A skip set cannot be named \"{}\".", readable(name)),
+                     "Give the model and the task plain names."};
+    std::map<std::string, SkipSet> sets;
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) {
+        const std::string file = path.string();
+        ENGINE_TRY(const JsonDocument document, readJsonFile(file, {.maxBytes = kMaxFileBytes}));
+        ENGINE_TRY(sets, readSkipSetCollection(document.root(), file));
+    }
+    sets.insert_or_assign(name, set);
+    return writeFileAtomically(path, skipSetCollectionJson(sets));
+}
+
+} // namespace engine

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/model_config.h"
+#include "engine/model/layer_plan.h"
+
+namespace engine {
+
+/// Numbers of weights of one sublayer; norms and biases do not count.
+struct SublayerWeights {
+    double attention = 0.0;
+    double mlp = 0.0;
+};
+
+SublayerWeights sublayerWeights(const ModelConfig& config);
+
+/// The share of the weights read for one token that a plan still reads, the output head included:
+/// what a draft pass costs in vanilla steps where reading weights is what takes the time. 1 for the
+/// full plan; norms, biases and the embedding row do not count. Source: swift.md 5.1 (c_w).
+double weightShare(const LayerPlan& plan, const ModelConfig& config);
+
+} // namespace engine

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/self_sd/self_sd_decoder.h"
+
+#include <chrono>
+
+namespace self_sd {
+
+using namespace engine;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Slots behind the context: for the longest draft and the largest tree that can be set.
+constexpr int kScratchRows = 1025;
+
+/// Share of all sublayers that a plan leaves out.
+double skipRatioOf(const LayerPlan& plan) {
+    const SkipSet set = skipSetOf(plan);
+    return static_cast<double>(set.attention.size() + set.mlp.size()) / (2.0 * plan.layerCount());
+}
+
+} // namespace
+
+Result<std::unique_ptr<Decoder>> SelfSdDecoder::make(const DecoderContext& context) {
+    ENGINE_TRY(const SelfSdSettings settings,
+               SelfSdSettings::make(context.settings, context.transformer.preferredTreeNodes()));
+    // A plan that does not fit is told now; which one is used, each answer's task decides.
+    ENGINE_TRY_DO(choosePlan(settings.plan, context.transformer.config(), nullptr, {}));
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    return std::unique_ptr<Decoder>(new SelfSdDecoder(std::move(target), settings, context.memory));
+}
+
+SelfSdDecoder::SelfSdDecoder(Target target, const SelfSdSettings& settings, SkipSetMemory* memory)
+    : m_target(std::move(target))
+    , m_settings(settings)
+    , m_adaptiveRule(settings.threshold)
+    , m_fixedRule(settings.epsilon, settings.threshold.maxSteps)
+    , m_memory(memory) {}
+
+Result<void> SelfSdDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    const std::string task(prompt.task);
+    ENGINE_TRY(ChosenPlan chosen, choosePlan(m_settings.plan, config(), m_memory, task));
+    ENGINE_TRY_DO(m_target.begin(prompt, work));
+    m_task = task;
+    use(std::move(chosen));
+    m_adaptiveRule.beginAnswer();
+    return {};
+}
+
+/// One round: draft until the threshold says stop, verify, move the threshold.
+Result<DecodeStep> SelfSdDecoder::step() {
+    const auto start = Clock::now();
+    ENGINE_TRY(DraftTree draft, m_drafter.draft(m_target, m_plan, stopRule(), m_settings.draft));
+    const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
+    step.draftMs = drafted.count();
+    step.planId = step.isPlain() ? 0 : m_planId;
+    step.search = takeReport();
+    stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
+    return step;
+}
+
+Result<DecodeStep> SelfSdDecoder::plainStep() {
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    step.search = takeReport();
+    return step;
+}
+
+Result<SearchReport> SelfSdDecoder::endAnswer() { return takeReport(); }
+
+Result<void> SelfSdDecoder::configure(const SettingValues& values) {
+    ENGINE_TRY(const SelfSdSettings next,
+               SelfSdSettings::make(values, m_target.transformer().preferredTreeNodes()));
+    ENGINE_TRY(ChosenPlan chosen, choosePlan(next.plan, config(), m_memory, m_task));
+    if (next.plan != m_settings.plan && m_target.pending() != kNoToken)
+        use(std::move(chosen));
+    m_adaptiveRule.adopt(next.threshold);
+    m_fixedRule = ConfidenceStopRule(next.epsilon, next.threshold.maxSteps);
+    m_settings = next;
+    return {};
+}
+
+DraftStopRule& SelfSdDecoder::stopRule() {
+    if (m_settings.isDynamic)
+        return m_fixedRule;
+    return m_adaptiveRule;
+}
+
+void SelfSdDecoder::use(ChosenPlan chosen) {
+    if (!chosen.remark.empty() && chosen.remark != m_lastRemark)
+        m_pendingReport.remarks.push_back(chosen.remark);
+    m_lastRemark = std::move(chosen.remark);
+    if (m_planId != 0 && chosen.plan == m_plan)
+        return;
+    m_plan = std::move(chosen.plan);
+    m_pendingReport.planChanges.push_back(
+        {++m_planId, m_plan, skipRatioOf(m_plan), std::move(chosen.source)});
+}
+
+SearchReport SelfSdDecoder::takeReport() { return std::exchange(m_pendingReport, {}); }
+
+} // namespace self_sd
+
+namespace {
+
+void registerDecoders(engine::DecoderRegistry& registry) {
+    registry.add(self_sd::selfSdInfo(), &self_sd::SelfSdDecoder::make);
+}
+
+} // namespace
+
+ENGINE_DECODER_MODULE(registerDecoders);

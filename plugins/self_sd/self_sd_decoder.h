@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/target.h"
+#include "plugins/self_sd/plan_choice.h"
+
+#include <string>
+
+namespace self_sd {
+
+/// Self-SD: drafts with a plan that an offline search has found, verifies with all layers. The
+/// confidence threshold that ends a draft is carried over from answer to answer.
+/// Source: arXiv 2309.08168; swift.md 7; differs: the threshold stays within 0 and 1.
+class SelfSdDecoder final : public engine::Decoder {
+public:
+    static engine::Result<std::unique_ptr<engine::Decoder>>
+    make(const engine::DecoderContext& context);
+
+    engine::Result<void> begin(const engine::Prompt& prompt,
+                               const engine::PromptWork& work) override;
+    engine::Result<engine::DecodeStep> step() override;
+    engine::Result<engine::DecodeStep> plainStep() override;
+    engine::Result<engine::SearchReport> endAnswer() override;
+    engine::Result<void> configure(const engine::SettingValues& values) override;
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
+
+private:
+    SelfSdDecoder(engine::Target target,
+                  const SelfSdSettings& settings,
+                  engine::SkipSetMemory* memory);
+
+    const engine::ModelConfig& config() { return m_target.transformer().config(); }
+
+    engine::DraftStopRule& stopRule();
+    void use(ChosenPlan chosen);
+    engine::SearchReport takeReport();
+
+    engine::Target m_target;
+    engine::SelfDrafter m_drafter;
+    SelfSdSettings m_settings;
+    engine::AdaptiveStopRule m_adaptiveRule;
+    engine::ConfidenceStopRule m_fixedRule;
+    engine::SkipSetMemory* m_memory;
+    std::string m_task;
+    engine::LayerPlan m_plan;
+    std::uint64_t m_planId = 0;
+    std::string m_lastRemark;
+    engine::SearchReport m_pendingReport; // what the next step tells
+};
+
+} // namespace self_sd

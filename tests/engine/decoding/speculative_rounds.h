@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/target.h"
+#include "tests/support/token_law.h"
+
+#include <memory>
+
+namespace rounds {
+
+using support::Decisions;
+using support::TabularTransformer;
+using support::Tokens;
+
+/// How rounds draft and verify.
+struct Settings {
+    engine::SamplingOptions sampling = {.temperature = 1.0};
+    engine::SelfDraftOptions draft = {.maxNodes = 16, .rule = engine::VerifyRule::Rejection};
+    double epsilon = 0.0; ///< of the early stop
+    int maxSteps = 2;
+};
+
+/// The value, or an exception with the error.
+template <typename T> T valueOf(engine::Result<T> result) {
+    ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+    return std::move(result).value();
+}
+
+inline engine::Target makeTarget(TabularTransformer& model, const Settings& settings) {
+    return valueOf(engine::Target::make(model, settings.sampling, 64, settings.draft.maxNodes + 1));
+}
+
+inline void begin(engine::Target& target, const Tokens& prompt, int maxTokens = 60) {
+    const auto begun = target.begin({prompt, maxTokens}, {});
+    ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
+}
+
+inline engine::DraftTree
+draft(engine::SelfDrafter& drafter, engine::Target& target, const Settings& settings) {
+    auto& model = dynamic_cast<TabularTransformer&>(target.transformer());
+    const engine::ConfidenceStopRule stopRule(settings.epsilon, settings.maxSteps);
+    return valueOf(drafter.draft(target, model.skippingPlan(), stopRule, settings.draft));
+}
+
+/// The engine's own rounds, their decisions made from outside.
+inline support::Round realRounds(TabularTransformer& model, const Settings& settings) {
+    const auto target = std::make_shared<engine::Target>(makeTarget(model, settings));
+    return [target, settings](const Tokens& prompt, Decisions& decisions) {
+        begin(*target, prompt);
+        engine::SelfDrafter drafter(&decisions);
+        auto tree = draft(drafter, *target, settings);
+        return valueOf(target->verify(std::move(tree), settings.draft.rule, &decisions)).tokens;
+    };
+}
+
+/// `count` tokens by the engine's own rounds under its own random numbers. The answer ends there
+/// or soon after, so that some rounds have little room.
+inline Tokens realSample(TabularTransformer& model, const Settings& settings, int count) {
+    engine::Target target = makeTarget(model, settings);
+    engine::SelfDrafter drafter;
+    begin(target, {1, 0}, count + static_cast<int>(settings.sampling.seed % 3));
+    while (static_cast<int>(target.output().size()) < count)
+        valueOf(target.verify(draft(drafter, target, settings), settings.draft.rule));
+    const auto output = target.output().first(static_cast<std::size_t>(count));
+    return {output.begin(), output.end()};
+}
+
+/// `count` tokens by rounds whose decisions are random.
+inline Tokens sampleOf(const support::Round& round, std::uint64_t seed, int count) {
+    support::RandomDecisions decisions(seed);
+    const Tokens prompt = {1, 0};
+    Tokens whole = prompt;
+    while (whole.size() < prompt.size() + static_cast<std::size_t>(count)) {
+        const Tokens emitted = round(whole, decisions);
+        whole.insert(whole.end(), emitted.begin(), emitted.end());
+    }
+    return {whole.begin() + 2, whole.begin() + 2 + count};
+}
+
+} // namespace rounds

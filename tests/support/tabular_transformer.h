@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <vector>
+
+namespace support {
+
+/// Logits of the next token for each pair of the two newest ones.
+class BigramTable {
+public:
+    /// Random logits of standard deviation `spread`; about `emptyPart` of the tokens of each row
+    /// cannot follow (their probability is 0), but never all.
+    BigramTable(int vocabSize, unsigned seed, double spread, double emptyPart = 0.0);
+
+    /// This table moved towards another one: (1 - part) * this + part * other.
+    BigramTable mixedWith(const BigramTable& other, double part) const;
+
+    int vocabSize() const { return m_vocabSize; }
+
+    /// Shapes: [vocab]. `before` may be kNoToken: the sequence has but one token.
+    std::span<const double> row(engine::TokenId before, engine::TokenId last) const;
+
+private:
+    int m_vocabSize;
+    std::vector<double> m_logits; // [vocab + 1, vocab, vocab]
+};
+
+/// A network without weights: what follows is looked up in a table by the two newest tokens that a
+/// row sees, one table for plans that run everything and one for plans that skip something. Which
+/// tokens a row sees is found by slots, as the layout says and as passes have written them, so a
+/// wrong layout, a wrong slot or a draft's row left in the cache gives wrong logits or throws.
+class TabularTransformer final : public engine::Transformer {
+public:
+    TabularTransformer(BigramTable full, BigramTable skipping);
+
+    const BigramTable& full() const { return m_full; }
+
+    const BigramTable& skipping() const { return m_skipping; }
+
+    /// A plan that is looked up in the second table.
+    engine::LayerPlan skippingPlan() const;
+
+    const engine::ModelConfig& config() const override { return m_config; }
+
+    engine::Precision precision() const override { return engine::Precision::F64; }
+
+    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override;
+
+    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
+                                                  engine::KvCache& cache) override;
+
+    std::size_t weightBytes() const override { return 0; }
+
+private:
+    BigramTable m_full;
+    BigramTable m_skipping;
+    engine::ModelConfig m_config;
+};
+
+} // namespace support

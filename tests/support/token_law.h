@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/sampling/sampler.h"
+#include "tests/support/decision_tree.h"
+#include "tests/support/tabular_transformer.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace support {
+
+using Tokens = std::vector<engine::TokenId>;
+
+/// Probabilities of token sequences of one length.
+using TokenLaw = std::map<Tokens, double>;
+
+/// One round of a decoder behind these tokens, all its random decisions made by `Decisions`;
+/// returns what it emits, at least one token.
+using Round = std::function<Tokens(const Tokens& prompt, Decisions& decisions)>;
+
+/// The law of the next `count` tokens of vanilla decoding, by its definition.
+TokenLaw vanillaLaw(const BigramTable& table,
+                    const engine::SamplingOptions& sampling,
+                    const Tokens& prompt,
+                    int count);
+
+/// The law of the next `count` tokens that rounds emit, by running every outcome of each. Rounds
+/// must depend on nothing but the tokens so far.
+TokenLaw enumeratedLaw(const Round& round, const Tokens& prompt, int count);
+
+/// Half the sum of all differences.
+double totalVariation(const TokenLaw& a, const TokenLaw& b);
+
+/// How far samples lie from a law.
+struct LawDistance {
+    double chiSquared = 0.0;
+    double limit = 0.0; ///< exceeded by a right sampler about once in a million
+    double variation = 0.0;
+
+    bool isFar() const { return chiSquared > limit; }
+};
+
+/// Cells of which fewer than 5 samples are expected are taken together.
+LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& samples);
+
+/// The law of token `index` alone.
+TokenLaw marginal(const TokenLaw& law, std::size_t index);
+
+/// The same of samples.
+std::map<Tokens, long> marginal(const std::map<Tokens, long>& samples, std::size_t index);
+
+} // namespace support
