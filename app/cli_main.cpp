@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
     app::addForwardCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);
+    app::addReplayCommand(cli, chosen);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::Success& request) { // --help, --version

@@ -33,5 +33,6 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
+void addReplayCommand(CLI::App& app, ChosenCommand& chosen);
 
 } // namespace app
