@@ -49,9 +49,14 @@ int main(int argc, char** argv) {
     app::ChosenCommand chosen;
     app::addGenerateCommand(cli, chosen);
     app::addChatCommand(cli, chosen);
+    app::addDecodersCommand(cli, chosen);
+    app::addCompareCommand(cli, chosen);
+    app::addSearchCommand(cli, chosen);
+    app::addStreamCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);
+    app::addReplayCommand(cli, chosen);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::Success& request) { // --help, --version

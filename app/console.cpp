@@ -25,7 +25,8 @@ constexpr std::array kErrorNames = {"InvalidInput",
                                     "NoMemory",
                                     "Io",
                                     "Numeric",
-                                    "Cancelled"};
+                                    "Cancelled",
+                                    "Internal"};
 
 } // namespace
 
@@ -100,6 +101,24 @@ void ProgressBar::show(double part) {
                       std::string(filled, '#'),
                       std::string(kWidth - filled, ' '),
                       percent));
+}
+
+StatusLine::StatusLine()
+    : m_isTerminal(isatty(STDERR_FILENO) != 0) {}
+
+StatusLine::~StatusLine() { clear(); }
+
+void StatusLine::show(std::string_view text) {
+    if (!m_isTerminal)
+        return;
+    m_isShown = true;
+    write(stderr, fmt::format("\r\033[K{}", withoutControlCharacters(text)));
+}
+
+void StatusLine::clear() {
+    if (m_isShown)
+        write(stderr, "\r\033[K");
+    m_isShown = false;
 }
 
 } // namespace app

@@ -59,6 +59,25 @@ private:
     int m_shownPercent = -1;
 };
 
+/// A line on standard error that is written over, drawn only when that is a terminal; gone when
+/// destroyed.
+class StatusLine {
+public:
+    StatusLine();
+    ~StatusLine();
+    StatusLine(const StatusLine&) = delete;
+    StatusLine& operator=(const StatusLine&) = delete;
+
+    void show(std::string_view text);
+
+    /// Takes the line away until the next show(), so that other lines may be written.
+    void clear();
+
+private:
+    bool m_isTerminal;
+    bool m_isShown = false;
+};
+
 /// `text` without what could steer a terminal: control characters other than line feed and tab
 /// become U+FFFD.
 std::string withoutControlCharacters(std::string_view text);

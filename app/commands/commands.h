@@ -26,8 +26,13 @@ struct ChosenCommand {
 /// Each adds one sub-command; parsing it fills `chosen`.
 void addGenerateCommand(CLI::App& app, ChosenCommand& chosen);
 void addChatCommand(CLI::App& app, ChosenCommand& chosen);
+void addDecodersCommand(CLI::App& app, ChosenCommand& chosen);
+void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
+void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
+void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
+void addReplayCommand(CLI::App& app, ChosenCommand& chosen);
 
 } // namespace app

@@ -125,15 +125,13 @@ loadModel(const ModelOptions& options, const ModelFiles& files, std::stop_token 
 }
 
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
-    for (TokenId id = config.vocabSize; id < tokenizer.vocabSize(); ++id)
-        if (!tokenizer.isSpecial(id) && !tokenizer.tokenText(id).empty())
-            return Error{
-                ErrorCode::InvalidInput,
-                fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
-                            "{}: they do not belong together.",
-                            tokenizer.vocabSize(),
-                            config.vocabSize),
-                "Put the tokenizer files of this very model beside it."};
+    if (firstIdBeyond(tokenizer, config.vocabSize) != kNoToken)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
+                                 "{}: they do not belong together.",
+                                 tokenizer.vocabSize(),
+                                 config.vocabSize),
+                     "Put the tokenizer files of this very model beside it."};
     return {};
 }
 

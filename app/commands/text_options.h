@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/model_options.h"
+#include "app/commands/decoder_options.h"
 #include "engine/decoding/generation.h"
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace app {
 /// The options of `generate` and `chat` that say how tokens are made.
 struct TextOptions {
     ModelOptions model;
-    std::string decoder = "vanilla";
+    DecoderOptions decoder;
     engine::SamplingOptions sampling;
     int maxTokens = 256;
     std::vector<std::string> stopStrings;
@@ -27,11 +27,14 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
 /// A model with a decoder on it.
 struct TextModel {
     LoadedModel loaded;
-    std::unique_ptr<engine::Decoder> decoder; // refers to loaded.transformer
+    std::unique_ptr<engine::SkipSetMemory> memory;
+    std::unique_ptr<engine::Decoder> decoder; // refers to loaded.transformer and memory
     int contextLength = 0;
+    bool hasText = false; // false: ids only, there is no tokenizer
 };
 
-/// Loads the model and makes the decoder. Errors: those of loadModel; InvalidInput for options.
+/// Loads the model and makes the decoder. Errors: those of loadModel and DecoderRegistry;
+/// InvalidInput for options.
 engine::Result<TextModel> loadTextModel(const TextOptions& options,
                                         const engine::ModelFiles& files,
                                         const engine::Tokenizer* tokenizer,

@@ -22,7 +22,7 @@ Error badValue(const SettingInfo& setting, const std::string& given) {
     return Error{ErrorCode::InvalidInput,
                  fmt::format("The setting {} is {}, but must be {}.",
                              setting.name,
-                             given.empty() ? "empty" : given,
+                             given.empty() ? "empty" : fmt::format("\"{}\"", given),
                              settingRange(setting)),
                  setting.meaning};
 }
@@ -32,8 +32,9 @@ Result<void> checkValue(const SettingInfo& setting, const SettingValue& value) {
         const double* number = std::get_if<double>(&value);
         const bool isWhole = setting.kind == SettingKind::Number ||
                              (number != nullptr && *number == std::floor(*number));
-        if (number == nullptr || !isWhole || !(*number >= setting.minimum) ||
-            !(*number <= setting.maximum))
+        const bool isFlag = setting.kind == SettingKind::Flag;
+        if (number == nullptr || !isWhole || !(*number >= (isFlag ? 0.0 : setting.minimum)) ||
+            !(*number <= (isFlag ? 1.0 : setting.maximum)))
             return badValue(setting, settingText(value));
         return {};
     }
@@ -155,6 +156,12 @@ std::string settingRange(const SettingInfo& setting) {
         return "a text";
     }
     return "";
+}
+
+std::string settingText(const SettingInfo& setting, const SettingValue& value) {
+    if (setting.kind == SettingKind::Flag && std::holds_alternative<double>(value))
+        return std::get<double>(value) != 0.0 ? "on" : "off";
+    return settingText(value);
 }
 
 std::string settingText(const SettingValue& value) {

@@ -36,7 +36,7 @@ struct SettingInfo {
     std::string title; ///< as shown: "Context window γ"
     SettingKind kind = SettingKind::Number;
     SettingValue initial = 0.0;
-    double minimum = 0.0; ///< numbers only
+    double minimum = 0.0; ///< Number and Integer only
     double maximum = 0.0;
     std::vector<std::string> choices = {}; ///< choices only
     std::string unit = {};                 ///< "tokens", "" = none
@@ -76,8 +76,9 @@ Result<std::pair<std::string, SettingValue>> parseSetting(const DecoderInfo& inf
 /// "0 to 1", "one of paper, code, guided".
 std::string settingRange(const SettingInfo& setting);
 
-/// The value as a user would type it.
+/// The value as a user would type it; a flag as "on" or "off" where its setting is known.
 std::string settingText(const SettingValue& value);
+std::string settingText(const SettingInfo& setting, const SettingValue& value);
 
 /// Reads resolved values; asking for what is not there is a bug.
 double numberOf(const SettingValues& values, std::string_view name);

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 namespace engine {
 
 namespace {
 
-/// Runs code of a module; what it throws becomes an error. Bugs of ours keep their sentence.
+/// Runs code of a module; what it throws becomes an error.
 template <typename Call> auto guarded(const std::string& name, Call&& call) -> decltype(call()) {
     const std::string module = fmt::format("the decoder {}", name);
     try {
@@ -26,23 +27,27 @@ template <typename Call> auto guarded(const std::string& name, Call&& call) -> d
     }
 }
 
-/// A module's decoder whose exceptions reach the host as errors.
+/// A module's decoder whose exceptions and broken promises reach the host as errors.
 class GuardedDecoder final : public Decoder {
 public:
-    GuardedDecoder(std::string name, std::unique_ptr<Decoder> decoder)
+    GuardedDecoder(std::string name, std::unique_ptr<Decoder> decoder, int vocabSize)
         : m_name(std::move(name))
-        , m_decoder(std::move(decoder)) {}
+        , m_decoder(std::move(decoder))
+        , m_vocabSize(vocabSize) {}
 
     Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
+        m_remainingTokens = prompt.maxTokens;
+        m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
+        m_failure.reset();
         return guarded(m_name, [&] { return m_decoder->begin(prompt, work); });
     }
 
     Result<DecodeStep> step() override {
-        return guarded(m_name, [&] { return checked(m_decoder->step()); });
+        return guarded(m_name, [&] { return checked([&] { return m_decoder->step(); }); });
     }
 
     Result<DecodeStep> plainStep() override {
-        return guarded(m_name, [&] { return checked(m_decoder->plainStep()); });
+        return guarded(m_name, [&] { return checked([&] { return m_decoder->plainStep(); }); });
     }
 
     Result<SearchReport> endAnswer() override {
@@ -53,24 +58,104 @@ public:
         return guarded(m_name, [&] { return m_decoder->configure(values); });
     }
 
-    int remainingContext() const override { return m_decoder->remainingContext(); }
+    int remainingContext() const override {
+        // 1 when it throws: the answer goes on to the next step, which tells the failure.
+        return number([&] { return m_decoder->remainingContext(); }, 1);
+    }
 
-    int cachedTokens() const override { return m_decoder->cachedTokens(); }
+    int cachedTokens() const override {
+        return number([&] { return m_decoder->cachedTokens(); }, 0);
+    }
 
 private:
-    static Result<DecodeStep> checked(Result<DecodeStep> step) {
-        if (step)
-            ENGINE_CHECK(!step.value().tokens.empty() &&
-                             step.value().facts.size() == step.value().tokens.size(),
-                         "a step of {} tokens with {} facts",
-                         step.value().tokens.size(),
-                         step.value().facts.size());
+    template <typename Call> int number(Call&& call, int instead) const {
+        const auto given = guarded(m_name, [&] { return Result<int>(call()); });
+        if (given)
+            return given.value();
+        m_failure = given.error();
+        return instead;
+    }
+
+    template <typename Call> Result<DecodeStep> checked(Call&& call) {
+        if (m_failure)
+            return *m_failure;
+        ENGINE_TRY(DecodeStep step, call());
+        check(step);
+        m_remainingTokens -= static_cast<int>(step.tokens.size());
         return step;
+    }
+
+    /// What the host relies on without looking (Decoder, DecodeStep).
+    void check(const DecodeStep& step) const {
+        const std::size_t count = step.tokens.size();
+        ENGINE_CHECK(count > 0 && step.facts.size() == count,
+                     "a step of {} tokens with {} facts",
+                     count,
+                     step.facts.size());
+        ENGINE_CHECK(m_remainingTokens >= 0 && count <= static_cast<std::size_t>(m_remainingTokens),
+                     "a step of {} tokens where the answer takes {} more",
+                     count,
+                     m_remainingTokens);
+        for (std::size_t i = 0; i < count; ++i) {
+            const TokenId token = step.tokens[i];
+            ENGINE_CHECK(token >= 0 && token < m_vocabSize,
+                         "the token {}, which a vocabulary of {} does not have",
+                         token,
+                         m_vocabSize);
+            ENGINE_CHECK(i + 1 == count ||
+                             std::find(m_endIds.begin(), m_endIds.end(), token) == m_endIds.end(),
+                         "tokens behind the end of the answer");
+        }
+        ENGINE_CHECK(
+            step.path.size() <= count, "a path of {} nodes for {} tokens", step.path.size(), count);
+        for (const int node : step.path)
+            ENGINE_CHECK(node >= 0 && node < step.draft.size(),
+                         "the node {} is accepted of a draft of {}",
+                         node,
+                         step.draft.size());
     }
 
     std::string m_name;
     std::unique_ptr<Decoder> m_decoder;
+    int m_vocabSize;
+    int m_remainingTokens = 0;
+    std::vector<TokenId> m_endIds;
+    mutable std::optional<Error> m_failure; // thrown where only a number can be answered
 };
+
+constexpr const char* kProfile = "profile";
+
+/// The setting that chooses among the profiles, for decoders that do not bring their own.
+SettingInfo profileSetting(const DecoderInfo& info) {
+    SettingInfo setting{.name = kProfile, .title = "Profile", .kind = SettingKind::Choice};
+    setting.initial = info.profiles.front().name;
+    for (const SettingProfile& profile : info.profiles)
+        setting.choices.push_back(profile.name);
+    setting.meaning = "Settings that are changed together; those given beside it win.";
+    setting.effect = SettingEffect::NewSearch;
+    return setting;
+}
+
+/// A description that a user could not act on is a fault of the module.
+void checkDescription(const DecoderInfo& info) {
+    ENGINE_CHECK(!info.name.empty() && info.name.find_first_of(".=, \t\n") == std::string::npos,
+                 "\"{}\" cannot be the name of a decoder",
+                 info.name);
+    SettingValues defaults;
+    for (const SettingInfo& setting : info.settings) {
+        const bool isNew = defaults.emplace(setting.name, setting.initial).second;
+        ENGINE_CHECK(isNew, "decoder {} has two settings {}", info.name, setting.name);
+    }
+    const auto checkValues = [&](const SettingValues& values) {
+        const auto resolved = resolveSettings(info, values);
+        ENGINE_CHECK(resolved.hasValue(), "decoder {}: {}", info.name, resolved.error().message);
+    };
+    checkValues(defaults);
+    for (const SettingProfile& profile : info.profiles) {
+        checkValues(profile.values);
+        checkValues({{kProfile, profile.name}});
+    }
+}
 
 } // namespace
 
@@ -103,17 +188,20 @@ Result<std::unique_ptr<Decoder>> DecoderRegistry::make(const std::string& name,
                                                        DecoderContext context) {
     ENGINE_TRY(const Entry* entry, find(name));
     ENGINE_TRY(context.settings, resolveSettings(entry->info, context.settings));
-    auto made = guarded(name, [&] { return entry->factory(context); });
-    if (!made)
-        return made;
-    ENGINE_CHECK(made.value() != nullptr, "the decoder {} was not made", name);
-    return std::unique_ptr<Decoder>(
-        std::make_unique<GuardedDecoder>(name, std::move(made).value()));
+    return guarded(name, [&]() -> Result<std::unique_ptr<Decoder>> {
+        ENGINE_TRY(auto decoder, entry->factory(context));
+        ENGINE_CHECK(decoder != nullptr, "its factory made nothing");
+        return std::unique_ptr<Decoder>(std::make_unique<GuardedDecoder>(
+            name, std::move(decoder), context.transformer.config().vocabSize));
+    });
 }
 
 void DecoderRegistry::add(DecoderInfo info, DecoderFactory factory) {
     ENGINE_CHECK(factory != nullptr, "decoder '{}' has no factory", info.name);
     ENGINE_CHECK(!m_entries.contains(info.name), "decoder '{}' is registered twice", info.name);
+    if (!info.profiles.empty() && info.find(kProfile) == nullptr)
+        info.settings.insert(info.settings.begin(), profileSetting(info));
+    checkDescription(info);
     std::string name = info.name;
     m_entries.emplace(std::move(name), Entry{std::move(info), std::move(factory)});
 }
@@ -151,7 +239,9 @@ Result<void> DecoderRegistry::openModule(const std::string& module) {
         return known->second;
     auto before = m_entries;
     auto opened = m_modules.open(module, "swiftStudioRegisterDecoders", [this](void* function) {
+        const std::size_t count = m_entries.size();
         reinterpret_cast<RegisterDecodersFunction>(function)(*this);
+        ENGINE_CHECK(m_entries.size() > count, "it registers no decoder");
     });
     if (!opened) {
         m_entries = std::move(before); // a module may have registered something and then thrown

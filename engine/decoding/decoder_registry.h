@@ -48,7 +48,9 @@ public:
     /// Errors: as info(), resolveSettings() and those of the decoder.
     Result<std::unique_ptr<Decoder>> make(const std::string& name, DecoderContext context);
 
-    /// Called by a module's registration function; one module may register several decoders.
+    /// Called by a module's registration function; one module may register several decoders. A
+    /// decoder with profiles gets its setting "profile" here. A name that is taken, or defaults
+    /// and profiles outside their own ranges, are a bug of the module: it is refused.
     void add(DecoderInfo info, DecoderFactory factory);
 
 private:

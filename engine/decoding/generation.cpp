@@ -63,32 +63,45 @@ private:
     }
 
     Result<void> oneStep() {
+        if (m_request.betweenSteps)
+            ENGINE_TRY_DO(m_request.betweenSteps());
+        const bool isBaseline = m_request.isBaselineStep && m_request.isBaselineStep();
         const auto stepStart = Clock::now();
-        auto stepped = m_decoder.step();
+        auto stepped = isBaseline ? m_decoder.plainStep() : m_decoder.step();
         if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
             m_finished = FinishReason::Cancelled;
             return {};
         }
         ENGINE_TRY(DecodeStep step, std::move(stepped));
-        m_result.metrics.decodeMs += millisecondsSince(stepStart);
+        const double stepMs = millisecondsSince(stepStart);
+        m_result.metrics.decodeMs += stepMs;
         if (m_result.metrics.steps++ == 0)
             m_result.metrics.firstTokenMs = millisecondsSince(m_start);
         noteEnd(step.tokens);
-        std::string text;
+        std::vector<std::string> pieces; // [step.tokens]
         for (std::size_t i = 0; i < step.tokens.size(); ++i) {
-            ENGINE_TRY(const std::string piece, textOf(step.tokens[i]));
-            text += piece;
+            ENGINE_TRY(std::string piece, textOf(step.tokens[i]));
+            pieces.push_back(std::move(piece));
             if (m_stops.hasHit()) {
                 step.cutTo(i + 1);
                 m_finished = FinishReason::StopString;
             }
         }
+        tell(step, pieces, stepMs);
+        return {};
+    }
+
+    void tell(const DecodeStep& step, std::span<const std::string> pieces, double stepMs) {
+        std::string text;
+        for (const std::string& piece : pieces)
+            text += piece;
         m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
         m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
         m_result.text += text;
+        if (m_request.onStepDetails)
+            m_request.onStepDetails({step, text, pieces, stepMs});
         if (m_request.onStep)
             m_request.onStep(step, text);
-        return {};
     }
 
     /// The decoder itself ends an answer, behind its end id and at its maximum.

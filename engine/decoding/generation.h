@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder.h"
+#include "engine/decoding/generation_metrics.h"
 #include "engine/text/tokenizer.h"
 
 #include <functional>
@@ -20,26 +21,6 @@ struct GenerationLimits {
     std::vector<std::string> stopStrings = {}; ///< the text ends before the first one that appears
 };
 
-enum class FinishReason { EndToken, StopString, MaxTokens, ContextFull, Cancelled };
-
-std::string_view finishReasonName(FinishReason reason); ///< "end_token", "stop_string", ...
-
-/// Where the time of one answer went. Milliseconds are wall-clock.
-struct GenerationMetrics {
-    int promptTokens = 0;
-    int outputTokens = 0;
-    int steps = 0;
-    double promptMs = 0.0;     ///< all but the last prompt token
-    double firstTokenMs = 0.0; ///< from the start to the end of the first step
-    double decodeMs = 0.0;     ///< all steps together, and what the answer's end took
-
-    double tokensPerSecond() const { return decodeMs > 0.0 ? outputTokens / decodeMs * 1e3 : 0.0; }
-
-    double tokensPerStep() const {
-        return steps > 0 ? static_cast<double>(outputTokens) / steps : 0.0;
-    }
-};
-
 struct GenerationResult {
     std::vector<TokenId> tokens; ///< new ids, the end id included when met
     std::string text;            ///< special tokens left out; empty without a tokenizer
@@ -50,6 +31,14 @@ struct GenerationResult {
 /// Told after each step: its tokens (cut at the answer's end) and the text that became certain.
 using GenerationProgress = std::function<void(const DecodeStep& step, std::string_view text)>;
 
+/// One step as it is told to whoever wants all of it. Guests of the call alone.
+struct StepDetails {
+    const DecodeStep& step;
+    std::string_view text;               ///< of all its tokens
+    std::span<const std::string> pieces; ///< [step.tokens] the part that each made certain
+    double stepMs = 0.0;                 ///< wall-clock, the search included
+};
+
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
@@ -58,6 +47,12 @@ struct GenerationRequest {
     const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
+    /// Told before onStep; not told of text that was held back to the end.
+    std::function<void(const StepDetails&)> onStepDetails = {};
+    /// Asked before each step: true lets the full model alone make it (Decoder::plainStep).
+    std::function<bool()> isBaselineStep = {};
+    /// Called before each step: the moment to change settings. An error ends the answer.
+    std::function<Result<void>()> betweenSteps = {};
     std::function<void(const SearchReport&)> onEnd = {}; ///< what the decoder did at the end
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };

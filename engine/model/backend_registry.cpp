@@ -45,9 +45,11 @@ Result<TransformerFactory> BackendRegistry::find(const std::string& name) {
     }
     const auto registered = m_factories.find(name);
     if (registered == m_factories.end())
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("The module of backend '{0}' was refused: it registers no backend '{0}'.", name),
-                     "Remove it, or build the project again."};
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("The module libbackend_{0}.so was refused: it registers no backend '{0}'.",
+                        name),
+            "Remove it, or build the project again."};
     return registered->second;
 }
 

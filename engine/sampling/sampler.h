@@ -17,6 +17,8 @@ struct SamplingOptions {
     double topP = 1.0;        ///< keep the least set of best tokens that reaches P; 1 = off
     std::uint64_t seed = 0;   ///< key of all draws
 
+    bool operator==(const SamplingOptions&) const = default;
+
     /// Errors: InvalidInput, naming the option and its range.
     Result<void> validate() const;
 };

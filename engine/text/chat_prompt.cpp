@@ -29,12 +29,8 @@ std::vector<SpelledToken> unreadSpecials(const Tokenizer& tokenizer) {
     return unread;
 }
 
-} // namespace
-
-Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
-                                        const std::vector<ChatMessage>& messages,
-                                        const Tokenizer& tokenizer) {
-    ENGINE_TRY(const std::string text, chatTemplate.renderChat(messages, tokenizer, true));
+/// Tokens of text that a template has written.
+Result<std::vector<TokenId>> encodeRendered(std::string_view text, const Tokenizer& tokenizer) {
     const std::vector<SpelledToken> specials = unreadSpecials(tokenizer);
     std::vector<TokenId> ids;
     std::string_view rest = text;
@@ -56,6 +52,125 @@ Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
         rest.remove_prefix(next != nullptr ? end + next->text.size() : end);
     }
     return ids;
+}
+
+constexpr std::string_view kWhitespace = " \t\r\n";
+
+/// Stands in a conversation for the answers whose ids are known, so that it shows where in the
+/// rendered text they belong.
+class Placeholders {
+public:
+    explicit Placeholders(const std::vector<StoredMessage>& messages) {
+        std::string mark = "StoredAnswer";
+        const auto holdsMark = [&mark](const StoredMessage& stored) {
+            return stored.message.content.find(mark) != std::string::npos;
+        };
+        while (std::any_of(messages.begin(), messages.end(), holdsMark))
+            mark += 'Q';
+        for (const StoredMessage& stored : messages) {
+            m_messages.push_back(stored.message);
+            if (stored.message.role != "assistant" || stored.tokens.empty())
+                continue;
+            m_names.push_back(fmt::format("{}{:06}Z", mark, m_names.size()));
+            m_places.push_back(m_messages.size() - 1);
+            m_messages.back().content = m_names.back();
+            m_answers.push_back(&stored.tokens);
+        }
+    }
+
+    std::size_t count() const { return m_names.size(); }
+
+    const std::vector<const std::vector<TokenId>*>& answers() const { return m_answers; }
+
+    /// The rendered text before, between and behind the answers; empty when the template does not
+    /// write each of them exactly once and in order. Errors: those of rendering.
+    Result<std::vector<std::string>> split(const ChatTemplate& chatTemplate,
+                                           const Tokenizer& tokenizer) const {
+        ENGINE_TRY(const std::string text, chatTemplate.renderChat(m_messages, tokenizer, true));
+        std::vector<std::string> pieces;
+        std::size_t begin = 0;
+        for (std::size_t i = 0; i < m_names.size(); ++i) {
+            const std::size_t at = text.find(m_names[i]);
+            if (at == std::string::npos || at < begin || text.rfind(m_names[i]) != at)
+                return std::vector<std::string>();
+            const std::size_t end = endOfPrompt(i, text.substr(0, at), chatTemplate, tokenizer);
+            pieces.push_back(text.substr(begin, std::max(begin, end) - begin));
+            begin = at + m_names[i].size();
+        }
+        pieces.push_back(text.substr(begin));
+        return pieces;
+    }
+
+private:
+    /// Where the prompt that answer `i` was written to ends: some templates put a space before an
+    /// answer that they do not write behind the prompt; the answer's own ids hold it then.
+    std::size_t endOfPrompt(std::size_t i,
+                            const std::string& before,
+                            const ChatTemplate& chatTemplate,
+                            const Tokenizer& tokenizer) const {
+        const auto answer = m_messages.begin() + static_cast<std::ptrdiff_t>(m_places[i]);
+        const auto prompt = chatTemplate.renderChat({m_messages.begin(), answer}, tokenizer, true);
+        const bool isSameButForSpace =
+            prompt && before.starts_with(prompt.value()) &&
+            before.find_first_not_of(kWhitespace, prompt.value().size()) == std::string::npos;
+        return isSameButForSpace ? prompt.value().size() : before.size();
+    }
+
+    std::vector<ChatMessage> m_messages;
+    std::vector<std::string> m_names;                   // [answers]
+    std::vector<std::size_t> m_places;                  // [answers] among m_messages
+    std::vector<const std::vector<TokenId>*> m_answers; // [answers]
+};
+
+/// Whether the text behind an answer begins with its end id, spaces apart.
+bool writesEnd(std::string_view behind, TokenId endId, const Tokenizer& tokenizer) {
+    behind.remove_prefix(std::min(behind.find_first_not_of(kWhitespace), behind.size()));
+    const std::string end = tokenizer.tokenText(endId);
+    return !end.empty() && behind.starts_with(end);
+}
+
+/// Shapes: pieces [answers + 1].
+Result<std::vector<TokenId>> joinPieces(const std::vector<std::string>& pieces,
+                                        const std::vector<const std::vector<TokenId>*>& answers,
+                                        const Tokenizer& tokenizer) {
+    const std::vector<TokenId> endIds = chatEndIds(tokenizer);
+    std::vector<TokenId> ids;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        ENGINE_TRY(const auto plain, encodeRendered(pieces[i], tokenizer));
+        ids.insert(ids.end(), plain.begin(), plain.end());
+        if (i == answers.size())
+            break;
+        const std::vector<TokenId>& answer = *answers[i];
+        const bool endsTwice =
+            std::find(endIds.begin(), endIds.end(), answer.back()) != endIds.end() &&
+            writesEnd(pieces[i + 1], answer.back(), tokenizer);
+        ids.insert(ids.end(), answer.begin(), answer.end() - (endsTwice ? 1 : 0));
+    }
+    return ids;
+}
+
+} // namespace
+
+Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
+                                        const std::vector<ChatMessage>& messages,
+                                        const Tokenizer& tokenizer) {
+    ENGINE_TRY(const std::string text, chatTemplate.renderChat(messages, tokenizer, true));
+    return encodeRendered(text, tokenizer);
+}
+
+Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate,
+                                                const std::vector<StoredMessage>& messages,
+                                                const Tokenizer& tokenizer) {
+    const Placeholders placeholders(messages);
+    if (placeholders.count() > 0) {
+        ENGINE_TRY(const auto pieces, placeholders.split(chatTemplate, tokenizer));
+        if (!pieces.empty())
+            return joinPieces(pieces, placeholders.answers(), tokenizer);
+    }
+    std::vector<ChatMessage> texts;
+    for (const StoredMessage& stored : messages)
+        texts.push_back(stored.message);
+    return encodeChat(chatTemplate, texts, tokenizer);
 }
 
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer) {

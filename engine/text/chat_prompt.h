@@ -14,6 +14,22 @@ Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
                                         const std::vector<ChatMessage>& messages,
                                         const Tokenizer& tokenizer);
 
+/// A message and, for an earlier answer of the model, the ids that it was made of.
+struct StoredMessage {
+    ChatMessage message;
+    std::vector<TokenId> tokens = {}; ///< of an "assistant" message; empty = encode the text
+};
+
+/// The tokens of a conversation whose earlier answers keep the very ids that the model wrote: text
+/// that is encoded anew may split otherwise, and everything behind would have to be read again. So
+/// the prompt of a turn begins with the last turn's prompt and answer, as far as the template
+/// writes the same around them. An end id that the template writes itself is not doubled. Where
+/// the template does not write each such answer exactly once, the texts are encoded instead.
+/// Errors: as encodeChat.
+Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate,
+                                                const std::vector<StoredMessage>& messages,
+                                                const Tokenizer& tokenizer);
+
 /// Ids that end an answer in a conversation: the tokenizer's own and the known end-of-turn tokens
 /// of its vocabulary ("<|im_end|>", "<|eot_id|>", ...).
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer);

@@ -167,6 +167,13 @@ std::unique_ptr<TokenDecoding> Tokenizer::startDecoding(bool skipSpecial) const 
     return std::make_unique<WholeDecoding>(*this, skipSpecial);
 }
 
+TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize) {
+    for (TokenId id = vocabSize; id < tokenizer.vocabSize(); ++id)
+        if (!tokenizer.isSpecial(id) && !tokenizer.tokenText(id).empty())
+            return id;
+    return kNoToken;
+}
+
 Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
     if (files.gguf() != nullptr)
         return loadGguf(*files.gguf());

@@ -64,6 +64,10 @@ public:
     virtual std::string description() const = 0;
 };
 
+/// The first ordinary token that a vocabulary of `vocabSize` has no place for: the tokenizer
+/// belongs to another model then. kNoToken when all fit.
+TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize);
+
 /// Builds the tokenizer that a model's files describe: GGUF vocabulary, tokenizer.json, or
 /// tokenizer.model, in this order of what is there.
 /// Errors: NotFound when there is none; Unsupported and CorruptFile say what and where.

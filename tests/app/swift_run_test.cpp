@@ -51,8 +51,16 @@ private slots:
 };
 
 void SwiftRunTest::helpAndVersionSucceed() {
-    for (const QString command :
-         {"generate", "chat", "forward", "tokenize", "detokenize", "inspect"}) {
+    for (const QString command : {"generate",
+                                  "chat",
+                                  "forward",
+                                  "tokenize",
+                                  "detokenize",
+                                  "inspect",
+                                  "decoders",
+                                  "compare",
+                                  "search",
+                                  "stream"}) {
         const ProgramRun help = run({command, "--help"});
         QCOMPARE(help.exitCode, 0);
         QVERIFY(help.output.contains("--json"));

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/compare/comparison_report.h"
+#include "app/commands/decoder_options.h"
+#include "app/commands/text_options.h"
+
+#include <algorithm>
+#include <map>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kVanilla = "vanilla";
+
+struct CompareOptions {
+    ModelOptions model;
+    DataOptions data;
+    std::vector<std::string> decoders = {kVanilla, "swift"};
+    std::vector<std::string> settings;
+    SamplingOptions sampling;
+    int maxTokens = 128;
+    bool isRaw = false;
+    bool json = false;
+};
+
+/// The decoders in the order asked for, vanilla first when it was not.
+Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
+    std::vector<std::string> names = options.decoders;
+    if (std::find(names.begin(), names.end(), kVanilla) == names.end())
+        names.insert(names.begin(), kVanilla);
+    for (auto name = names.begin(); name != names.end(); ++name)
+        if (std::find(names.begin(), name, *name) != name)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("The decoder {} is named twice.", *name),
+                         "Name each decoder once: --decoders vanilla,swift."};
+    return names;
+}
+
+/// What was typed for each decoder: DECODER.NAME=VALUE goes to one, NAME=VALUE to all that draft.
+Result<std::map<std::string, std::vector<std::string>>>
+settingsByDecoder(const std::vector<std::string>& typed, const std::vector<std::string>& names) {
+    std::map<std::string, std::vector<std::string>> settings;
+    for (const std::string& text : typed) {
+        const std::size_t dot = text.substr(0, text.find('=')).find('.');
+        if (dot == std::string::npos) {
+            for (const std::string& name : names)
+                if (name != kVanilla)
+                    settings[name].push_back(text);
+            continue;
+        }
+        const std::string decoder = text.substr(0, dot);
+        if (std::find(names.begin(), names.end(), decoder) == names.end()) {
+            const std::string near = nearestName(decoder, names);
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("--set {} is for the decoder {}, which is not compared.",
+                                     text,
+                                     decoder),
+                         fmt::format("{}Name it in --decoders.",
+                                     near.empty() ? "" : fmt::format("Did you mean {}? ", near))};
+        }
+        settings[decoder].push_back(text.substr(dot + 1));
+    }
+    return settings;
+}
+
+/// The prompts one by one, until all are done or the user stops it.
+class CompareRun {
+public:
+    CompareRun(const CompareOptions& options,
+               const Console& console,
+               Comparison& comparison,
+               const DataSummary& data)
+        : m_options(options)
+        , m_console(console)
+        , m_comparison(comparison)
+        , m_data(data)
+        , m_report(namesOf(comparison), comparison.vanilla()) {}
+
+    Result<void> run() {
+        const auto visited = forEachPrompt(
+            m_options.data, [this](const DataPrompt& prompt) { return visit(prompt); });
+        m_status.clear();
+        const bool isIncomplete = m_isCancelled || !visited;
+        if (!m_console.isJson())
+            m_console.text(m_report.table(m_data, isIncomplete));
+        m_console.jsonLine(m_report.doneLine(m_data, isIncomplete));
+        if (m_isCancelled)
+            return cancelledError();
+        return visited;
+    }
+
+private:
+    static std::vector<std::string> namesOf(const Comparison& comparison) {
+        std::vector<std::string> names;
+        for (const Contestant& contestant : comparison.contestants())
+            names.push_back(contestant.name);
+        return names;
+    }
+
+    Result<bool> visit(const DataPrompt& prompt) {
+        ++m_seen;
+        auto outcomes = m_comparison.run(prompt.record, [&](std::string_view decoder) {
+            m_status.show(fmt::format("{} of {}: {} {}, {}",
+                                      m_seen,
+                                      m_data.prompts,
+                                      prompt.record.task,
+                                      prompt.record.id,
+                                      decoder));
+        });
+        m_status.clear();
+        if (!outcomes)
+            return leaveOut(prompt, outcomes.error());
+        if (!outcomes.value()) {
+            m_isCancelled = true;
+            return false;
+        }
+        m_report.add(prompt.record.task, *outcomes.value());
+        for (std::size_t i = 0; i < outcomes.value()->size(); ++i)
+            m_console.jsonLine(m_report.promptLine(prompt, i, (*outcomes.value())[i]));
+        return true;
+    }
+
+    /// A prompt that no decoder can take is told and counted; anything else ends the run.
+    Result<bool> leaveOut(const DataPrompt& prompt, const Error& error) {
+        if (error.code == ErrorCode::Cancelled) {
+            m_isCancelled = true;
+            return false;
+        }
+        if (error.code != ErrorCode::InvalidInput)
+            return error;
+        m_report.addLeftOut();
+        Console::note(fmt::format(
+            "{}: line {} is left out: {}", prompt.file, prompt.record.line, error.message));
+        m_console.jsonLine({{"event", "left_out"},
+                            {"data", prompt.file},
+                            {"line", prompt.record.line},
+                            {"message", error.message}});
+        return true;
+    }
+
+    const CompareOptions& m_options;
+    const Console& m_console;
+    Comparison& m_comparison;
+    DataSummary m_data;
+    ComparisonReport m_report;
+    StatusLine m_status;
+    std::int64_t m_seen = 0;
+    bool m_isCancelled = false;
+};
+
+Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
+    const std::stop_token stop = context.interrupt.beginWork();
+    ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY(const auto names, decoderNames(options));
+    ENGINE_TRY(auto typed, settingsByDecoder(options.settings, names));
+    DecoderRegistry registry(moduleFolder());
+    std::map<std::string, SettingValues> settings;
+    for (const std::string& name : names) {
+        ENGINE_TRY(settings[name], parseSettings(registry, name, typed[name]));
+    }
+    ENGINE_TRY(const DataSummary data, checkData(options.data));
+    ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
+    std::vector<Contestant> contestants;
+    for (const std::string& name : names) {
+        Contestant contestant;
+        contestant.name = name;
+        for (auto& half : contestant.halves) {
+            ENGINE_TRY(half,
+                       registry.make(name,
+                                     {.transformer = *model.loaded.transformer,
+                                      .sampling = options.sampling,
+                                      .contextLength = model.contextLength,
+                                      .settings = settings[name]}));
+        }
+        contestants.push_back(std::move(contestant));
+    }
+    Comparison comparison({model, options.maxTokens, stop}, std::move(contestants));
+    return CompareRun(options, context.console, comparison, data).run();
+}
+
+} // namespace
+
+void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command =
+        app.add_subcommand("compare", "Run prompts with several decoders: equal tokens, speedups");
+    const auto options = std::make_shared<CompareOptions>();
+    addDataOptions(*command, options->data);
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    command
+        ->add_option("--decoders",
+                     options->decoders,
+                     "Who takes part, with commas between; vanilla always does")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--set",
+                        options->settings,
+                        "A setting: DECODER.NAME=VALUE, or NAME=VALUE for all that draft; may be "
+                        "given several times");
+    command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    addSamplingOptions(*command, options->sampling);
+    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->footer("Each prompt is run by all decoders in order, then in reverse order; each half "
+                    "has its own decoders,\nso that neither knows the other's prompts.");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runCompare(*options, context); };
+    });
+}
+
+} // namespace app

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/compare/comparison.h"
+
+#include <algorithm>
+#include <array>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+/// Two logits that are nearer than this may change places by the order of summation alone.
+constexpr double kNearTie = 1e-3;
+
+using HalfAnswers = std::array<std::vector<Answers>, 2>; // [halves][contestants]
+
+/// The first place where two answers differ; nothing when they do not.
+std::optional<Difference> firstDifference(const Answers& reference, const Answers& answers) {
+    const std::size_t turns = std::max(reference.turns.size(), answers.turns.size());
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+        Difference difference;
+        difference.turn = static_cast<int>(turn);
+        if (turn >= std::min(reference.turns.size(), answers.turns.size()))
+            return difference;
+        const auto& expected = reference.turns[turn].tokens;
+        const auto& found = answers.turns[turn].tokens;
+        if (expected == found)
+            continue;
+        const auto [at, other] =
+            std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+        difference.position = static_cast<int>(at - expected.begin());
+        return difference;
+    }
+    return std::nullopt;
+}
+
+void addHalf(const Answers& answers, std::size_t half, PromptOutcome& outcome) {
+    outcome.tally.add(answers.tally);
+    outcome.promptTokens += answers.promptTokens;
+    outcome.promptMs.at(half) = answers.promptMs;
+    outcome.decodeMs.at(half) = answers.decodeMs;
+}
+
+} // namespace
+
+bool Difference::isNearTie() const { return margin && *margin < kNearTie; }
+
+bool PromptOutcome::isNearTie() const {
+    return !differences.empty() &&
+           std::all_of(differences.begin(), differences.end(), [](const Difference& difference) {
+               return difference.isNearTie();
+           });
+}
+
+double PromptOutcome::tokensPerSecond() const {
+    return decodeSeconds() > 0.0 ? static_cast<double>(tally.tokens) / decodeSeconds() : 0.0;
+}
+
+Comparison::Comparison(const AnswerRequest& request, std::vector<Contestant> contestants)
+    : m_request(request)
+    , m_contestants(std::move(contestants)) {
+    while (m_vanilla < m_contestants.size() && m_contestants[m_vanilla].name != "vanilla")
+        ++m_vanilla;
+    ENGINE_CHECK(m_vanilla < m_contestants.size(), "a comparison without vanilla");
+}
+
+Result<std::optional<std::vector<PromptOutcome>>>
+Comparison::run(const DataRecord& record, const std::function<void(std::string_view)>& onTurn) {
+    const std::size_t count = m_contestants.size();
+    HalfAnswers answers = {std::vector<Answers>(count), std::vector<Answers>(count)};
+    for (std::size_t i = 0; i < 2 * count; ++i) {
+        const std::size_t half = i / count;
+        const std::size_t which = half == 0 ? i : 2 * count - 1 - i;
+        onTurn(m_contestants[which].name);
+        Decoder& decoder = *m_contestants[which].halves.at(half);
+        ENGINE_TRY(answers.at(half)[which], answerRecord(decoder, record, m_request));
+        if (answers.at(half)[which].isCancelled)
+            return std::optional<std::vector<PromptOutcome>>();
+    }
+    std::vector<PromptOutcome> outcomes(count);
+    const Answers& reference = answers[0][m_vanilla];
+    for (std::size_t which = 0; which < count; ++which)
+        for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
+            addHalf(answers.at(half)[which], half, outcomes[which]);
+            ENGINE_TRY_DO(compare(reference, answers.at(half)[which], half == 1, outcomes[which]));
+        }
+    return std::optional(std::move(outcomes));
+}
+
+Result<void> Comparison::compare(const Answers& reference,
+                                 const Answers& answers,
+                                 bool isReverse,
+                                 PromptOutcome& outcome) const {
+    auto difference = firstDifference(reference, answers);
+    if (!difference)
+        return {};
+    difference->isInReverseHalf = isReverse;
+    const auto turn = static_cast<std::size_t>(difference->turn);
+    const auto position = static_cast<std::size_t>(difference->position);
+    if (turn < reference.turns.size() && position < reference.turns[turn].tokens.size()) {
+        ENGINE_TRY(difference->margin, marginAt(reference.turns[turn], position));
+    }
+    outcome.differences.push_back(*difference);
+    return {};
+}
+
+/// Between the full model's two best logits behind the prompt and the first tokens of an answer.
+Result<double> Comparison::marginAt(const AnsweredTurn& turn, std::size_t position) const {
+    Transformer& transformer = *m_request.model.loaded.transformer;
+    std::vector<TokenId> tokens = turn.prompt;
+    tokens.insert(tokens.end(),
+                  turn.tokens.begin(),
+                  turn.tokens.begin() + static_cast<std::ptrdiff_t>(position));
+    ENGINE_TRY(KvCache cache, transformer.makeCache(static_cast<Position>(tokens.size())));
+    CachedSequence sequence(std::move(cache));
+    const auto behind = std::span(tokens).first(tokens.size() - 1);
+    ENGINE_TRY_DO(sequence.fill(transformer, behind, {.stop = m_request.stop}));
+    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
+    const std::array<int, 1> rows = {0};
+    ENGINE_TRY(const ForwardResult result,
+               transformer.forward({.plan = plan,
+                                    .layout = AttentionLayout::chain(sequence.length(), 1),
+                                    .tokens = std::span(tokens).last(1),
+                                    .logitRows = rows},
+                                   sequence.cache()));
+    std::vector<double> logits = result.logits;
+    std::nth_element(logits.begin(), logits.begin() + 1, logits.end(), std::greater<>());
+    return logits[0] - logits[1];
+}
+
+} // namespace app

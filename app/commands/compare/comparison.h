@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/data/answering.h"
+#include "engine/decoding/decoder_registry.h"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// A decoder that takes part: one instance for each half, so that neither half's search has seen
+/// the other's prompts.
+struct Contestant {
+    std::string name;
+    std::array<std::unique_ptr<engine::Decoder>, 2> halves; // forward, reverse
+};
+
+/// Where a decoder's tokens leave vanilla's.
+struct Difference {
+    bool isInReverseHalf = false;
+    int turn = 0;
+    int position = 0; ///< in the answer, from 0
+    /// Between vanilla's two best logits there; none when vanilla's answer has ended before.
+    std::optional<double> margin;
+
+    bool isNearTie() const;
+};
+
+/// What one decoder made of one prompt, both halves together.
+struct PromptOutcome {
+    DecodeTally tally;
+    long promptTokens = 0;
+    std::array<double, 2> promptMs = {}; ///< [halves]
+    std::array<double, 2> decodeMs = {}; ///< [halves]
+    std::vector<Difference> differences; ///< the first of each half; empty: equal tokens
+
+    bool isEqual() const { return differences.empty(); }
+
+    /// Every half differs at a near-tie only.
+    bool isNearTie() const;
+
+    double decodeSeconds() const { return (decodeMs[0] + decodeMs[1]) / 1e3; }
+
+    double promptSeconds() const { return (promptMs[0] + promptMs[1]) / 1e3; }
+
+    double tokensPerSecond() const;
+};
+
+/// Runs prompts with several decoders, first vanilla's tokens are what the others' are held
+/// against.
+class Comparison {
+public:
+    /// One of `contestants` is vanilla.
+    Comparison(const AnswerRequest& request, std::vector<Contestant> contestants);
+
+    const std::vector<Contestant>& contestants() const { return m_contestants; }
+
+    std::size_t vanilla() const { return m_vanilla; }
+
+    /// Runs a record with every decoder in order, then in reverse order. `onTurn` is told who is
+    /// next. The outcomes are in the order of the contestants; none when it was cancelled.
+    /// Errors: those of answerRecord.
+    engine::Result<std::optional<std::vector<PromptOutcome>>>
+    run(const engine::DataRecord& record,
+        const std::function<void(std::string_view decoder)>& onTurn);
+
+private:
+    engine::Result<void> compare(const Answers& reference,
+                                 const Answers& answers,
+                                 bool isReverse,
+                                 PromptOutcome& outcome) const;
+    engine::Result<double> marginAt(const AnsweredTurn& turn, std::size_t position) const;
+
+    AnswerRequest m_request;
+    std::vector<Contestant> m_contestants;
+    std::size_t m_vanilla = 0;
+};
+
+} // namespace app

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/compare/comparison_report.h"
+
+#include <algorithm>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+
+Json differenceJson(const Difference& difference) {
+    return {{"half", difference.isInReverseHalf ? "reverse" : "forward"},
+            {"turn", difference.turn},
+            {"position", difference.position},
+            {"margin", difference.margin ? Json(*difference.margin) : Json(nullptr)}};
+}
+
+/// Cut to a width that tables keep, by whole characters.
+std::string cut(const std::string& text, std::size_t width) {
+    std::size_t end = 0;
+    std::size_t count = 0;
+    for (; end < text.size() && (count < width || (text[end] & 0xC0) == 0x80); ++end)
+        count += (text[end] & 0xC0) != 0x80 ? 1U : 0U;
+    return text.substr(0, end);
+}
+
+} // namespace
+
+void DecoderSums::add(const PromptOutcome& outcome) {
+    ++prompts;
+    equal += outcome.isEqual() ? 1 : 0;
+    nearTies += outcome.isNearTie() ? 1 : 0;
+    tally.add(outcome.tally);
+    promptSeconds += outcome.promptSeconds();
+    decodeSeconds += outcome.decodeSeconds();
+    rateSum += outcome.tokensPerSecond();
+}
+
+double DecoderSums::tokensPerSecond() const {
+    return quotient(static_cast<double>(tally.tokens), decodeSeconds);
+}
+
+double DecoderSums::tokensPerSecondWithPrompt() const {
+    return quotient(static_cast<double>(tally.tokens), promptSeconds + decodeSeconds);
+}
+
+double DecoderSums::meanTokensPerSecond() const { return quotient(rateSum, prompts); }
+
+ComparisonReport::ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla)
+    : m_decoders(std::move(decoders))
+    , m_vanilla(vanilla)
+    , m_all(m_decoders.size()) {}
+
+void ComparisonReport::add(const std::string& task, const std::vector<PromptOutcome>& outcomes) {
+    Sums& sums = m_byTask.try_emplace(task, Sums(m_decoders.size())).first->second;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        sums[i].add(outcomes[i]);
+        m_all[i].add(outcomes[i]);
+    }
+}
+
+Json ComparisonReport::promptLine(const DataPrompt& prompt,
+                                  std::size_t decoder,
+                                  const PromptOutcome& outcome) const {
+    Json line = {{"event", "prompt"},
+                 {"data", prompt.file},
+                 {"line", prompt.record.line},
+                 {"id", prompt.record.id},
+                 {"task", prompt.record.task},
+                 {"decoder", m_decoders[decoder]},
+                 {"prompt_tokens", outcome.promptTokens},
+                 {"output_tokens", outcome.tally.tokens},
+                 {"steps", outcome.tally.steps},
+                 {"tokens_per_second", outcome.tokensPerSecond()},
+                 {"prompt_ms", outcome.promptMs},
+                 {"decode_ms", outcome.decodeMs}};
+    line.update(outcome.tally.json());
+    line["equal"] = outcome.isEqual();
+    line["near_tie"] = outcome.isNearTie();
+    line["differences"] = Json::array();
+    for (const Difference& difference : outcome.differences)
+        line["differences"].push_back(differenceJson(difference));
+    return line;
+}
+
+Json ComparisonReport::sumsJson(const Sums& sums) const {
+    const DecoderSums& vanilla = sums[m_vanilla];
+    Json all = Json::object();
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const DecoderSums& own = sums[i];
+        Json line = {
+            {"prompts", own.prompts},
+            {"equal", own.equal},
+            {"near_ties", own.nearTies},
+            {"tokens", own.tally.tokens},
+            {"steps", own.tally.steps},
+            {"tokens_per_second", own.tokensPerSecond()},
+            {"speedup", quotient(own.tokensPerSecond(), vanilla.tokensPerSecond())},
+            {"speedup_with_prompt",
+             quotient(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt())},
+            {"mean_tokens_per_second", own.meanTokensPerSecond()},
+            {"speedup_of_means",
+             quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond())},
+            {"prompt_ms", own.promptSeconds * 1e3},
+            {"decode_ms", own.decodeSeconds * 1e3}};
+        line.update(own.tally.json());
+        all[m_decoders[i]] = std::move(line);
+    }
+    return all;
+}
+
+Json ComparisonReport::doneLine(const DataSummary& data, bool isIncomplete) const {
+    Json tasks = Json::object();
+    for (const auto& [task, sums] : m_byTask)
+        tasks[task] = sumsJson(sums);
+    return {{"event", "done"},
+            {"prompts", prompts()},
+            {"bad_lines", data.badLines},
+            {"left_out", m_leftOut},
+            {"incomplete", isIncomplete},
+            {"decoders", sumsJson(m_all)},
+            {"tasks", std::move(tasks)}};
+}
+
+std::string ComparisonReport::rows(const std::string& task, const Sums& sums) const {
+    const DecoderSums& vanilla = sums[m_vanilla];
+    std::string text;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const DecoderSums& own = sums[i];
+        const double share = own.decodeSeconds > 0.0 ? 0.1 / own.decodeSeconds : 0.0;
+        text += fmt::format(
+            "{:<22} {:<10} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
+            "{:>10} {:>6.1f} {:>7.1f} {:>7.1f}\n",
+            i == 0 ? cut(task, 22) : "",
+            cut(m_decoders[i], 10),
+            own.prompts,
+            own.equal,
+            own.nearTies,
+            own.tally.tokens,
+            own.tokensPerSecond(),
+            quotient(own.tokensPerSecond(), vanilla.tokensPerSecond()),
+            quotient(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
+            quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
+            own.tally.tokensPerStep(),
+            own.tally.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
+            own.tally.draftMs * share,
+            own.tally.verifyMs * share,
+            own.tally.searchMs * share);
+    }
+    return text;
+}
+
+std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) const {
+    std::string text = fmt::format(
+        "{:<22} {:<10} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>10} {:>6} {:>7} "
+        "{:>7}\n",
+        "task",
+        "decoder",
+        "prompts",
+        "equal",
+        "near ties",
+        "tokens",
+        "tokens/s",
+        "speedup",
+        "+prompt",
+        "of means",
+        "M",
+        "acceptance",
+        "draft%",
+        "verify%",
+        "search%");
+    if (m_byTask.size() > 1)
+        for (const auto& [task, sums] : m_byTask)
+            text += rows(task, sums);
+    text += rows(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
+    text += fmt::format("{} of {} prompts, both halves; {} bad lines, {} prompts left out.{}\n",
+                        prompts(),
+                        data.prompts,
+                        data.badLines,
+                        m_leftOut,
+                        isIncomplete ? " INCOMPLETE: it was stopped." : "");
+    return text;
+}
+
+} // namespace app

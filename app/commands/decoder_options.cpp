@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/decoder_options.h"
+
+#include "engine/model/model_fingerprint.h"
+
+namespace app {
+
+using namespace engine;
+
+void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::string& defaultTask) {
+    options.task = defaultTask;
+    command
+        .add_option("--decoder",
+                    options.name,
+                    "How tokens are made: vanilla, one a pass; swift-run decoders lists the others")
+        ->capture_default_str();
+    command.add_option("--set",
+                       options.settings,
+                       "A setting of the decoder, NAME=VALUE; may be given several times");
+    command
+        .add_option(
+            "--task", options.task, "Which task's search the decoder goes on with and adds to")
+        ->capture_default_str();
+}
+
+void addSamplingOptions(CLI::App& command, SamplingOptions& options) {
+    command
+        .add_option("--temperature",
+                    options.temperature,
+                    "0 takes the most probable token; higher draws more freely")
+        ->capture_default_str();
+    command.add_option("--top-k", options.topK, "Draw among the K most probable; 0 = off")
+        ->capture_default_str();
+    command
+        .add_option(
+            "--top-p", options.topP, "Draw among the most probable that together reach P; 1 = off")
+        ->capture_default_str();
+    command.add_option("--seed", options.seed, "Key of the draws: same seed, same text")
+        ->capture_default_str();
+}
+
+void addContextOption(CLI::App& command, ModelOptions& options) {
+    command
+        .add_option(
+            "--context",
+            options.context,
+            "Tokens, prompt and answer together; default: the smaller of the model's and 8192")
+        ->check(CLI::PositiveNumber);
+}
+
+Result<SettingValues> parseSettings(DecoderRegistry& registry,
+                                    const std::string& decoder,
+                                    const std::vector<std::string>& typed) {
+    ENGINE_TRY(const DecoderInfo info, registry.info(decoder));
+    SettingValues values;
+    for (const std::string& text : typed) {
+        ENGINE_TRY(auto setting, parseSetting(info, text));
+        values.insert_or_assign(std::move(setting.first), std::move(setting.second));
+    }
+    return values;
+}
+
+Result<std::unique_ptr<SkipSetMemory>> openSkipSetMemory(const std::string& decoder,
+                                                         const ModelFiles& files) {
+    if (decoder == "vanilla")
+        return std::unique_ptr<SkipSetMemory>();
+    ENGINE_TRY(const ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    ENGINE_TRY(std::string fingerprint, modelFingerprint(config, *weights));
+    return std::make_unique<SkipSetMemory>(
+        defaultDataFolder(), std::move(fingerprint), config.layerCount);
+}
+
+} // namespace app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/model_options.h"
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/skip_set_memory.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// Which decoder makes the tokens, as typed.
+struct DecoderOptions {
+    std::string name = "vanilla";
+    std::vector<std::string> settings; ///< NAME=VALUE
+    std::string task;                  ///< whose search state is used
+};
+
+/// --decoder, --set, --task.
+void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::string& defaultTask);
+
+/// --temperature, --top-k, --top-p, --seed.
+void addSamplingOptions(CLI::App& command, engine::SamplingOptions& options);
+
+/// --context.
+void addContextOption(CLI::App& command, ModelOptions& options);
+
+/// Checks a decoder's name and what was typed for it, before any model is loaded; of a setting that
+/// is typed twice the last value holds. Errors: those of DecoderRegistry::info and parseSetting.
+engine::Result<engine::SettingValues> parseSettings(engine::DecoderRegistry& registry,
+                                                    const std::string& decoder,
+                                                    const std::vector<std::string>& typed);
+
+/// The skip sets that earlier runs have found for this model, in the user's data folder; null for
+/// vanilla, which has no use for them. Errors: those of reading the model's weights.
+engine::Result<std::unique_ptr<engine::SkipSetMemory>>
+openSkipSetMemory(const std::string& decoder, const engine::ModelFiles& files);
+
+} // namespace app

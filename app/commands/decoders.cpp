@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.h"
+#include "app/commands/model_options.h"
+#include "engine/decoding/decoder_registry.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DecodersOptions {
+    std::string name;
+    bool json = false;
+};
+
+std::string_view kindName(SettingKind kind) {
+    constexpr std::array<std::string_view, 5> kNames = {
+        "number", "integer", "flag", "choice", "text"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
+Json valueJson(const SettingInfo& setting, const SettingValue& value) {
+    const double* number = std::get_if<double>(&value);
+    if (number == nullptr)
+        return std::get<std::string>(value);
+    if (setting.kind == SettingKind::Flag)
+        return *number != 0.0;
+    if (setting.kind == SettingKind::Integer)
+        return static_cast<std::int64_t>(*number);
+    return *number;
+}
+
+Json settingJson(const SettingInfo& setting) {
+    Json line = {{"name", setting.name},
+                 {"title", setting.title},
+                 {"kind", kindName(setting.kind)},
+                 {"default", valueJson(setting, setting.initial)}};
+    if (setting.kind == SettingKind::Number || setting.kind == SettingKind::Integer) {
+        line["minimum"] = valueJson(setting, setting.minimum);
+        line["maximum"] = valueJson(setting, setting.maximum);
+    }
+    if (setting.kind == SettingKind::Choice)
+        line["choices"] = setting.choices;
+    line["unit"] = setting.unit;
+    line["meaning"] = setting.meaning;
+    line["effect"] = settingEffectName(setting.effect);
+    return line;
+}
+
+Json decoderJson(const DecoderInfo& info) {
+    Json settings = Json::array();
+    for (const SettingInfo& setting : info.settings)
+        settings.push_back(settingJson(setting));
+    Json profiles = Json::array();
+    for (const SettingProfile& profile : info.profiles) {
+        Json values = Json::object();
+        for (const auto& [name, value] : profile.values)
+            values[name] = valueJson(*info.find(name), value);
+        profiles.push_back(
+            {{"name", profile.name}, {"meaning", profile.meaning}, {"values", std::move(values)}});
+    }
+    return {{"name", info.name},
+            {"title", info.title},
+            {"summary", info.summary},
+            {"source", info.source},
+            {"settings", std::move(settings)},
+            {"profiles", std::move(profiles)}};
+}
+
+void printSetting(const Console& console, const SettingInfo& setting) {
+    const std::string initial = settingText(setting, setting.initial);
+    console.line(fmt::format("  {:<18} {}{}{}; default {}; a change acts: {}",
+                             setting.name,
+                             settingRange(setting),
+                             setting.unit.empty() ? "" : " ",
+                             setting.unit,
+                             initial.empty() ? "none" : initial,
+                             settingEffectName(setting.effect)));
+    if (!setting.meaning.empty())
+        console.line(fmt::format("  {:<18} {}", "", setting.meaning));
+}
+
+void printDecoder(const Console& console, const DecoderInfo& info) {
+    console.line(fmt::format("{} ({})", info.name, info.title));
+    console.line(
+        fmt::format("  {}{}{}", info.summary, info.source.empty() ? "" : " Source: ", info.source));
+    for (const SettingInfo& setting : info.settings)
+        printSetting(console, setting);
+    for (const SettingProfile& profile : info.profiles) {
+        std::string values;
+        for (const auto& [name, value] : profile.values)
+            values += fmt::format(" {}={}", name, settingText(*info.find(name), value));
+        console.line(fmt::format("  profile={:<10} {}{}", profile.name, profile.meaning, values));
+    }
+}
+
+Result<void> runDecoders(const DecodersOptions& options, const CommandContext& context) {
+    DecoderRegistry registry(moduleFolder());
+    std::vector<DecoderInfo> decoders;
+    std::vector<Error> refused;
+    if (options.name.empty()) {
+        decoders = registry.list(&refused);
+    } else {
+        ENGINE_TRY(DecoderInfo info, registry.info(options.name));
+        decoders.push_back(std::move(info));
+    }
+    for (const DecoderInfo& info : decoders) {
+        if (!context.console.isJson())
+            printDecoder(context.console, info);
+        context.console.jsonLine(decoderJson(info));
+    }
+    for (const Error& error : refused) {
+        Console::note("swift-run: " + error.message);
+        Console::note("  " + error.hint);
+        context.console.jsonLine(
+            {{"event", "refused"}, {"message", error.message}, {"hint", error.hint}});
+    }
+    return {};
+}
+
+} // namespace
+
+void addDecodersCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command =
+        app.add_subcommand("decoders", "List the decoders, their settings and profiles");
+    const auto options = std::make_shared<DecodersOptions>();
+    command->add_option("name", options->name, "Only this one");
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runDecoders(*options, context); };
+    });
+}
+
+} // namespace app

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.h"
+#include "engine/session/event_json.h"
+#include "engine/session/run_recording.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+struct ReplayOptions {
+    std::string path;
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+    bool json = false;
+};
+
+/// "abc" in quotes, line ends and the like written out, so that it stays on its line.
+std::string quoted(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string figure(const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+std::string inWords(const PlanOutline& plan) {
+    return fmt::format("skips attention {} and mlp {} of {} layers",
+                       nlohmann::json(plan.skipped.attention).dump(),
+                       nlohmann::json(plan.skipped.mlp).dump(),
+                       plan.layerCount);
+}
+
+std::string inWords(const SettingValues& values) {
+    std::string text;
+    for (const auto& [name, value] : values)
+        text += fmt::format(" {}={}", name, settingText(value));
+    return text.empty() ? " none" : text;
+}
+
+std::string inWords(const DecodeMetrics& metrics) {
+    return fmt::format("{} rounds, M {}, acceptance {} ({} of {} draft steps), speedup {} over {} "
+                       "baseline tokens; ms: draft {:.0f}, verify {:.0f}, search {:.0f}, other "
+                       "{:.0f}",
+                       metrics.rounds,
+                       figure(metrics.tokensPerRound(), 2),
+                       figure(metrics.acceptance(), 3),
+                       metrics.accepted,
+                       metrics.draftSteps,
+                       figure(metrics.speedup(), 2),
+                       metrics.baselineTokens,
+                       metrics.draftMs,
+                       metrics.verifyMs,
+                       metrics.searchMs,
+                       metrics.otherMs);
+}
+
+/// An event as a line for people; empty for those that only move a display.
+struct EventLine {
+    std::string operator()(const ModelLoadProgress&) const { return {}; }
+
+    std::string operator()(const PromptProgress&) const { return {}; }
+
+    std::string operator()(const Statistics&) const { return {}; }
+
+    std::string operator()(const ModelLoaded& event) const {
+        return fmt::format("model {}: {}, {} layers, {} {}, context {}",
+                           event.path,
+                           event.model.architecture,
+                           event.model.layerCount,
+                           event.model.backend,
+                           event.model.precision,
+                           event.model.contextLength);
+    }
+
+    std::string operator()(const ModelUnloaded&) const { return "model unloaded"; }
+
+    std::string operator()(const DecoderChosen& event) const {
+        return fmt::format("decoder {}, settings:{}", event.info.name, inWords(event.settings));
+    }
+
+    std::string operator()(const SettingsChanged& event) const {
+        return "settings changed:" + inWords(event.settings);
+    }
+
+    std::string operator()(const SamplingChanged& event) const {
+        return fmt::format("sampling changed: temperature {}, top-k {}, top-p {}, seed {}",
+                           event.sampling.temperature,
+                           event.sampling.topK,
+                           event.sampling.topP,
+                           event.sampling.seed);
+    }
+
+    std::string operator()(const PromptStarted& event) const {
+        return fmt::format("prompt {}: {} tokens, {} of them cached{}",
+                           event.promptId,
+                           event.promptTokens,
+                           event.reusedTokens,
+                           event.task.empty() ? "" : ", task " + event.task);
+    }
+
+    std::string operator()(const StepFinished& event) const {
+        const std::string how = event.isBaseline
+                                    ? "plain"
+                                    : fmt::format("{} of {} draft steps accepted, plan {}",
+                                                  event.path.size(),
+                                                  event.confidences.size(),
+                                                  event.planId);
+        return fmt::format(
+            "step {}: {} tokens ({}) {}", event.step, event.tokens.size(), how, quoted(event.text));
+    }
+
+    std::string operator()(const TextReleased& event) const {
+        return "text released: " + quoted(event.text);
+    }
+
+    std::string operator()(const TrialFinished& event) const {
+        return fmt::format("trial {} ({}): score {:.3f}, best {:.3f}{}; {}",
+                           event.index,
+                           event.trialKind,
+                           event.score,
+                           event.best,
+                           event.isBest ? ", the new best" : "",
+                           inWords(event.plan));
+    }
+
+    std::string operator()(const PlanChanged& event) const {
+        return fmt::format("plan {} ({}, r {:.2f}): {}",
+                           event.planId,
+                           event.reason,
+                           event.skipRatio,
+                           inWords(event.plan));
+    }
+
+    std::string operator()(const PhaseChanged& event) const {
+        return fmt::format("phase {}", decoderPhaseName(event.phase));
+    }
+
+    std::string operator()(const Remark& event) const { return event.text; }
+
+    std::string operator()(const PromptFinished& event) const {
+        return fmt::format("prompt {} ended ({}): {} tokens, {:.1f} tokens/s; {}",
+                           event.promptId,
+                           finishReasonName(event.reason),
+                           event.tokens.size(),
+                           event.generation.tokensPerSecond(),
+                           inWords(event.decoding));
+    }
+
+    std::string operator()(const EngineFailed& event) const {
+        return fmt::format("{} failed: {} {}", event.task, event.error.message, event.error.hint);
+    }
+
+    std::string operator()(const RecordingStarted& event) const {
+        return "recording into " + event.path;
+    }
+
+    std::string operator()(const RecordingStopped& event) const {
+        return "recording stopped" + (event.error ? ": " + event.error->message : "");
+    }
+};
+
+/// What a whole recording comes to.
+struct ReplaySummary {
+    std::int64_t events = 0;
+    std::int64_t steps = 0;
+    std::int64_t tokens = 0;
+    std::int64_t prompts = 0;
+
+    void add(const EngineEvent& event) {
+        ++events;
+        if (const StepFinished* step = event.as<StepFinished>()) {
+            ++steps;
+            tokens += static_cast<std::int64_t>(step->tokens.size());
+        }
+        prompts += event.as<PromptFinished>() != nullptr ? 1 : 0;
+    }
+};
+
+void printEvent(const Console& console, const EngineEvent& event) {
+    if (console.isJson()) {
+        console.rawJsonLine(eventJson(event));
+        return;
+    }
+    std::string line = std::visit(EventLine(), event.content);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    if (!line.empty())
+        console.line(fmt::format("{:>10.3f} s  {}", event.time, line));
+}
+
+void printSummary(const Console& console, const ReplaySummary& summary, std::int64_t unknown) {
+    console.jsonLine({{"event", "done"},
+                      {"events", summary.events},
+                      {"unknown_events", unknown},
+                      {"prompts", summary.prompts},
+                      {"steps", summary.steps},
+                      {"tokens", summary.tokens}});
+    Console::note(fmt::format(
+        "[{} events, {} prompts ended, {} steps, {} tokens{}]",
+        summary.events,
+        summary.prompts,
+        summary.steps,
+        summary.tokens,
+        unknown == 0 ? "" : fmt::format("; {} events of unknown kinds passed over", unknown)));
+}
+
+/// What comes before a damaged place is printed, then the damage is told.
+Result<void> runReplay(const ReplayOptions& options, CommandContext& context) {
+    const std::stop_token stop = context.interrupt.beginWork();
+    ENGINE_TRY(RunReader reader, RunReader::open(options.path));
+    ReplaySummary summary;
+    while (summary.events < options.limit) {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""};
+        ENGINE_TRY(const auto event, reader.next());
+        if (!event)
+            break;
+        summary.add(*event);
+        printEvent(context.console, *event);
+    }
+    printSummary(context.console, summary, reader.unknownEvents());
+    return {};
+}
+
+} // namespace
+
+void addReplayCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand("replay", "Print a recorded run, event by event");
+    const auto options = std::make_shared<ReplayOptions>();
+    command->add_option("FILE", options->path, "A recording, NAME.swiftrun")->required();
+    command->add_option("--limit", options->limit, "Print the first N events only")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->footer("Example: swift-run replay run.swiftrun --limit 100");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runReplay(*options, context); };
+    });
+}
+
+} // namespace app

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/decoder_options.h"
+#include "app/commands/search/skip_set_search.h"
+#include "app/commands/text_options.h"
+#include "engine/loading/atomic_file.h"
+#include "engine/model/skip_set.h"
+
+#include <nlohmann/json.hpp>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kDefaultWindows = 16;
+constexpr int kDefaultMaxTokens = 128;
+constexpr const char* kSearchingDecoder = "swift";
+
+struct SearchOptions {
+    ModelOptions model;
+    DataOptions data;
+    std::string task;
+    std::string method;
+    std::string out;
+    std::vector<std::string> settings;
+    std::optional<int> maxTokens;
+    std::optional<int> trials;
+    std::optional<double> ratio;
+    std::uint64_t seed = 1;
+    bool isRaw = false;
+    bool json = false;
+
+    bool isByTrials() const { return method == "random" || method == "bayes"; }
+};
+
+/// Options of one kind of method that were given to the other.
+Result<void> checkOptions(const SearchOptions& options) {
+    if (options.isByTrials() && !options.settings.empty())
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("--set is for the methods swift and guided, not for {}.", options.method),
+            "random and bayes have --trials, --ratio, --seed and --max-tokens."};
+    if (!options.isByTrials() && (options.trials || options.ratio))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is for the methods random and bayes, not for {}.",
+                                 options.trials ? "--trials" : "--ratio",
+                                 options.method),
+                     "Write it as a setting: --set S=300, --set r=0.45."};
+    const std::filesystem::path folder = std::filesystem::path(options.out).parent_path();
+    std::error_code ignored;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("There is no folder {} to write {} into.",
+                                 folder.string(),
+                                 std::filesystem::path(options.out).filename().string()),
+                     "Make it first, or choose another file for --out."};
+    return {};
+}
+
+/// The profile is the method; everything else may be set.
+Result<SettingValues> decoderSettings(const SearchOptions& options, DecoderRegistry& registry) {
+    ENGINE_TRY(SettingValues settings,
+               parseSettings(registry, kSearchingDecoder, options.settings));
+    if (settings.contains("profile"))
+        return Error{ErrorCode::InvalidInput,
+                     "The profile is chosen by --method here, but --set gives one as well.",
+                     "Leave --set profile out; --method guided is the profile guided."};
+    settings["profile"] = std::string(options.method == "guided" ? "guided" : "paper");
+    return settings;
+}
+
+Json foundJson(const SearchOptions& options, const DataModel& model, const FoundSet& found) {
+    const SkipSet set = skipSetOf(*found.plan);
+    return {{"attention", set.attention},
+            {"mlp", set.mlp},
+            {"score", found.score ? Json(*found.score) : Json(nullptr)},
+            {"ratio", found.ratio},
+            {"trials", found.trials},
+            {"prompts", found.prompts},
+            {"task", options.task},
+            {"method", options.method},
+            {"model", model.name},
+            {"layers", model.loaded.config.layerCount},
+            {"incomplete", found.isCancelled}};
+}
+
+/// Writes the set, and says what it is.
+Result<void> finish(const SearchOptions& options,
+                    const DataModel& model,
+                    const FoundSet& found,
+                    const Console& console) {
+    if (found.isCancelled && found.scored == 0)
+        return cancelledError();
+    if (!found.plan || found.scored == 0)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The search has tried no set: {} prompts of {} tokens at most are "
+                                 "too little.",
+                                 found.prompts,
+                                 options.maxTokens.value_or(kDefaultMaxTokens)),
+                     "Give more prompts, a larger --max-tokens, or --set gamma=16."};
+    const Json json = foundJson(options, model, found);
+    ENGINE_TRY_DO(writeFileAtomically(
+        options.out, json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));
+    const SkipSet set = skipSetOf(*found.plan);
+    const std::string score = found.score ? fmt::format("{:.3f}", *found.score) : "not known";
+    if (!console.isJson())
+        console.line(fmt::format("{}: {} attention and {} MLP sublayers of {} layers skipped, "
+                                 "matchness {}; {} trials, {} prompts{}",
+                                 options.out,
+                                 set.attention.size(),
+                                 set.mlp.size(),
+                                 model.loaded.config.layerCount,
+                                 score,
+                                 found.trials,
+                                 found.prompts,
+                                 found.isCancelled ? "; stopped before its end" : ""));
+    Json done = {{"event", "done"}, {"out", options.out}};
+    done.update(json);
+    console.jsonLine(done);
+    if (found.isCancelled)
+        return cancelledError();
+    return {};
+}
+
+Result<FoundSet> search(const SearchOptions& options,
+                        const SettingValues& settings,
+                        const AnswerRequest& request,
+                        const SearchWatcher& watcher) {
+    if (options.isByTrials()) {
+        TrialSearch trials;
+        trials.isBayesian = options.method == "bayes";
+        trials.trials = options.trials.value_or(trials.trials);
+        trials.ratio = options.ratio.value_or(trials.ratio);
+        trials.windowTokens = options.maxTokens.value_or(trials.windowTokens);
+        trials.seed = options.seed;
+        return searchByTrials(trials, options.data, request, watcher);
+    }
+    DecoderRegistry registry(moduleFolder());
+    ENGINE_TRY(auto decoder,
+               registry.make(kSearchingDecoder,
+                             {.transformer = *request.model.loaded.transformer,
+                              .contextLength = request.model.contextLength,
+                              .settings = settings}));
+    return searchWhileDecoding(*decoder, options.data, request, watcher);
+}
+
+Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
+    SearchOptions options = typed;
+    const Console& console = context.console;
+    const std::stop_token stop = context.interrupt.beginWork();
+    ENGINE_TRY_DO(checkOptions(options));
+    options.data.stream.onlyTask = options.task;
+    if (options.isByTrials() && !options.data.stream.limit)
+        options.data.stream.limit = kDefaultWindows;
+    SettingValues settings;
+    if (!options.isByTrials()) {
+        DecoderRegistry registry(moduleFolder());
+        ENGINE_TRY(settings, decoderSettings(options, registry));
+    }
+    ENGINE_TRY_DO(checkData(options.data));
+    ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
+    StatusLine status;
+    SearchWatcher watcher;
+    watcher.onProgress = [&](const std::string& doing) { status.show(doing); };
+    watcher.onRemark = [&](const std::string& remark) {
+        status.clear();
+        Console::note(remark);
+    };
+    watcher.onTrial = [&](const TrialRecord& trial) {
+        status.show(fmt::format("trial {} ({}): {:.3f}, best {:.3f}",
+                                trial.index,
+                                trial.kind,
+                                trial.score,
+                                trial.best));
+        console.jsonLine({{"event", "trial"},
+                          {"index", trial.index},
+                          {"kind", trial.kind},
+                          {"counts", trial.counts},
+                          {"score", trial.score},
+                          {"best", trial.best},
+                          {"is_best", trial.isBest}});
+    };
+    const int maxTokens = options.maxTokens.value_or(kDefaultMaxTokens);
+    ENGINE_TRY(const FoundSet found, search(options, settings, {model, maxTokens, stop}, watcher));
+    status.clear();
+    return finish(options, model, found, console);
+}
+
+void addMethodOptions(CLI::App& command, SearchOptions& options) {
+    command
+        .add_option(
+            "--method",
+            options.method,
+            "swift or guided: as these profiles of the decoder swift search while decoding; "
+            "random or bayes: trials on windows that vanilla has collected")
+        ->check(CLI::IsMember({"swift", "guided", "random", "bayes"}))
+        ->required();
+    command.add_option("--set",
+                       options.settings,
+                       "swift, guided: a setting of the decoder, NAME=VALUE; may be given several "
+                       "times");
+    command
+        .add_option("--trials", options.trials, "random, bayes: sets that are tried; default: 300")
+        ->check(CLI::PositiveNumber);
+    command
+        .add_option("--ratio",
+                    options.ratio,
+                    "random, bayes: share of the sublayers that is skipped; default: 0.45")
+        ->check(CLI::Range(0.0, 0.95));
+    command.add_option("--seed", options.seed, "random, bayes: same seed, same trials")
+        ->capture_default_str();
+    command
+        .add_option("--max-tokens",
+                    options.maxTokens,
+                    "Tokens of an answer at most; default: 128, for random and bayes 33")
+        ->check(CLI::PositiveNumber);
+}
+
+} // namespace
+
+void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command =
+        app.add_subcommand("search", "Search a skip set for a task on prompts, and write it");
+    const auto options = std::make_shared<SearchOptions>();
+    addDataOptions(*command, options->data);
+    command->add_option("--task", options->task, "The task; prompts of other tasks are passed over")
+        ->required();
+    command->add_option("--out", options->out, "The file that the set is written to (JSON)")
+        ->required();
+    addMethodOptions(*command, *options);
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->footer(fmt::format("Without --limit, random and bayes use the first {} prompts of "
+                                "each file.",
+                                kDefaultWindows));
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runSearch(*options, context); };
+    });
+}
+
+} // namespace app

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/decoder_options.h"
+#include "app/commands/stream/stream_run.h"
+#include "app/commands/text_options.h"
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+struct StreamOptions {
+    ModelOptions model;
+    DataOptions data;
+    std::string decoder;
+    std::vector<std::string> settings;
+    SamplingOptions sampling;
+    std::string out;
+    int maxTokens = 128;
+    bool isRaw = false;
+    bool json = false;
+};
+
+Result<StreamSetup> makeSetup(const StreamOptions& options) {
+    ENGINE_TRY_DO(options.sampling.validate());
+    DecoderRegistry registry(moduleFolder());
+    StreamSetup setup;
+    setup.decoder.name = options.decoder;
+    ENGINE_TRY(setup.decoder.settings, parseSettings(registry, options.decoder, options.settings));
+    // Opened only to tell what is wrong with it before the data files are read.
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
+    setup.model = {.path = files.path().string(),
+                   .backend = options.model.backend,
+                   .precision = options.model.precision,
+                   .threads = options.model.threads,
+                   .contextLength = options.model.context};
+    setup.sampling = {options.sampling};
+    setup.recording = options.out;
+    return setup;
+}
+
+Result<void> runStream(const StreamOptions& options, CommandContext& context) {
+    const Console& console = context.console;
+    const std::stop_token stop = context.interrupt.beginWork();
+    ENGINE_TRY(StreamSetup setup, makeSetup(options));
+    ENGINE_TRY(const DataSummary data, checkData(options.data));
+    EngineSession session({.moduleFolder = moduleFolder(), .dataFolder = defaultDataFolder()});
+    StreamReport report;
+    StreamRun run(session, report, console, stop);
+    ENGINE_TRY_DO(run.prepare(std::move(setup)));
+    bool isCancelled = false;
+    const auto visited = forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
+        ENGINE_TRY(const bool goesOn, run.ask(prompt, {options.maxTokens, options.isRaw}));
+        isCancelled = !goesOn;
+        return goesOn;
+    });
+    const auto finished = run.finish();
+    const bool isIncomplete = isCancelled || !visited;
+    if (!console.isJson())
+        console.text(report.table(data, isIncomplete));
+    console.jsonLine(report.doneLine(data, isIncomplete));
+    if (isCancelled)
+        return cancelledError();
+    ENGINE_TRY_DO(visited);
+    return finished;
+}
+
+} // namespace
+
+void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand(
+        "stream", "Carry one decoder and its search over all prompts of data files");
+    const auto options = std::make_shared<StreamOptions>();
+    addDataOptions(*command, options->data);
+    command->add_option("--text-field", options->data.stream.textField, "The prompt's field")
+        ->capture_default_str();
+    command->add_option("--task-field", options->data.stream.taskField, "The task's field")
+        ->capture_default_str();
+    command->add_option("--decoder", options->decoder, "How tokens are made")->required();
+    command->add_option("--set",
+                        options->settings,
+                        "A setting of the decoder, NAME=VALUE; may be given several times");
+    command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--out", options->out, "Record all events of the run (.swiftrun)");
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    addSamplingOptions(*command, options->sampling);
+    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runStream(*options, context); };
+    });
+}
+
+} // namespace app

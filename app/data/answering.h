@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/data/data_model.h"
+#include "app/data/decode_tally.h"
+#include "engine/decoding/generation.h"
+#include "engine/experiments/data_stream.h"
+
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+namespace app {
+
+/// One turn of a record and what a decoder answered.
+struct AnsweredTurn {
+    std::vector<engine::TokenId> prompt;
+    std::vector<engine::TokenId> tokens;
+};
+
+/// What a decoder made of one record, all its turns together.
+struct Answers {
+    std::vector<AnsweredTurn> turns;
+    DecodeTally tally;
+    long promptTokens = 0;
+    double promptMs = 0.0; ///< all but the last token of the prompts
+    double decodeMs = 0.0; ///< everything behind that
+    bool isCancelled = false;
+};
+
+/// How records are answered.
+struct AnswerRequest {
+    const DataModel& model;
+    int maxTokens = 0; ///< of each turn
+    std::stop_token stop;
+    std::function<void(const engine::DecodeStep&)> onStep = {};
+    std::function<void(const engine::SearchReport&)> onEnd = {};
+};
+
+/// Asks every turn of a record, each behind the decoder's own earlier answers. A conversation that
+/// no longer fits into the context ends there.
+/// Errors: those of encoding and of generate(); for the first turn also InvalidInput.
+engine::Result<Answers> answerRecord(engine::Decoder& decoder,
+                                     const engine::DataRecord& record,
+                                     const AnswerRequest& request);
+
+} // namespace app

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/data/data_model.h"
+
+namespace app {
+
+using namespace engine;
+
+Result<PromptEncoder>
+PromptEncoder::make(const ModelFiles& files, const Tokenizer& tokenizer, bool isRaw) {
+    PromptEncoder encoder(tokenizer);
+    if (!isRaw) {
+        ENGINE_TRY(ChatTemplate chosen, chooseChatTemplate(files, tokenizer));
+        Console::note("[chat template: " + chosen.origin() + "]");
+        encoder.m_template.emplace(std::move(chosen));
+    }
+    return encoder;
+}
+
+Result<std::vector<TokenId>>
+PromptEncoder::encode(const std::vector<StoredMessage>& messages) const {
+    if (m_template)
+        return encodeConversation(*m_template, messages, *m_tokenizer);
+    std::string text;
+    for (const StoredMessage& stored : messages)
+        text += (text.empty() ? "" : "\n") + stored.message.content;
+    return m_tokenizer->encode(text, true);
+}
+
+std::vector<TokenId> PromptEncoder::endIds() const {
+    return m_template ? chatEndIds(*m_tokenizer) : m_tokenizer->eosIds();
+}
+
+Result<DataModel>
+loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& stop) {
+    ENGINE_TRY(const ModelFiles files, openModel(options));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    DataModel model;
+    model.name = files.path().filename().string();
+    ENGINE_TRY(model.tokenizer, openTokenizer(files));
+    if (!model.tokenizer)
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("{} holds no tokenizer, so prompts cannot be read.", files.path().string()),
+            "Add tokenizer.json or tokenizer.model."};
+    ENGINE_TRY_DO(checkTokenizerFits(*model.tokenizer, config));
+    ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(files, *model.tokenizer, isRaw));
+    model.encoder.emplace(std::move(encoder));
+    ENGINE_TRY(model.contextLength, contextLength(options, config));
+    ENGINE_TRY(model.loaded, loadModel(options, files, stop));
+    model.endIds = model.loaded.config.eosIds;
+    const auto ends = model.encoder->endIds();
+    model.endIds.insert(model.endIds.end(), ends.begin(), ends.end());
+    return model;
+}
+
+} // namespace app

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/data/prompt_source.h"
+
+#include "app/console.h"
+
+#include <fmt/ranges.h>
+
+#include <set>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr std::size_t kMaxTasksNamed = 12;
+
+/// The tasks that a file has prompts of; for the hint when the wanted one is not among them.
+Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) {
+    options.onlyTask.reset();
+    ENGINE_TRY(DataStream stream, DataStream::open(file, options));
+    std::set<std::string> tasks;
+    while (tasks.size() < kMaxTasksNamed) {
+        ENGINE_TRY(const auto item, stream.next());
+        if (!item)
+            break;
+        if (const auto* record = std::get_if<DataRecord>(&*item))
+            tasks.insert(record->task);
+    }
+    return fmt::format("{}", fmt::join(tasks, ", "));
+}
+
+Error noPrompts(const std::string& file, const DataSummary& found, const DataOptions& options) {
+    if (found.badLines > 0)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The data file {} holds no prompts: all {} lines read are bad.",
+                                 file,
+                                 found.badLines),
+                     fmt::format("Each line must be a JSON object with a text (or a list of texts) "
+                                 "\"{}\"; in a .txt file each line is a prompt.",
+                                 options.stream.textField)};
+    const auto tasks = options.stream.onlyTask ? tasksIn(file, options.stream) : std::string();
+    if (tasks && !tasks.value().empty())
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The data file {} holds no prompts of the task \"{}\".",
+                                 file,
+                                 *options.stream.onlyTask),
+                     fmt::format("It has prompts of: {}.", tasks.value())};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("The data file {} holds no prompts: it is empty.", file),
+                 "Write one JSON object with a \"prompt\" in each line."};
+}
+
+Result<DataSummary> checkFile(const std::string& file, const DataOptions& options) {
+    ENGINE_TRY(DataStream stream, DataStream::open(file, options.stream));
+    DataSummary found;
+    while (true) {
+        ENGINE_TRY(const auto item, stream.next());
+        if (!item)
+            break;
+        if (const auto* bad = std::get_if<BadLine>(&*item)) {
+            ++found.badLines;
+            Console::note(fmt::format("{}: {}; this line is left out", file, bad->message));
+        } else {
+            ++found.prompts;
+        }
+    }
+    if (found.prompts == 0)
+        return noPrompts(file, found, options);
+    return found;
+}
+
+} // namespace
+
+void addDataOptions(CLI::App& command, DataOptions& options) {
+    command
+        .add_option("--data",
+                    options.files,
+                    "Prompts: JSON Lines with \"prompt\" (a text, or a list of a user's turns) and "
+                    "\"task\", or a .txt with one prompt a line; may be given several times")
+        ->required();
+    command
+        .add_option_function<std::int64_t>(
+            "--limit",
+            [&options](std::int64_t limit) { options.stream.limit = limit; },
+            "Prompts of each file at most; default: all")
+        ->check(CLI::PositiveNumber);
+}
+
+Result<DataSummary> checkData(const DataOptions& options) {
+    DataSummary all;
+    for (const std::string& file : options.files) {
+        ENGINE_TRY(const DataSummary found, checkFile(file, options));
+        all.prompts += found.prompts;
+        all.badLines += found.badLines;
+    }
+    return all;
+}
+
+Result<void> forEachPrompt(const DataOptions& options,
+                           const std::function<Result<bool>(const DataPrompt&)>& visit) {
+    for (const std::string& file : options.files) {
+        ENGINE_TRY(DataStream stream, DataStream::open(file, options.stream));
+        while (true) {
+            ENGINE_TRY(auto item, stream.next());
+            if (!item)
+                break;
+            auto* record = std::get_if<DataRecord>(&*item);
+            if (record == nullptr)
+                continue;
+            ENGINE_TRY(const bool goesOn, visit({file, std::move(*record)}));
+            if (!goesOn)
+                return {};
+        }
+    }
+    return {};
+}
+
+} // namespace app

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metrics/decode_metrics.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+std::optional<double> ratio(double numerator, double denominator) {
+    if (denominator <= 0.0)
+        return std::nullopt;
+    return numerator / denominator;
+}
+
+} // namespace
+
+void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
+    const auto emitted = static_cast<std::int64_t>(step.tokens.size());
+    searchMs += step.search.searchMs;
+    if (step.isPlain()) {
+        baselineTokens += emitted;
+        baselineMs += std::max(0.0, stepMs - step.search.searchMs);
+        return;
+    }
+    ++rounds;
+    tokens += emitted;
+    accepted += static_cast<std::int64_t>(step.path.size());
+    draftSteps += step.draft.draftSteps();
+    draftedNodes += step.draft.size();
+    verifiedRows += step.verifiedRows;
+    draftMs += step.draftMs;
+    verifyMs += step.verifyMs;
+    otherMs += std::max(0.0, stepMs - step.draftMs - step.verifyMs - step.search.searchMs);
+}
+
+std::optional<double> DecodeMetrics::tokensPerRound() const {
+    return ratio(static_cast<double>(tokens), static_cast<double>(rounds));
+}
+
+std::optional<double> DecodeMetrics::acceptance() const {
+    return ratio(static_cast<double>(accepted), static_cast<double>(draftSteps));
+}
+
+std::optional<double> DecodeMetrics::acceptancePerNode() const {
+    return ratio(static_cast<double>(accepted), static_cast<double>(draftedNodes));
+}
+
+std::optional<double> DecodeMetrics::msPerToken() const {
+    return ratio(draftMs + verifyMs + searchMs + otherMs, static_cast<double>(tokens));
+}
+
+std::optional<double> DecodeMetrics::baselineMsPerToken() const {
+    return ratio(baselineMs, static_cast<double>(baselineTokens));
+}
+
+std::optional<double> DecodeMetrics::speedup() const {
+    const auto own = msPerToken();
+    const auto baseline = baselineMsPerToken();
+    if (!own || !baseline)
+        return std::nullopt;
+    return ratio(*baseline, *own);
+}
+
+double expectedSpeedup(const SpeedFactors& factors) {
+    const double drafted = factors.tokensPerRound - 1.0; // tokens beyond the bonus
+    double draftSteps = 0.0;
+    if (drafted > 0.0) {
+        if (factors.acceptance <= 0.0)
+            return 0.0;
+        draftSteps = drafted / factors.acceptance;
+    }
+    return factors.tokensPerRound /
+           (draftSteps * factors.draftCost + factors.verifyCost + factors.otherCost);
+}
+
+double expectedTokensPerRound(double acceptance, int draftLength) {
+    double sum = 0.0; // of the geometric series, whose closed form loses digits near 1
+    double power = 1.0;
+    for (int i = 0; i <= draftLength; ++i) {
+        sum += power;
+        power *= acceptance;
+    }
+    return sum;
+}
+
+} // namespace engine

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decode_step.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+/// Sums over the rounds of a decoder, and the figures of the literature that follow from them.
+///
+/// A round without a draft is a baseline round: one token by the full model alone, as vanilla makes
+/// it. Baseline rounds are left out of M, acceptance and the times, and counted apart, so a
+/// drafting decoder is compared with plain steps measured in the same run. A plain value.
+/// Source: swift.md 5.1.
+struct DecodeMetrics {
+    std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
+    std::int64_t tokens = 0;     ///< emitted by these rounds
+    std::int64_t accepted = 0;   ///< m summed: nodes on the accepted paths, siblings included
+    std::int64_t draftSteps = 0; ///< D summed: passes of the draft; siblings cost none
+    std::int64_t draftedNodes = 0;
+    std::int64_t verifiedRows = 0;
+    double draftMs = 0.0;
+    double verifyMs = 0.0;
+    double searchMs = 0.0; ///< of all rounds, baseline ones too, and at the ends of answers
+    double otherMs = 0.0;  ///< what a round took besides
+    std::int64_t baselineTokens = 0;
+    double baselineMs = 0.0;
+
+    bool operator==(const DecodeMetrics&) const = default;
+
+    /// Adds a round that took `stepMs` altogether.
+    void add(const DecodeStep& step, double stepMs);
+
+    /// Adds what a search took between or behind the rounds.
+    void addSearch(double ms) { searchMs += ms; }
+
+    /// M: tokens emitted per drafting round.
+    std::optional<double> tokensPerRound() const;
+
+    /// Alpha as the paper counts it: accepted nodes over draft steps.
+    std::optional<double> acceptance() const;
+
+    /// Accepted nodes over all drafted nodes, siblings included.
+    std::optional<double> acceptancePerNode() const;
+
+    /// Milliseconds for a token of the drafting rounds, the search included.
+    std::optional<double> msPerToken() const;
+
+    /// Milliseconds for a token of the baseline rounds.
+    std::optional<double> baselineMsPerToken() const;
+
+    /// How many times faster than the baseline of the same run; none until both are measured.
+    std::optional<double> speedup() const;
+};
+
+/// What the expected speedup depends on; costs in units of one vanilla step.
+struct SpeedFactors {
+    double tokensPerRound = 1.0; ///< M, at least 1
+    double acceptance = 1.0;     ///< alpha, accepted over draft steps
+    double draftCost = 0.0;      ///< c, one draft step
+    double verifyCost = 1.0;     ///< v, the verification of a round
+    double otherCost = 0.0;      ///< o, whatever else a round does
+};
+
+/// M / ((M - 1) c / alpha + v + o); with v = 1 and o = 0 equation 6 of arXiv 2410.06916. 0 when
+/// nothing is ever accepted but tokens beyond the bonus are claimed.
+double expectedSpeedup(const SpeedFactors& factors);
+
+/// Tokens that a round emits on average when each of `draftLength` drafted tokens in a chain is
+/// accepted with probability `acceptance`: (1 - a^(g+1)) / (1 - a). Source: arXiv 2211.17192.
+double expectedTokensPerRound(double acceptance, int draftLength);
+
+} // namespace engine

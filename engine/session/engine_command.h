@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/token.h"
+#include "engine/decoding/decoder_info.h"
+#include "engine/sampling/sampler.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace engine {
+
+// What can be asked of an EngineSession: plain values, worked on in the order in which they are
+// sent. All answers are events (engine_event.h).
+
+/// Loads a model in place of the one that is loaded, and ends earlier loads that are not done.
+struct LoadModel {
+    std::string path;                  ///< a folder or a GGUF file
+    std::string backend = {};          ///< empty = "torch" where it was built, else "plain"
+    std::string precision = "float32"; ///< "float32", "float64" or "bfloat16"
+    int threads = 0;                   ///< 0 = the backend's choice
+    int contextLength = 0;             ///< tokens; 0 = the smaller of the model's and 8192
+};
+
+/// Ends loads at work or waiting; the model loaded before stays. Acts at once.
+struct StopLoading {};
+
+/// Ends loads and prompts sent before at once, then frees the model.
+struct UnloadModel {};
+
+/// Chooses how tokens are made from the next prompt on. "vanilla" is chosen at the start.
+struct ChooseDecoder {
+    std::string name;
+    SettingValues settings = {}; ///< what is not given has its default
+};
+
+/// Changes some settings of the chosen decoder, between two steps of a prompt that runs; each acts
+/// at the moment its SettingInfo names. A profile sets back what was given before it.
+struct ChangeSettings {
+    SettingValues values;
+};
+
+/// Acts from the next prompt on. The decoder is made anew: what it has searched is lost.
+struct ChangeSampling {
+    SamplingOptions sampling;
+};
+
+/// A message of a conversation.
+struct PromptMessage {
+    std::string role; ///< "system", "user" or "assistant"
+    std::string content;
+    std::vector<TokenId> tokens = {}; ///< the ids of an earlier answer, from its PromptFinished
+};
+
+/// Asks for an answer. Ends with one PromptFinished or one EngineFailed of this id, unless the
+/// session is closed before.
+struct SubmitPrompt {
+    std::uint64_t promptId = 0;               ///< chosen by the sender
+    std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
+    std::string text = {};                    ///< raw text to continue, when there are no messages
+    std::string task = {};                    ///< whose search state shall be used
+    int maxTokens = 256;
+    std::vector<std::string> stopStrings = {};
+};
+
+/// Ends the prompt that runs and those that wait, never one that is sent later. Acts at once,
+/// within one forward pass; what is there is kept.
+struct StopGeneration {};
+
+/// Writes all further events to a file, in place of what it held. This and StopRecording act
+/// between two steps of a prompt that runs.
+struct StartRecording {
+    std::string path;
+};
+
+struct StopRecording {};
+
+using EngineCommand = std::variant<LoadModel,
+                                   StopLoading,
+                                   UnloadModel,
+                                   ChooseDecoder,
+                                   ChangeSettings,
+                                   ChangeSampling,
+                                   SubmitPrompt,
+                                   StopGeneration,
+                                   StartRecording,
+                                   StopRecording>;
+
+} // namespace engine

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/decoding/decode_step.h"
+#include "engine/decoding/decoder_info.h"
+#include "engine/decoding/generation_metrics.h"
+#include "engine/metrics/decode_metrics.h"
+#include "engine/model/skip_set.h"
+#include "engine/sampling/sampler.h"
+#include "engine/session/session_records.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace engine {
+
+// What an EngineSession tells: plain values. kKind names an event in recordings.
+
+/// How far a load has come. A picture: a newer one may replace it before it is taken.
+struct ModelLoadProgress {
+    static constexpr std::string_view kKind = "model_load_progress";
+    std::string path;
+    std::string stage; ///< "tokenizer", "weights", ...
+    double part = 0.0; ///< of this stage, 0 to 1
+};
+
+struct ModelLoaded {
+    static constexpr std::string_view kKind = "model_loaded";
+    std::string path;
+    ModelFacts model;
+    std::vector<std::string> remarks;
+    std::vector<DecoderInfo> decoders; ///< all that can be chosen
+};
+
+struct ModelUnloaded {
+    static constexpr std::string_view kKind = "model_unloaded";
+};
+
+struct DecoderChosen {
+    static constexpr std::string_view kKind = "decoder_chosen";
+    DecoderInfo info;
+    SettingValues settings; ///< all of them, resolved
+};
+
+struct SettingsChanged {
+    static constexpr std::string_view kKind = "settings_changed";
+    SettingValues settings; ///< all of them, resolved
+};
+
+struct SamplingChanged {
+    static constexpr std::string_view kKind = "sampling_changed";
+    SamplingOptions sampling;
+};
+
+struct PromptStarted {
+    static constexpr std::string_view kKind = "prompt_started";
+    std::uint64_t promptId = 0;
+    std::string task;
+    int promptTokens = 0;
+    int reusedTokens = 0; ///< whose keys and values were cached already
+};
+
+/// How much of the prompt is read. A picture.
+struct PromptProgress {
+    static constexpr std::string_view kKind = "prompt_progress";
+    std::uint64_t promptId = 0;
+    double part = 0.0; ///< 0 to 1
+};
+
+/// One round of the decoder, with all that the views need.
+struct StepFinished {
+    static constexpr std::string_view kKind = "step_finished";
+    std::uint64_t promptId = 0;
+    int step = 0;     ///< of this prompt, from 0
+    std::string text; ///< that became certain, of all tokens together
+    std::vector<EmittedToken> tokens;
+    std::vector<DraftNode> draft;    ///< the draft tree, parents before children
+    std::vector<int> path;           ///< accepted nodes of it, in order
+    std::vector<double> confidences; ///< [draft steps] probability of each first choice
+    std::uint64_t planId = 0;        ///< what was drafted with; 0 = the full model
+    bool isBaseline = false;         ///< by the full model alone, left out of M and acceptance
+    int verifiedRows = 0;
+    double draftMs = 0.0;
+    double verifyMs = 0.0;
+    double searchMs = 0.0;
+    double otherMs = 0.0;
+    double tokensPerSecond = 0.0; ///< of this answer so far
+    DecodeMetrics total;          ///< since the decoder was chosen, this step included
+};
+
+/// Text that was held back (a stop string might have begun with it) and is certain now.
+struct TextReleased {
+    static constexpr std::string_view kKind = "text_released";
+    std::uint64_t promptId = 0;
+    std::string text;
+};
+
+/// A candidate of the search was scored.
+struct TrialFinished {
+    static constexpr std::string_view kKind = "trial_finished";
+    std::string trialKind; ///< see TrialRecord::kind
+    bool counts = true;
+    int index = 0;
+    double score = 0.0;
+    double best = 0.0;
+    bool isBest = false;
+    PlanOutline plan;
+    std::vector<int> ticks; ///< [window] 1 = the candidate predicted this token
+    double suggestMs = 0.0;
+    double scoreMs = 0.0;
+};
+
+/// The decoder drafts with another plan from here on.
+struct PlanChanged {
+    static constexpr std::string_view kKind = "plan_changed";
+    std::uint64_t planId = 0;
+    PlanOutline plan;
+    double skipRatio = 0.0;
+    std::string reason;
+};
+
+struct PhaseChanged {
+    static constexpr std::string_view kKind = "phase_changed";
+    DecoderPhase phase = DecoderPhase::Plain;
+};
+
+/// A sentence for the user.
+struct Remark {
+    static constexpr std::string_view kKind = "remark";
+    std::string text;
+};
+
+/// Where things stand. A picture.
+struct Statistics {
+    static constexpr std::string_view kKind = "statistics";
+    int contextUsed = 0; ///< tokens, prompt and answer so far
+    int contextLength = 0;
+    std::int64_t promptsFinished = 0;
+    DecodeMetrics total; ///< since the decoder was chosen
+};
+
+struct PromptFinished {
+    static constexpr std::string_view kKind = "prompt_finished";
+    std::uint64_t promptId = 0;
+    std::vector<TokenId> tokens; ///< of the answer, an end id included
+    std::string text;
+    FinishReason reason = FinishReason::MaxTokens;
+    GenerationMetrics generation;
+    DecodeMetrics decoding; ///< of this prompt alone
+};
+
+/// A command came to nothing. The session goes on: the next prompt works.
+struct EngineFailed {
+    static constexpr std::string_view kKind = "engine_failed";
+    Error error;
+    std::string task;           ///< which command: "load_model", "submit_prompt", ...
+    std::uint64_t promptId = 0; ///< of "submit_prompt"
+};
+
+struct RecordingStarted {
+    static constexpr std::string_view kKind = "recording_started";
+    std::string path;
+};
+
+/// Asked for, or because of an error; the run itself goes on.
+struct RecordingStopped {
+    static constexpr std::string_view kKind = "recording_stopped";
+    std::string path;
+    std::optional<Error> error;
+};
+
+using EventContent = std::variant<ModelLoadProgress,
+                                  ModelLoaded,
+                                  ModelUnloaded,
+                                  DecoderChosen,
+                                  SettingsChanged,
+                                  SamplingChanged,
+                                  PromptStarted,
+                                  PromptProgress,
+                                  StepFinished,
+                                  TextReleased,
+                                  TrialFinished,
+                                  PlanChanged,
+                                  PhaseChanged,
+                                  Remark,
+                                  Statistics,
+                                  PromptFinished,
+                                  EngineFailed,
+                                  RecordingStarted,
+                                  RecordingStopped>;
+
+struct EngineEvent {
+    double time = 0.0; ///< seconds since the session began
+    EventContent content;
+
+    /// The event if it is of this type, else null.
+    template <typename T> const T* as() const { return std::get_if<T>(&content); }
+};
+
+/// "step_finished", ...
+inline std::string_view eventKind(const EngineEvent& event) {
+    return std::visit([](const auto& content) { return content.kKind; }, event.content);
+}
+
+} // namespace engine

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/session/engine_event.h"
+
+// The members of every record by their names in JSON. visitFields(visit, record) calls
+// visit(name, member) for each; writing and reading are two kinds of `visit`.
+
+namespace engine {
+
+template <typename V> void visitFields(V& visit, Error& r) {
+    visit("code", r.code);
+    visit("message", r.message);
+    visit("hint", r.hint);
+}
+
+template <typename V> void visitFields(V& visit, SkipSet& r) {
+    visit("attention", r.attention);
+    visit("mlp", r.mlp);
+}
+
+template <typename V> void visitFields(V& visit, PlanOutline& r) {
+    visit("layers", r.layerCount);
+    visit("skipped", r.skipped);
+    visit("exit_after", r.exitAfterLayer);
+}
+
+template <typename V> void visitFields(V& visit, ModelFacts& r) {
+    visit("architecture", r.architecture);
+    visit("layers", r.layerCount);
+    visit("hidden_size", r.hiddenSize);
+    visit("mlp_size", r.mlpSize);
+    visit("heads", r.headCount);
+    visit("kv_heads", r.kvHeadCount);
+    visit("vocab_size", r.vocabSize);
+    visit("model_context_length", r.modelContextLength);
+    visit("context_length", r.contextLength);
+    visit("backend", r.backend);
+    visit("precision", r.precision);
+    visit("weight_bytes", r.weightBytes);
+    visit("tokenizer", r.tokenizer);
+    visit("chat_template", r.chatTemplate);
+}
+
+template <typename V> void visitFields(V& visit, SettingInfo& r) {
+    visit("name", r.name);
+    visit("title", r.title);
+    visit("kind", r.kind);
+    visit("initial", r.initial);
+    visit("minimum", r.minimum);
+    visit("maximum", r.maximum);
+    visit("choices", r.choices);
+    visit("unit", r.unit);
+    visit("meaning", r.meaning);
+    visit("effect", r.effect);
+}
+
+template <typename V> void visitFields(V& visit, SettingProfile& r) {
+    visit("name", r.name);
+    visit("meaning", r.meaning);
+    visit("values", r.values);
+}
+
+template <typename V> void visitFields(V& visit, DecoderInfo& r) {
+    visit("name", r.name);
+    visit("title", r.title);
+    visit("summary", r.summary);
+    visit("source", r.source);
+    visit("settings", r.settings);
+    visit("profiles", r.profiles);
+}
+
+template <typename V> void visitFields(V& visit, SamplingOptions& r) {
+    visit("temperature", r.temperature);
+    visit("top_k", r.topK);
+    visit("top_p", r.topP);
+    visit("seed", r.seed);
+}
+
+template <typename V> void visitFields(V& visit, TokenFact& r) {
+    visit("origin", r.origin);
+    visit("rank", r.rank);
+    visit("draft_probability", r.draftProbability);
+    visit("target_probability", r.targetProbability);
+}
+
+template <typename V> void visitFields(V& visit, EmittedToken& r) {
+    visit("id", r.id);
+    visit("text", r.text);
+    visitFields(visit, r.fact);
+}
+
+template <typename V> void visitFields(V& visit, DraftNode& r) {
+    visit("token", r.token);
+    visit("parent", r.parent);
+    visit("rank", r.rank);
+    visit("probability", r.probability);
+}
+
+template <typename V> void visitFields(V& visit, GenerationMetrics& r) {
+    visit("prompt_tokens", r.promptTokens);
+    visit("output_tokens", r.outputTokens);
+    visit("steps", r.steps);
+    visit("prompt_ms", r.promptMs);
+    visit("first_token_ms", r.firstTokenMs);
+    visit("decode_ms", r.decodeMs);
+}
+
+template <typename V> void visitFields(V& visit, DecodeMetrics& r) {
+    visit("rounds", r.rounds);
+    visit("tokens", r.tokens);
+    visit("accepted", r.accepted);
+    visit("draft_steps", r.draftSteps);
+    visit("drafted_nodes", r.draftedNodes);
+    visit("verified_rows", r.verifiedRows);
+    visit("draft_ms", r.draftMs);
+    visit("verify_ms", r.verifyMs);
+    visit("search_ms", r.searchMs);
+    visit("other_ms", r.otherMs);
+    visit("baseline_tokens", r.baselineTokens);
+    visit("baseline_ms", r.baselineMs);
+}
+
+template <typename V> void visitFields(V& visit, ModelLoadProgress& r) {
+    visit("path", r.path);
+    visit("stage", r.stage);
+    visit("part", r.part);
+}
+
+template <typename V> void visitFields(V& visit, ModelLoaded& r) {
+    visit("path", r.path);
+    visit("model", r.model);
+    visit("remarks", r.remarks);
+    visit("decoders", r.decoders);
+}
+
+template <typename V> void visitFields(V&, ModelUnloaded&) {}
+
+template <typename V> void visitFields(V& visit, DecoderChosen& r) {
+    visit("info", r.info);
+    visit("settings", r.settings);
+}
+
+template <typename V> void visitFields(V& visit, SettingsChanged& r) {
+    visit("settings", r.settings);
+}
+
+template <typename V> void visitFields(V& visit, SamplingChanged& r) {
+    visit("sampling", r.sampling);
+}
+
+template <typename V> void visitFields(V& visit, PromptStarted& r) {
+    visit("prompt_id", r.promptId);
+    visit("task", r.task);
+    visit("prompt_tokens", r.promptTokens);
+    visit("reused_tokens", r.reusedTokens);
+}
+
+template <typename V> void visitFields(V& visit, PromptProgress& r) {
+    visit("prompt_id", r.promptId);
+    visit("part", r.part);
+}
+
+template <typename V> void visitFields(V& visit, StepFinished& r) {
+    visit("prompt_id", r.promptId);
+    visit("step", r.step);
+    visit("text", r.text);
+    visit("tokens", r.tokens);
+    visit("draft", r.draft);
+    visit("path", r.path);
+    visit("confidences", r.confidences);
+    visit("plan_id", r.planId);
+    visit("is_baseline", r.isBaseline);
+    visit("verified_rows", r.verifiedRows);
+    visit("draft_ms", r.draftMs);
+    visit("verify_ms", r.verifyMs);
+    visit("search_ms", r.searchMs);
+    visit("other_ms", r.otherMs);
+    visit("tokens_per_second", r.tokensPerSecond);
+    visit("total", r.total);
+}
+
+template <typename V> void visitFields(V& visit, TextReleased& r) {
+    visit("prompt_id", r.promptId);
+    visit("text", r.text);
+}
+
+template <typename V> void visitFields(V& visit, TrialFinished& r) {
+    visit("kind", r.trialKind);
+    visit("counts", r.counts);
+    visit("index", r.index);
+    visit("score", r.score);
+    visit("best", r.best);
+    visit("is_best", r.isBest);
+    visit("plan", r.plan);
+    visit("ticks", r.ticks);
+    visit("suggest_ms", r.suggestMs);
+    visit("score_ms", r.scoreMs);
+}
+
+template <typename V> void visitFields(V& visit, PlanChanged& r) {
+    visit("plan_id", r.planId);
+    visit("plan", r.plan);
+    visit("skip_ratio", r.skipRatio);
+    visit("reason", r.reason);
+}
+
+template <typename V> void visitFields(V& visit, PhaseChanged& r) { visit("phase", r.phase); }
+
+template <typename V> void visitFields(V& visit, Remark& r) { visit("text", r.text); }
+
+template <typename V> void visitFields(V& visit, Statistics& r) {
+    visit("context_used", r.contextUsed);
+    visit("context_length", r.contextLength);
+    visit("prompts_finished", r.promptsFinished);
+    visit("total", r.total);
+}
+
+template <typename V> void visitFields(V& visit, PromptFinished& r) {
+    visit("prompt_id", r.promptId);
+    visit("tokens", r.tokens);
+    visit("text", r.text);
+    visit("finish_reason", r.reason);
+    visit("generation", r.generation);
+    visit("decoding", r.decoding);
+}
+
+template <typename V> void visitFields(V& visit, EngineFailed& r) {
+    visit("error", r.error);
+    visit("task", r.task);
+    visit("prompt_id", r.promptId);
+}
+
+template <typename V> void visitFields(V& visit, RecordingStarted& r) { visit("path", r.path); }
+
+template <typename V> void visitFields(V& visit, RecordingStopped& r) {
+    visit("path", r.path);
+    visit("error", r.error);
+}
+
+} // namespace engine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/model/transformer.h"
+#include "engine/session/engine_command.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// A model that is ready to answer.
+struct SessionModel {
+    std::unique_ptr<Transformer> transformer;
+    std::unique_ptr<Tokenizer> tokenizer;     ///< null: the model has none
+    std::optional<ChatTemplate> chatTemplate; ///< none without a tokenizer
+    int contextLength = 0;                    ///< tokens, prompt and answer together
+    std::string backend;
+    std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are remembered
+    std::vector<std::string> remarks;
+};
+
+/// How a load is watched and ended from outside.
+struct ModelLoadWork {
+    std::stop_token stop = {}; ///< polled between tensors
+    std::function<void(std::string_view stage, double part)> progress = {};
+};
+
+/// Turns a command into a model. Thread: engine. Errors: whatever keeps the model from being read;
+/// Cancelled; NoMemory makes the session free its old model and try once more.
+using ModelLoader = std::function<Result<SessionModel>(const LoadModel&, const ModelLoadWork&)>;
+
+/// The loader that reads files; backends that are modules come from `moduleFolder`.
+ModelLoader makeModelLoader(std::filesystem::path moduleFolder);
+
+} // namespace engine

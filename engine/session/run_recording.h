@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/loading/byte_reader.h"
+#include "engine/session/engine_event.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+// A .swiftrun file: 8 bytes "SWIFTRUN", a u32 version, then records. A record is a u32 length, the
+// u64 XXH3 of the payload with the record's place in the file as seed, and the payload: one event
+// as JSON (event_json.h). All numbers are little endian.
+
+namespace engine {
+
+/// No record is longer.
+inline constexpr std::uint32_t kMaxRecordBytes = 1U << 24U;
+
+/// Writes events to a file as they come; each is handed to the system at once, so a killed program
+/// leaves a file that is whole up to its last event. Thread: one.
+class RunRecorder {
+public:
+    /// Begins a file, in place of what it held. Errors: Io with the system's reason.
+    static Result<RunRecorder> start(const std::filesystem::path& path);
+
+    const std::filesystem::path& path() const { return m_path; }
+
+    /// Errors: Io with the system's reason; nothing more should be written then.
+    Result<void> write(const EngineEvent& event);
+
+    /// Closes the file. Errors: Io.
+    Result<void> finish();
+
+private:
+    struct FileCloser {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+
+    RunRecorder(std::filesystem::path path, std::FILE* file)
+        : m_path(std::move(path))
+        , m_file(file) {}
+
+    Result<void> writeBytes(std::string_view bytes);
+
+    std::filesystem::path m_path;
+    std::unique_ptr<std::FILE, FileCloser> m_file;
+    std::uint64_t m_offset = 0;
+};
+
+/// Reads a recording from front to back. The file may come from anyone: everything is checked, and
+/// what comes before a damaged place is still given. Thread: one.
+class RunReader {
+public:
+    /// Errors: NotFound, Io, InvalidInput for what is no regular file; CorruptFile when it is no
+    /// recording; Unsupported when a newer version wrote it.
+    static Result<RunReader> open(const std::filesystem::path& path);
+
+    /// The next event; nothing at the end. Events of kinds that this version does not know are
+    /// passed over and counted. Errors: CorruptFile with the byte: a record that is cut or damaged;
+    /// there is nothing more to read then.
+    Result<std::optional<EngineEvent>> next();
+
+    std::int64_t unknownEvents() const { return m_unknownEvents; }
+
+private:
+    RunReader(std::unique_ptr<const ByteReader> file, ByteCursor cursor)
+        : m_file(std::move(file))
+        , m_cursor(std::move(cursor)) {}
+
+    Result<std::string> readRecord();
+
+    std::unique_ptr<const ByteReader> m_file; // the cursor refers to it
+    ByteCursor m_cursor;
+    std::int64_t m_unknownEvents = 0;
+    bool m_isAtEnd = false;
+};
+
+} // namespace engine

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/worker/decoder_slot.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+constexpr std::uint64_t kBaselinePeriod = 64;
+constexpr std::uint64_t kFirstBaselineStep = 30; // of a period; a decoder starts on its own steps
+constexpr std::uint64_t kBaselineSteps = 2;
+
+} // namespace
+
+Result<void>
+DecoderSlot::choose(const std::string& name, const SettingValues& given, DecoderGround ground) {
+    ENGINE_TRY(DecoderInfo info, m_registry.info(name));
+    ENGINE_TRY(SettingValues settings, resolveSettings(info, given));
+    std::unique_ptr<Decoder> decoder;
+    if (ground.model != nullptr) {
+        ENGINE_TRY(decoder, make(name, settings, ground));
+    }
+    drop();
+    m_decoder = std::move(decoder);
+    m_info = std::move(info);
+    m_given = given;
+    m_settings = std::move(settings);
+    m_metrics = {};
+    m_stepCount = 0;
+    return {};
+}
+
+Result<void> DecoderSlot::changeSettings(const SettingValues& values) {
+    SettingValues given = values.contains("profile") ? SettingValues() : m_given;
+    for (const auto& [name, value] : values)
+        given.insert_or_assign(name, value);
+    ENGINE_TRY(SettingValues settings, resolveSettings(m_info, given));
+    if (m_decoder)
+        ENGINE_TRY_DO(m_decoder->configure(settings));
+    m_given = std::move(given);
+    m_settings = std::move(settings);
+    return {};
+}
+
+Result<void> DecoderSlot::changeSampling(const SamplingOptions& sampling) {
+    ENGINE_TRY_DO(sampling.validate());
+    const bool isSame = sampling == m_sampling;
+    m_sampling = sampling;
+    if (!isSame)
+        drop();
+    return {};
+}
+
+Result<Decoder*> DecoderSlot::ready(DecoderGround ground) {
+    if (!m_decoder) {
+        ENGINE_TRY(m_decoder, make(m_info.name, m_settings, ground));
+    }
+    return m_decoder.get();
+}
+
+void DecoderSlot::drop() {
+    m_decoder.reset();
+    m_phase.reset();
+    m_cached.clear();
+}
+
+void DecoderSlot::leaveModel() {
+    drop();
+    m_metrics = {};
+    m_stepCount = 0;
+}
+
+int DecoderSlot::reusableTokens(std::span<const TokenId> prompt) const {
+    const auto usable =
+        prompt.first(prompt.empty() ? 0 : prompt.size() - 1); // the last one is read
+    const auto differs =
+        std::mismatch(m_cached.begin(), m_cached.end(), usable.begin(), usable.end());
+    return static_cast<int>(differs.first - m_cached.begin());
+}
+
+void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
+    m_cached = std::move(tokens);
+    const int held = m_decoder ? std::max(m_decoder->cachedTokens(), 0) : 0;
+    m_cached.resize(std::min(m_cached.size(), static_cast<std::size_t>(held)));
+}
+
+bool DecoderSlot::takesBaselineStep() {
+    const std::uint64_t place = m_stepCount++ % kBaselinePeriod;
+    return m_info.name != "vanilla" && place >= kFirstBaselineStep &&
+           place < kFirstBaselineStep + kBaselineSteps;
+}
+
+Result<std::unique_ptr<Decoder>>
+DecoderSlot::make(const std::string& name, const SettingValues& settings, DecoderGround ground) {
+    ENGINE_CHECK(ground.model != nullptr, "a decoder is made without a model");
+    return m_registry.make(name,
+                           {.transformer = *ground.model->transformer,
+                            .sampling = m_sampling,
+                            .contextLength = ground.model->contextLength,
+                            .settings = settings,
+                            .memory = ground.memory});
+}
+
+} // namespace engine

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/bounded_queue.h"
+#include "engine/session/engine_event.h"
+#include "engine/session/run_recording.h"
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+namespace engine {
+
+/// Where the engine's events leave: each gets its time, goes into the recording if there is one,
+/// then to the queue; a full queue lets the engine wait. A recording that fails ends, the run goes
+/// on. Thread: engine.
+class EventOutlet {
+public:
+    explicit EventOutlet(BoundedQueue<EngineEvent>& queue)
+        : m_queue(queue) {}
+
+    void emit(EventContent content);
+
+    /// Begins a recording with what is known of model, decoder and plan, so that it can be
+    /// understood without what came before; ends an earlier one. Errors: those of RunRecorder.
+    Result<void> startRecording(const std::filesystem::path& path);
+
+    void stopRecording();
+
+private:
+    void record(const EngineEvent& event);
+    void noteContext(const EngineEvent& event);
+    void endRecording(std::optional<Error> error);
+
+    BoundedQueue<EngineEvent>& m_queue;
+    const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+    std::optional<RunRecorder> m_recorder;
+    /// The newest model, decoder, settings, sampling, plan and phase, by the variant's index.
+    std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> m_context;
+};
+
+} // namespace engine

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/worker/prompt_run.h"
+
+#include "engine/text/chat_prompt.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+std::vector<StoredMessage> storedMessages(const std::vector<PromptMessage>& messages) {
+    std::vector<StoredMessage> stored;
+    for (const PromptMessage& message : messages)
+        stored.push_back({{message.role, message.content}, message.tokens});
+    return stored;
+}
+
+TrialFinished eventOf(const TrialRecord& trial) {
+    return {.trialKind = trial.kind,
+            .counts = trial.counts,
+            .index = trial.index,
+            .score = trial.score,
+            .best = trial.best,
+            .isBest = trial.isBest,
+            .plan = outlineOf(trial.plan),
+            .ticks = {trial.ticks.begin(), trial.ticks.end()},
+            .suggestMs = trial.suggestMs,
+            .scoreMs = trial.scoreMs};
+}
+
+std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
+    std::vector<EmittedToken> tokens;
+    for (std::size_t i = 0; i < details.step.tokens.size(); ++i)
+        tokens.push_back({details.step.tokens[i], details.pieces[i], details.step.facts[i]});
+    return tokens;
+}
+
+} // namespace
+
+Result<void> PromptRun::run() {
+    ENGINE_TRY(m_prompt, promptTokens());
+    ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
+    m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
+                                      m_setup.command.task,
+                                      static_cast<int>(m_prompt.size()),
+                                      m_setup.slot.reusableTokens(m_prompt)});
+    auto result = generate(*decoder, request());
+    if (!result) {
+        // A prompt that is refused has touched nothing; what it has searched stays.
+        if (result.error().code != ErrorCode::InvalidInput || m_stepCount > 0)
+            m_setup.slot.drop();
+        return std::move(result).error();
+    }
+    std::vector<TokenId> sequence = m_prompt;
+    sequence.insert(sequence.end(), result.value().tokens.begin(), result.value().tokens.end());
+    m_setup.slot.noteSequence(std::move(sequence));
+    tellEnd(result.value());
+    return {};
+}
+
+Result<std::vector<TokenId>> PromptRun::promptTokens() const {
+    const SubmitPrompt& command = m_setup.command;
+    const SessionModel& model = m_setup.model;
+    if (!command.messages.empty() && !command.text.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "The prompt has both messages and raw text.",
+                     "Send one of them."};
+    if (!model.tokenizer)
+        return Error{ErrorCode::NotFound,
+                     "The model has no tokenizer, so it cannot read the prompt.",
+                     "Put the model's tokenizer.json or tokenizer.model beside its weights."};
+    if (command.messages.empty())
+        return model.tokenizer->encode(command.text, true);
+    if (!model.chatTemplate)
+        return Error{ErrorCode::NotFound,
+                     "The model has no chat template for the messages.",
+                     "Send raw text instead."};
+    return encodeConversation(
+        *model.chatTemplate, storedMessages(command.messages), *model.tokenizer);
+}
+
+GenerationRequest PromptRun::request() {
+    const SubmitPrompt& command = m_setup.command;
+    GenerationRequest request;
+    request.prompt = m_prompt;
+    request.task = command.task;
+    request.tokenizer = m_setup.model.tokenizer.get();
+    request.stop = m_setup.stop;
+    request.limits = {
+        command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
+    const auto ends =
+        command.messages.empty() ? request.tokenizer->eosIds() : chatEndIds(*request.tokenizer);
+    request.limits.endIds.insert(request.limits.endIds.end(), ends.begin(), ends.end());
+    request.onPrompt = [this](double part) {
+        m_setup.outlet.emit(PromptProgress{m_setup.command.promptId, part});
+    };
+    request.betweenSteps = [this]() -> Result<void> {
+        m_setup.betweenSteps();
+        return {};
+    };
+    request.isBaselineStep = [this] { return m_isBaseline = m_setup.slot.takesBaselineStep(); };
+    request.onStepDetails = [this](const StepDetails& details) { tellStep(details); };
+    request.onStep = [this](const DecodeStep& step, std::string_view text) {
+        if (step.tokens.empty())
+            m_setup.outlet.emit(TextReleased{m_setup.command.promptId, std::string(text)});
+    };
+    request.onEnd = [this](const SearchReport& report) {
+        m_metrics.addSearch(report.searchMs);
+        m_setup.slot.metrics().addSearch(report.searchMs);
+        tellSearch(report, true);
+    };
+    return request;
+}
+
+/// The search first: a plan must be known before a step that drafted with it.
+void PromptRun::tellStep(const StepDetails& details) {
+    const DecodeStep& step = details.step;
+    DecodeMetrics& total = m_setup.slot.metrics();
+    total.add(step, details.stepMs);
+    m_metrics.add(step, details.stepMs);
+    m_tokenCount += static_cast<std::int64_t>(step.tokens.size());
+    m_decodeMs += details.stepMs;
+    tellSearch(step.search, !m_isBaseline);
+    const double namedMs = step.draftMs + step.verifyMs + step.search.searchMs;
+    const auto confidences = step.draft.confidences();
+    const auto nodes = step.draft.nodes();
+    m_setup.outlet.emit(StepFinished{
+        .promptId = m_setup.command.promptId,
+        .step = m_stepCount++,
+        .text = std::string(details.text),
+        .tokens = emittedTokens(details),
+        .draft = {nodes.begin(), nodes.end()},
+        .path = step.path,
+        .confidences = {confidences.begin(), confidences.end()},
+        .planId = step.planId,
+        .isBaseline = step.isPlain(),
+        .verifiedRows = step.verifiedRows,
+        .draftMs = step.draftMs,
+        .verifyMs = step.verifyMs,
+        .searchMs = step.search.searchMs,
+        .otherMs = std::max(0.0, details.stepMs - namedMs),
+        .tokensPerSecond =
+            m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0,
+        .total = total});
+    m_setup.outlet.emit(
+        Statistics{static_cast<int>(m_prompt.size() + static_cast<std::size_t>(m_tokenCount)),
+                   m_setup.model.contextLength,
+                   m_setup.promptsFinished,
+                   total});
+}
+
+/// Plain steps that were asked for say nothing of the decoder's phase.
+void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
+    for (const TrialRecord& trial : report.trials)
+        m_setup.outlet.emit(eventOf(trial));
+    for (const PlanChange& change : report.planChanges)
+        m_setup.outlet.emit(
+            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
+    if (tellsPhase && m_setup.slot.entersPhase(report.phase))
+        m_setup.outlet.emit(PhaseChanged{report.phase});
+    for (const std::string& remark : report.remarks)
+        m_setup.outlet.emit(Remark{remark});
+}
+
+void PromptRun::tellEnd(const GenerationResult& result) {
+    m_setup.outlet.emit(PromptFinished{m_setup.command.promptId,
+                                       result.tokens,
+                                       result.text,
+                                       result.reason,
+                                       result.metrics,
+                                       m_metrics});
+    m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
+                                   m_setup.model.contextLength,
+                                   m_setup.promptsFinished + 1,
+                                   m_setup.slot.metrics()});
+}
+
+} // namespace engine

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/generation.h"
+#include "engine/session/worker/decoder_slot.h"
+#include "engine/session/worker/event_outlet.h"
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+namespace engine {
+
+/// What a prompt is run with; the references must outlive the run.
+struct PromptSetup {
+    const SubmitPrompt& command;
+    const SessionModel& model;
+    DecoderGround ground;
+    DecoderSlot& slot;
+    EventOutlet& outlet;
+    std::stop_token stop;
+    std::int64_t promptsFinished = 0; ///< before this one
+    std::function<void()> betweenSteps;
+};
+
+/// One prompt from its messages to PromptFinished: generate() told as events. Thread: engine.
+class PromptRun {
+public:
+    explicit PromptRun(PromptSetup setup)
+        : m_setup(std::move(setup)) {}
+
+    /// Errors: those of the template, the tokenizer, making the decoder and generate(). The
+    /// decoder is dropped when it may be in the midst of something.
+    Result<void> run();
+
+private:
+    Result<std::vector<TokenId>> promptTokens() const;
+    GenerationRequest request();
+    void tellStep(const StepDetails& details);
+    void tellSearch(const SearchReport& report, bool tellsPhase);
+    void tellEnd(const GenerationResult& result);
+
+    PromptSetup m_setup;
+    std::vector<TokenId> m_prompt;
+    DecodeMetrics m_metrics; // of this prompt alone
+    int m_stepCount = 0;
+    std::int64_t m_tokenCount = 0;
+    double m_decodeMs = 0.0;
+    bool m_isBaseline = false; // the step at work was asked for as a plain one
+};
+
+} // namespace engine

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/worker/session_worker.h"
+
+#include "engine/session/worker/prompt_run.h"
+
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+struct CommandNames {
+    std::string_view operator()(const LoadModel&) const { return "load_model"; }
+
+    std::string_view operator()(const StopLoading&) const { return "stop_loading"; }
+
+    std::string_view operator()(const UnloadModel&) const { return "unload_model"; }
+
+    std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
+
+    std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
+
+    std::string_view operator()(const ChangeSampling&) const { return "change_sampling"; }
+
+    std::string_view operator()(const SubmitPrompt&) const { return "submit_prompt"; }
+
+    std::string_view operator()(const StopGeneration&) const { return "stop_generation"; }
+
+    std::string_view operator()(const StartRecording&) const { return "start_recording"; }
+
+    std::string_view operator()(const StopRecording&) const { return "stop_recording"; }
+};
+
+ModelFacts factsOf(const SessionModel& model) {
+    const ModelConfig& config = model.transformer->config();
+    return {.architecture = config.architecture,
+            .layerCount = config.layerCount,
+            .hiddenSize = config.hiddenSize,
+            .mlpSize = config.mlpSize,
+            .headCount = config.headCount,
+            .kvHeadCount = config.kvHeadCount,
+            .vocabSize = config.vocabSize,
+            .modelContextLength = config.contextLength,
+            .contextLength = model.contextLength,
+            .backend = model.backend,
+            .precision = std::string(precisionName(model.transformer->precision())),
+            .weightBytes = model.transformer->weightBytes(),
+            .tokenizer = model.tokenizer ? model.tokenizer->description() : "",
+            .chatTemplate = model.chatTemplate ? model.chatTemplate->origin() : ""};
+}
+
+/// Changes what later commands of the queue refer to.
+bool isBarrier(const EngineCommand& command) {
+    return std::holds_alternative<LoadModel>(command) ||
+           std::holds_alternative<UnloadModel>(command) ||
+           std::holds_alternative<ChooseDecoder>(command);
+}
+
+/// Acts while a prompt runs.
+bool actsWhileRunning(const EngineCommand& command) {
+    return std::holds_alternative<ChangeSettings>(command) ||
+           std::holds_alternative<StartRecording>(command) ||
+           std::holds_alternative<StopRecording>(command);
+}
+
+} // namespace
+
+SessionWorker::SessionWorker(const SessionOptions& options, SessionChannels& channels)
+    : m_options(options)
+    , m_channels(channels)
+    , m_outlet(channels.events)
+    , m_registry(options.moduleFolder)
+    , m_loader(options.loader ? options.loader : makeModelLoader(options.moduleFolder))
+    , m_slot(m_registry) {}
+
+void SessionWorker::run() {
+    workOn({0, ChooseDecoder{"vanilla"}});
+    if (m_options.addDecoders)
+        m_options.addDecoders(m_registry);
+    NumberedCommand command;
+    while (nextCommand(command))
+        workOn(command);
+}
+
+bool SessionWorker::nextCommand(NumberedCommand& command) {
+    if (m_waiting.empty() && m_channels.commands.waitForContent())
+        takeWaiting();
+    if (m_waiting.empty() || m_channels.commands.isClosed())
+        return false;
+    command = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    return true;
+}
+
+/// Bounded like the queue: what does not fit stays there, and the sender is refused.
+void SessionWorker::takeWaiting() {
+    if (m_waiting.size() >= m_options.commandCapacity)
+        return;
+    for (NumberedCommand& command : m_channels.commands.takeAll())
+        m_waiting.push_back(std::move(command));
+}
+
+/// What a command throws is an error inside the program, or memory; the decoder may be in the
+/// midst of something then and is made anew.
+void SessionWorker::workOn(const NumberedCommand& command) {
+    try {
+        attempt(command);
+    } catch (const std::bad_alloc&) {
+        m_slot.drop();
+        fail({ErrorCode::NoMemory,
+              "There is not enough memory for this.",
+              "Choose a smaller model or context, or close other programs."});
+    } catch (const std::exception& exception) {
+        m_slot.drop();
+        fail({ErrorCode::Internal,
+              fmt::format("An error inside the program: {}.", exception.what()),
+              "Please report it; the decoder was made anew and the session goes on."});
+    } catch (...) {
+        m_slot.drop();
+        fail({ErrorCode::Internal,
+              "A decoder or a backend threw something that is no exception.",
+              "Please report it; the decoder was made anew and the session goes on."});
+    }
+}
+
+void SessionWorker::attempt(const NumberedCommand& command) {
+    const auto* prompt = std::get_if<SubmitPrompt>(&command.command);
+    m_task = {command.number,
+              std::visit(CommandNames(), command.command),
+              prompt != nullptr ? prompt->promptId : 0};
+    auto done =
+        std::visit([this](const auto& content) { return handle(content); }, command.command);
+    if (!done)
+        fail(std::move(done).error());
+}
+
+void SessionWorker::fail(Error error) {
+    m_outlet.emit(EngineFailed{std::move(error), std::string(m_task.name), m_task.promptId});
+}
+
+/// The new model is loaded beside the old one, which goes on working if that fails. Only when
+/// both do not fit into memory is the old one freed first.
+Result<void> SessionWorker::handle(const LoadModel& command) {
+    const ModelLoadWork work{
+        m_channels.control.begin(WorkKind::Load, m_task.number),
+        [this, &command](std::string_view stage, double part) {
+            m_outlet.emit(ModelLoadProgress{command.path, std::string(stage), part});
+        }};
+    if (work.stop.stop_requested())
+        return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
+    auto loaded = m_loader(command, work);
+    if (!loaded && loaded.error().code == ErrorCode::NoMemory && m_model) {
+        m_outlet.emit(Remark{"The earlier model was freed to make room for the new one."});
+        unload();
+        loaded = m_loader(command, work);
+    }
+    ENGINE_TRY(SessionModel model, std::move(loaded));
+    useModel(std::move(model), command.path);
+    return {};
+}
+
+void SessionWorker::useModel(SessionModel model, const std::string& path) {
+    m_slot.leaveModel();
+    m_memory.reset();
+    m_model = std::move(model);
+    if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
+        m_memory = std::make_unique<SkipSetMemory>(
+            m_options.dataFolder, m_model->fingerprint, m_model->transformer->config().layerCount);
+    std::vector<Error> refused;
+    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, m_registry.list(&refused)};
+    for (const Error& error : refused)
+        loaded.remarks.push_back(error.message);
+    m_outlet.emit(std::move(loaded));
+}
+
+Result<void> SessionWorker::handle(const UnloadModel&) {
+    unload();
+    return {};
+}
+
+void SessionWorker::unload() {
+    m_slot.leaveModel();
+    m_memory.reset();
+    if (std::exchange(m_model, std::nullopt))
+        m_outlet.emit(ModelUnloaded{});
+}
+
+DecoderGround SessionWorker::ground() { return {m_model ? &*m_model : nullptr, m_memory.get()}; }
+
+Result<void> SessionWorker::handle(const ChooseDecoder& command) {
+    ENGINE_TRY_DO(m_slot.choose(command.name, command.settings, ground()));
+    m_outlet.emit(DecoderChosen{m_slot.info(), m_slot.settings()});
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ChangeSettings& command) {
+    ENGINE_TRY_DO(m_slot.changeSettings(command.values));
+    m_outlet.emit(SettingsChanged{m_slot.settings()});
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ChangeSampling& command) {
+    ENGINE_TRY_DO(m_slot.changeSampling(command.sampling));
+    m_outlet.emit(SamplingChanged{m_slot.sampling()});
+    return {};
+}
+
+Result<void> SessionWorker::handle(const SubmitPrompt& command) {
+    if (!m_model)
+        return Error{
+            ErrorCode::NotFound, "There is no model to answer the prompt.", "Load a model first."};
+    const auto stop = m_channels.control.begin(WorkKind::Prompt, m_task.number);
+    PromptRun prompt({.command = command,
+                      .model = *m_model,
+                      .ground = ground(),
+                      .slot = m_slot,
+                      .outlet = m_outlet,
+                      .stop = stop,
+                      .promptsFinished = m_promptsFinished,
+                      .betweenSteps = [this] { applyWhileRunning(); }});
+    auto done = prompt.run();
+    if (done)
+        ++m_promptsFinished;
+    return done;
+}
+
+/// Commands that need not wait for the running prompt's end, up to the first that changes what
+/// later ones refer to. Each has its own success or failure.
+void SessionWorker::applyWhileRunning() {
+    takeWaiting();
+    const Task running = m_task;
+    for (auto at = m_waiting.begin(); at != m_waiting.end() && !isBarrier(at->command);) {
+        if (!actsWhileRunning(at->command)) {
+            ++at;
+            continue;
+        }
+        const NumberedCommand command = std::move(*at);
+        at = m_waiting.erase(at);
+        attempt(command);
+        m_task = running;
+    }
+}
+
+Result<void> SessionWorker::handle(const StartRecording& command) {
+    return m_outlet.startRecording(command.path);
+}
+
+Result<void> SessionWorker::handle(const StopRecording&) {
+    m_outlet.stopRecording();
+    return {};
+}
+
+/// The two stops acted when they were sent and never come here.
+Result<void> SessionWorker::handle(const StopLoading&) { return {}; }
+
+Result<void> SessionWorker::handle(const StopGeneration&) { return {}; }
+
+} // namespace engine

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/skip_set_memory.h"
+#include "engine/session/engine_session.h"
+#include "engine/session/worker/decoder_slot.h"
+#include "engine/session/worker/event_outlet.h"
+#include "engine/session/worker/session_channels.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+/// The engine's thread of a session: takes commands, tells events. Its loop holds the one `try` of
+/// the engine. Thread: engine.
+class SessionWorker {
+public:
+    /// Both must outlive the worker.
+    SessionWorker(const SessionOptions& options, SessionChannels& channels);
+
+    /// Works until the commands' queue is closed.
+    void run();
+
+private:
+    /// What is being worked on, for failures.
+    struct Task {
+        std::uint64_t number = 0; ///< of its command
+        std::string_view name;
+        std::uint64_t promptId = 0;
+    };
+
+    bool nextCommand(NumberedCommand& command);
+    void takeWaiting();
+    void workOn(const NumberedCommand& command);
+    void attempt(const NumberedCommand& command);
+    void fail(Error error);
+
+    Result<void> handle(const LoadModel& command);
+    Result<void> handle(const StopLoading& command);
+    Result<void> handle(const UnloadModel& command);
+    Result<void> handle(const ChooseDecoder& command);
+    Result<void> handle(const ChangeSettings& command);
+    Result<void> handle(const ChangeSampling& command);
+    Result<void> handle(const SubmitPrompt& command);
+    Result<void> handle(const StopGeneration& command);
+    Result<void> handle(const StartRecording& command);
+    Result<void> handle(const StopRecording& command);
+
+    void useModel(SessionModel model, const std::string& path);
+    void unload();
+    DecoderGround ground();
+    void applyWhileRunning();
+
+    const SessionOptions& m_options;
+    SessionChannels& m_channels;
+    EventOutlet m_outlet;
+    DecoderRegistry m_registry;
+    ModelLoader m_loader;
+    std::optional<SessionModel> m_model;
+    std::unique_ptr<SkipSetMemory> m_memory; // of the model; null = no skip sets are kept
+    DecoderSlot m_slot;                      // refers to the three above
+    std::deque<NumberedCommand> m_waiting;   // taken while a prompt ran, for later
+    Task m_task;
+    std::int64_t m_promptsFinished = 0;
+};
+
+} // namespace engine

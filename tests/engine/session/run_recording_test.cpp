@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/event_json.h"
+#include "engine/session/run_recording.h"
+#include "tests/engine/session/sample_events.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/damaged_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QTest>
+
+#include <xxhash.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <set>
+
+using namespace engine;
+
+namespace {
+
+/// What a reader made of a file.
+struct Played {
+    std::vector<std::string> events; ///< as JSON
+    std::optional<Error> error;
+    std::int64_t unknownEvents = 0;
+};
+
+Played play(const std::filesystem::path& path) {
+    Played played;
+    auto reader = RunReader::open(path);
+    if (!reader) {
+        played.error = reader.error();
+        return played;
+    }
+    while (true) {
+        auto event = reader.value().next();
+        if (!event)
+            played.error = event.error();
+        if (!event || !event.value())
+            break;
+        played.events.push_back(eventJson(*event.value()));
+    }
+    played.unknownEvents = reader.value().unknownEvents();
+    return played;
+}
+
+std::string contentOf(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<std::string> jsonOf(const std::vector<EngineEvent>& events) {
+    std::vector<std::string> lines;
+    for (const EngineEvent& event : events)
+        lines.push_back(eventJson(event));
+    return lines;
+}
+
+bool isBeginning(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
+    return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+/// The file's head and records with right checksums, whatever they hold.
+std::string fileOf(const std::vector<std::string>& payloads) {
+    std::string bytes("SWIFTRUN\1\0\0\0", 12);
+    const auto add = [&bytes](auto number) {
+        bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+    };
+    for (const std::string& payload : payloads) {
+        const std::uint64_t place = bytes.size();
+        add(static_cast<std::uint32_t>(payload.size()));
+        add(static_cast<std::uint64_t>(
+            XXH3_64bits_withSeed(payload.data(), payload.size(), place)));
+        bytes += payload;
+    }
+    return bytes;
+}
+
+} // namespace
+
+class RunRecordingTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init();
+    void everyKindOfEventComesBackAsItWas();
+    void stepsKeepTheirNumbersExactly();
+    void everyEventIsReadableBeforeTheRecordingEnds();
+    void everyTruncationGivesABeginningOrAnError();
+    void everyFlippedBitGivesABeginningAndAnError();
+    void aNewerVersionIsRefusedByName();
+    void otherFilesAreNoRecordings();
+    void unknownEventsAndMembersArePassedOver();
+    void wrongTypesAreNamedWithTheirByte();
+    void aHugeLengthAllocatesNothing();
+    void swappedRecordsAreNoticed();
+    void aFullDiskIsAnError();
+    void aFolderThatIsMissingIsAnError();
+
+private:
+    std::filesystem::path recorded() const {
+        const auto path = m_folder->path() / "run.swiftrun";
+        auto recorder = RunRecorder::start(path);
+        for (const EngineEvent& event : m_events)
+            if (!recorder.value().write(event))
+                return {};
+        return recorder.value().finish() ? path : std::filesystem::path();
+    }
+
+    Played playBytes(const std::string& bytes) const {
+        return play(m_folder->write("damaged.swiftrun", bytes));
+    }
+
+    const std::vector<EngineEvent> m_events = test_support::sampleEvents();
+    std::unique_ptr<test_support::TemporaryFolder> m_folder;
+};
+
+void RunRecordingTest::init() { m_folder = std::make_unique<test_support::TemporaryFolder>(); }
+
+void RunRecordingTest::everyKindOfEventComesBackAsItWas() {
+    const Played played = play(recorded());
+    QVERIFY2(!played.error, played.error ? played.error->message.c_str() : "");
+    QCOMPARE(played.events, jsonOf(m_events));
+    std::set<std::string_view> kinds;
+    for (const EngineEvent& event : m_events)
+        kinds.insert(eventKind(event));
+    QCOMPARE(kinds.size(), std::variant_size_v<EventContent>);
+}
+
+void RunRecordingTest::stepsKeepTheirNumbersExactly() {
+    StepFinished step;
+    step.promptId = std::numeric_limits<std::uint64_t>::max();
+    step.tokens = {{7, "a\xC3\xA9", {TokenOrigin::Sibling, 2, 0.1, std::nextafter(1.0, 0.0)}}};
+    step.draft = {{7, -1, 0, 1.0 / 3.0}, {8, 0, 1, 5e-324}};
+    step.path = {1};
+    step.draftMs = std::numeric_limits<double>::quiet_NaN();
+    const auto path = m_folder->path() / "step.swiftrun";
+    QVERIFY(RunRecorder::start(path).value().write({1e-9, step}));
+    auto reader = RunReader::open(path);
+    const auto event = reader.value().next().value();
+    const StepFinished* read = event->as<StepFinished>();
+    QVERIFY(read != nullptr);
+    QCOMPARE(event->time, 1e-9);
+    QCOMPARE(read->promptId, step.promptId);
+    QCOMPARE(read->tokens[0].text, step.tokens[0].text);
+    QCOMPARE(read->tokens[0].fact.origin, TokenOrigin::Sibling);
+    QVERIFY(read->tokens[0].fact.targetProbability == step.tokens[0].fact.targetProbability);
+    QVERIFY(read->draft == step.draft);
+    QCOMPARE(read->path, step.path);
+    QVERIFY(std::isnan(read->draftMs));
+}
+
+void RunRecordingTest::everyEventIsReadableBeforeTheRecordingEnds() {
+    const auto path = m_folder->path() / "live.swiftrun";
+    auto recorder = RunRecorder::start(path);
+    for (std::size_t i = 0; i < 3; ++i) {
+        QVERIFY(recorder.value().write(m_events[i]));
+        const Played played = play(path); // the recorder is still open, as in a killed program
+        QVERIFY(!played.error);
+        QCOMPARE(played.events.size(), i + 1);
+    }
+}
+
+void RunRecordingTest::everyTruncationGivesABeginningOrAnError() {
+    const std::string bytes = contentOf(recorded());
+    const auto all = jsonOf(m_events);
+    std::set<std::size_t> recordEnds = {12};
+    std::size_t end = 12;
+    for (const std::string& line : all)
+        recordEnds.insert(end += 12 + line.size());
+    QCOMPARE(end, bytes.size());
+    test_support::forEachCut(bytes, [&](const std::string& cut, std::size_t length) {
+        const Played played = playBytes(cut);
+        QVERIFY(isBeginning(played.events, all));
+        QCOMPARE(!played.error, recordEnds.contains(length));
+        if (!played.error)
+            return;
+        QVERIFY(played.error->message.find("byte") != std::string::npos);
+        const auto whole = std::distance(recordEnds.begin(), recordEnds.upper_bound(length)) - 1;
+        QCOMPARE(static_cast<std::ptrdiff_t>(played.events.size()), std::max(whole, {0}));
+    });
+}
+
+void RunRecordingTest::everyFlippedBitGivesABeginningAndAnError() {
+    const std::string bytes = contentOf(recorded());
+    const auto all = jsonOf(m_events);
+    test_support::forEachFlip(bytes, 2000, 4, [&](const std::string& damaged, std::size_t bit) {
+        const Played played = playBytes(damaged);
+        QVERIFY2(played.error.has_value(), qPrintable(QString("bit %1").arg(bit)));
+        QVERIFY(isBeginning(played.events, all) && played.events.size() < all.size());
+        QVERIFY(played.error->message.find("byte") != std::string::npos);
+    });
+}
+
+void RunRecordingTest::aNewerVersionIsRefusedByName() {
+    std::string bytes = contentOf(recorded());
+    bytes[8] = 2;
+    const Played played = playBytes(bytes);
+    QCOMPARE(played.error->code, ErrorCode::Unsupported);
+    QVERIFY(played.error->message.find("version 2") != std::string::npos);
+}
+
+void RunRecordingTest::otherFilesAreNoRecordings() {
+    for (const std::string bytes : {"", "SWIFT", "{\"event\":\"remark\"} and more"}) {
+        const Played played = playBytes(bytes);
+        QCOMPARE(played.error->code, ErrorCode::CorruptFile);
+        QVERIFY(played.error->message.find("no recording") != std::string::npos);
+    }
+    QCOMPARE(play(m_folder->path() / "missing").error->code, ErrorCode::NotFound);
+    QCOMPARE(play(m_folder->path()).error->code, ErrorCode::InvalidInput);
+    QCOMPARE(play("/dev/zero").error->code, ErrorCode::InvalidInput);
+}
+
+void RunRecordingTest::unknownEventsAndMembersArePassedOver() {
+    const Played played = playBytes(fileOf({R"({"event":"dream","time":1})",
+                                            R"({"event":"remark","colour":[1,2],"text":"x"})",
+                                            R"({"event":"remark"})"}));
+    QVERIFY(!played.error);
+    QCOMPARE(played.unknownEvents, 1);
+    QCOMPARE(played.events, jsonOf({{0.0, Remark{"x"}}, {0.0, Remark{""}}}));
+}
+
+void RunRecordingTest::wrongTypesAreNamedWithTheirByte() {
+    const std::pair<std::string, std::string> cases[] = {
+        {R"({"event":7})", "event"},
+        {R"([1,2])", "event"},
+        {R"({"event":"remark","text":7})", "text"},
+        {R"({"event":"remark","time":"now","text":"x"})", "time"},
+        {R"({"event":"phase_changed","phase":"asleep"})", "phase"},
+        {R"({"event":"step_finished","step":99999999999})", "step"},
+        {R"({"event":"step_finished","tokens":[{"id":1},{"id":true}]})", "id"},
+        {R"({"event":"step_finished","path":{"a":1}})", "path"},
+        {R"({"event":"plan_changed","plan":{"skipped":{"mlp":[1,"x"]}}})", "mlp"},
+        {R"({"event":"settings_changed","settings":{"gamma":[1]}})", "settings"},
+    };
+    for (const auto& [payload, name] : cases) {
+        const Played played = playBytes(fileOf({R"({"event":"remark","text":"x"})", payload}));
+        QCOMPARE(played.events.size(), std::size_t{1});
+        QVERIFY2(played.error.has_value(), payload.c_str());
+        QCOMPARE(played.error->code, ErrorCode::CorruptFile);
+        QVERIFY2(played.error->message.find("\"" + name + "\"") != std::string::npos,
+                 played.error->message.c_str());
+    }
+    QVERIFY(playBytes(fileOf({"{\"event\":"})).error.has_value());
+    QVERIFY(playBytes(fileOf({std::string(100'000, '[')})).error.has_value());
+}
+
+void RunRecordingTest::aHugeLengthAllocatesNothing() {
+    std::string bytes = fileOf({R"({"event":"remark","text":"x"})"});
+    const std::size_t place = bytes.size();
+    bytes += fileOf({R"({"event":"remark","text":"y"})"}).substr(12);
+    for (const char highByte : {'\x00', '\x01', '\x7F', '\xFF'}) {
+        bytes[place + 2] = static_cast<char>(0xFF);
+        bytes[place + 3] = highByte;
+        const auto path = m_folder->write("huge.swiftrun", bytes);
+        const test_support::PeakAllocation peak;
+        const Played played = play(path);
+        QVERIFY(played.error.has_value());
+        QCOMPARE(played.events.size(), std::size_t{1});
+        QVERIFY(peak.bytes() < 1'000'000);
+    }
+}
+
+void RunRecordingTest::swappedRecordsAreNoticed() {
+    const std::string first = fileOf({R"({"event":"remark","text":"x"})"});
+    const Played played = playBytes(first + first.substr(12));
+    QCOMPARE(played.events.size(), std::size_t{1});
+    QVERIFY(played.error->message.find("checksum") != std::string::npos);
+}
+
+void RunRecordingTest::aFullDiskIsAnError() {
+    if (!std::filesystem::exists("/dev/full"))
+        QSKIP("this system has no /dev/full");
+    const auto recorder = RunRecorder::start("/dev/full");
+    QVERIFY(!recorder);
+    QCOMPARE(recorder.error().code, ErrorCode::Io);
+    QVERIFY(recorder.error().message.find("/dev/full") != std::string::npos);
+}
+
+void RunRecordingTest::aFolderThatIsMissingIsAnError() {
+    const auto recorder = RunRecorder::start(m_folder->path() / "none" / "run.swiftrun");
+    QVERIFY(!recorder);
+    QVERIFY(!recorder.error().hint.empty());
+}
+
+QTEST_APPLESS_MAIN(RunRecordingTest)
+#include "run_recording_test.moc"

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/text/chat_prompt.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace engine;
+
+namespace {
+
+const std::string kChatMl =
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+/// Puts a space before an answer that it does not write behind the prompt.
+const std::string kSpaced =
+    "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
+    "{% else %} {{ m.content | trim }} <|im_end|>{% endif %}{% endfor %}";
+
+std::unique_ptr<Tokenizer> goldenTokenizer() {
+    const auto folder =
+        std::filesystem::path(SWIFT_STUDIO_SHARED_DIR) / "golden" / "tokenizers" / "qwen2";
+    const auto files = ModelFiles::open(folder);
+    if (!files)
+        return nullptr;
+    auto tokenizer = loadTokenizer(files.value());
+    return tokenizer ? std::move(tokenizer).value() : nullptr;
+}
+
+ChatTemplate compiled(const std::string& source) {
+    return ChatTemplate::compile(source, "a test").value();
+}
+
+/// The text in pieces that the tokenizer itself would never choose: a token a byte where it can.
+std::vector<TokenId> oddlySplit(const std::string& text, const Tokenizer& tokenizer) {
+    std::vector<TokenId> ids;
+    for (const char letter : text) {
+        const auto encoded = tokenizer.encode(std::string(1, letter), false).value();
+        ids.insert(ids.end(), encoded.begin(), encoded.end());
+    }
+    return ids;
+}
+
+bool beginsWith(const std::vector<TokenId>& ids, const std::vector<TokenId>& beginning) {
+    return ids.size() >= beginning.size() &&
+           std::equal(beginning.begin(), beginning.end(), ids.begin());
+}
+
+std::vector<TokenId> joined(std::vector<TokenId> first, const std::vector<TokenId>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+const ChatMessage kQuestion{"user", "Name three colours."};
+const ChatMessage kNext{"user", "And three more?"};
+
+} // namespace
+
+class ChatPromptTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void aSecondTurnBeginsWithTheFirstPromptAndAnswer();
+    void anEndIdIsNotDoubled();
+    void anAnswerThatWasCutGetsItsEnd();
+    void aSpaceBeforeAnswersDoesNotComeBetween();
+    void threeTurnsKeepAllTheirIds();
+    void textsAreEncodedWhereTheTemplateDropsAnswers();
+    void textsAreEncodedWhereNoIdsAreStored();
+    void aMessageThatLooksLikeAPlaceholderStaysText();
+
+private:
+    std::vector<TokenId> first(const ChatTemplate& chatTemplate) const {
+        return encodeChat(chatTemplate, {kQuestion}, *m_tokenizer).value();
+    }
+
+    std::vector<TokenId> second(const ChatTemplate& chatTemplate,
+                                const std::vector<TokenId>& answer) const {
+        return encodeConversation(chatTemplate,
+                                  {{kQuestion}, {{"assistant", "Red, blue"}, answer}, {kNext}},
+                                  *m_tokenizer)
+            .value();
+    }
+
+    std::unique_ptr<Tokenizer> m_tokenizer;
+};
+
+void ChatPromptTest::initTestCase() {
+    m_tokenizer = goldenTokenizer();
+    if (!m_tokenizer)
+        QSKIP("the golden tokenizers do not lie beside the checkout");
+}
+
+void ChatPromptTest::aSecondTurnBeginsWithTheFirstPromptAndAnswer() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const auto answer = oddlySplit("Red, blue", *m_tokenizer);
+    QVERIFY(answer != m_tokenizer->encode("Red, blue", false).value());
+    const auto prompt = second(chatTemplate, answer);
+    QVERIFY(beginsWith(prompt, joined(first(chatTemplate), answer)));
+    const auto plain =
+        encodeChat(chatTemplate, {kQuestion, {"assistant", "Red, blue"}, kNext}, *m_tokenizer)
+            .value();
+    QVERIFY(!beginsWith(plain, joined(first(chatTemplate), answer)));
+    QCOMPARE(m_tokenizer->decode(prompt, false).value(), m_tokenizer->decode(plain, false).value());
+}
+
+void ChatPromptTest::anEndIdIsNotDoubled() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const TokenId end = m_tokenizer->findToken("<|im_end|>");
+    QVERIFY(end != kNoToken);
+    const auto answer = oddlySplit("Red, blue", *m_tokenizer);
+    const auto ended = joined(answer, {end});
+    QCOMPARE(second(chatTemplate, ended), second(chatTemplate, answer));
+    QVERIFY(beginsWith(second(chatTemplate, ended), joined(first(chatTemplate), ended)));
+}
+
+void ChatPromptTest::anAnswerThatWasCutGetsItsEnd() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const auto answer = oddlySplit("Red", *m_tokenizer);
+    const auto prompt = second(chatTemplate, answer);
+    const std::size_t behind = first(chatTemplate).size() + answer.size();
+    QCOMPARE(prompt.at(behind), m_tokenizer->findToken("<|im_end|>"));
+}
+
+void ChatPromptTest::aSpaceBeforeAnswersDoesNotComeBetween() {
+    const ChatTemplate chatTemplate = compiled(kSpaced);
+    const auto answer = oddlySplit(" Red, blue", *m_tokenizer);
+    QVERIFY(beginsWith(second(chatTemplate, answer), joined(first(chatTemplate), answer)));
+}
+
+void ChatPromptTest::threeTurnsKeepAllTheirIds() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const auto one = oddlySplit("Red, blue", *m_tokenizer);
+    const auto two = oddlySplit("Green", *m_tokenizer);
+    const auto prompt = second(chatTemplate, one);
+    const auto third = encodeConversation(chatTemplate,
+                                          {{kQuestion},
+                                           {{"assistant", "Red, blue"}, one},
+                                           {kNext},
+                                           {{"assistant", "Green"}, two},
+                                           {{"user", "Thanks."}}},
+                                          *m_tokenizer)
+                           .value();
+    QVERIFY(beginsWith(third, joined(prompt, two)));
+}
+
+void ChatPromptTest::textsAreEncodedWhereTheTemplateDropsAnswers() {
+    const ChatTemplate dropping =
+        compiled("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}\n{% endif %}"
+                 "{% endfor %}");
+    const ChatTemplate doubling =
+        compiled("{% for m in messages %}{{ m.content }}{{ m.content }}\n{% endfor %}");
+    const ChatTemplate shouting =
+        compiled("{% for m in messages %}{{ m.content | upper }}\n{% endfor %}");
+    for (const ChatTemplate* odd : {&dropping, &doubling, &shouting}) {
+        const auto texts =
+            encodeChat(*odd, {kQuestion, {"assistant", "Red, blue"}, kNext}, *m_tokenizer);
+        QCOMPARE(second(*odd, oddlySplit("Red, blue", *m_tokenizer)), texts.value());
+    }
+}
+
+void ChatPromptTest::textsAreEncodedWhereNoIdsAreStored() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const auto texts =
+        encodeChat(chatTemplate, {kQuestion, {"assistant", "Red, blue"}, kNext}, *m_tokenizer);
+    QCOMPARE(second(chatTemplate, {}), texts.value());
+}
+
+void ChatPromptTest::aMessageThatLooksLikeAPlaceholderStaysText() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const auto answer = oddlySplit("Red", *m_tokenizer);
+    const ChatMessage sly{"user", "StoredAnswer000000Z StoredAnswerQ000000Z"};
+    const auto prompt = encodeConversation(
+        chatTemplate, {{sly}, {{"assistant", "Red"}, answer}, {kNext}}, *m_tokenizer);
+    const auto start = encodeChat(chatTemplate, {sly}, *m_tokenizer).value();
+    QVERIFY(beginsWith(prompt.value(), joined(start, answer)));
+}
+
+QTEST_APPLESS_MAIN(ChatPromptTest)
+#include "chat_prompt_test.moc"

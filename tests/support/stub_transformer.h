@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/counter_random.h"
+#include "engine/model/transformer.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+namespace test_support {
+
+/// Its slots hold the tokens themselves.
+class StubStorage final : public engine::KvStorage {
+public:
+    explicit StubStorage(engine::Position capacity)
+        : tokens(static_cast<std::size_t>(capacity), engine::kNoToken) {}
+
+    engine::Position capacity() const override {
+        return static_cast<engine::Position>(tokens.size());
+    }
+
+    void copySlot(engine::Position from, engine::Position to) override {
+        tokens[static_cast<std::size_t>(to)] = tokens[static_cast<std::size_t>(from)];
+    }
+
+    std::size_t byteSize() const override { return tokens.size() * sizeof(engine::TokenId); }
+
+    std::vector<engine::TokenId> tokens;
+};
+
+/// Counts passes for a test on another thread. Thread: any.
+class PassCounter {
+public:
+    void add() {
+        {
+            const std::scoped_lock lock(m_mutex);
+            ++m_count;
+        }
+        m_changed.notify_all();
+    }
+
+    /// False when they are not made within a time far beyond what is sensible.
+    bool waitFor(int count) {
+        std::unique_lock lock(m_mutex);
+        return m_changed.wait_for(
+            lock, std::chrono::seconds(30), [this, count] { return m_count >= count; });
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    int m_count = 0; // guarded by m_mutex
+};
+
+/// A network without weights: the next token follows from all tokens that a row sees, by a hash,
+/// and is a letter. A plan that skips anything agrees with the full one about three times in four.
+/// Wrong positions, slots or visibility change the tokens. Thread: engine.
+class StubTransformer final : public engine::Transformer {
+public:
+    static constexpr int kVocabSize = 128;
+
+    /// `onPass` may be called before each pass, from the engine's thread; its error is the pass's.
+    explicit StubTransformer(std::function<engine::Result<void>()> onPass = {},
+                             int contextLength = 1 << 20)
+        : m_onPass(std::move(onPass)) {
+        m_config.architecture = "stub";
+        m_config.layerCount = 4;
+        m_config.hiddenSize = m_config.mlpSize = m_config.headCount = m_config.headDim = 8;
+        m_config.kvHeadCount = 4;
+        m_config.vocabSize = kVocabSize;
+        m_config.contextLength = contextLength;
+        m_config.eosIds = {0};
+        m_fullPlan = engine::LayerPlan::full(m_config.layerCount);
+    }
+
+    const engine::ModelConfig& config() const override { return m_config; }
+
+    engine::Precision precision() const override { return engine::Precision::F64; }
+
+    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
+        return engine::KvCache(std::make_unique<StubStorage>(capacity));
+    }
+
+    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
+                                                  engine::KvCache& cache) override {
+        if (m_onPass)
+            ENGINE_TRY_DO(m_onPass());
+        auto& slots = dynamic_cast<StubStorage&>(cache.storage()).tokens;
+        const engine::AttentionLayout& layout = request.layout;
+        for (int row = 0; row < layout.rowCount(); ++row)
+            slots[static_cast<std::size_t>(layout.firstSlot() + row)] =
+                request.tokens[static_cast<std::size_t>(row)];
+        engine::ForwardResult result;
+        result.vocabSize = kVocabSize;
+        result.logits.resize(request.logitRows.size() * kVocabSize, 0.0);
+        const bool isFull = request.plan == m_fullPlan;
+        for (std::size_t i = 0; i < request.logitRows.size(); ++i) {
+            std::uint64_t context = 0;
+            layout.forEachKey(request.logitRows[i], 0, [&](engine::Position slot) {
+                context = engine::mixBits(
+                    context ^ static_cast<std::uint64_t>(slots[static_cast<std::size_t>(slot)]));
+            });
+            const bool isWrong = !isFull && context % 4 == 0;
+            const std::uint64_t next = 'a' + (context / 4 + (isWrong ? 1 : 0)) % 26;
+            result.logits[i * kVocabSize + next] = isFull ? 8.0 : 6.0;
+        }
+        result.influence.assign(2 * static_cast<std::size_t>(m_config.layerCount), 1.0);
+        return result;
+    }
+
+    std::size_t weightBytes() const override { return 0; }
+
+private:
+    engine::ModelConfig m_config;
+    engine::LayerPlan m_fullPlan;
+    std::function<engine::Result<void>()> m_onPass;
+};
+
+} // namespace test_support
