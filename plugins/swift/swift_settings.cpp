@@ -145,11 +145,15 @@ std::vector<SettingInfo> mainSettings() {
              "rows",
              kTrial,
              "Rows verified between two trials, at least: bounds what searching costs."),
-        with(integer("trials_to_double", "Trials to double", 50, {0, 1000000}),
+        with(integer("quick_trials", "Quick trials", 50, {0, 1000000}),
              "trials",
              kTrial,
-             "Behind so many trials twice the rows lie between two of them, behind twice as many "
-             "five times; 0 = never more."),
+             "First trials of a search, which come that often."),
+        with(integer("trials_to_double", "Trials to double", 5, {0, 1000000}),
+             "trials",
+             kTrial,
+             "So many trials later twice the rows lie between two of them, with the square of "
+             "their number; 0 = never more."),
     };
 }
 
@@ -280,6 +284,7 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     search.patience = integerOf(values, "patience");
     search.stepsPerTrial = integerOf(values, "opt_interval");
     search.rowsPerTrial = integerOf(values, "rows_per_trial");
+    search.quickTrials = integerOf(values, "quick_trials");
     search.trialsToDouble = integerOf(values, "trials_to_double");
     search.start = startNamed(textOf(values, "start"));
     ENGINE_TRY(search.manualSet, manualSet(values));
@@ -353,7 +358,9 @@ DecoderInfo swiftInfo() {
           {"budget", std::string("bytes")},
           {"grow", 1.0},
           {"maximiser", std::string("discrete")},
-          {"rows_per_trial", 32.0}}},
+          {"rows_per_trial", 32.0},
+          {"quick_trials", 10.0},
+          {"trials_to_double", 15.0}}},
     };
     return info;
 }

@@ -33,7 +33,8 @@ struct SearchSettings {
     int patience = 300;
     int stepsPerTrial = 1; ///< opt_interval
     int rowsPerTrial = 4;
-    int trialsToDouble = 50; ///< behind which trials are half as frequent; 0 = always as frequent
+    int quickTrials = 50;   ///< that come so often
+    int trialsToDouble = 5; ///< further ones behind which that is twice as many; 0 = never more
     StartSet start = StartSet::Uniform;
     engine::SkipSet manualSet;
     bool followsInfluence = false; ///< random proposals

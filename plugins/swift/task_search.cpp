@@ -19,6 +19,9 @@ double millisecondsSince(Clock::time_point start) {
 /// Candidates tried at one ratio before growing gives up on it.
 constexpr int kTrialsPerLevel = 8;
 
+/// Trials at a lowered ratio before they grow rare again.
+constexpr int kQuickTrialsWhenLowered = 15;
+
 /// Ratios that differ by less are the same but for rounding.
 constexpr double kSameRatio = 1e-9;
 
@@ -52,6 +55,7 @@ Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& repo
     m_isGrowing = m_settings.growsRatio && start.ratio < m_settings.ratio;
     m_searchTrials = m_idle = m_levelTrials = 0;
     m_trialsBefore = m_trials;
+    m_pace = 0;
     m_isOver = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
     m_acceptanceSum = 0.0;
     m_stretches = 0;
@@ -92,7 +96,8 @@ void TaskSearch::install(const LayerPlan& plan, double score, double ratio) {
 double TaskSearch::rowsToNextTrial() const {
     if (m_settings.trialsToDouble == 0)
         return m_settings.rowsPerTrial;
-    const double part = static_cast<double>(m_trials - m_trialsBefore) / m_settings.trialsToDouble;
+    const double part = std::max(
+        0.0, static_cast<double>(m_pace - m_settings.quickTrials) / m_settings.trialsToDouble);
     return m_settings.rowsPerTrial * (1.0 + part * part);
 }
 
@@ -203,6 +208,7 @@ void TaskSearch::countTrial(bool isBetter) {
     ++m_trials;
     ++m_searchTrials;
     ++m_levelTrials;
+    ++m_pace;
     m_idle = isBetter ? 0 : m_idle + 1;
 }
 
@@ -304,6 +310,7 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     install(m_startPlan, 0.0, lower);
     m_startWaits = m_settings.scoresStart;
     m_searchTrials = m_idle = 0;
+    m_pace = std::min(m_pace, m_settings.quickTrials - kQuickTrialsWhenLowered);
     m_isOver = m_settings.maxTrials == 0;
     m_acceptanceSum = 0.0;
     m_stretches = 0;

@@ -56,8 +56,9 @@ public:
     /// No further trial is wanted.
     bool isOver() const { return m_isOver || !m_settings.isOn; }
 
-    /// Rows to verify before the next trial. Grows with the square of the trials, so that searching
-    /// costs ever less however long it lasts; counted in rows, so that runs repeat.
+    /// Rows to verify before the next trial. Behind the first, quick trials it grows with the
+    /// square of the further ones, so that searching costs ever less however long it lasts; counted
+    /// in rows, so that runs repeat.
     double rowsToNextTrial() const;
 
     /// Settings that need no new search.
@@ -114,6 +115,7 @@ private:
     int m_trials = 0;       // o, over all searches of this task
     int m_trialsBefore = 0; // this search began from the start set
     int m_searchTrials = 0; // since then or since r was lowered
+    int m_pace = 0;         // trials as far as the distance between them is concerned
     int m_idle = 0;
     int m_searches = 0;
     bool m_isOver = false;

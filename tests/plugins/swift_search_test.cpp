@@ -331,7 +331,9 @@ void SwiftSearchTest::theSameSeedGivesTheSameRun() {
 
 void SwiftSearchTest::trialsGrowRarer() {
     const auto often = run(quiet(), 10).counted().size();
-    const auto rare = run(with(quiet(), {{"trials_to_double", 10.0}}), 10).counted().size();
+    const auto rare = run(with(quiet(), {{"quick_trials", 10.0}, {"trials_to_double", 10.0}}), 10)
+                          .counted()
+                          .size();
     QVERIFY2(rare * 2 < often, fmt::format("{} against {}", rare, often).c_str());
 }
 
