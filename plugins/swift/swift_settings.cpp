@@ -149,11 +149,10 @@ std::vector<SettingInfo> mainSettings() {
              "trials",
              kTrial,
              "First trials of a search, which come that often."),
-        with(integer("trials_to_double", "Trials to double", 5, {0, 1000000}),
+        with(integer("trials_to_double", "Trials to double", 4, {0, 1000000}),
              "trials",
              kTrial,
-             "So many trials later twice the rows lie between two of them, with the square of "
-             "their number; 0 = never more."),
+             "Behind the quick ones, so many trials double the rows between two; 0 = never more."),
     };
 }
 
@@ -360,7 +359,7 @@ DecoderInfo swiftInfo() {
           {"maximiser", std::string("discrete")},
           {"rows_per_trial", 32.0},
           {"quick_trials", 10.0},
-          {"trials_to_double", 15.0}}},
+          {"trials_to_double", 8.0}}},
     };
     return info;
 }

@@ -34,7 +34,7 @@ struct SearchSettings {
     int stepsPerTrial = 1; ///< opt_interval
     int rowsPerTrial = 4;
     int quickTrials = 50;   ///< that come so often
-    int trialsToDouble = 5; ///< further ones behind which that is twice as many; 0 = never more
+    int trialsToDouble = 4; ///< further ones that double the rows between two; 0 = never more
     StartSet start = StartSet::Uniform;
     engine::SkipSet manualSet;
     bool followsInfluence = false; ///< random proposals

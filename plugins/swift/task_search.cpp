@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace swift {
 
@@ -96,9 +97,9 @@ void TaskSearch::install(const LayerPlan& plan, double score, double ratio) {
 double TaskSearch::rowsToNextTrial() const {
     if (m_settings.trialsToDouble == 0)
         return m_settings.rowsPerTrial;
-    const double part = std::max(
-        0.0, static_cast<double>(m_pace - m_settings.quickTrials) / m_settings.trialsToDouble);
-    return m_settings.rowsPerTrial * (1.0 + part * part);
+    const int further = std::max(0, m_pace - m_settings.quickTrials);
+    return m_settings.rowsPerTrial *
+           std::exp2(static_cast<double>(further) / m_settings.trialsToDouble);
 }
 
 Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
@@ -107,8 +108,8 @@ Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& repor
     if (m_startWaits)
         return measureStart(window, report);
     if (m_settings.rescores && m_scoredWindow != window.id)
-        return rescore(window, report);
-    return measureCandidate(window, report);
+        ENGINE_TRY_DO(rescore(window, report));
+    return isOver() ? Result<void>() : measureCandidate(window, report);
 }
 
 Result<TrialRecord>

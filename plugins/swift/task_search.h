@@ -56,15 +56,16 @@ public:
     /// No further trial is wanted.
     bool isOver() const { return m_isOver || !m_settings.isOn; }
 
-    /// Rows to verify before the next trial. Behind the first, quick trials it grows with the
-    /// square of the further ones, so that searching costs ever less however long it lasts; counted
-    /// in rows, so that runs repeat.
+    /// Rows to verify before the next trial. Behind the first, quick trials it doubles again and
+    /// again, so that searching costs ever less however long it lasts; counted in rows, so that
+    /// runs repeat.
     double rowsToNextTrial() const;
 
     /// Settings that need no new search.
     void adopt(const SearchSettings& settings) { m_settings = settings; }
 
-    /// One optimisation step: scores one set. Errors: those of a pass; Cancelled.
+    /// One optimisation step: scores one set, and on a new window the incumbent first. Errors:
+    /// those of a pass; Cancelled.
     engine::Result<void> advance(const ScoredWindow& window, engine::SearchReport& report);
 
     /// Learns from a round: lowers r or restarts when acceptance says so.

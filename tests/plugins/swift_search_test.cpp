@@ -428,7 +428,7 @@ void SwiftSearchTest::settingsOutOfRangeNameTheRange() {
         "swift", {.transformer = model(), .contextLength = 64, .settings = {{"r", 1.5}}});
     QVERIFY(!made);
     QCOMPARE(QString::fromStdString(made.error().message),
-             QString("The setting r is 1.5, but must be a number from 0 to 0.95."));
+             QString("The setting r is \"1.5\", but must be a number from 0 to 0.95."));
     const auto siblings = registry().make("swift",
                                           {.transformer = model(),
                                            .contextLength = 64,
