@@ -33,15 +33,15 @@ std::string_view endingInWords(FinishReason reason) {
 
 /// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", nothing without drafts.
 std::string draftSummary(const DecodeTally& tally) {
-    if (tally.draftSteps == 0 && tally.searchMs == 0.0)
+    if (tally.metrics.draftSteps == 0 && tally.metrics.searchMs == 0.0)
         return "";
     return fmt::format(", M {:.2f}, acceptance {:.2f}; draft {:.0f} ms, verify {:.0f} ms, "
                        "search {:.0f} ms",
-                       tally.tokensPerStep(),
+                       tally.tokensPerRound(),
                        tally.acceptance(),
-                       tally.draftMs,
-                       tally.verifyMs,
-                       tally.searchMs);
+                       tally.metrics.draftMs,
+                       tally.verifyMs(),
+                       tally.metrics.searchMs);
 }
 
 void printSummary(const GenerationResult& result,

@@ -1,67 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decode_step.h"
+#include "engine/metrics/decode_metrics.h"
 
 #include <nlohmann/json.hpp>
 
 namespace app {
 
-/// Sums over the steps of answers. A plain value.
+/// Sums over the steps of answers: the engine's own metrics, and what plain steps add to them. A
+/// plain value.
 struct DecodeTally {
-    long tokens = 0;
+    engine::DecodeMetrics metrics;
     long steps = 0;
-    long draftSteps = 0; ///< passes that drafted: what acceptance divides by
-    long accepted = 0;   ///< drafted tokens that were emitted
-    double draftMs = 0.0;
-    double verifyMs = 0.0;
-    double searchMs = 0.0;
+    double plainMs = 0.0; ///< passes of plain steps
+
+    long tokens() const { return static_cast<long>(metrics.tokens + metrics.baselineTokens); }
 
     void add(const engine::DecodeStep& step) {
         if (step.tokens.empty()) // held-back text at the end, no step
             return;
-        tokens += static_cast<long>(step.tokens.size());
         ++steps;
-        draftSteps += step.draft.draftSteps();
-        accepted += static_cast<long>(step.path.size());
-        draftMs += step.draftMs;
-        verifyMs += step.verifyMs;
-        add(step.search);
+        plainMs += step.isPlain() ? step.verifyMs : 0.0;
+        metrics.add(step, step.draftMs + step.verifyMs + step.search.searchMs);
     }
 
-    void add(const engine::SearchReport& report) { searchMs += report.searchMs; }
+    void add(const engine::SearchReport& report) { metrics.addSearch(report.searchMs); }
 
     void add(const DecodeTally& other) {
-        tokens += other.tokens;
         steps += other.steps;
-        draftSteps += other.draftSteps;
-        accepted += other.accepted;
-        draftMs += other.draftMs;
-        verifyMs += other.verifyMs;
-        searchMs += other.searchMs;
+        plainMs += other.plainMs;
+        metrics.add(other.metrics);
     }
 
-    /// M: tokens of a round on average.
-    double tokensPerStep() const {
-        return steps > 0 ? static_cast<double>(tokens) / static_cast<double>(steps) : 0.0;
-    }
+    double verifyMs() const { return metrics.verifyMs + plainMs; }
+
+    /// M: tokens of a drafting round on average; 1 where nothing was drafted.
+    double tokensPerRound() const { return metrics.tokensPerRound().value_or(1.0); }
 
     /// Accepted tokens of a draft step; 0 when nothing was drafted.
-    double acceptance() const {
-        return draftSteps > 0 ? static_cast<double>(accepted) / static_cast<double>(draftSteps)
-                              : 0.0;
-    }
+    double acceptance() const { return metrics.acceptance().value_or(0.0); }
 
     /// The fields that all commands' JSON has in common; acceptance is null without drafts.
     nlohmann::ordered_json json() const {
         using Json = nlohmann::ordered_json;
-        return {{"M", tokensPerStep()},
-                {"acceptance", draftSteps > 0 ? Json(acceptance()) : Json(nullptr)},
-                {"draft_steps", draftSteps},
-                {"accepted", accepted},
-                {"draft_ms", draftMs},
-                {"verify_ms", verifyMs},
-                {"search_ms", searchMs}};
+        return {{"M", tokensPerRound()},
+                {"acceptance", metrics.draftSteps > 0 ? Json(acceptance()) : Json(nullptr)},
+                {"draft_steps", metrics.draftSteps},
+                {"accepted", metrics.accepted},
+                {"draft_ms", metrics.draftMs},
+                {"verify_ms", verifyMs()},
+                {"search_ms", metrics.searchMs}};
     }
 };
 

@@ -34,6 +34,21 @@ void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
     otherMs += std::max(0.0, stepMs - step.draftMs - step.verifyMs - step.search.searchMs);
 }
 
+void DecodeMetrics::add(const DecodeMetrics& other) {
+    rounds += other.rounds;
+    tokens += other.tokens;
+    accepted += other.accepted;
+    draftSteps += other.draftSteps;
+    draftedNodes += other.draftedNodes;
+    verifiedRows += other.verifiedRows;
+    draftMs += other.draftMs;
+    verifyMs += other.verifyMs;
+    searchMs += other.searchMs;
+    otherMs += other.otherMs;
+    baselineTokens += other.baselineTokens;
+    baselineMs += other.baselineMs;
+}
+
 std::optional<double> DecodeMetrics::tokensPerRound() const {
     return ratio(static_cast<double>(tokens), static_cast<double>(rounds));
 }

@@ -33,6 +33,9 @@ struct DecodeMetrics {
     /// Adds a round that took `stepMs` altogether.
     void add(const DecodeStep& step, double stepMs);
 
+    /// Adds the sums of other rounds.
+    void add(const DecodeMetrics& other);
+
     /// Adds what a search took between or behind the rounds.
     void addSearch(double ms) { searchMs += ms; }
 

@@ -129,8 +129,9 @@ std::vector<TokenId> DefaultModel::endIds() const {
 
 std::vector<std::string> dataPrompts(const std::string& task, int count) {
     std::vector<std::string> prompts;
-    DataStream stream = valueOf(DataStream::open(
-        fmt::format("{}/data/{}.jsonl", SWIFT_STUDIO_SHARED_DIR, task), {.limit = count, .onlyTask = {}}));
+    DataStream stream =
+        valueOf(DataStream::open(fmt::format("{}/data/{}.jsonl", SWIFT_STUDIO_SHARED_DIR, task),
+                                 {.limit = count, .onlyTask = {}}));
     while (auto item = valueOf(stream.next()))
         if (const auto* record = std::get_if<DataRecord>(&*item))
             prompts.push_back(record->turns.front());

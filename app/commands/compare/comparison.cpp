@@ -54,7 +54,7 @@ bool PromptOutcome::isNearTie() const {
 }
 
 double PromptOutcome::tokensPerSecond() const {
-    return decodeSeconds() > 0.0 ? static_cast<double>(tally.tokens) / decodeSeconds() : 0.0;
+    return decodeSeconds() > 0.0 ? static_cast<double>(tally.tokens()) / decodeSeconds() : 0.0;
 }
 
 Comparison::Comparison(const AnswerRequest& request, std::vector<Contestant> contestants)

@@ -42,11 +42,11 @@ void DecoderSums::add(const PromptOutcome& outcome) {
 }
 
 double DecoderSums::tokensPerSecond() const {
-    return quotient(static_cast<double>(tally.tokens), decodeSeconds);
+    return quotient(static_cast<double>(tally.tokens()), decodeSeconds);
 }
 
 double DecoderSums::tokensPerSecondWithPrompt() const {
-    return quotient(static_cast<double>(tally.tokens), promptSeconds + decodeSeconds);
+    return quotient(static_cast<double>(tally.tokens()), promptSeconds + decodeSeconds);
 }
 
 double DecoderSums::meanTokensPerSecond() const { return quotient(rateSum, prompts); }
@@ -74,7 +74,7 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
                  {"task", prompt.record.task},
                  {"decoder", m_decoders[decoder]},
                  {"prompt_tokens", outcome.promptTokens},
-                 {"output_tokens", outcome.tally.tokens},
+                 {"output_tokens", outcome.tally.tokens()},
                  {"steps", outcome.tally.steps},
                  {"tokens_per_second", outcome.tokensPerSecond()},
                  {"prompt_ms", outcome.promptMs},
@@ -97,7 +97,7 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
             {"prompts", own.prompts},
             {"equal", own.equal},
             {"near_ties", own.nearTies},
-            {"tokens", own.tally.tokens},
+            {"tokens", own.tally.tokens()},
             {"steps", own.tally.steps},
             {"tokens_per_second", own.tokensPerSecond()},
             {"speedup", quotient(own.tokensPerSecond(), vanilla.tokensPerSecond())},
@@ -141,16 +141,16 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             own.prompts,
             own.equal,
             own.nearTies,
-            own.tally.tokens,
+            own.tally.tokens(),
             own.tokensPerSecond(),
             quotient(own.tokensPerSecond(), vanilla.tokensPerSecond()),
             quotient(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
             quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
-            own.tally.tokensPerStep(),
-            own.tally.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
-            own.tally.draftMs * share,
-            own.tally.verifyMs * share,
-            own.tally.searchMs * share);
+            own.tally.tokensPerRound(),
+            own.tally.metrics.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
+            own.tally.metrics.draftMs * share,
+            own.tally.verifyMs() * share,
+            own.tally.metrics.searchMs * share);
     }
     return text;
 }
