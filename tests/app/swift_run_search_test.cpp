@@ -27,6 +27,7 @@ private slots:
     void initTestCase();
     void everyMethodFindsTheSilentLayer_data();
     void everyMethodFindsTheSilentLayer();
+    void selfSdFindsTheSilentLayerByDecoding();
     void theSameSeedTriesTheSameSets();
     void theFoundSetCanBeUsed();
     void badInputIsOneSentence_data();
@@ -117,6 +118,26 @@ void SwiftRunSearchTest::everyMethodFindsTheSilentLayer() {
         if (line["event"] == "trial")
             best = std::max(best, line["score"].toDouble());
     QCOMPARE(best, 1.0);
+}
+
+void SwiftRunSearchTest::selfSdFindsTheSilentLayerByDecoding() {
+    const QStringList more = {
+        "--objective", "expected_speed", "--trials", "25", "--max-tokens", "12"};
+    QList<QJsonArray> sets;
+    for (const QString name : {"first.json", "second.json"}) {
+        const ProgramRun result = run(arguments("self_sd", name) + more);
+        QVERIFY2(result.exitCode == 0, result.errors.constData());
+        const QJsonObject done = result.jsonLines().last();
+        QCOMPARE(done["measure"].toString(), QString("expected speed"));
+        QVERIFY(done["score"].toDouble() > 1.0);
+        QVERIFY(done["attention"].toArray().contains(kSilentLayer));
+        QVERIFY(done["mlp"].toArray().contains(kSilentLayer));
+        sets.append(done["attention"].toArray());
+    }
+    QCOMPARE(sets[0], sets[1]);
+    const ProgramRun refused =
+        run(arguments("self_sd", "third.json") + QStringList{"--ratio", "1"});
+    QCOMPARE(refused.exitCode, int(app::kUsage));
 }
 
 void SwiftRunSearchTest::theSameSeedTriesTheSameSets() {

@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kDefaultWindows = 16;
+constexpr int kDefaultCalibration = 8;
 constexpr int kDefaultMaxTokens = 128;
 constexpr const char* kSearchingDecoder = "swift";
 
@@ -33,17 +34,27 @@ struct SearchOptions {
     bool isRaw = false;
     bool json = false;
 
+    std::string objective = "tokens_per_second";
+
     bool isByTrials() const { return method == "random" || method == "bayes"; }
+
+    bool isByDecoding() const { return method == "self_sd"; }
+
+    bool isOnline() const { return !isByTrials() && !isByDecoding(); }
 };
 
 /// Options of one kind of method that were given to the other.
 Result<void> checkOptions(const SearchOptions& options) {
-    if (options.isByTrials() && !options.settings.empty())
+    if (!options.isOnline() && !options.settings.empty())
         return Error{
             ErrorCode::InvalidInput,
             fmt::format("--set is for the methods swift and guided, not for {}.", options.method),
-            "random and bayes have --trials, --ratio, --seed and --max-tokens."};
-    if (!options.isByTrials() && (options.trials || options.ratio))
+            "The others have --trials, --seed and --max-tokens, random and bayes also --ratio."};
+    if (options.isByDecoding() && options.ratio)
+        return Error{ErrorCode::InvalidInput,
+                     "--ratio is for the methods random and bayes; self_sd finds the ratio itself.",
+                     "Leave it out."};
+    if (options.isOnline() && (options.trials || options.ratio))
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} is for the methods random and bayes, not for {}.",
                                  options.trials ? "--trials" : "--ratio",
@@ -77,6 +88,7 @@ Json foundJson(const SearchOptions& options, const DataModel& model, const Found
     return {{"attention", set.attention},
             {"mlp", set.mlp},
             {"score", found.score ? Json(*found.score) : Json(nullptr)},
+            {"measure", found.measure},
             {"ratio", found.ratio},
             {"trials", found.trials},
             {"prompts", found.prompts},
@@ -108,11 +120,12 @@ Result<void> finish(const SearchOptions& options,
     const std::string score = found.score ? fmt::format("{:.3f}", *found.score) : "not known";
     if (!console.isJson())
         console.line(fmt::format("{}: {} attention and {} MLP sublayers of {} layers skipped, "
-                                 "matchness {}; {} trials, {} prompts{}",
+                                 "{} {}; {} trials, {} prompts{}",
                                  options.out,
                                  set.attention.size(),
                                  set.mlp.size(),
                                  model.loaded.config.layerCount,
+                                 found.measure,
                                  score,
                                  found.trials,
                                  found.prompts,
@@ -138,6 +151,15 @@ Result<FoundSet> search(const SearchOptions& options,
         trials.seed = options.seed;
         return searchByTrials(trials, options.data, request, watcher);
     }
+    if (options.isByDecoding()) {
+        OfflineSearchChoice offline;
+        if (options.objective == "expected_speed")
+            offline.objective = SearchObjective::ExpectedSpeed;
+        offline.trials = options.trials.value_or(offline.trials);
+        offline.maxTokens = options.maxTokens.value_or(offline.maxTokens);
+        offline.seed = options.seed;
+        return searchByDecoding(offline, options.data, request, watcher);
+    }
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(auto decoder,
                registry.make(kSearchingDecoder,
@@ -153,10 +175,10 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(checkOptions(options));
     options.data.stream.onlyTask = options.task;
-    if (options.isByTrials() && !options.data.stream.limit)
-        options.data.stream.limit = kDefaultWindows;
+    if (!options.isOnline() && !options.data.stream.limit)
+        options.data.stream.limit = options.isByTrials() ? kDefaultWindows : kDefaultCalibration;
     SettingValues settings;
-    if (!options.isByTrials()) {
+    if (options.isOnline()) {
         DecoderRegistry registry(moduleFolder());
         ENGINE_TRY(settings, decoderSettings(options, registry));
     }
@@ -195,27 +217,38 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
             "--method",
             options.method,
             "swift or guided: as these profiles of the decoder swift search while decoding; "
-            "random or bayes: trials on windows that vanilla has collected")
-        ->check(CLI::IsMember({"swift", "guided", "random", "bayes"}))
+            "random or bayes: trials on windows that vanilla has collected; self_sd: by decoding "
+            "with each set, any sublayer may be skipped")
+        ->check(CLI::IsMember({"swift", "guided", "random", "bayes", "self_sd"}))
         ->required();
     command.add_option("--set",
                        options.settings,
                        "swift, guided: a setting of the decoder, NAME=VALUE; may be given several "
                        "times");
     command
-        .add_option("--trials", options.trials, "random, bayes: sets that are tried; default: 300")
+        .add_option("--trials",
+                    options.trials,
+                    "Sets that are tried; default: 300, for self_sd 100; not for swift and guided")
         ->check(CLI::PositiveNumber);
     command
         .add_option("--ratio",
                     options.ratio,
                     "random, bayes: share of the sublayers that is skipped; default: 0.45")
         ->check(CLI::Range(0.0, 0.95));
-    command.add_option("--seed", options.seed, "random, bayes: same seed, same trials")
+    command
+        .add_option("--objective",
+                    options.objective,
+                    "self_sd: tokens_per_second, or expected_speed, which counts passes instead "
+                    "and repeats")
+        ->check(CLI::IsMember({"tokens_per_second", "expected_speed"}))
+        ->capture_default_str();
+    command.add_option("--seed", options.seed, "random, bayes, self_sd: same seed, same trials")
         ->capture_default_str();
     command
         .add_option("--max-tokens",
                     options.maxTokens,
-                    "Tokens of an answer at most; default: 128, for random and bayes 33")
+                    "Tokens of an answer at most; default: 128, for random and bayes 33, for "
+                    "self_sd 32")
         ->check(CLI::PositiveNumber);
 }
 
@@ -236,8 +269,9 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
     command->add_flag("--json", options->json, "One JSON object a line on standard output");
     command->footer(fmt::format("Without --limit, random and bayes use the first {} prompts of "
-                                "each file.",
-                                kDefaultWindows));
+                                "each file, self_sd the first {}.",
+                                kDefaultWindows,
+                                kDefaultCalibration));
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runSearch(*options, context); };

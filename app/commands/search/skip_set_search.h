@@ -4,6 +4,7 @@
 #include "app/data/answering.h"
 #include "app/data/prompt_source.h"
 #include "engine/decoding/decoder_registry.h"
+#include "engine/experiments/offline_search.h"
 
 #include <functional>
 #include <optional>
@@ -14,8 +15,9 @@ namespace app {
 /// The best set so far and what it cost.
 struct FoundSet {
     std::optional<engine::LayerPlan> plan;
-    std::optional<double> score; ///< matchness; none when this very set was not scored
-    double ratio = 0.0;          ///< share of the searchable sublayers that it was to skip
+    std::optional<double> score; ///< none when this very set was not scored
+    std::string measure = "matchness";
+    double ratio = 0.0; ///< share of the searchable sublayers that it was to skip
     int trials = 0;
     int scored = 0; ///< trials, start sets and re-scores
     int prompts = 0;
@@ -54,5 +56,20 @@ engine::Result<FoundSet> searchByTrials(const TrialSearch& search,
                                         const DataOptions& data,
                                         const AnswerRequest& request,
                                         const SearchWatcher& watcher);
+
+/// How Self-SD's sets are searched for: by decoding with each of them.
+struct OfflineSearchChoice {
+    engine::SearchObjective objective = engine::SearchObjective::TokensPerSecond;
+    int trials = 100;
+    int maxTokens = 32; ///< of each prompt's answer
+    std::uint64_t seed = 1;
+};
+
+/// Bayesian search over all sublayers with the decoder self_sd; the prompts are all held.
+/// Errors: those of searchOffline; InvalidInput when no prompt can be taken.
+engine::Result<FoundSet> searchByDecoding(const OfflineSearchChoice& search,
+                                          const DataOptions& data,
+                                          const AnswerRequest& request,
+                                          const SearchWatcher& watcher);
 
 } // namespace app
