@@ -69,8 +69,8 @@ struct SubmitPrompt {
 /// within one forward pass; what is there is kept.
 struct StopGeneration {};
 
-/// Writes all further events to a file, in place of what it held. This and StopRecording act
-/// between two steps of a prompt that runs.
+/// Writes all further events to a file, in place of an earlier recording. This and StopRecording
+/// act between two steps of a prompt that runs.
 struct StartRecording {
     std::string path;
 };

@@ -43,9 +43,32 @@ Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view p
             "leaves its last record cut."};
 }
 
+/// Keeps a mistaken path from costing someone's file, and from waiting at a pipe's other end.
+Result<void> checkMayBegin(const std::filesystem::path& path) {
+    std::error_code failure;
+    const auto status = std::filesystem::status(path, failure);
+    if (!std::filesystem::exists(status) || std::filesystem::is_character_file(status))
+        return {};
+    if (!std::filesystem::is_regular_file(status))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is no file that a recording could go to.", path.string()),
+                     "Name a new file, or an earlier recording to replace."};
+    const auto size = std::filesystem::file_size(path, failure);
+    if (!failure && size == 0)
+        return {};
+    const auto reader = RunReader::open(path);
+    if (reader || reader.error().code == ErrorCode::Unsupported)
+        return {};
+    return Error{
+        ErrorCode::InvalidInput,
+        fmt::format("{} exists and is no recording, so it is left as it is.", path.string()),
+        "Name a new file, or an earlier recording to replace."};
+}
+
 } // namespace
 
 Result<RunRecorder> RunRecorder::start(const std::filesystem::path& path) {
+    ENGINE_TRY_DO(checkMayBegin(path));
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr)
         return writeFailed(path, errno);

@@ -24,7 +24,8 @@ inline constexpr std::uint32_t kMaxRecordBytes = 1U << 24U;
 /// leaves a file that is whole up to its last event. Thread: one.
 class RunRecorder {
 public:
-    /// Begins a file, in place of what it held. Errors: Io with the system's reason.
+    /// Begins a file, in place of an earlier recording. Errors: InvalidInput for a file that holds
+    /// something else, a folder or a pipe (none of them is touched); Io with the system's reason.
     static Result<RunRecorder> start(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return m_path; }

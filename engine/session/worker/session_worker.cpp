@@ -230,7 +230,7 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
 /// later ones refer to. Each has its own success or failure.
 void SessionWorker::applyWhileRunning() {
     takeWaiting();
-    const Task running = m_task;
+    const TaskKeeper keeper(m_task);
     for (auto at = m_waiting.begin(); at != m_waiting.end() && !isBarrier(at->command);) {
         if (!actsWhileRunning(at->command)) {
             ++at;
@@ -239,7 +239,6 @@ void SessionWorker::applyWhileRunning() {
         const NumberedCommand command = std::move(*at);
         at = m_waiting.erase(at);
         attempt(command);
-        m_task = running;
     }
 }
 

@@ -35,6 +35,23 @@ private:
         std::uint64_t promptId = 0;
     };
 
+    /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.
+    class TaskKeeper {
+    public:
+        explicit TaskKeeper(Task& task)
+            : m_task(task)
+            , m_kept(task) {}
+
+        ~TaskKeeper() { m_task = m_kept; }
+
+        TaskKeeper(const TaskKeeper&) = delete;
+        TaskKeeper& operator=(const TaskKeeper&) = delete;
+
+    private:
+        Task& m_task;
+        const Task m_kept;
+    };
+
     bool nextCommand(NumberedCommand& command);
     void takeWaiting();
     void workOn(const NumberedCommand& command);

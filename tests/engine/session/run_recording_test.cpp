@@ -8,6 +8,7 @@
 
 #include <QTest>
 
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include <cmath>
@@ -98,6 +99,7 @@ private slots:
     void swappedRecordsAreNoticed();
     void aFullDiskIsAnError();
     void aFolderThatIsMissingIsAnError();
+    void onlyRecordingsAreReplaced();
 
 private:
     std::filesystem::path recorded() const {
@@ -283,6 +285,23 @@ void RunRecordingTest::aFolderThatIsMissingIsAnError() {
     const auto recorder = RunRecorder::start(m_folder->path() / "none" / "run.swiftrun");
     QVERIFY(!recorder);
     QVERIFY(!recorder.error().hint.empty());
+}
+
+void RunRecordingTest::onlyRecordingsAreReplaced() {
+    const auto path = recorded();
+    const std::size_t before = contentOf(path).size();
+    QVERIFY(RunRecorder::start(path).hasValue());
+    QVERIFY(contentOf(path).size() < before);
+    QVERIFY(RunRecorder::start(m_folder->write("empty", "")).hasValue());
+    const auto letter = m_folder->write("letter.txt", "Dear all, I cannot be replaced.");
+    const auto refused = RunRecorder::start(letter);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
+    QCOMPARE(contentOf(letter), std::string("Dear all, I cannot be replaced."));
+    QVERIFY(!RunRecorder::start(m_folder->path()));
+    const auto pipe = m_folder->path() / "pipe";
+    QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
+    QVERIFY(!RunRecorder::start(pipe)); // and it does not wait for a reader
 }
 
 QTEST_APPLESS_MAIN(RunRecordingTest)

@@ -19,9 +19,14 @@ const std::string kSpaced =
     "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
     "{% else %} {{ m.content | trim }} <|im_end|>{% endif %}{% endfor %}";
 
-std::unique_ptr<Tokenizer> goldenTokenizer() {
+/// Llama 2's way, whose tokenizer puts a space before every text.
+const std::string kLlama2 =
+    "{% for m in messages %}{% if m.role == 'user' %}{{ bos_token }}[INST] {{ m.content }} [/INST]"
+    "{% else %} {{ m.content }} {{ eos_token }}{% endif %}{% endfor %}";
+
+std::unique_ptr<Tokenizer> goldenTokenizer(const char* name) {
     const auto folder =
-        std::filesystem::path(SWIFT_STUDIO_SHARED_DIR) / "golden" / "tokenizers" / "qwen2";
+        std::filesystem::path(SWIFT_STUDIO_SHARED_DIR) / "golden" / "tokenizers" / name;
     const auto files = ModelFiles::open(folder);
     if (!files)
         return nullptr;
@@ -68,6 +73,7 @@ private slots:
     void anAnswerThatWasCutGetsItsEnd();
     void aSpaceBeforeAnswersDoesNotComeBetween();
     void threeTurnsKeepAllTheirIds();
+    void sentencePieceModelsKeepTheirIdsToo();
     void textsAreEncodedWhereTheTemplateDropsAnswers();
     void textsAreEncodedWhereNoIdsAreStored();
     void aMessageThatLooksLikeAPlaceholderStaysText();
@@ -89,7 +95,7 @@ private:
 };
 
 void ChatPromptTest::initTestCase() {
-    m_tokenizer = goldenTokenizer();
+    m_tokenizer = goldenTokenizer("qwen2");
     if (!m_tokenizer)
         QSKIP("the golden tokenizers do not lie beside the checkout");
 }
@@ -145,6 +151,23 @@ void ChatPromptTest::threeTurnsKeepAllTheirIds() {
                                           *m_tokenizer)
                            .value();
     QVERIFY(beginsWith(third, joined(prompt, two)));
+}
+
+void ChatPromptTest::sentencePieceModelsKeepTheirIdsToo() {
+    const auto tokenizer = goldenTokenizer("spm_llama2");
+    QVERIFY(tokenizer != nullptr);
+    const ChatTemplate chatTemplate = compiled(kLlama2);
+    const auto prompt = encodeChat(chatTemplate, {kQuestion}, *tokenizer).value();
+    auto answer = oddlySplit("Red, blue", *tokenizer);
+    answer.push_back(tokenizer->eosIds().at(0));
+    const auto next =
+        encodeConversation(
+            chatTemplate, {{kQuestion}, {{"assistant", "Red, blue"}, answer}, {kNext}}, *tokenizer)
+            .value();
+    answer.pop_back(); // the template writes the end itself, behind a space
+    QVERIFY(beginsWith(next, joined(prompt, answer)));
+    QCOMPARE(std::count(next.begin(), next.end(), tokenizer->eosIds().at(0)), 1);
+    QCOMPARE(std::count(next.begin(), next.end(), tokenizer->bosId()), 2);
 }
 
 void ChatPromptTest::textsAreEncodedWhereTheTemplateDropsAnswers() {
