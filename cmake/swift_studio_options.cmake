@@ -57,4 +57,6 @@ if(SWIFT_STUDIO_SANITIZE)
     add_compile_options(-fsanitize=${SWIFT_STUDIO_SANITIZE} -fno-omit-frame-pointer
         -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${SWIFT_STUDIO_SANITIZE})
+    # The sanitizers' own code hides from g++ 12 that an std::optional is checked before it is read.
+    add_compile_options(-Wno-maybe-uninitialized)
 endif()
