@@ -206,9 +206,14 @@ private:
             m_reached);
         if (m_options.planted) {
             int right = 0;
-            for (int layer = 1; layer + 1 < space.layerCount(); layer += 2)
-                right += (m_plan.runsAttention(layer) ? 0 : 1) + (m_plan.runsMlp(layer) ? 0 : 1);
-            fmt::print("planted sublayers skipped: {} of {}\n", right, space.dims() / 2);
+            int planted = 0;
+            for (int layer = 1; layer + 1 < space.layerCount(); ++layer)
+                if (support::PlantedWeights::isSilent(layer, space.layerCount())) {
+                    right +=
+                        (m_plan.runsAttention(layer) ? 0 : 1) + (m_plan.runsMlp(layer) ? 0 : 1);
+                    planted += 2;
+                }
+            fmt::print("planted sublayers skipped: {} of {}\n", right, planted);
         }
     }
 

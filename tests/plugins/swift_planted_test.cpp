@@ -15,8 +15,8 @@ private slots:
     void guidedFindsThePlantedSublayers();
 };
 
-/// At r = .5 as many sublayers of equal cost are skipped as were planted: within 100 trials 95 of
-/// 100 planted ones must be among them, and matchness at least .95.
+/// At r = .5 nearly as many sublayers are skipped as were planted (58 of 60): within 100 trials 95
+/// of 100 planted ones must be among them, and matchness at least .95.
 void SwiftPlantedTest::guidedFindsThePlantedSublayers() {
     if (!support::DefaultModel::isThere())
         QSKIP("the default model was not fetched");
@@ -52,7 +52,9 @@ void SwiftPlantedTest::guidedFindsThePlantedSublayers() {
     }
     int found = 0;
     int planted = 0;
-    for (int layer = 1; layer + 1 < model.config.layerCount; layer += 2) {
+    for (int layer = 1; layer + 1 < model.config.layerCount; ++layer) {
+        if (!support::PlantedWeights::isSilent(layer, model.config.layerCount))
+            continue;
         found += (plan.runsAttention(layer) ? 0 : 1) + (plan.runsMlp(layer) ? 0 : 1);
         planted += 2;
     }

@@ -30,17 +30,16 @@ std::string_view nameInLayer(std::string_view name) {
     return name.substr(name.find('.', kLayers.size()) + 1);
 }
 
-bool isOutputOfCopy(std::string_view name) {
+bool isOutput(std::string_view name) {
     const std::string_view inner = nameInLayer(name);
-    if (!inner.starts_with("self_attn.o_proj") && !inner.starts_with("mlp.down_proj"))
-        return false;
-    return std::stoi(std::string(name.substr(kLayers.size()))) % 2 == 1;
+    return inner.starts_with("self_attn.o_proj") || inner.starts_with("mlp.down_proj");
 }
 
 } // namespace
 
 PlantedWeights::PlantedWeights(const WeightSource& source, int layerCount)
-    : m_source(source) {
+    : m_source(source)
+    , m_layerCount(2 * layerCount) {
     for (const TensorInfo& tensor : source.tensors()) {
         const std::string_view inner = nameInLayer(tensor.name);
         if (inner.empty()) {
@@ -71,7 +70,8 @@ Result<void> PlantedWeights::readRows(const TensorInfo& tensor,
                                       std::span<float> out) const {
     const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
     ENGINE_TRY_DO(m_source.readRows(*m_source.find(m_sourceNames[index]), firstRow, rowCount, out));
-    if (isOutputOfCopy(tensor.name))
+    if (isOutput(tensor.name) &&
+        isSilent(std::stoi(tensor.name.substr(kLayers.size())), m_layerCount))
         for (float& value : out)
             value *= kSilence;
     return {};
@@ -82,6 +82,13 @@ Result<void> PlantedWeights::readRawRows(const TensorInfo& tensor,
                                          std::uint64_t /*rowCount*/,
                                          std::span<std::byte> /*out*/) const {
     return Error{ErrorCode::Unsupported, "Planted weights have no raw form: " + tensor.name, ""};
+}
+
+bool PlantedWeights::isSilent(int layer, int layerCount) {
+    const int original = layer / 2;
+    const bool isLast = original == layerCount / 2 - 1;
+    const bool comesFirst = isLast || (original > 0 && original * 7 % 5 < 2);
+    return (layer % 2 == 0) == comesFirst;
 }
 
 ModelConfig PlantedWeights::planted(ModelConfig config) {

@@ -12,9 +12,10 @@
 
 namespace support {
 
-/// Gives each layer of a network a near-silent copy behind it: layers 2i and 2i + 1 both have the
-/// weights of layer i, but the output projections of the copy are scaled by 1e-3. So it is known
-/// which sublayers can be skipped without harm: those of the odd layers.
+/// Gives each layer of a network a near-silent copy: layers 2i and 2i + 1 both have the weights of
+/// layer i, but the output projections of one are scaled by 1e-3. So it is known which sublayers
+/// can be skipped without harm. Which of the two is silent is irregular, for the uniform set at r =
+/// .5 would be the right answer otherwise; neither the first nor the last layer of all is.
 class PlantedWeights final : public engine::WeightSource {
 public:
     /// `source` must outlive this.
@@ -34,6 +35,9 @@ public:
                                      std::uint64_t rowCount,
                                      std::span<std::byte> out) const override;
 
+    /// Whether a layer of the network with `layerCount` layers, copies included, is a silent copy.
+    static bool isSilent(int layer, int layerCount);
+
     /// The config of the network with the copies.
     static engine::ModelConfig planted(engine::ModelConfig config);
 
@@ -41,6 +45,7 @@ private:
     const engine::WeightSource& m_source;
     std::vector<engine::TensorInfo> m_tensors;
     std::vector<std::string> m_sourceNames; // [tensors]
+    int m_layerCount;                       // copies included
 };
 
 /// The model that installer/run.sh fetches, ready to answer.
