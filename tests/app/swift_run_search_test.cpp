@@ -28,6 +28,7 @@ private slots:
     void everyMethodFindsTheSilentLayer_data();
     void everyMethodFindsTheSilentLayer();
     void selfSdFindsTheSilentLayerByDecoding();
+    void entriesOfACollectionAreKept();
     void theSameSeedTriesTheSameSets();
     void theFoundSetCanBeUsed();
     void badInputIsOneSentence_data();
@@ -138,6 +139,20 @@ void SwiftRunSearchTest::selfSdFindsTheSilentLayerByDecoding() {
     const ProgramRun refused =
         run(arguments("self_sd", "third.json") + QStringList{"--ratio", "1"});
     QCOMPARE(refused.exitCode, int(app::kUsage));
+}
+
+void SwiftRunSearchTest::entriesOfACollectionAreKept() {
+    for (const QString entry : {"tiny_one", "tiny_two"}) {
+        const ProgramRun result =
+            run(arguments("random", "sets.json") + QStringList{"--trials", "3", "--entry", entry});
+        QVERIFY2(result.exitCode == 0, result.errors.constData());
+    }
+    QFile file(path("sets.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonObject sets = QJsonDocument::fromJson(file.readAll()).object();
+    QCOMPARE(sets.keys(), (QStringList{"tiny_one", "tiny_two"}));
+    QVERIFY(sets["tiny_two"].toObject().contains("attention"));
+    QVERIFY(sets["tiny_two"].toObject().contains("mlp"));
 }
 
 void SwiftRunSearchTest::theSameSeedTriesTheSameSets() {

@@ -2,6 +2,7 @@
 #include "app/commands/decoder_options.h"
 #include "app/commands/search/skip_set_search.h"
 #include "app/commands/text_options.h"
+#include "engine/experiments/saved_plans.h"
 #include "engine/loading/atomic_file.h"
 #include "engine/model/skip_set.h"
 
@@ -35,6 +36,7 @@ struct SearchOptions {
     bool json = false;
 
     std::string objective = "tokens_per_second";
+    std::string entry; ///< of a collection; empty = the file holds this set alone
 
     bool isByTrials() const { return method == "random" || method == "bayes"; }
 
@@ -114,9 +116,12 @@ Result<void> finish(const SearchOptions& options,
                                  options.maxTokens.value_or(kDefaultMaxTokens)),
                      "Give more prompts, a larger --max-tokens, or --set gamma=16."};
     const Json json = foundJson(options, model, found);
-    ENGINE_TRY_DO(writeFileAtomically(
-        options.out, json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));
     const SkipSet set = skipSetOf(*found.plan);
+    if (options.entry.empty())
+        ENGINE_TRY_DO(writeFileAtomically(
+            options.out, json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));
+    else
+        ENGINE_TRY_DO(savePlan(options.out, options.entry, set));
     const std::string score = found.score ? fmt::format("{:.3f}", *found.score) : "not known";
     if (!console.isJson())
         console.line(fmt::format("{}: {} attention and {} MLP sublayers of {} layers skipped, "
@@ -263,6 +268,10 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
         ->required();
     command->add_option("--out", options->out, "The file that the set is written to (JSON)")
         ->required();
+    command->add_option("--entry",
+                        options->entry,
+                        "Write the set into a collection under this name, as MODEL_TASK, and keep "
+                        "what else the file holds: {\"NAME\":{\"attention\":[...],\"mlp\":[...]}}");
     addMethodOptions(*command, *options);
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
