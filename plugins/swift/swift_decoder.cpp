@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace swift {
 
@@ -72,7 +73,7 @@ Result<void> SwiftDecoder::prepareSearch() {
     SearchSurroundings surroundings{
         m_target.transformer().config(), m_memory, m_task, m_target.influence().means()};
     ENGINE_TRY(TaskSearch search,
-               TaskSearch::make(m_settings.search, std::move(surroundings), m_pendingReport));
+               TaskSearch::make(m_settings.search, std::move(surroundings), m_report));
     LayerPlan start = search.plan();
     m_tasks.erase(m_task);
     m_state =
@@ -86,12 +87,11 @@ Result<DecodeStep> SwiftDecoder::step() {
         ENGINE_TRY_DO(prepareSearch());
     if (m_state == nullptr)
         return plainStep();
-    SearchReport report = takeReport();
     if (isTrialDue())
-        ENGINE_TRY_DO(optimise(m_window, report));
+        ENGINE_TRY_DO(optimise(m_window));
     const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
     const LayerPlan plan = m_state->search.plan();
-    numberPlans(report);
+    numberPlans();
     const auto start = Clock::now();
     ENGINE_TRY(DraftTree draft, m_drafter.draft(m_target, plan, stopRule, m_settings.draft));
     const double draftMs = millisecondsSince(start);
@@ -100,23 +100,19 @@ Result<DecodeStep> SwiftDecoder::step() {
     step.planId = step.isPlain() ? 0 : m_state->planId;
     ++m_stepsSinceTrial;
     m_rowsSinceTrial += step.verifiedRows;
-    m_state->search.observe(step, m_target.influence().means(), report);
-    numberPlans(report);
-    report.phase = phase();
-    step.search = std::move(report);
+    m_state->search.observe(step, m_target.influence().means(), m_report);
+    step.search = takeReport();
     return step;
 }
 
 Result<DecodeStep> SwiftDecoder::plainStep() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
     step.search = takeReport();
-    step.search.phase = phase();
     return step;
 }
 
 /// An answer that was too short for a window still gives a small one.
 Result<SearchReport> SwiftDecoder::endAnswer() {
-    SearchReport report = takeReport();
     if (m_state != nullptr) {
         const int outputs = static_cast<int>(m_target.output().size());
         const SearchSettings& search = m_settings.search;
@@ -126,12 +122,10 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
         if (m_hadWindow || outputs < kShortestWindow)
             owed = 0;
         for (; owed > 0 && !m_state->search.isOver(); --owed)
-            ENGINE_TRY_DO(optimise(std::min(outputs - 1, m_window), report));
-        remember(report);
-        numberPlans(report);
+            ENGINE_TRY_DO(optimise(std::min(outputs - 1, m_window)));
+        remember();
     }
-    report.phase = phase();
-    return report;
+    return takeReport();
 }
 
 bool SwiftDecoder::hasWindow() const {
@@ -156,7 +150,7 @@ MatchnessWindow SwiftDecoder::window(int comparisons) const {
             {expected.begin() + 1, expected.begin() + 1 + count}};
 }
 
-Result<void> SwiftDecoder::optimise(int comparisons, SearchReport& report) {
+Result<void> SwiftDecoder::optimise(int comparisons) {
     const auto start = Clock::now();
     const MatchnessWindow context = window(comparisons);
     const ScoredWindow scored{m_answer,
@@ -165,15 +159,15 @@ Result<void> SwiftDecoder::optimise(int comparisons, SearchReport& report) {
                                       m_target.transformer(), m_target.cache(), plan, context);
                               },
                               m_target.stop()};
-    ENGINE_TRY_DO(m_state->search.advance(scored, report));
+    ENGINE_TRY_DO(m_state->search.advance(scored, m_report));
     m_hadWindow = true;
     m_stepsSinceTrial = m_rowsSinceTrial = 0;
-    report.searchMs += millisecondsSince(start);
+    m_report.searchMs += millisecondsSince(start);
     return {};
 }
 
-void SwiftDecoder::numberPlans(SearchReport& report) {
-    for (PlanChange& change : report.planChanges)
+void SwiftDecoder::numberPlans() {
+    for (PlanChange& change : m_report.planChanges)
         if (change.planId == 0)
             change.planId = m_state->planId = ++m_lastPlanId;
 }
@@ -187,15 +181,14 @@ DecoderPhase SwiftDecoder::phase() const {
 }
 
 SearchReport SwiftDecoder::takeReport() {
-    SearchReport report = std::move(m_pendingReport);
-    m_pendingReport = {};
     if (m_state != nullptr)
-        numberPlans(report);
-    return report;
+        numberPlans();
+    m_report.phase = phase();
+    return std::exchange(m_report, {});
 }
 
 /// Stores the task's set when this run found another one.
-void SwiftDecoder::remember(SearchReport& report) {
+void SwiftDecoder::remember() {
     const TaskSearch& search = m_state->search;
     if (m_memory == nullptr || search.trials() == 0 || search.plan() == m_state->stored)
         return;
@@ -207,9 +200,9 @@ void SwiftDecoder::remember(SearchReport& report) {
                                .trials = search.trials()};
     const auto remark = m_memory->store(m_task, stored);
     if (!remark)
-        report.remarks.push_back("The skip set was not stored: " + remark.error().message);
+        m_report.remarks.push_back("The skip set was not stored: " + remark.error().message);
     else if (!remark.value().empty())
-        report.remarks.push_back(remark.value());
+        m_report.remarks.push_back(remark.value());
     m_state->stored = search.plan();
 }
 

@@ -36,11 +36,11 @@ private:
     engine::Result<void> prepareSearch();
     bool isTrialDue() const;
     bool hasWindow() const;
-    engine::Result<void> optimise(int comparisons, engine::SearchReport& report);
+    engine::Result<void> optimise(int comparisons);
     engine::MatchnessWindow window(int comparisons) const;
-    void numberPlans(engine::SearchReport& report);
+    void numberPlans();
     engine::DecoderPhase phase() const;
-    void remember(engine::SearchReport& report);
+    void remember();
     engine::SearchReport takeReport();
 
     engine::Target m_target;
@@ -58,7 +58,7 @@ private:
     std::map<std::string, TaskState, std::less<>> m_tasks;
     TaskState* m_state = nullptr; // of the present task; null until its start set can be made
     std::string m_task;
-    engine::SearchReport m_pendingReport; // what happened outside a step
+    engine::SearchReport m_report; // kept until a step tells it, also behind a cancelled one
     std::uint64_t m_lastPlanId = 0;
     std::uint64_t m_answer = 0;
     int m_stepsSinceTrial = 0;

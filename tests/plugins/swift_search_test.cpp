@@ -149,6 +149,7 @@ private slots:
     void aNewWindowScoresTheIncumbentAgain();
     void lowAcceptanceLowersTheRatioToItsLeast();
     void fallenAcceptanceBeginsTheSearchAnew();
+    void aCancelledStepLosesNoReport();
     void theSameSeedGivesTheSameRun();
     void trialsGrowRarer();
     void tasksHaveSearchesOfTheirOwn();
@@ -309,6 +310,21 @@ void SwiftSearchTest::fallenAcceptanceBeginsTheSearchAnew() {
     QVERIFY(restart != told.plans.end());
     QVERIFY(restart->plan == SkipSpace::inner(kLayers).uniform(0.2));
     QVERIFY(told.counted().size() > 3);
+}
+
+void SwiftSearchTest::aCancelledStepLosesNoReport() {
+    const auto decoder = make(quiet());
+    const std::vector<TokenId> prompt = {1, 2, 3, 4};
+    std::stop_source source;
+    QVERIFY(decoder->begin({.tokens = prompt, .task = "task"}, {.stop = source.get_token()})
+                .hasValue());
+    source.request_stop();
+    QCOMPARE(decoder->step().error().code, ErrorCode::Cancelled);
+    QVERIFY(decoder->begin({.tokens = prompt, .task = "task"}, {}).hasValue());
+    const auto step = decoder->step();
+    QVERIFY(step.hasValue());
+    QCOMPARE(step.value().search.planChanges.size(), std::size_t{1});
+    QCOMPARE(step.value().search.planChanges.front().planId, step.value().planId);
 }
 
 void SwiftSearchTest::theSameSeedGivesTheSameRun() {
