@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/self_sd/self_sd_settings.h"
 
+#include "engine/decoding/setting_makers.h"
+
 #include <array>
 #include <utility>
 
@@ -43,74 +45,25 @@ Result<PlanSettings> planSettings(const SettingValues& values) {
     return made;
 }
 
-/// How a setting's value is written down and bounded.
-SettingInfo
-bounded(SettingKind kind, const char* name, double initial, std::array<double, 2> range) {
-    SettingInfo info;
-    info.name = name;
-    info.kind = kind;
-    info.initial = initial;
-    info.minimum = range[0];
-    info.maximum = range[1];
-    return info;
-}
-
-SettingInfo number(const char* name, double initial, std::array<double, 2> range) {
-    return bounded(SettingKind::Number, name, initial, range);
-}
-
-SettingInfo integer(const char* name, double initial, std::array<double, 2> range) {
-    return bounded(SettingKind::Integer, name, initial, range);
-}
-
-SettingInfo flag(const char* name, bool initial) {
-    return bounded(SettingKind::Flag, name, initial ? 1.0 : 0.0, {0.0, 1.0});
-}
-
-SettingInfo choice(const char* name, std::vector<std::string> choices) {
-    SettingInfo info;
-    info.name = name;
-    info.kind = SettingKind::Choice;
-    info.initial = choices.front();
-    info.choices = std::move(choices);
-    return info;
-}
-
-SettingInfo text(const char* name, const char* initial) {
-    SettingInfo info;
-    info.name = name;
-    info.kind = SettingKind::Text;
-    info.initial = std::string(initial);
-    return info;
-}
-
 /// Every setting acts from the next round on: none belongs to a search.
-SettingInfo with(SettingInfo info, const char* title, const char* unit, const char* meaning) {
-    info.title = title;
-    info.unit = unit;
-    info.effect = SettingEffect::NextStep;
-    info.meaning = meaning;
-    return info;
+SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
+    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
 }
 
 std::vector<SettingInfo> planInfos() {
     return {
-        with(choice("start", sourceNames()),
-             "Skip set from",
+        with(choiceSetting("start", "Skip set from", sourceNames()),
              "",
              "library: stored for this task by an earlier search; last: stored last; published: "
              "entry; manual: skip_set; uniform: even distances at r. Without a set, uniform."),
-        with(text("skip_set", ""),
-             "Manual skip set",
+        with(textSetting("skip_set", "Manual skip set", ""),
              "",
              "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers, the first "
              "and the last one too."),
-        with(text("entry", ""),
-             "Published set",
+        with(textSetting("entry", "Published set", ""),
              "",
              "For start=published: its name, as llama-2-13b; may be left out when only one fits."),
-        with(number("r", 0.43, {0.0, 1.0}),
-             "Skip ratio r",
+        with(numberSetting("r", "Skip ratio r", 0.43, {0.0, 1.0}),
              "",
              "Share of all sublayers that the uniform set leaves out."),
     };
@@ -118,33 +71,26 @@ std::vector<SettingInfo> planInfos() {
 
 std::vector<SettingInfo> thresholdInfos() {
     return {
-        with(number("th", 0.6, {0.0, 1.0}),
-             "Confidence threshold",
+        with(numberSetting("th", "Confidence threshold", 0.6, {0.0, 1.0}),
              "",
              "A draft ends behind its first token that is less probable; where it starts from "
              "when it adapts."),
-        with(flag("adapt", true),
-             "Adaptive threshold",
+        with(flagSetting("adapt", "Adaptive threshold", true),
              "",
              "The threshold follows the acceptance rate, from answer to answer; off: it stays."),
-        with(number("a", 0.9, {0.0, 1.0}),
-             "Target acceptance a",
+        with(numberSetting("a", "Target acceptance a", 0.9, {0.0, 1.0}),
              "",
              "The threshold rises while less of the drafts is accepted; .85 and .9 are usual."),
-        with(number("step", 0.01, {0.0, 1.0}),
-             "Threshold step",
+        with(numberSetting("step", "Threshold step", 0.01, {0.0, 1.0}),
              "",
              "How far the threshold wants to move in a round."),
-        with(number("beta1", 0.5, {0.0, 1.0}),
-             "Memory of the acceptance β1",
+        with(numberSetting("beta1", "Memory of the acceptance β1", 0.5, {0.0, 1.0}),
              "",
              "Share of the smoothed acceptance that a round keeps; each answer begins at 0."),
-        with(number("beta2", 0.9, {0.0, 1.0}),
-             "Memory of the threshold β2",
+        with(numberSetting("beta2", "Memory of the threshold β2", 0.9, {0.0, 1.0}),
              "",
              "Share of the threshold that a round keeps."),
-        with(integer("max_draft", 12, {1, 512}),
-             "Longest draft",
+        with(integerSetting("max_draft", "Longest draft", 12, {1, 512}),
              "tokens",
              "Tokens of a draft at most."),
     };
@@ -152,31 +98,25 @@ std::vector<SettingInfo> thresholdInfos() {
 
 std::vector<SettingInfo> verificationInfos() {
     return {
-        with(choice("verification", {"match", "rejection"}),
-             "Verification",
+        with(choiceSetting("verification", "Verification", {"match", "rejection"}),
              "",
              "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        with(flag("shared_noise", true),
-             "Shared noise",
+        with(flagSetting("shared_noise", "Shared noise", true),
              "",
              "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
              "probable token."),
-        with(flag("dynamic_verification", false),
-             "Dynamic verification",
+        with(flagSetting("dynamic_verification", "Dynamic verification", false),
              "",
              "On: drafts are SWIFT's trees with siblings, and epsilon replaces the threshold."),
-        with(number("epsilon", 0.8, {0.0, 1.0}),
-             "Confidence threshold ε",
+        with(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
              "",
              "With dynamic_verification: a draft ends behind its first token that is less "
              "probable than this."),
-        with(text("siblings", "1,3,5,10"),
-             "Siblings",
+        with(textSetting("siblings", "Siblings", "1,3,5,10"),
              "",
              "With dynamic_verification: choices kept at a confidence above .95, .8, .5 and "
              "below."),
-        with(integer("tree_nodes", 0, {0, 1024}),
-             "Draft tree nodes",
+        with(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
              "nodes",
              "With dynamic_verification: nodes of a draft tree at most; 0 = what suits the "
              "backend."),

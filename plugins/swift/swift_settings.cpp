@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_settings.h"
 
+#include "engine/decoding/setting_makers.h"
+
 #include <array>
 
 namespace swift {
@@ -47,57 +49,6 @@ Result<SkipSet> manualSet(const SettingValues& values) {
     return readSkipSet(document.root(), "The setting skip_set");
 }
 
-SettingInfo
-number(const char* name, const char* title, double initial, std::array<double, 2> range) {
-    SettingInfo info;
-    info.name = name;
-    info.title = title;
-    info.kind = SettingKind::Number;
-    info.initial = initial;
-    info.minimum = range[0];
-    info.maximum = range[1];
-    return info;
-}
-
-SettingInfo
-integer(const char* name, const char* title, double initial, std::array<double, 2> range) {
-    SettingInfo info = number(name, title, initial, range);
-    info.kind = SettingKind::Integer;
-    return info;
-}
-
-SettingInfo flag(const char* name, const char* title, bool initial) {
-    SettingInfo info = number(name, title, initial ? 1.0 : 0.0, {0.0, 1.0});
-    info.kind = SettingKind::Flag;
-    return info;
-}
-
-SettingInfo choice(const char* name, const char* title, std::vector<std::string> choices) {
-    SettingInfo info;
-    info.name = name;
-    info.title = title;
-    info.kind = SettingKind::Choice;
-    info.initial = choices.front();
-    info.choices = std::move(choices);
-    return info;
-}
-
-SettingInfo text(const char* name, const char* title, const char* initial) {
-    SettingInfo info;
-    info.name = name;
-    info.title = title;
-    info.kind = SettingKind::Text;
-    info.initial = std::string(initial);
-    return info;
-}
-
-SettingInfo with(SettingInfo info, const char* unit, SettingEffect effect, const char* meaning) {
-    info.unit = unit;
-    info.effect = effect;
-    info.meaning = meaning;
-    return info;
-}
-
 constexpr SettingEffect kStep = SettingEffect::NextStep;
 constexpr SettingEffect kTrial = SettingEffect::NextTrial;
 constexpr SettingEffect kAnswer = SettingEffect::NextAnswer;
@@ -105,165 +56,175 @@ constexpr SettingEffect kSearch = SettingEffect::NewSearch;
 
 std::vector<SettingInfo> mainSettings() {
     return {
-        with(choice("profile", "Profile", {"paper", "code", "guided"}),
-             "",
-             kSearch,
-             "Sets the other settings together; those given by name win."),
-        with(number("r", "Skip ratio r", 0.45, {0.0, 0.95}),
-             "",
-             kSearch,
-             "Share of the searchable sublayers that a draft leaves out."),
-        with(integer("gamma", "Context window γ", 32, {1, 512}),
-             "tokens",
-             kAnswer,
-             "Tokens of an answer on which candidates are scored."),
-        with(number("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
-             "",
-             kStep,
-             "A draft ends behind its first token that is less probable than this."),
-        with(integer("beta", "Bayesian interval β", 25, {1, 10000}),
-             "trials",
-             kTrial,
-             "Every so many trials the candidate is a Bayesian suggestion."),
-        with(integer("S", "Search steps S", 1000, {0, 1000000}),
-             "trials",
-             kTrial,
-             "Trials after which a search ends."),
-        with(number("stop_score", "Stop score", 0.95, {0.0, 1.0}),
-             "",
-             kTrial,
-             "Matchness above which a search ends."),
-        with(integer("patience", "Patience", 300, {1, 1000000}),
-             "trials",
-             kTrial,
-             "Trials without a better set after which a search ends."),
-        with(integer("opt_interval", "Steps per trial", 1, {1, 10000}),
-             "steps",
-             kTrial,
-             "Decode steps between two trials, at least."),
-        with(integer("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
-             "rows",
-             kTrial,
-             "Rows verified between two trials, at least: bounds what searching costs."),
-        with(integer("quick_trials", "Quick trials", 50, {0, 1000000}),
-             "trials",
-             kTrial,
-             "First trials of a search, which come that often."),
-        with(integer("trials_to_double", "Trials to double", 4, {0, 1000000}),
-             "trials",
-             kTrial,
-             "Behind the quick ones, so many trials double the rows between two; 0 = never more."),
+        describedSetting(choiceSetting("profile", "Profile", {"paper", "code", "guided"}),
+                         "",
+                         kSearch,
+                         "Sets the other settings together; those given by name win."),
+        describedSetting(numberSetting("r", "Skip ratio r", 0.45, {0.0, 0.95}),
+                         "",
+                         kSearch,
+                         "Share of the searchable sublayers that a draft leaves out."),
+        describedSetting(integerSetting("gamma", "Context window γ", 32, {1, 512}),
+                         "tokens",
+                         kAnswer,
+                         "Tokens of an answer on which candidates are scored."),
+        describedSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "A draft ends behind its first token that is less probable than this."),
+        describedSetting(integerSetting("beta", "Bayesian interval β", 25, {1, 10000}),
+                         "trials",
+                         kTrial,
+                         "Every so many trials the candidate is a Bayesian suggestion."),
+        describedSetting(integerSetting("S", "Search steps S", 1000, {0, 1000000}),
+                         "trials",
+                         kTrial,
+                         "Trials after which a search ends."),
+        describedSetting(numberSetting("stop_score", "Stop score", 0.95, {0.0, 1.0}),
+                         "",
+                         kTrial,
+                         "Matchness above which a search ends."),
+        describedSetting(integerSetting("patience", "Patience", 300, {1, 1000000}),
+                         "trials",
+                         kTrial,
+                         "Trials without a better set after which a search ends."),
+        describedSetting(integerSetting("opt_interval", "Steps per trial", 1, {1, 10000}),
+                         "steps",
+                         kTrial,
+                         "Decode steps between two trials, at least."),
+        describedSetting(
+            integerSetting("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
+            "rows",
+            kTrial,
+            "Rows verified between two trials, at least: bounds what searching costs."),
+        describedSetting(integerSetting("quick_trials", "Quick trials", 50, {0, 1000000}),
+                         "trials",
+                         kTrial,
+                         "First trials of a search, which come that often."),
+        describedSetting(
+            integerSetting("trials_to_double", "Trials to double", 4, {0, 1000000}),
+            "trials",
+            kTrial,
+            "Behind the quick ones, so many trials double the rows between two; 0 = never more."),
     };
 }
 
 std::vector<SettingInfo> draftSettings() {
     return {
-        with(integer("max_draft", "Longest draft", 25, {1, 512}),
-             "tokens",
-             kStep,
-             "Tokens of a draft at most."),
-        with(integer("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
-             "nodes",
-             kStep,
-             "Nodes of a draft tree at most; 0 = what suits the backend."),
-        with(text("siblings", "Siblings", "1,3,5,10"),
-             "",
-             kStep,
-             "Choices kept at a confidence above .95, .8, .5 and below; or published."),
-        with(choice("verification", "Verification", {"match", "rejection"}),
-             "",
-             kStep,
-             "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        with(flag("shared_noise", "Shared noise", true),
-             "",
-             kStep,
-             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
-             "probable token."),
-        with(flag("early_stop", "Early stop", true),
-             "",
-             kStep,
-             "Off: epsilon is ignored, every draft has the full length."),
-        with(flag("dynamic_verification", "Dynamic verification", true),
-             "",
-             kStep,
-             "Off: a draft is a chain without siblings."),
-        with(flag("optimise", "Optimisation", true),
-             "",
-             kStep,
-             "Off: the start set is used for the whole run."),
-        with(flag("bayesian", "Bayesian steps", true),
-             "",
-             kTrial,
-             "Off: all candidates are random."),
+        describedSetting(integerSetting("max_draft", "Longest draft", 25, {1, 512}),
+                         "tokens",
+                         kStep,
+                         "Tokens of a draft at most."),
+        describedSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
+                         "nodes",
+                         kStep,
+                         "Nodes of a draft tree at most; 0 = what suits the backend."),
+        describedSetting(textSetting("siblings", "Siblings", "1,3,5,10"),
+                         "",
+                         kStep,
+                         "Choices kept at a confidence above .95, .8, .5 and below; or published."),
+        describedSetting(
+            choiceSetting("verification", "Verification", {"match", "rejection"}),
+            "",
+            kStep,
+            "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
+        describedSetting(
+            flagSetting("shared_noise", "Shared noise", true),
+            "",
+            kStep,
+            "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
+            "probable token."),
+        describedSetting(flagSetting("early_stop", "Early stop", true),
+                         "",
+                         kStep,
+                         "Off: epsilon is ignored, every draft has the full length."),
+        describedSetting(flagSetting("dynamic_verification", "Dynamic verification", true),
+                         "",
+                         kStep,
+                         "Off: a draft is a chain without siblings."),
+        describedSetting(flagSetting("optimise", "Optimisation", true),
+                         "",
+                         kStep,
+                         "Off: the start set is used for the whole run."),
+        describedSetting(flagSetting("bayesian", "Bayesian steps", true),
+                         "",
+                         kTrial,
+                         "Off: all candidates are random."),
     };
 }
 
 std::vector<SettingInfo> searchSettings() {
     return {
-        with(
-            choice(
+        describedSetting(
+            choiceSetting(
                 "start", "Start set", {"uniform", "odd", "library", "last", "influence", "manual"}),
             "",
             kSearch,
             "uniform: even distances; odd: as published; library, last: stored by earlier runs for "
             "this task, or last; influence: least change of the residual stream; manual: "
             "skip_set."),
-        with(text("skip_set", "Manual skip set", ""),
-             "",
-             kSearch,
-             "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers."),
-        with(choice("proposals", "Random proposals", {"uniform", "influence"}),
-             "",
-             kSearch,
-             "Whether all sublayers are as likely, or those of little influence more."),
-        with(choice("budget", "Budget", {"sublayers", "bytes"}),
-             "",
-             kSearch,
-             "What r is a share of."),
-        with(flag("grow", "Growing r", false),
-             "",
-             kSearch,
-             "Begin with r = r_min and grow towards r while matchness stays high enough."),
-        with(number("grow_score", "Score to grow", 0.7, {0.0, 1.0}),
-             "",
-             kTrial,
-             "Matchness that a set must reach before a larger r is tried."),
-        with(flag("score_start", "Score the start set", true),
-             "",
-             kSearch,
-             "Off: the first candidate with any match replaces it, as published."),
-        with(flag("rescore", "Re-score the best set", true),
-             "",
-             kTrial,
-             "Score it again on each new window, so that an easy window cannot lock others out."),
-        with(number("restart_drop", "Restart when acceptance falls by", 0.15, {0.0, 1.0}),
-             "",
-             kStep,
-             "Search anew when acceptance falls by this much after a search; 0 = never."),
-        with(number("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
-             "",
-             kStep,
-             "Lower r when acceptance over 256 drafted tokens stays below this; 0 = never."),
-        with(number("r_min", "Least r", 0.05, {0.0, 0.95}),
-             "",
-             kSearch,
-             "r is never lowered below this."),
-        with(number("r_step", "Step of r", 0.05, {0.01, 0.5}),
-             "",
-             kSearch,
-             "How far r is lowered or grown at a time."),
-        with(choice("maximiser", "Maximiser", {"continuous", "discrete"}),
-             "",
-             kSearch,
-             "Where Bayesian suggestions are looked for: in the box, or among skip sets."),
-        with(flag("published_ties", "Published bookkeeping", false),
-             "",
-             kSearch,
-             "Continuous points are learnt, ties go by name, the limits are exceeded by one."),
-        with(integer("search_seed", "Seed of the search", 1, {0, 1e9}),
-             "",
-             kSearch,
-             "Same seed, same trials."),
+        describedSetting(textSetting("skip_set", "Manual skip set", ""),
+                         "",
+                         kSearch,
+                         "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers."),
+        describedSetting(choiceSetting("proposals", "Random proposals", {"uniform", "influence"}),
+                         "",
+                         kSearch,
+                         "Whether all sublayers are as likely, or those of little influence more."),
+        describedSetting(choiceSetting("budget", "Budget", {"sublayers", "bytes"}),
+                         "",
+                         kSearch,
+                         "What r is a share of."),
+        describedSetting(
+            flagSetting("grow", "Growing r", false),
+            "",
+            kSearch,
+            "Begin with r = r_min and grow towards r while matchness stays high enough."),
+        describedSetting(numberSetting("grow_score", "Score to grow", 0.7, {0.0, 1.0}),
+                         "",
+                         kTrial,
+                         "Matchness that a set must reach before a larger r is tried."),
+        describedSetting(flagSetting("score_start", "Score the start set", true),
+                         "",
+                         kSearch,
+                         "Off: the first candidate with any match replaces it, as published."),
+        describedSetting(
+            flagSetting("rescore", "Re-score the best set", true),
+            "",
+            kTrial,
+            "Score it again on each new window, so that an easy window cannot lock others out."),
+        describedSetting(
+            numberSetting("restart_drop", "Restart when acceptance falls by", 0.15, {0.0, 1.0}),
+            "",
+            kStep,
+            "Search anew when acceptance falls by this much after a search; 0 = never."),
+        describedSetting(
+            numberSetting("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
+            "",
+            kStep,
+            "Lower r when acceptance over 256 drafted tokens stays below this; 0 = never."),
+        describedSetting(numberSetting("r_min", "Least r", 0.05, {0.0, 0.95}),
+                         "",
+                         kSearch,
+                         "r is never lowered below this."),
+        describedSetting(numberSetting("r_step", "Step of r", 0.05, {0.01, 0.5}),
+                         "",
+                         kSearch,
+                         "How far r is lowered or grown at a time."),
+        describedSetting(
+            choiceSetting("maximiser", "Maximiser", {"continuous", "discrete"}),
+            "",
+            kSearch,
+            "Where Bayesian suggestions are looked for: in the box, or among skip sets."),
+        describedSetting(
+            flagSetting("published_ties", "Published bookkeeping", false),
+            "",
+            kSearch,
+            "Continuous points are learnt, ties go by name, the limits are exceeded by one."),
+        describedSetting(integerSetting("search_seed", "Seed of the search", 1, {0, 1e9}),
+                         "",
+                         kSearch,
+                         "Same seed, same trials."),
     };
 }
 
