@@ -73,59 +73,51 @@ private slots:
 
     void initTestCase() { m_models = support::caseModels(); }
 
-    void greedyEqualsVanilla() { runCases(2000, 200, false); }
+    void greedyEqualsVanilla() {
+        compare(support::LosslessRun{.decoder = "self_sd",
+                                     .allCases = 2000,
+                                     .sampleCases = 200,
+                                     .samples = false,
+                                     .firstSeed = 2'000'000,
+                                     .settings = [](CaseRandom& random, int layerCount) {
+                                         return randomSettings(random, layerCount, false);
+                                     }});
+    }
 
-    void samplingEqualsVanillaTokenByToken() { runCases(500, 60, true); }
+    void samplingEqualsVanillaTokenByToken() {
+        compare(support::LosslessRun{.decoder = "self_sd",
+                                     .allCases = 500,
+                                     .sampleCases = 60,
+                                     .samples = true,
+                                     .firstSeed = 3'000'000,
+                                     .settings = [](CaseRandom& random, int layerCount) {
+                                         return randomSettings(random, layerCount, true);
+                                     }});
+    }
 
     void settingsChangedWhileRunningChangeNoToken();
 
 private:
-    void runCases(int all, int sample, bool samples);
+    void compare(const support::LosslessRun& run);
 
     std::vector<support::CaseModel> m_models;
 };
 
-void SelfSdExactnessTest::runCases(int all, int sample, bool samples) {
-    const int count =
-        qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1 ? all : sample;
-    int drafted = 0;
-    for (int seed = 0; seed < count; ++seed) {
-        CaseRandom random(static_cast<std::uint64_t>(seed) + (samples ? 3'000'000 : 2'000'000));
-        support::CaseModel& model = m_models[static_cast<std::size_t>(seed) % m_models.size()];
-        auto tried = support::randomCase(random, *model.transformer, samples);
-        tried.settings = randomSettings(random, model.transformer->config().layerCount, samples);
-        const std::string fault =
-            support::compareWithVanilla(registry(), "self_sd", tried, *model.transformer, &drafted);
-        QVERIFY2(fault.empty(), fmt::format("case {} on {}: {}", seed, model.name, fault).c_str());
-    }
-    // Cases that draft nothing would show nothing.
-    QVERIFY(drafted > 10 * count);
-    qInfo("%d cases, %d drafted tokens", count, drafted);
+void SelfSdExactnessTest::compare(const support::LosslessRun& run) {
+    const std::string fault = support::runLosslessCases(registry(), m_models, run);
+    QVERIFY2(fault.empty(), fault.c_str());
 }
 
 void SelfSdExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    Transformer& transformer = *m_models.front().transformer;
-    const DecoderInfo info = registry().info("self_sd").value();
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        CaseRandom random(seed + 5000);
-        const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
-        auto vanilla = makeVanillaDecoder(transformer, {}, 256);
-        auto tested =
-            registry().make("self_sd", {.transformer = transformer, .contextLength = 256});
-        QVERIFY(vanilla.value()->begin({prompt}, {}).hasValue());
-        QVERIFY(tested.value()->begin({prompt}, {}).hasValue());
-        std::vector<TokenId> found;
-        while (found.size() < 100) {
-            const bool isPlain = random.oneIn(8);
-            const auto step = isPlain ? tested.value()->plainStep() : tested.value()->step();
-            QVERIFY(step.hasValue());
-            found.insert(found.end(), step.value().tokens.begin(), step.value().tokens.end());
-            const auto values = resolveSettings(info, randomSettings(random, 5, false));
-            QVERIFY(tested.value()->configure(values.value()).hasValue());
-        }
-        for (const TokenId token : found)
-            QCOMPARE(token, vanilla.value()->step().value().tokens.front());
-    }
+    const std::string fault = support::changeSettingsWhileRunning(
+        registry(),
+        *m_models.front().transformer,
+        support::LosslessRun{.decoder = "self_sd",
+                             .firstSeed = 5000,
+                             .settings = [](CaseRandom& random, int layerCount) {
+                                 return randomSettings(random, layerCount, false);
+                             }});
+    QVERIFY2(fault.empty(), fault.c_str());
 }
 
 QTEST_GUILESS_MAIN(SelfSdExactnessTest)

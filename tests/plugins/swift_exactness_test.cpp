@@ -17,7 +17,7 @@ DecoderRegistry& registry() {
 }
 
 /// Settings from their whole ranges, so that windows open and searches run within a few tokens.
-SettingValues randomSettings(CaseRandom& random, int layerCount) {
+SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
     static const std::vector<std::string> profiles = {"paper", "code", "guided"};
     static const std::vector<std::string> siblings = {
         "1,1,1,1", "1,3,5,10", "published", "4,3,2,1", "2,2,2,2"};
@@ -44,6 +44,8 @@ SettingValues randomSettings(CaseRandom& random, int layerCount) {
             {"grow", random.oneIn(3) ? 1.0 : 0.0},
             {"early_stop", random.oneIn(4) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(4) ? 0.0 : 1.0},
+            // Sampled, rejection has vanilla's law but other tokens.
+            {"verification", std::string(samples || random.oneIn(2) ? "match" : "rejection")},
             {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
             {"search_seed", static_cast<double>(random.whole(0, 1000))}};
 }
@@ -57,57 +59,51 @@ private slots:
 
     void initTestCase() { m_models = support::caseModels(); }
 
-    void greedyEqualsVanilla() { runCases(2000, 600, false); }
+    void greedyEqualsVanilla() {
+        compare(support::LosslessRun{.decoder = "swift",
+                                     .allCases = 2000,
+                                     .sampleCases = 600,
+                                     .samples = false,
+                                     .firstSeed = 0,
+                                     .settings = [](CaseRandom& random, int layerCount) {
+                                         return randomSettings(random, layerCount, false);
+                                     }});
+    }
 
-    void samplingEqualsVanillaTokenByToken() { runCases(500, 150, true); }
+    void samplingEqualsVanillaTokenByToken() {
+        compare(support::LosslessRun{.decoder = "swift",
+                                     .allCases = 500,
+                                     .sampleCases = 150,
+                                     .samples = true,
+                                     .firstSeed = 1'000'000,
+                                     .settings = [](CaseRandom& random, int layerCount) {
+                                         return randomSettings(random, layerCount, true);
+                                     }});
+    }
 
     void settingsChangedWhileRunningChangeNoToken();
 
 private:
-    void runCases(int all, int sample, bool samples);
+    void compare(const support::LosslessRun& run);
 
     std::vector<support::CaseModel> m_models;
 };
 
-void SwiftExactnessTest::runCases(int all, int sample, bool samples) {
-    const int count =
-        qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1 ? all : sample;
-    int drafted = 0;
-    for (int seed = 0; seed < count; ++seed) {
-        CaseRandom random(static_cast<std::uint64_t>(seed) + (samples ? 1'000'000 : 0));
-        support::CaseModel& model = m_models[static_cast<std::size_t>(seed) % m_models.size()];
-        auto tried = support::randomCase(random, *model.transformer, samples);
-        tried.settings = randomSettings(random, model.transformer->config().layerCount);
-        const std::string fault =
-            support::compareWithVanilla(registry(), "swift", tried, *model.transformer, &drafted);
-        QVERIFY2(fault.empty(), fmt::format("case {} on {}: {}", seed, model.name, fault).c_str());
-    }
-    // Cases that draft nothing would show nothing.
-    QVERIFY(drafted > 10 * count);
-    qInfo("%d cases, %d drafted tokens", count, drafted);
+void SwiftExactnessTest::compare(const support::LosslessRun& run) {
+    const std::string fault = support::runLosslessCases(registry(), m_models, run);
+    QVERIFY2(fault.empty(), fault.c_str());
 }
 
 void SwiftExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    Transformer& transformer = *m_models.front().transformer;
-    const DecoderInfo info = registry().info("swift").value();
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        CaseRandom random(seed + 5000);
-        const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
-        auto vanilla = makeVanillaDecoder(transformer, {}, 256);
-        auto tested = registry().make("swift", {.transformer = transformer, .contextLength = 256});
-        QVERIFY(vanilla.value()->begin({prompt}, {}).hasValue());
-        QVERIFY(tested.value()->begin({prompt}, {}).hasValue());
-        std::vector<TokenId> found;
-        while (found.size() < 100) {
-            const auto step = tested.value()->step();
-            QVERIFY(step.hasValue());
-            found.insert(found.end(), step.value().tokens.begin(), step.value().tokens.end());
-            const auto values = resolveSettings(info, randomSettings(random, 5));
-            QVERIFY(tested.value()->configure(values.value()).hasValue());
-        }
-        for (const TokenId token : found)
-            QCOMPARE(token, vanilla.value()->step().value().tokens.front());
-    }
+    const std::string fault = support::changeSettingsWhileRunning(
+        registry(),
+        *m_models.front().transformer,
+        support::LosslessRun{.decoder = "swift",
+                             .firstSeed = 5000,
+                             .settings = [](CaseRandom& random, int layerCount) {
+                                 return randomSettings(random, layerCount, false);
+                             }});
+    QVERIFY2(fault.empty(), fault.c_str());
 }
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)

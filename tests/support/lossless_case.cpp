@@ -160,4 +160,65 @@ std::string compareWithVanilla(DecoderRegistry& registry,
     return {};
 }
 
+std::string runLosslessCases(DecoderRegistry& registry,
+                             std::vector<CaseModel>& models,
+                             const LosslessRun& run) {
+    const bool runsAll = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1;
+    const int count = runsAll ? run.allCases : run.sampleCases;
+    int drafted = 0;
+    for (int index = 0; index < count; ++index) {
+        CaseRandom random(run.firstSeed + static_cast<std::uint64_t>(index));
+        CaseModel& model = models[static_cast<std::size_t>(index) % models.size()];
+        LosslessCase tried = randomCase(random, *model.transformer, run.samples);
+        tried.settings = run.settings(random, model.transformer->config().layerCount);
+        const std::string fault =
+            compareWithVanilla(registry, run.decoder, tried, *model.transformer, &drafted);
+        if (!fault.empty())
+            return fmt::format("case {} on {}: {}", index, model.name, fault);
+    }
+    qInfo("%d cases, %d drafted tokens", count, drafted);
+    return drafted > 10 * count ? std::string() : "hardly anything was drafted";
+}
+
+std::string changeSettingsWhileRunning(DecoderRegistry& registry,
+                                       Transformer& transformer,
+                                       const LosslessRun& run) {
+    const auto info = registry.info(run.decoder);
+    if (!info)
+        return info.error().message;
+    const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+    auto vanilla = makeVanillaDecoder(transformer, {}, 256);
+    const LosslessCase expected{.prompts = {prompt},
+                                .endIds = {},
+                                .maxTokens = 120,
+                                .contextLength = 256,
+                                .sampling = {},
+                                .settings = {}};
+    const std::vector<TokenId> reference = decode(*vanilla.value(), expected, 0, nullptr).tokens;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        CaseRandom random(run.firstSeed + seed);
+        auto tested =
+            registry.make(run.decoder, {.transformer = transformer, .contextLength = 256});
+        if (!tested || !tested.value()->begin({prompt}, {}))
+            return "the decoder did not begin";
+        std::vector<TokenId> found;
+        while (found.size() < 100) {
+            const bool isPlain = random.oneIn(8); // as the baseline is measured while running
+            const auto step = isPlain ? tested.value()->plainStep() : tested.value()->step();
+            if (!step)
+                return step.error().message;
+            found.insert(found.end(), step.value().tokens.begin(), step.value().tokens.end());
+            const auto values = resolveSettings(
+                info.value(), run.settings(random, transformer.config().layerCount));
+            if (!values)
+                return values.error().message;
+            if (const auto configured = tested.value()->configure(values.value()); !configured)
+                return configured.error().message;
+        }
+        if (!std::equal(found.begin(), found.begin() + 100, reference.begin()))
+            return fmt::format("seed {}: other tokens", seed);
+    }
+    return {};
+}
+
 } // namespace support

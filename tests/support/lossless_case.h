@@ -4,6 +4,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "tests/support/spy_transformer.h"
 
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -65,6 +66,29 @@ std::string compareWithVanilla(engine::DecoderRegistry& registry,
                                const LosslessCase& tried,
                                engine::Transformer& transformer,
                                int* draftedTokens);
+
+/// Many random cases of one decoder.
+struct LosslessRun {
+    std::string decoder;
+    int allCases = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
+    int sampleCases = 0; ///< otherwise
+    bool samples = false;
+    std::uint64_t firstSeed = 0;
+    /// The decoder's settings for a network of so many layers.
+    std::function<engine::SettingValues(CaseRandom& random, int layerCount)> settings;
+};
+
+/// Runs the cases and returns the first fault, empty if there is none. A run that drafts next to
+/// nothing shows nothing and is a fault as well.
+std::string runLosslessCases(engine::DecoderRegistry& registry,
+                             std::vector<CaseModel>& models,
+                             const LosslessRun& run);
+
+/// Changes the settings behind every step, makes some of the steps plain and compares 100 greedy
+/// tokens with vanilla's, 10 times.
+std::string changeSettingsWhileRunning(engine::DecoderRegistry& registry,
+                                       engine::Transformer& transformer,
+                                       const LosslessRun& run);
 
 /// A skip set as JSON text: each sublayer of layers [first, end) with probability `part`.
 std::string randomSkipSet(CaseRandom& random, int first, int end, double part);
