@@ -6,10 +6,13 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
-find_package(Qt6 6.4 REQUIRED COMPONENTS Core Test)
+find_package(Qt6 6.4 REQUIRED COMPONENTS Core Gui PrintSupport Sql Svg Test Widgets)
+find_package(QCustomPlotQt6 REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(MD4C REQUIRED IMPORTED_TARGET md4c)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 # sentencepiece 0.2.1, static with hidden symbols, built once by installer/ into the cache folder.
 # Empty settings mean the cache folder, so that naming another cache folder moves all of them.

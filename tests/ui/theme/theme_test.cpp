@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace ui;
+
+/// Contrast as the project's interface paper demands it: text 4.5, marks and outlines 3.
+class ThemeTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void textIsLegibleOnEveryGround_data() {
+        QTest::addColumn<bool>("isDark");
+        QTest::newRow("light") << false;
+        QTest::newRow("dark") << true;
+    }
+
+    void textIsLegibleOnEveryGround() {
+        QFETCH(bool, isDark);
+        const Colours c = isDark ? darkColours() : lightColours();
+        for (const QColor& ground :
+             {c.window, c.panel, c.raised, c.hover, c.selection, c.accepted, c.codeGround}) {
+            QVERIFY2(contrast(c.text, ground) >= 7.0, qPrintable(ground.name()));
+        }
+        for (const QColor& ground : {c.window, c.panel, c.raised, c.hover})
+            QVERIFY2(contrast(c.muted, ground) >= 4.5, qPrintable(ground.name()));
+        QVERIFY(contrast(c.onAccent, c.accent) >= 4.5);
+        QVERIFY(contrast(c.onDraftTime, c.draftTime) >= 4.5);
+        QVERIFY(contrast(c.onVerifyTime, c.verifyTime) >= 4.5);
+        QVERIFY(contrast(c.rejectedText, c.rejected) >= 4.5);
+        QVERIFY(contrast(c.warning, c.warningGround) >= 4.5);
+        QVERIFY(contrast(c.error, c.errorGround) >= 4.5);
+        for (const QColor& code : {c.codeKeyword, c.codeLiteral, c.codeComment})
+            for (const QColor& ground : {c.codeGround, c.accepted})
+                QVERIFY2(contrast(code, ground) >= 4.5, qPrintable(code.name()));
+    }
+
+    void marksStandOutFromTheirGround_data() { textIsLegibleOnEveryGround_data(); }
+
+    void marksStandOutFromTheirGround() {
+        QFETCH(bool, isDark);
+        const Colours c = isDark ? darkColours() : lightColours();
+        QVERIFY(contrast(c.acceptedLine, c.accepted) >= 3.0);
+        QVERIFY(contrast(c.keptOutline, c.panel) >= 3.0);
+        QVERIFY(contrast(c.attention, c.panel) >= 3.0);
+        QVERIFY(contrast(c.mlp, c.panel) >= 3.0);
+        QVERIFY(contrast(c.accent, c.panel) >= 4.5);
+        QVERIFY(contrast(c.focus, c.panel) >= 3.0);
+    }
+
+    void choosingAThemeChangesProgramAndTellsOnce() {
+        Theme theme;
+        theme.applyTo(*qApp);
+        QSignalSpy changed(&theme, &Theme::changed);
+        theme.setChoice(ThemeChoice::Dark);
+        QCOMPARE(changed.count(), 1);
+        QCOMPARE(qApp->palette().color(QPalette::Base), darkColours().panel);
+        theme.setChoice(ThemeChoice::Light);
+        QCOMPARE(qApp->palette().color(QPalette::Base), lightColours().panel);
+    }
+
+    void textSizeIsClampedAndScalesFonts() {
+        Theme theme;
+        theme.setTextPercent(150);
+        QCOMPARE(theme.font(TextRole::Interface).pixelSize(), 20);
+        theme.setTextPercent(1000);
+        QCOMPARE(theme.textPercent(), Theme::kLargestPercent);
+        theme.setTextPercent(0);
+        QCOMPARE(theme.textPercent(), Theme::kSmallestPercent);
+    }
+
+    void everyNameInTheStyleSheetIsReplaced() {
+        Theme theme;
+        const QString sheet = controlStyleSheet(theme);
+        QVERIFY(!sheet.contains(QRegularExpression("\\{[A-Za-z0-9]+\\}")));
+    }
+};
+
+QTEST_MAIN(ThemeTest)
+#include "theme_test.moc"

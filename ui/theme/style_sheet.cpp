@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/theme/theme.h"
+
+#include <array>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+// Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
+// "flat" or "link"; `text` of a label is "muted", "small" or "tiny"; `ground` of a widget is
+// "panel" or "raised".
+constexpr const char* kSheet = R"(
+QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
+QMenuBar { background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
+QMenuBar::item { padding: {4}px {8}px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: {hover}; }
+QMenu { background: {panel}; border: 1px solid {border}; padding: {4}px; }
+QMenu::item { padding: {4}px {24}px {4}px {24}px; border-radius: 4px; }
+QMenu::item:selected { background: {selection}; color: {text}; }
+QMenu::item:disabled { color: {disabled}; }
+QMenu::separator { height: 1px; background: {border}; margin: {4}px {8}px; }
+
+*[ground="panel"] { background: {panel}; }
+*[ground="raised"] { background: {raised}; }
+QLabel[text="muted"] { color: {muted}; }
+QLabel[text="small"] { color: {muted}; font-size: {12}px; }
+QLabel[text="tiny"] { color: {muted}; font-size: {11}px; }
+QLabel[text="bold"] { font-weight: 600; }
+
+QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
+    padding: 0 {12}px; min-height: {26}px; color: {text}; }
+QPushButton[size="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
+QPushButton:hover { background: {hover}; }
+QPushButton:pressed { background: {selection}; }
+QPushButton:checked { background: {selection}; border-color: {accent}; color: {accent}; }
+QPushButton:disabled { color: {disabled}; border-color: {border}; background: {panel}; }
+QPushButton:focus { border: 2px solid {focus}; padding: 0 {11}px; }
+QPushButton[size="small"]:focus { padding: 0 {7}px; }
+QPushButton[kind="primary"] { background: {accent}; border-color: {accent}; color: {onAccent};
+    font-weight: 600; }
+QPushButton[kind="primary"]:disabled { background: {panel}; border-color: {border};
+    color: {disabled}; }
+QPushButton[kind="flat"] { background: transparent; border-color: transparent; }
+QPushButton[kind="flat"]:hover { background: {hover}; }
+QPushButton[kind="flat"]:focus { border-color: {focus}; }
+QPushButton[kind="link"] { background: transparent; border-color: transparent; color: {accent};
+    padding: 0 {4}px; text-align: left; }
+QPushButton[kind="link"]:focus { border-color: {focus}; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px;
+    padding: {3}px; color: {muted}; }
+QToolButton:hover { background: {hover}; }
+QToolButton:checked { background: {selection}; color: {accent}; }
+QToolButton:focus { border: 1px solid {focus}; }
+QToolButton::menu-indicator { image: none; width: 0; }
+
+QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: {panel};
+    border: 1px solid {control}; border-radius: 4px; color: {text};
+    selection-background-color: {accent}; selection-color: {onAccent}; }
+QLineEdit, QAbstractSpinBox, QComboBox { min-height: {22}px; padding: 0 {6}px; }
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
+    border: 1px solid {focus}; }
+QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: {disabled};
+    border-color: {border}; }
+QComboBox QAbstractItemView { background: {panel}; border: 1px solid {border};
+    selection-background-color: {selection}; selection-color: {text}; }
+
+QSlider::groove:horizontal { height: 2px; background: {control}; }
+QSlider::sub-page:horizontal { background: {accent}; }
+QSlider::sub-page:horizontal:disabled { background: {control}; }
+QSlider::handle:horizontal { width: {9}px; height: {9}px; margin: -{6}px 0; border-radius: {6}px;
+    border: 2px solid {accent}; background: {panel}; }
+QSlider::handle:horizontal:focus { background: {accent}; border-color: {focus}; }
+QSlider::handle:horizontal:disabled { border-color: {control}; }
+
+QProgressBar { background: {hover}; border: none; border-radius: 2px; max-height: {4}px;
+    min-height: {4}px; text-align: center; color: transparent; }
+QProgressBar::chunk { background: {accent}; border-radius: 2px; }
+
+QAbstractScrollArea { border: none; background: {panel}; }
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: {10}px; }
+QScrollBar:horizontal { height: {10}px; }
+QScrollBar::handle { background: {control}; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: {24}px; }
+QScrollBar::handle:horizontal { min-width: {24}px; }
+QScrollBar::handle:hover { background: {muted}; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+
+QTableView, QListView, QTreeView { background: {panel}; alternate-background-color: {raised};
+    gridline-color: {grid}; selection-background-color: {selection}; selection-color: {text};
+    outline: none; }
+QHeaderView::section { background: {raised}; color: {muted}; border: none;
+    border-bottom: 1px solid {border}; padding: {4}px {8}px; font-size: {12}px; }
+QTableCornerButton::section { background: {raised}; border: none; }
+QMainWindow::separator { background: {border}; width: 1px; height: 1px; }
+QMainWindow::separator:hover { background: {accent}; }
+QTabBar::tab { padding: {4}px {12}px; color: {muted}; border: none; background: {raised}; }
+QTabBar::tab:selected { color: {text}; border-bottom: 2px solid {accent}; background: {panel}; }
+QCheckBox, QRadioButton { spacing: {8}px; }
+QGroupBox { border: none; margin-top: {20}px; font-weight: 600; }
+QGroupBox::title { subcontrol-origin: margin; left: 0; }
+)";
+
+} // namespace
+
+QString controlStyleSheet(const Theme& theme) {
+    const Colours& colours = theme.colours();
+    const std::array<std::pair<const char*, QColor>, 15> names = {
+        {{"window", colours.window},
+         {"panel", colours.panel},
+         {"raised", colours.raised},
+         {"hover", colours.hover},
+         {"text", colours.text},
+         {"muted", colours.muted},
+         {"disabled", colours.disabled},
+         {"border", colours.border},
+         {"control", colours.controlBorder},
+         {"accent", colours.accent},
+         {"onAccent", colours.onAccent},
+         {"selection", colours.selection},
+         {"focus", colours.focus},
+         {"grid", colours.grid},
+         {"tip", colours.tipGround}}};
+    QString sheet = QString::fromLatin1(kSheet);
+    for (const auto& [name, colour] : names)
+        sheet.replace(QStringLiteral("{%1}").arg(QLatin1String(name)), colour.name());
+    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 20, 22, 24, 26})
+        sheet.replace(QStringLiteral("{%1}").arg(pixels), QString::number(theme.scaled(pixels)));
+    return sheet;
+}
+
+} // namespace ui

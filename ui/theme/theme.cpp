@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QEvent>
+#include <QFontDatabase>
+#include <QPalette>
+#include <QStyleFactory>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+/// The first family that is installed; the mock-ups were drawn with the first ones.
+QString firstFamily(const QStringList& wanted, QFontDatabase::SystemFont otherwise) {
+    const QStringList installed = QFontDatabase::families();
+    for (const QString& family : wanted)
+        if (installed.contains(family))
+            return family;
+    return QFontDatabase::systemFont(otherwise).family();
+}
+
+struct FontForm {
+    double pixels;
+    bool isMono;
+    QFont::Weight weight;
+};
+
+FontForm formOf(TextRole role) {
+    switch (role) {
+    case TextRole::Interface:
+        return {13, false, QFont::Normal};
+    case TextRole::Conversation:
+        return {14, false, QFont::Normal};
+    case TextRole::DockTitle:
+        return {12, false, QFont::DemiBold};
+    case TextRole::Small:
+        return {12, false, QFont::Normal};
+    case TextRole::Tiny:
+        return {11, false, QFont::Normal};
+    case TextRole::Code:
+        return {13, true, QFont::Normal};
+    case TextRole::Figure:
+        return {12, true, QFont::Normal};
+    case TextRole::AxisFigure:
+        return {11, true, QFont::Normal};
+    case TextRole::Headline:
+        return {20, true, QFont::DemiBold};
+    case TextRole::Title:
+        return {15, false, QFont::DemiBold};
+    }
+    return {13, false, QFont::Normal};
+}
+
+QPalette paletteOf(const Colours& colours) {
+    QPalette palette;
+    palette.setColor(QPalette::Window, colours.window);
+    palette.setColor(QPalette::WindowText, colours.text);
+    palette.setColor(QPalette::Base, colours.panel);
+    palette.setColor(QPalette::AlternateBase, colours.raised);
+    palette.setColor(QPalette::Text, colours.text);
+    palette.setColor(QPalette::PlaceholderText, colours.muted);
+    palette.setColor(QPalette::Button, colours.panel);
+    palette.setColor(QPalette::ButtonText, colours.text);
+    palette.setColor(QPalette::BrightText, colours.error);
+    palette.setColor(QPalette::ToolTipBase, colours.tipGround);
+    palette.setColor(QPalette::ToolTipText, colours.text);
+    palette.setColor(QPalette::Highlight, colours.accent);
+    palette.setColor(QPalette::HighlightedText, colours.onAccent);
+    palette.setColor(QPalette::Link, colours.accent);
+    palette.setColor(QPalette::LinkVisited, colours.accent);
+    palette.setColor(QPalette::Light, colours.raised);
+    palette.setColor(QPalette::Midlight, colours.hover);
+    palette.setColor(QPalette::Mid, colours.controlBorder);
+    palette.setColor(QPalette::Dark, colours.controlBorder);
+    palette.setColor(QPalette::Shadow, colours.border);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, colours.disabled);
+    return palette;
+}
+
+} // namespace
+
+Theme::Theme(QObject* parent)
+    : QObject(parent)
+    , m_colours(lightColours())
+    , m_sansFamily(firstFamily({"Inter", "Noto Sans", "DejaVu Sans"}, QFontDatabase::GeneralFont))
+    , m_monoFamily(firstFamily({"Noto Sans Mono", "Noto Mono", "DejaVu Sans Mono"},
+                               QFontDatabase::FixedFont)) {}
+
+QFont Theme::font(TextRole role) const {
+    const FontForm form = formOf(role);
+    QFont font(form.isMono ? m_monoFamily : m_sansFamily);
+    font.setPixelSize(scaled(form.pixels));
+    font.setWeight(form.weight);
+    if (form.isMono)
+        font.setStyleHint(QFont::Monospace);
+    return font;
+}
+
+int Theme::scaled(double pixels) const {
+    return static_cast<int>(std::lround(pixels * m_textPercent / 100.0));
+}
+
+void Theme::setChoice(ThemeChoice choice) {
+    m_choice = choice;
+    update();
+}
+
+void Theme::setTextPercent(int percent) {
+    m_textPercent = std::clamp(percent, kSmallestPercent, kLargestPercent);
+    update();
+}
+
+void Theme::applyTo(QApplication& application) {
+    m_application = &application;
+    // Qt before 6.5 does not tell a dark system; its palette does.
+    m_isSystemDark = application.palette().color(QPalette::Window).lightness() < 128;
+    application.setStyle(QStyleFactory::create("Fusion"));
+    application.installEventFilter(this);
+    update();
+}
+
+bool Theme::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::ApplicationPaletteChange && watched == m_application &&
+        !m_isApplying) {
+        m_isSystemDark = m_application->palette().color(QPalette::Window).lightness() < 128;
+        update();
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+void Theme::update() {
+    const bool isDark =
+        m_choice == ThemeChoice::Dark || (m_choice == ThemeChoice::System && m_isSystemDark);
+    m_colours = isDark ? darkColours() : lightColours();
+    if (m_application != nullptr) {
+        m_isApplying = true;
+        m_application->setPalette(paletteOf(m_colours));
+        m_application->setFont(font(TextRole::Interface));
+        m_application->setStyleSheet(controlStyleSheet(*this));
+        m_isApplying = false;
+    }
+    emit changed();
+}
+
+} // namespace ui

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/colours.h"
+
+#include <QFont>
+#include <QObject>
+
+class QApplication;
+
+namespace ui {
+
+enum class ThemeChoice { System, Light, Dark };
+
+/// What a piece of text is for. Sizes are pixels at text size 100 %.
+enum class TextRole {
+    Interface,    ///< 13
+    Conversation, ///< 14
+    DockTitle,    ///< 12, bold
+    Small,        ///< 12
+    Tiny,         ///< 11: axis text, badges, notes
+    Code,         ///< 13, monospace
+    Figure,       ///< 12, monospace: numbers that are compared
+    AxisFigure,   ///< 11, monospace
+    Headline,     ///< 20, monospace, bold: the one headline figure of a view
+    Title,        ///< 15, bold: a page's or a card's title
+};
+
+/// The one palette and the fonts of the window. Widgets hold a const reference, ask when they
+/// paint, and connect to changed(). Thread: UI.
+class Theme : public QObject {
+    Q_OBJECT
+
+public:
+    static constexpr int kSmallestPercent = 70;
+    static constexpr int kLargestPercent = 200;
+
+    explicit Theme(QObject* parent = nullptr);
+
+    const Colours& colours() const { return m_colours; }
+
+    QFont font(TextRole role) const;
+
+    /// A length given in pixels at text size 100 %, at the present text size.
+    int scaled(double pixels) const;
+
+    ThemeChoice choice() const { return m_choice; }
+
+    int textPercent() const { return m_textPercent; }
+
+    void setChoice(ThemeChoice choice);
+
+    /// Clamped to the range above.
+    void setTextPercent(int percent);
+
+    /// Gives the program this theme's style, palette, style sheet and font, now and whenever the
+    /// theme or the system's colours change.
+    void applyTo(QApplication& application);
+
+signals:
+    void changed();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void update();
+
+    QApplication* m_application = nullptr;
+    ThemeChoice m_choice = ThemeChoice::System;
+    int m_textPercent = 100;
+    bool m_isSystemDark = false;
+    bool m_isApplying = false;
+    Colours m_colours;
+    QString m_sansFamily;
+    QString m_monoFamily;
+};
+
+/// The style sheet of standard controls; `scaled` turns pixels at 100 % into present ones.
+QString controlStyleSheet(const Theme& theme);
+
+} // namespace ui
