@@ -18,7 +18,9 @@ constexpr unsigned kFlags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TAS
 
 /// Whether this line is the rule below a table's head.
 bool isTableRule(QStringView line) {
-    const auto isPart = [](QChar character) { return QStringView(u"|:- \t\r").contains(character); };
+    const auto isPart = [](QChar character) {
+        return QStringView(u"|:- \t\r").contains(character);
+    };
     return line.contains(u'|') && line.contains(u'-') &&
            std::all_of(line.begin(), line.end(), isPart);
 }

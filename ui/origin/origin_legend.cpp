@@ -112,9 +112,7 @@ QSize OriginLegend::sizeHint() const {
     return {width, m_theme.scaled(28)};
 }
 
-QSize OriginLegend::minimumSizeHint() const {
-    return {m_theme.scaled(80), m_theme.scaled(28)};
-}
+QSize OriginLegend::minimumSizeHint() const { return {m_theme.scaled(80), m_theme.scaled(28)}; }
 
 void OriginLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);

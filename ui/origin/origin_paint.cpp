@@ -34,9 +34,7 @@ void paintStrokes(QPainter& painter, const QRectF& line, Rhythm rhythm, const QC
 
 } // namespace
 
-int originDrop(const Theme& theme) {
-    return theme.scaled(3);
-}
+int originDrop(const Theme& theme) { return theme.scaled(3); }
 
 void paintOriginGround(QPainter& painter,
                        const Theme& theme,
@@ -57,7 +55,8 @@ void paintOriginLine(QPainter& painter,
         return QRectF(box.left(), box.bottom() - thickness, box.width(), thickness);
     };
     if (token.origin == TokenOrigin::Sibling) {
-        paintStrokes(painter, lineOf(thick), {theme.scaled(4) * 1.0, theme.scaled(7) * 1.0}, colour);
+        paintStrokes(
+            painter, lineOf(thick), {theme.scaled(4) * 1.0, theme.scaled(7) * 1.0}, colour);
     } else if (token.origin == TokenOrigin::Draft) {
         if (token.draftProbability > kSure)
             painter.fillRect(lineOf(thick), colour);

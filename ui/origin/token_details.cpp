@@ -13,9 +13,7 @@ namespace {
 
 enum Row { kId, kConfidence, kRank, kTarget, kStep, kTime, kRowCount };
 
-QString probabilityText(double probability) {
-    return QLocale::c().toString(probability, 'f', 3);
-}
+QString probabilityText(double probability) { return QLocale::c().toString(probability, 'f', 3); }
 
 QLabel* plainLabel(QWidget* parent) {
     auto* label = new QLabel(parent);

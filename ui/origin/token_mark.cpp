@@ -9,9 +9,7 @@ namespace {
 
 constexpr int kLongestShown = 64;
 
-QString translated(const char* text) {
-    return QCoreApplication::translate("TokenMark", text);
-}
+QString translated(const char* text) { return QCoreApplication::translate("TokenMark", text); }
 
 } // namespace
 
