@@ -45,6 +45,7 @@ ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& s
     , m_run(run)
     , m_store(store) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
 }
 
 const StoredMessage* ChatSession::message(MessageId id) const {
@@ -105,7 +106,7 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
 MessageId ChatSession::append(StoredMessage message) {
     message.chatId = m_chat.record.id;
     message.createdMs = QDateTime::currentMSecsSinceEpoch();
-    message.id = m_store.appendMessage(message);
+    message.id = m_isReplay ? m_chat.messages.size() + 1 : m_store.appendMessage(message);
     m_chat.record.leafId = message.id;
     m_chat.messages.push_back(std::move(message));
     emit messageAdded(m_chat.record.leafId);
@@ -284,6 +285,8 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onCounted(*counted);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
+    else if (const auto* started = event.as<PromptStarted>(); started && m_isReplay)
+        beginReplayedAnswer(*started);
     if (!m_answer)
         return;
     if (const auto* step = event.as<StepFinished>())
@@ -292,6 +295,37 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onReleased(*released);
     else if (const auto* finished = event.as<PromptFinished>())
         onFinished(*finished);
+}
+
+/// A recording holds answers without the words they answer.
+void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
+    StoredMessage answer;
+    answer.parentId = m_chat.record.leafId;
+    answer.role = MessageRole::Assistant;
+    answer.state = MessageState::Streaming;
+    if (const ModelLoaded* model = m_run.model())
+        answer.figures.modelName = QString::fromStdString(model->model.name);
+    if (const DecoderInfo* decoder = m_run.decoder())
+        answer.figures.decoderName = QString::fromStdString(decoder->name);
+    m_chat.record.title = tr("Recording");
+    m_answer.emplace();
+    m_answer->promptId = started.promptId;
+    m_answer->sinceUpdate.start();
+    m_answer->messageId = append(std::move(answer));
+    emit stateChanged();
+}
+
+void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }
+
+void ChatSession::onChatChanged(const ChatRecord& chat) {
+    if (chat.id != m_chat.record.id)
+        return;
+    if (chat.deletedMs != 0) {
+        newChat();
+        return;
+    }
+    m_chat.record.title = chat.title;
+    emit stateChanged();
 }
 
 void ChatSession::onStep(const StepFinished& step) {
@@ -315,7 +349,7 @@ void ChatSession::onStep(const StepFinished& step) {
                                   step.step,
                                   stepMs});
     }
-    if (m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
+    if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
         m_answer->sinceUpdate.start();
         m_store.updateMessage(*answer);
     }
@@ -379,7 +413,8 @@ void ChatSession::onFinished(const PromptFinished& finished) {
 
 void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
     message.state = state;
-    m_store.finishMessage(message);
+    if (!m_isReplay)
+        m_store.finishMessage(message);
     emit messageFinished(message.id);
 }
 

@@ -43,6 +43,7 @@ public:
     SendObstacle obstacle(const QString& text) const;
 
     /// A replay has an engine that takes no commands.
+    /// Its answers are shown, and nothing is kept.
     void setReplay(bool isReplay) { m_isReplay = isReplay; }
 
     /// Leaves the chat shown; an answer that is being written is stopped.
@@ -60,6 +61,8 @@ public:
 
     /// Shows the branch through this message, down to its newest end.
     void showBranch(MessageId message);
+
+    void rename(ChatId id, const QString& title);
 
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
@@ -120,6 +123,8 @@ private:
     void onFailed(const engine::EngineFailed& failure);
     void onCounted(const engine::TokensCounted& counted);
 
+    void onChatChanged(const ChatRecord& chat);
+    void beginReplayedAnswer(const engine::PromptStarted& started);
     StoredMessage* find(MessageId id);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);

@@ -111,7 +111,10 @@ QWidget* ChatView::makeTitleRow() {
 
 void ChatView::connectSession() {
     connect(&m_session, &ChatSession::shown, this, &ChatView::showChat);
-    connect(&m_session, &ChatSession::stateChanged, this, &ChatView::showState);
+    connect(&m_session, &ChatSession::stateChanged, this, [this] {
+        showState();
+        showTitle();
+    });
     connect(&m_session, &ChatSession::messageAdded, this, [this](MessageId id) {
         m_pages->setCurrentIndex(1);
         if (const StoredMessage* added = m_session.message(id))
