@@ -86,7 +86,7 @@ QList<StoreFault> ChatDatabase::open() {
     if (fault) {
         faults.append(*fault);
         close();
-        if (fault->kind == StoreFaultKind::ReadOnly)
+        if (fault->kind != StoreFaultKind::Locked)
             openCopy();
     }
     return faults;
@@ -125,18 +125,21 @@ void ChatDatabase::harden() {
 }
 
 std::optional<StoreFault> ChatDatabase::check() {
-    // The exclusive mode keeps a second program out until this one ends, however it ends.
-    for (const char* pragma :
-         {"locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"})
-        if (!run(QLatin1String("PRAGMA ") + QLatin1String(pragma)))
-            return currentFault();
     if (sqlite3_db_readonly(handle(), "main") == 1)
         return faultOf(SQLITE_READONLY, tr("The file is write-protected."));
-    const std::optional<QVariant> version = firstValue(QStringLiteral("PRAGMA user_version"));
-    if (!version || !run(QStringLiteral("BEGIN IMMEDIATE")) || !run(QStringLiteral("COMMIT")))
+    // The exclusive mode keeps a second program out until this one ends, however it ends.
+    if (!run(QStringLiteral("PRAGMA locking_mode = EXCLUSIVE")))
         return currentFault();
+    const std::optional<QVariant> version = firstValue(QStringLiteral("PRAGMA user_version"));
+    if (!version)
+        return currentFault();
+    // Before the journal mode, which is written into the file: it may be another program's.
     if (const std::optional<StoreFault> fault = checkOrigin(version->toInt()))
         return fault;
+    if (!run(QStringLiteral("PRAGMA journal_mode = WAL")) ||
+        !run(QStringLiteral("PRAGMA synchronous = FULL")) ||
+        !run(QStringLiteral("BEGIN IMMEDIATE")) || !run(QStringLiteral("COMMIT")))
+        return currentFault();
     if (const std::optional<StoreFault> fault = migrate(version->toInt()))
         return fault;
     const std::optional<QVariant> fullText = firstValue(
