@@ -45,7 +45,7 @@ struct TokenTrace {
 /// The figures below an answer. What was not measured is empty, never 0.
 struct MessageFigures {
     QString modelName;
-    QString decoderName; ///< registry name: "swift", "vanilla", ...
+    QString decoderName; ///< DecoderInfo::title, as shown: "SWIFT", "Vanilla", ...
     int promptTokens = 0;
     int outputTokens = 0;
     int steps = 0;
