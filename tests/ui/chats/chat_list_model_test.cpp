@@ -140,7 +140,7 @@ private slots:
         answer.figures.speedup = 1.334;
         m_store->finishMessage(answer);
         QTRY_VERIFY(shown(0, ChatListModel::SubtitleRole).endsWith(QStringLiteral("SWIFT · 1.3×")));
-        QVERIFY(shown(0, ChatListModel::SubtitleRole).contains(u':'));
+        QCOMPARE(shown(0, ChatListModel::SubtitleRole).count(u':'), 1);
         m_daysAhead = 1;
         QCOMPARE(shown(0, ChatListModel::SubtitleRole), QStringLiteral("SWIFT · 1.3×"));
         QVERIFY(shown(0, Qt::AccessibleTextRole).contains(QStringLiteral("one, Yesterday")));

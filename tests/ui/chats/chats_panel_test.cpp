@@ -124,6 +124,12 @@ private slots:
         QTRY_COMPARE(rowCount(), 3);
     }
 
+    void fieldAndButtonStandInOneLine() {
+        const QAbstractButton& newChat = button(QStringLiteral("New chat"));
+        QCOMPARE(newChat.height(), filter().height());
+        QCOMPARE(newChat.y(), filter().y());
+    }
+
     void newIsAskedFor() {
         QSignalSpy asked(m_panel.get(), &ChatsPanel::newChatAsked);
         button(QStringLiteral("New chat")).click();

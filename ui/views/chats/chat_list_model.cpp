@@ -15,6 +15,13 @@ QDateTime updatedOf(const ChatRecord& chat) {
     return QDateTime::fromMSecsSinceEpoch(chat.updatedMs);
 }
 
+// "09:12" in the user's form; some forms called short have seconds.
+QString clockTime(const QDateTime& time) {
+    QString form = QLocale().timeFormat(QLocale::ShortFormat);
+    form.remove(QStringLiteral(":ss")).remove(QStringLiteral(".ss"));
+    return QLocale().toString(time.time(), form);
+}
+
 bool isNewerThan(const ChatRecord& a, const ChatRecord& b) {
     return a.updatedMs != b.updatedMs ? a.updatedMs > b.updatedMs : a.id > b.id;
 }
@@ -207,7 +214,7 @@ QString ChatListModel::subtitleOf(const ChatMatch& match) const {
     const qint64 daysAgo = updated.date().daysTo(m_clock().date());
     QStringList parts;
     if (daysAgo <= 0)
-        parts.append(QLocale().toString(updated.time(), QLocale::ShortFormat));
+        parts.append(clockTime(updated));
     else if (daysAgo > kDaysOfLastWeek || chat.decoderName.isEmpty())
         parts.append(QLocale().toString(updated.date(), QLocale::ShortFormat));
     if (!chat.decoderName.isEmpty())

@@ -55,7 +55,7 @@ void ChatsPanel::makeFilterRow() {
     m_filterIcon = m_filter->addAction(QIcon(), QLineEdit::LeadingPosition);
     m_filter->installEventFilter(this);
     m_new = new QPushButton(tr("New"), row);
-    m_new->setProperty("size", QStringLiteral("small"));
+    m_new->setProperty("form", QStringLiteral("small"));
     m_new->setAccessibleName(tr("New chat"));
     m_new->setToolTip(tr("Begin a new chat"));
     line->addWidget(m_filter, 1);
@@ -106,7 +106,7 @@ void ChatsPanel::makeUndoBar() {
     m_undoText->setProperty("text", QStringLiteral("small"));
     m_undo = new QPushButton(tr("Undo"), m_undoBar);
     m_undo->setProperty("kind", QStringLiteral("link"));
-    m_undo->setProperty("size", QStringLiteral("small"));
+    m_undo->setProperty("form", QStringLiteral("small"));
     m_undo->setAccessibleName(tr("Bring the deleted chat back"));
     m_closeUndo = new QToolButton(m_undoBar);
     m_closeUndo->setAccessibleName(tr("Close this message"));
@@ -217,9 +217,7 @@ void ChatsPanel::showEvent(QShowEvent* event) {
 }
 
 // Rows that begin a section are higher, and the list keeps heights until the delegate says so.
-void ChatsPanel::relayout() {
-    emit m_delegate->sizeHintChanged({});
-}
+void ChatsPanel::relayout() { emit m_delegate->sizeHintChanged({}); }
 
 void ChatsPanel::updateEmptyText() {
     m_empty->setVisible(m_isLoaded && m_model->rowCount() == 0);
