@@ -4,6 +4,7 @@
 #include <QDateTime>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 

@@ -7,6 +7,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -202,7 +203,9 @@ void StoreWorker::commit() {
             acknowledge(std::exchange(m_unsaved, {}));
             return;
         }
-        report(*fault);
+        // Of damage the next opening tells, which sets the file aside.
+        if (fault->isLasting())
+            report(*fault);
     }
     if (!m_retryTimer.isActive())
         m_retryTimer.start(m_retryMs);

@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRandomGenerator>
 #include <QTemporaryDir>
 
 #include <sys/resource.h>
@@ -192,6 +193,65 @@ private slots:
         store.appendMessage(userMessage(chat, 0, QStringLiteral("hello")));
         QTRY_COMPARE(saved.count(), 1);
         QCOMPARE(chatOf(store, chat).messages.size(), 2);
+    }
+
+    void searchingGoesOnWithADamagedSearchTable() {
+        fill(3);
+        QVERIFY(OtherProgram(path()).run(
+            QStringLiteral("UPDATE message_search_data SET block = x'ffffffff' WHERE id > 10")));
+        ChatStore store(options());
+        store.open();
+        QCOMPARE(titlesFound(store, QStringLiteral("w59")).size(), 1);
+    }
+
+    void aSearchTableThatRefusesWritesIsMadeAnew() {
+        const ChatId chat = fill(3);
+        QVERIFY(OtherProgram(path()).run(
+            QStringLiteral("UPDATE message_search_data SET block = x'00' WHERE id = 10")));
+        {
+            ChatStore store(options());
+            QSignalSpy faulted(&store, &ChatStore::faulted);
+            QSignalSpy saved(&store, &ChatStore::saved);
+            store.open();
+            store.appendMessage(userMessage(chat, 0, QStringLiteral("needle")));
+            QTRY_COMPARE(saved.count(), 1);
+            QCOMPARE(faulted.count(), 0);
+            QCOMPARE(chatOf(store, chat).messages.size(), 4);
+            QCOMPARE(titlesFound(store, QStringLiteral("needle")).size(), 1);
+        }
+        QVERIFY(OtherProgram(path()).run(QStringLiteral(
+            "INSERT INTO message_search(message_search) VALUES('integrity-check')")));
+    }
+
+    void flippedBitsNeverStopTheStore() {
+        fill(4);
+        const QByteArray whole = contentOf(path());
+        int setAsideCount = 0;
+        for (quint32 seed = 1; seed <= 60; ++seed) {
+            QRandomGenerator random(seed);
+            QByteArray content = whole;
+            for (int flip = 0; flip < 12; ++flip) {
+                char& byte = content[random.bounded(static_cast<int>(content.size()))];
+                byte = static_cast<char>(byte ^ (1 << random.bounded(8)));
+            }
+            const QString file = m_folder->filePath(QStringLiteral("flipped-%1").arg(seed));
+            writeFile(file, content);
+            ChatStore store({file, 1, 1});
+            QSignalSpy faulted(&store, &ChatStore::faulted);
+            QSignalSpy saved(&store, &ChatStore::saved);
+            store.open();
+            for (const ChatRecord& chat : chatsOf(store))
+                chatOf(store, chat.id).currentBranch();
+            titlesFound(store, QStringLiteral("w59"));
+            const ChatId chat = store.createChat(titled(QStringLiteral("new")));
+            store.appendMessage(userMessage(chat, 0, QStringLiteral("hello")));
+            QTRY_COMPARE_WITH_TIMEOUT(saved.count(), 1, 10000);
+            QCOMPARE(chatOf(store, chat).messages.size(), 1);
+            QVERIFY(faulted.count() <= 1);
+            setAsideCount += static_cast<int>(faulted.count());
+        }
+        qInfo("%d of 60 files were set aside, the others could be used", setAsideCount);
+        QVERIFY(setAsideCount > 5);
     }
 
     void aFileOfANewerProgramIsSetAside() {

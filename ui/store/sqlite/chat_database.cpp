@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <sqlite3.h>
+#include <utility>
 
 namespace ui {
 
@@ -81,6 +82,8 @@ QList<StoreFault> ChatDatabase::open() {
     std::optional<StoreFault> fault = prepareFolder();
     if (!fault)
         fault = openFile();
+    if (!fault && std::exchange(m_isKnownDamaged, false))
+        fault = faultOf(SQLITE_CORRUPT, tr("Writing failed."));
     if (fault && !fault->isLasting())
         fault = setAside(*fault, faults);
     if (fault) {
@@ -268,6 +271,18 @@ void ChatDatabase::openCopy() {
 }
 
 std::optional<StoreFault> ChatDatabase::write(const UnsavedRecords& records) {
+    std::optional<StoreFault> fault = tryWrite(records);
+    if (fault && fault->kind == StoreFaultKind::Damaged && m_hasFullText && remakeSearchTable())
+        fault = tryWrite(records);
+    if (!fault)
+        return std::nullopt;
+    // After a full disk the connection is sound; after anything else it is opened and checked anew.
+    m_isWritable = fault->kind == StoreFaultKind::Full;
+    m_isKnownDamaged = fault->kind == StoreFaultKind::Damaged;
+    return fault;
+}
+
+std::optional<StoreFault> ChatDatabase::tryWrite(const UnsavedRecords& records) {
     const QSqlDatabase database = connection();
     const bool isWritten =
         run(QStringLiteral("BEGIN IMMEDIATE")) &&
@@ -284,9 +299,21 @@ std::optional<StoreFault> ChatDatabase::write(const UnsavedRecords& records) {
         return std::nullopt;
     const StoreFault fault = currentFault();
     run(QStringLiteral("ROLLBACK"));
-    // After a full disk the connection is sound; after anything else it is opened and checked anew.
-    m_isWritable = fault.kind == StoreFaultKind::Full;
     return fault;
+}
+
+// It can be told from the messages, so its damage is no reason to give up the file.
+bool ChatDatabase::remakeSearchTable() {
+    const QStringList statements = schemaStep(1, true);
+    const bool isMade = run(QStringLiteral("BEGIN IMMEDIATE")) &&
+                        run(QStringLiteral("DROP TABLE message_search")) &&
+                        std::all_of(statements.cbegin(),
+                                    statements.cend(),
+                                    [this](const QString& statement) { return run(statement); }) &&
+                        run(QStringLiteral("COMMIT"));
+    if (!isMade)
+        run(QStringLiteral("ROLLBACK"));
+    return isMade;
 }
 
 QList<StoredMessage> ChatDatabase::tidy() {
@@ -317,6 +344,9 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    // What we write breaks no rule of a sound file.
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
         return {StoreFaultKind::Damaged,
                 tr("The file of the chats is damaged: %1.").arg(file),
                 technical,

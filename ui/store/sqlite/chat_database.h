@@ -57,6 +57,8 @@ public:
     QList<StoredMessage> tidy();
 
 private:
+    std::optional<StoreFault> tryWrite(const UnsavedRecords& records);
+    bool remakeSearchTable();
     std::optional<StoreFault> prepareFolder() const;
     std::optional<StoreFault> openFile();
     std::optional<StoreFault> check();
@@ -79,6 +81,7 @@ private:
     bool m_isWritable = false;
     bool m_isReadable = false;
     bool m_hasFullText = false;
+    bool m_isKnownDamaged = false; ///< found while writing, where the quick check had seen nothing
 };
 
 } // namespace ui

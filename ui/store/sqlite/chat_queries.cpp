@@ -248,7 +248,12 @@ findMessages(const QSqlDatabase& database, const QStringList& words, bool hasFul
             return word.toUcs4().size() >= kShortestIndexedWord;
         });
     QSqlQuery query = isIndexed ? fullTextQuery(database, words) : likeQuery(database, words);
-    if (!query.exec())
+    bool isDone = query.exec();
+    if (!isDone && isIndexed) {
+        query = likeQuery(database, words);
+        isDone = query.exec();
+    }
+    if (!isDone)
         return std::nullopt;
     QList<MessageMatch> matches;
     while (query.next())
