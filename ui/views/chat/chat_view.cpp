@@ -94,7 +94,7 @@ QWidget* ChatView::makeTitleRow() {
     m_originButton = new QPushButton(tr("Show origin"), row);
     m_originButton->setCheckable(true);
     m_originButton->setChecked(m_showsOrigin);
-    m_originButton->setProperty("size", "small");
+    m_originButton->setProperty("form", "small");
     m_originButton->setProperty("kind", "flat");
     m_originButton->setToolTip(tr("Mark where each token came from (Ctrl+Shift+H)"));
     m_menuButton = new QToolButton(row);

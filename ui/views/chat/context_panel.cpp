@@ -94,8 +94,8 @@ void ContextPanel::restyle() {
     m_title->setProperty("text", "bold");
     m_note->setFont(m_theme.font(TextRole::Small));
     m_continue->setProperty("kind", "primary");
-    m_continue->setProperty("size", "small");
-    m_cancel->setProperty("size", "small");
+    m_continue->setProperty("form", "small");
+    m_cancel->setProperty("form", "small");
     update();
 }
 

@@ -55,7 +55,7 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     m_column->addStretch();
     setWidget(m_page);
     m_details->hide();
-    m_toEnd->setProperty("size", "small");
+    m_toEnd->setProperty("form", "small");
     m_toEnd->hide();
     connect(m_earlier, &QPushButton::clicked, this, [this] {
         showMessages(m_chat, m_shownCount + kMessagesShown);

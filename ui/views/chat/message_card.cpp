@@ -180,9 +180,9 @@ void MessageCard::beginEdit() {
     row->setContentsMargins(0, 0, 0, 0);
     auto* send = new QPushButton(tr("Send as a new branch"), m_editorRow);
     send->setProperty("kind", "primary");
-    send->setProperty("size", "small");
+    send->setProperty("form", "small");
     auto* cancel = new QPushButton(tr("Cancel"), m_editorRow);
-    cancel->setProperty("size", "small");
+    cancel->setProperty("form", "small");
     row->addWidget(send);
     row->addWidget(cancel);
     row->addStretch();
