@@ -122,6 +122,8 @@ void BlockSplitter::readLine(const Line& line) {
     }
     const int indent = indentOf(line.text);
     if (indent < 0) {
+        if (m_kind == Kind::Paragraph)
+            close(line.next, false);
         m_isAfterBlank = true;
         return;
     }
@@ -147,9 +149,8 @@ void BlockSplitter::readFenceLine(const Line& line) {
 bool BlockSplitter::startsSegment(const Line& line, int indent, int markerWidth) const {
     switch (m_kind) {
     case Kind::Empty:
+    case Kind::Paragraph: // a blank line has closed it
         return false;
-    case Kind::Paragraph:
-        return m_isAfterBlank;
     case Kind::IndentedCode:
         return indent < kTabWidth;
     case Kind::List:

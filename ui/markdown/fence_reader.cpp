@@ -36,40 +36,58 @@ std::size_t FenceReader::read(const QString& source, int end, bool isClosed, Blo
         const auto found = static_cast<int>(source.indexOf(u'\n', m_scanned));
         const bool isWhole = found >= 0 && found < end;
         const int lineEnd = isWhole ? found : end;
-        const QStringView line = QStringView(source).mid(m_next, lineEnd - m_next);
-        const bool isHidden =
-            isWhole || isClosed ? closesFence(line, m_fence) : mayCloseFence(line, m_fence);
-        if (!isHidden)
-            addLine(source, m_next, lineEnd, block);
-        if (!isWhole) {
-            m_scanned = end;
-            break;
+        if (isHidden(QStringView(source).mid(m_next, lineEnd - m_next), isWhole || isClosed)) {
+            m_next = isWhole ? lineEnd + 1 : m_next;
+        } else {
+            addLine(source, lineEnd, isWhole, block);
+            if (isWhole)
+                block.parts.back().newline = lineEnd;
         }
-        if (!isHidden)
-            block.parts.back().newline = lineEnd;
-        m_next = lineEnd + 1;
-        m_scanned = m_next;
+        m_scanned = isWhole ? lineEnd + 1 : end;
+        if (!isWhole)
+            break;
         m_finishedParts = block.parts.size();
     }
     return firstChanged;
 }
 
-void FenceReader::addLine(const QString& source, int begin, int end, Block& block) const {
-    for (int spaces = 0; spaces < m_fence.indent && begin < end && source[begin] == u' '; ++spaces)
+bool FenceReader::isHidden(QStringView line, bool isFinished) const {
+    if (m_isInsideLine || line.size() > kLongestPiece)
+        return false;
+    return isFinished ? closesFence(line, m_fence) : mayCloseFence(line, m_fence);
+}
+
+void FenceReader::addLine(const QString& source, int end, bool isWhole, Block& block) {
+    int begin = m_next;
+    for (int spaces = 0;
+         !m_isInsideLine && spaces < m_fence.indent && begin < end && source[begin] == u' ';
+         ++spaces)
         ++begin;
-    if (end > begin && source[end - 1] == u'\r')
+    // One character more stays behind, because a carriage return at the line's end is dropped.
+    while (end - begin > kLongestPiece + 1) {
+        begin = addPiece(source, begin, begin + kLongestPiece, block);
+        m_next = begin;
+        m_finishedParts = block.parts.size();
+        m_isInsideLine = true;
+    }
+    const int shownEnd = end > begin && source[end - 1] == u'\r' ? end - 1 : end;
+    addPiece(source, begin, shownEnd, block);
+    if (isWhole) {
+        m_next = end + 1;
+        m_isInsideLine = false;
+    }
+}
+
+/// Returns where the piece ends: a pair of surrogates is not parted.
+int FenceReader::addPiece(const QString& source, int begin, int end, Block& block) {
+    if (end < source.size() && end - begin >= kLongestPiece && source[end].isLowSurrogate())
         --end;
-    do {
-        int pieceEnd = std::min(end, begin + kLongestPiece);
-        if (pieceEnd < end && source[pieceEnd].isLowSurrogate())
-            --pieceEnd;
-        StyledText piece;
-        piece.text = showableText(QStringView(source).mid(begin, pieceEnd - begin));
-        if (pieceEnd > begin)
-            piece.runs.push_back({0, pieceEnd - begin, begin, pieceEnd, true, kPlainText, -1});
-        block.parts.push_back(std::move(piece));
-        begin = pieceEnd;
-    } while (begin < end);
+    StyledText piece;
+    piece.text = showableText(QStringView(source).mid(begin, end - begin));
+    if (end > begin)
+        piece.runs.push_back({0, end - begin, begin, end, true, kPlainText, -1});
+    block.parts.push_back(std::move(piece));
+    return end;
 }
 
 } // namespace ui

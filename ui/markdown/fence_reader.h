@@ -26,12 +26,15 @@ public:
     std::size_t read(const QString& source, int end, bool isClosed, Block& block);
 
 private:
-    void addLine(const QString& source, int begin, int end, Block& block) const;
+    bool isHidden(QStringView line, bool isFinished) const;
+    void addLine(const QString& source, int end, bool isWhole, Block& block);
+    static int addPiece(const QString& source, int begin, int end, Block& block);
 
     int m_begin = 0;
     int m_next = 0; ///< start of the first line not read
     int m_scanned = 0;
     std::size_t m_finishedParts = 0;
+    bool m_isInsideLine = false; ///< pieces of the line at m_next are finished
     FenceLine m_fence;
 };
 

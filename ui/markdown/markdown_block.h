@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Block {
     int headingLevel = 0; ///< 1 to 6
     bool isTight = false; ///< stands close to the block before: an item of a tight list
     std::vector<Container> containers;
+    std::size_t sharedContainers =
+        0; ///< of them the first ones that the block before stands in too
     std::vector<ItemMarker> markers;
     std::vector<StyledText> parts; ///< one; lines of code; cells of a table, row by row
     QString language;              ///< of code, as written behind the fence

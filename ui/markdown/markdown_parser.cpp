@@ -12,7 +12,8 @@ namespace ui {
 
 namespace {
 
-constexpr std::size_t kDeepest = 12; ///< containers that are told; deeper ones look the same
+constexpr std::size_t kDeepest = 12;     ///< containers that are told; deeper ones look the same
+constexpr std::size_t kMostCells = 4000; ///< of a table
 constexpr unsigned kFlags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
                             MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEURLAUTOLINKS;
 
@@ -25,8 +26,8 @@ bool isTableRule(QStringView line) {
            std::all_of(line.begin(), line.end(), isPart);
 }
 
-/// UTF-8 of a text, and which QChar each byte belongs to. A lone surrogate becomes U+FFFD; the
-/// dashes of a table's rule become three, because md4c knows no shorter ones.
+/// UTF-8 of a text, and which QChar each byte belongs to. A lone surrogate or a NUL becomes
+/// U+FFFD; the dashes of a table's rule become three, because md4c knows no shorter ones.
 struct Utf8Text {
     explicit Utf8Text(QStringView text) {
         bytes.reserve(text.size());
@@ -39,6 +40,8 @@ struct Utf8Text {
         unitOfByte.push_back(static_cast<int>(text.size()));
     }
 
+    static bool isUnfit(QChar character) { return character.isSurrogate() || character.isNull(); }
+
     void addLine(QStringView text, qsizetype begin, qsizetype end, bool isRule) {
         for (qsizetype i = begin; i < end; ++i) {
             const bool isPair =
@@ -46,7 +49,7 @@ struct Utf8Text {
             if (isPair)
                 add(QChar::surrogateToUcs4(text[i], text[i + 1]), i);
             else
-                add(text[i].isSurrogate() ? 0xFFFD : text[i].unicode(), i);
+                add(isUnfit(text[i]) ? 0xFFFD : text[i].unicode(), i);
             if (isRule && text[i] == u'-' && (i == begin || text[i - 1] != u'-')) {
                 add(u'-', i);
                 add(u'-', i);
@@ -72,6 +75,7 @@ struct OpenList {
     bool isTight = false;
     unsigned next = 1;
     QChar mark;
+    bool isFirst = true; ///< no item has come
 };
 
 /// Takes md4c's callbacks and builds the blocks.
@@ -121,6 +125,7 @@ private:
 
     void enterItem(const MD_BLOCK_LI_DETAIL& detail);
     void leaveItem();
+    void leaveContainer();
     void openLeaf(BlockKind kind);
     void closeLeaf();
     StyledText& part();
@@ -137,6 +142,7 @@ private:
     qsizetype m_budget; ///< callbacks that may come
     std::vector<Block> m_blocks;
     std::vector<Container> m_containers;
+    std::size_t m_sharedDepth = 0; ///< containers that were not left since the newest leaf
     std::vector<OpenList> m_lists;
     std::vector<ItemMarker> m_markers; ///< of items whose first leaf has not come
     bool m_isLeafOpen = false;
@@ -193,6 +199,8 @@ int BlockBuilder::enterBlock(MD_BLOCKTYPE type, void* detail) {
     case MD_BLOCK_TH:
     case MD_BLOCK_TD: {
         const MD_ALIGN align = static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align;
+        if (m_blocks.back().parts.size() >= kMostCells)
+            return 1;
         m_blocks.back().parts.emplace_back();
         if (m_column < m_blocks.back().columns.size())
             m_blocks.back().columns[m_column++] = align == MD_ALIGN_RIGHT    ? CellAlignment::Right
@@ -214,7 +222,7 @@ int BlockBuilder::leaveBlock(MD_BLOCKTYPE type) {
     switch (type) {
     case MD_BLOCK_QUOTE:
         closeLeaf();
-        m_containers.pop_back();
+        leaveContainer();
         break;
     case MD_BLOCK_UL:
     case MD_BLOCK_OL:
@@ -249,7 +257,9 @@ void BlockBuilder::enterItem(const MD_BLOCK_LI_DETAIL& detail) {
     else
         marker.text.text = QStringLiteral("\u2022");
     ++list.next;
-    m_isTightNext = list.isTight;
+    // The first item of an outermost list keeps its distance from what is before the list.
+    m_isTightNext = list.isTight && (!list.isFirst || m_lists.size() > 1);
+    list.isFirst = false;
     marker.level = static_cast<int>(m_containers.size());
     m_containers.push_back(Container::Item);
     m_markers.push_back(std::move(marker));
@@ -261,7 +271,12 @@ void BlockBuilder::leaveItem() {
     if (isEmpty && !m_isLeafOpen)
         openLeaf(BlockKind::Paragraph);
     closeLeaf();
+    leaveContainer();
+}
+
+void BlockBuilder::leaveContainer() {
     m_containers.pop_back();
+    m_sharedDepth = std::min(m_sharedDepth, m_containers.size());
 }
 
 void BlockBuilder::openLeaf(BlockKind kind) {
@@ -272,6 +287,8 @@ void BlockBuilder::openLeaf(BlockKind kind) {
     m_isTightNext = !m_lists.empty() && m_lists.back().isTight;
     block.containers = m_containers;
     block.containers.resize(std::min(m_containers.size(), kDeepest));
+    block.sharedContainers = std::min(m_sharedDepth, kDeepest);
+    m_sharedDepth = m_containers.size();
     for (ItemMarker& marker : m_markers)
         if (marker.level < static_cast<int>(kDeepest))
             block.markers.push_back(std::move(marker));
@@ -355,11 +372,7 @@ int BlockBuilder::addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
     const int begin = sourceOf(text);
     if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR || (begin < 0 && size == 1 && *text == ' ')) {
         addLineEnd(type);
-    } else if (begin < 0) {
-        const auto found = static_cast<int>(m_text.indexOf(QChar(0), m_cursor));
-        if (found >= 0)
-            addRun(QString(QChar::ReplacementCharacter), found, found + 1, true);
-    } else if (size > 0) {
+    } else if (begin >= 0 && size > 0) {
         const int end = sourceOf(text + size);
         const QStringView written = m_text.mid(begin, end - begin);
         const bool isEntity = type == MD_TEXT_ENTITY;
@@ -402,9 +415,6 @@ void BlockBuilder::addCodeText(const MD_CHAR* text, MD_SIZE size) {
         m_isCodeLineNew = true;
     } else if (size > 0 && *text == ' ') {
         m_codeIndent += static_cast<int>(size);
-    } else if (const auto found = m_text.indexOf(QChar(0), m_cursor); found >= 0) {
-        const auto place = static_cast<int>(found);
-        addRun(QString(QChar::ReplacementCharacter), place, place + 1, true);
     }
 }
 

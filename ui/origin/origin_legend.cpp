@@ -6,6 +6,7 @@
 #include <QFontMetricsF>
 #include <QPainter>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -43,8 +44,16 @@ public:
         , m_sample(theme.font(TextRole::Interface))
         , m_meaning(theme.font(TextRole::Small)) {}
 
-    /// Returns the width.
-    double run(QPainter* painter, double height) const {
+    /// Returns the width. Meanings that find no room are cut short by the same share.
+    double run(QPainter* painter, QSizeF room) {
+        const double height = room.height();
+        if (painter != nullptr) {
+            double words = 0.0;
+            for (const LegendEntry& entry : legendEntries())
+                words += QFontMetricsF(m_meaning).horizontalAdvance(entry.meaning);
+            const double excess = run(nullptr, room) - room.width();
+            m_share = excess > 0.0 ? std::max(0.0, 1.0 - excess / words) : 1.0;
+        }
         double x = 0.0;
         for (const LegendEntry& entry : legendEntries()) {
             if (x > 0.0)
@@ -80,14 +89,22 @@ private:
         if (painter != nullptr) {
             painter->setFont(m_meaning);
             painter->setPen(m_theme.colours().muted);
-            painter->drawText(QPointF(x, baseline), entry.meaning);
+            painter->drawText(QPointF(x, baseline), meaningOf(entry));
         }
-        return std::ceil(x + QFontMetricsF(m_meaning).horizontalAdvance(entry.meaning));
+        return std::ceil(x + QFontMetricsF(m_meaning).horizontalAdvance(meaningOf(entry)));
+    }
+
+    QString meaningOf(const LegendEntry& entry) const {
+        const QFontMetricsF metrics(m_meaning);
+        const double wanted = metrics.horizontalAdvance(entry.meaning);
+        return m_share < 1.0 ? metrics.elidedText(entry.meaning, Qt::ElideRight, wanted * m_share)
+                             : entry.meaning;
     }
 
     const Theme& m_theme;
     QFont m_sample;
     QFont m_meaning;
+    double m_share = 1.0;
 };
 
 } // namespace
@@ -108,7 +125,7 @@ OriginLegend::OriginLegend(const Theme& theme, QWidget* parent)
 }
 
 QSize OriginLegend::sizeHint() const {
-    const auto width = static_cast<int>(LegendLine(m_theme).run(nullptr, 0.0));
+    const auto width = static_cast<int>(LegendLine(m_theme).run(nullptr, QSizeF()));
     return {width, m_theme.scaled(28)};
 }
 
@@ -116,7 +133,7 @@ QSize OriginLegend::minimumSizeHint() const { return {m_theme.scaled(80), m_them
 
 void OriginLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    LegendLine(m_theme).run(&painter, height());
+    LegendLine(m_theme).run(&painter, size());
 }
 
 } // namespace ui

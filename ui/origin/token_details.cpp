@@ -7,6 +7,8 @@
 #include <QLocale>
 #include <QPainter>
 
+#include <algorithm>
+
 namespace ui {
 
 namespace {
@@ -33,6 +35,7 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
     m_origin->setWordWrap(true);
     grid->addWidget(m_text, 0, 0, 1, 2);
     grid->addWidget(m_origin, 1, 0, 1, 2);
+    grid->setRowMinimumHeight(2, theme.scaled(6));
     for (const QString& name : {tr("Token id"),
                                 tr("Draft's confidence"),
                                 tr("Draft's choice"),
@@ -49,7 +52,7 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
 
 QLabel* TokenDetails::addRow(const QString& name) {
     auto* grid = static_cast<QGridLayout*>(layout());
-    const int row = grid->rowCount();
+    const int row = std::max(3, grid->rowCount());
     m_names.push_back(plainLabel(this));
     m_names.back()->setText(name);
     auto* value = plainLabel(this);

@@ -64,7 +64,8 @@ BlockView::BlockView(const MessageContext& context, const Block& block)
     , m_isTight(block.isTight)
     , m_containers(block.containers)
     , m_columns(block.columns)
-    , m_links(block.links) {
+    , m_links(block.links)
+    , m_sharedContainers(block.sharedContainers) {
     m_listDepth =
         static_cast<int>(std::count(m_containers.begin(), m_containers.end(), Container::Item));
     const bool isHeading = m_kind == BlockKind::Heading;
@@ -231,10 +232,12 @@ void BlockView::paintBars(QPainter& painter, const MessageContext& context, QPoi
     const Colours& colours = context.theme.colours();
     double x = 0.0;
     const double limit = context.width * 0.6;
-    for (const Container container : m_containers) {
+    for (std::size_t level = 0; level < m_containers.size(); ++level) {
+        const Container container = m_containers[level];
+        const double above = level < m_sharedContainers ? m_gap : 0.0;
+        const QRectF bar(at.x() + x, at.y() - above, context.theme.scaled(3), m_height + above);
         if (container == Container::Quote && x < limit)
-            painter.fillRect(QRectF(at.x() + x, at.y(), context.theme.scaled(3), m_height),
-                             colours.controlBorder);
+            painter.fillRect(bar, colours.controlBorder);
         x += context.theme.scaled(container == Container::Item ? kItemIndent : kQuoteIndent);
     }
     if (m_kind == BlockKind::Rule)

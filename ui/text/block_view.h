@@ -39,6 +39,9 @@ public:
     /// The space above, unless it is the first block.
     double spaceBefore() const { return m_spaceBefore; }
 
+    /// Sets the distance from the block above; the bars of shared quotes bridge it.
+    void setGap(double pixels) { m_gap = pixels; }
+
     void paint(QPainter& painter, const MessageContext& context, const PiecePaint& paint) const;
 
     const std::vector<PlacedPiece>& parts() const { return m_parts; }
@@ -96,6 +99,8 @@ private:
     std::vector<double> m_rowLines;  ///< y of those between rows
     double m_height = 0.0;
     double m_spaceBefore = 0.0;
+    double m_gap = 0.0;
+    std::size_t m_sharedContainers = 0;
 };
 
 /// The widths of a table's columns: what the cells want where it fits, else shares of the width.

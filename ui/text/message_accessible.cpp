@@ -6,8 +6,6 @@
 #include <QAccessible>
 #include <QAccessibleWidget>
 
-#include <algorithm>
-
 namespace ui {
 
 namespace {
@@ -38,21 +36,20 @@ public:
     }
 
     void selection(int index, int* start, int* end) const override {
-        const QString selected = m_body->selectedText();
-        const auto place = index == 0 && !selected.isEmpty()
-                               ? static_cast<int>(m_body->plainText().indexOf(selected))
-                               : -1;
-        *start = std::max(0, place);
-        *end = place < 0 ? 0 : place + static_cast<int>(selected.size());
+        const auto selected = static_cast<int>(m_body->selectedText().size());
+        const bool isHere = index == 0 && selected > 0;
+        *start = isHere ? m_body->selectionStart() : 0;
+        *end = isHere ? *start + selected : 0;
     }
 
     int selectionCount() const override { return m_body->selectedText().isEmpty() ? 0 : 1; }
 
-    void addSelection(int, int) override { m_body->selectAll(); }
+    // Selecting by offsets is not offered: the pointer and Ctrl+A select.
+    void addSelection(int, int) override {}
 
     void removeSelection(int) override { m_body->clearSelection(); }
 
-    void setSelection(int, int, int) override { m_body->selectAll(); }
+    void setSelection(int, int, int) override {}
 
     int cursorPosition() const override { return 0; }
 

@@ -160,6 +160,12 @@ QString MessageBody::selectedText() const {
                       {std::min(m_anchor, m_selectionEnd), std::max(m_anchor, m_selectionEnd)});
 }
 
+int MessageBody::selectionStart() const {
+    const int begin = std::min(m_anchor, m_selectionEnd);
+    const QString rest = copiedText(m_layout, {begin, std::numeric_limits<int>::max()});
+    return static_cast<int>(plainText().size() - rest.size());
+}
+
 void MessageBody::selectAll() { select(0, static_cast<int>(source().size())); }
 
 void MessageBody::clearSelection() { select(0, 0); }

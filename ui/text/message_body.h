@@ -70,6 +70,10 @@ public:
     QString plainText() const;
 
     QString selectedText() const;
+
+    /// Where the selected text begins in plainText().
+    int selectionStart() const;
+
     void selectAll();
     void clearSelection();
     void copySelection() const;

@@ -128,11 +128,17 @@ void MessageLayout::count(const BlockView& block, std::size_t fromPart, int dire
 
 void MessageLayout::place(std::size_t fromBlock) {
     m_tops.resize(m_blocks.size());
-    for (std::size_t i = fromBlock; i < m_blocks.size(); ++i)
-        m_tops[i] =
-            i == 0
-                ? 0.0
-                : std::round(m_tops[i - 1] + m_blocks[i - 1].height() + m_blocks[i].spaceBefore());
+    for (std::size_t i = fromBlock; i < m_blocks.size(); ++i) {
+        if (i == 0) {
+            m_tops[i] = 0.0;
+            continue;
+        }
+        const BlockView& above = m_blocks[i - 1];
+        const bool isUnderHeading = above.kind() == BlockKind::Heading;
+        const double gap = isUnderHeading ? m_context.theme.scaled(6) : m_blocks[i].spaceBefore();
+        m_blocks[i].setGap(gap);
+        m_tops[i] = std::round(m_tops[i - 1] + above.height() + gap);
+    }
 }
 
 void MessageLayout::setWidth(int width) {
