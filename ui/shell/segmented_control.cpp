@@ -38,10 +38,14 @@ protected:
     void paintEvent(QPaintEvent* /*event*/) override {
         const Colours& colours = m_theme.colours();
         QPainter painter(this);
-        if (isChecked())
-            painter.fillRect(rect(), isEnabled() ? colours.accent : colours.hover);
-        else if (underMouse() && isEnabled())
-            painter.fillRect(rect(), colours.hover);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(isChecked()    ? (isEnabled() ? colours.accent : colours.hover)
+                         : underMouse() ? colours.hover
+                                        : colours.panel);
+        painter.setClipPath(innerShape());
+        painter.drawRect(rect());
+        painter.setClipping(false);
         painter.setFont(m_theme.font(isChecked() ? TextRole::DockTitle : TextRole::Small));
         painter.setPen(!isEnabled()  ? colours.disabled
                        : isChecked() ? colours.onAccent
@@ -54,6 +58,21 @@ protected:
     void leaveEvent(QEvent* /*event*/) override { update(); }
 
 private:
+    /// Its rectangle, round where it touches the control's corners.
+    QPainterPath innerShape() const {
+        const QRectF own(rect());
+        const bool isFirst = x() <= kRingRoom + 1;
+        const bool isLast = geometry().right() >= parentWidget()->width() - kRingRoom - 2;
+        QPainterPath path;
+        path.setFillRule(Qt::WindingFill);
+        path.addRoundedRect(own, kRadius - 1, kRadius - 1);
+        if (!isFirst)
+            path.addRect(own.adjusted(0, 0, -kRadius, 0));
+        if (!isLast)
+            path.addRect(own.adjusted(kRadius, 0, 0, 0));
+        return path;
+    }
+
     const Theme& m_theme;
 };
 

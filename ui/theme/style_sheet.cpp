@@ -9,8 +9,8 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link"; `text` of a label is "muted", "small" or "tiny"; `ground` of a widget is
-// "panel" or "raised".
+// "flat" or "link", `extent` "small" (`size` is a property of every widget already); `text` of a
+// label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -31,13 +31,13 @@ QLabel[text="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; }
-QPushButton[size="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
+QPushButton[extent="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
 QPushButton:checked { background: {selection}; border-color: {accent}; color: {accent}; }
 QPushButton:disabled { color: {disabled}; border-color: {border}; background: {panel}; }
 QPushButton:focus { border: 2px solid {focus}; padding: 0 {11}px; }
-QPushButton[size="small"]:focus { padding: 0 {7}px; }
+QPushButton[extent="small"]:focus { padding: 0 {7}px; }
 QPushButton[kind="primary"] { background: {accent}; border-color: {accent}; color: {onAccent};
     font-weight: 600; }
 QPushButton[kind="primary"]:disabled { background: {panel}; border-color: {border};
@@ -66,10 +66,27 @@ QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: {disa
 QComboBox QAbstractItemView { background: {panel}; border: 1px solid {border};
     selection-background-color: {selection}; selection-color: {text}; }
 
+QComboBox::drop-down { border: none; width: {20}px; }
+QComboBox::down-arrow { width: 0; height: 0; border-left: {4}px solid transparent;
+    border-right: {4}px solid transparent; border-top: {4}px solid {muted}; }
+QAbstractSpinBox { padding-right: {16}px; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; width: {16}px;
+    border-left: 1px solid {border}; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; }
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: {hover}; }
+QAbstractSpinBox::up-arrow, QAbstractSpinBox::down-arrow { width: 0; height: 0;
+    border-left: {3}px solid transparent; border-right: {3}px solid transparent; }
+QAbstractSpinBox::up-arrow { border-bottom: {3}px solid {muted}; }
+QAbstractSpinBox::down-arrow { border-top: {3}px solid {muted}; }
+QAbstractSpinBox::up-arrow:off { border-bottom-color: {border}; }
+QAbstractSpinBox::down-arrow:off { border-top-color: {border}; }
+
+QSlider:horizontal { min-height: {20}px; }
 QSlider::groove:horizontal { height: 2px; background: {control}; }
 QSlider::sub-page:horizontal { background: {accent}; }
 QSlider::sub-page:horizontal:disabled { background: {control}; }
-QSlider::handle:horizontal { width: {9}px; height: {9}px; margin: -{6}px 0; border-radius: {6}px;
+QSlider::handle:horizontal { width: {10}px; margin: -{6}px 0; border-radius: {7}px;
     border: 2px solid {accent}; background: {panel}; }
 QSlider::handle:horizontal:focus { background: {accent}; border-color: {focus}; }
 QSlider::handle:horizontal:disabled { border-color: {control}; }
@@ -127,7 +144,7 @@ QString controlStyleSheet(const Theme& theme) {
     QString sheet = QString::fromLatin1(kSheet);
     for (const auto& [name, colour] : names)
         sheet.replace(QStringLiteral("{%1}").arg(QLatin1String(name)), colour.name());
-    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 20, 22, 24, 26})
+    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 16, 20, 22, 24, 26})
         sheet.replace(QStringLiteral("{%1}").arg(pixels), QString::number(theme.scaled(pixels)));
     return sheet;
 }

@@ -19,6 +19,8 @@ QTreeWidget* makeList(const Theme& theme, const std::vector<SettingDifference>& 
     list->setRootIsDecorated(false);
     list->setUniformRowHeights(true);
     list->setFont(theme.font(TextRole::Small));
+    list->setStyleSheet(QStringLiteral("QTreeView::item:selected { background: %1; color: %2; }")
+                            .arg(theme.colours().selection.name(), theme.colours().text.name()));
     list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     for (const SettingDifference& difference : differences) {
         auto* item = new QTreeWidgetItem(list);
@@ -59,7 +61,7 @@ ChangesPopup::ChangesPopup(const Theme& theme,
     const int rows = std::min(kRowsShown, static_cast<int>(differences.size()));
     list->setFixedHeight(theme.scaled(30 + 24 * rows + 4));
     auto* reset = new QPushButton(tr("Reset all"), this);
-    reset->setProperty("size", "small");
+    reset->setProperty("extent", "small");
     connect(reset, &QPushButton::clicked, this, [this] {
         emit resetAllWanted();
         close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/parameters_view.h"
 
-#include "ui/shell/line_icon.h"
+#include "ui/icons/icons.h"
 #include "ui/shell/segmented_control.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
@@ -110,14 +110,14 @@ QWidget* ParametersView::makeDecoderPart() {
     m_decoderBox->setObjectName("decoders");
     m_decoderBox->setAccessibleName(tr("Decoder"));
     m_decoderBox->setFocusPolicy(Qt::StrongFocus);
-    auto* name = new QLabel(tr("Decoder"), part);
-    name->setBuddy(m_decoderBox);
+    m_decoderBox->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_decoderBox->setMinimumContentsLength(6);
     m_summary = plainLabel(part);
     m_summary->setObjectName("summary");
     auto* row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(name);
+    row->setSpacing(4);
     row->addWidget(m_decoderBox, 1);
+    row->addWidget(makeLevels());
     auto* column = new QVBoxLayout(part);
     column->setContentsMargins(12, 0, 8, 0);
     column->setSpacing(4);
@@ -154,9 +154,12 @@ QWidget* ParametersView::makeSamplingPart() {
 void ParametersView::adoptTheme() {
     const int size = theme().scaled(16);
     const Colours& colours = theme().colours();
-    auto* dice = findChild<QToolButton*>("dice");
-    dice->setIconSize({size, size});
-    dice->setIcon(lineIcon(LineIcon::Dice, size, colours.muted, colours.disabled));
+    for (const auto& [name, icon] :
+         {std::pair("dice", IconName::Dice), std::pair("explain", IconName::Help)}) {
+        auto* button = findChild<QToolButton*>(name);
+        button->setIconSize({size, size});
+        button->setIcon(makeIcon(icon, colours.muted, colours.disabled));
+    }
     m_samplingTitle->setFont(theme().font(TextRole::DockTitle));
     m_decoderBox->setFont(theme().font(TextRole::Small));
     m_summary->setFont(theme().font(TextRole::Tiny));
@@ -167,15 +170,16 @@ void ParametersView::adoptTheme() {
     }
 }
 
-QWidget* ParametersView::makeLegend(QWidget* parent) {
-    auto* legend = new QWidget(parent);
-    auto* levels = new SegmentedControl(theme(), tr("Settings shown"), legend);
-    levels->setSegments({tr("Simple"), tr("All")});
-    levels->setCurrentIndex(m_form->isSimple() ? 0 : 1);
-    connect(levels, &SegmentedControl::chosen, this, [this](int index) { setSimple(index == 0); });
-    auto* explain = new QToolButton(legend);
+/// "Simple | All" and "?": in the view, because a dock's title drops its legend when it is narrow.
+QWidget* ParametersView::makeLevels() {
+    auto* part = new QWidget;
+    m_levels = new SegmentedControl(theme(), tr("Settings shown"), part);
+    m_levels->setSegments({tr("Simple"), tr("All")});
+    m_levels->setCurrentIndex(0);
+    connect(
+        m_levels, &SegmentedControl::chosen, this, [this](int index) { setSimple(index == 0); });
+    auto* explain = new QToolButton(part);
     explain->setObjectName("explain");
-    explain->setText(QStringLiteral("?"));
     explain->setCheckable(true);
     explain->setAccessibleName(tr("Explain the settings in place"));
     explain->setToolTip(tr("Explain the settings in place; F1 explains only the one at hand"));
@@ -183,12 +187,12 @@ QWidget* ParametersView::makeLegend(QWidget* parent) {
         m_form->setHelpShown(isOn);
         m_sampling->setHelpShown(isOn);
     });
-    auto* row = new QHBoxLayout(legend);
+    auto* row = new QHBoxLayout(part);
     row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
-    row->addWidget(levels);
+    row->setSpacing(2);
+    row->addWidget(m_levels);
     row->addWidget(explain);
-    return legend;
+    return part;
 }
 
 FigureTable ParametersView::table() const {
@@ -205,6 +209,7 @@ FigureTable ParametersView::table() const {
 
 void ParametersView::setSimple(bool isSimple) {
     m_form->setSimple(isSimple);
+    m_levels->setCurrentIndex(isSimple ? 0 : 1);
     showDecoder();
 }
 

@@ -12,6 +12,8 @@ class QPushButton;
 
 namespace ui {
 
+class SegmentedControl;
+
 /// Where presets lie.
 struct PresetFolders {
     QString bundled; ///< share/swift-studio/presets
@@ -28,9 +30,6 @@ public:
     ParametersView(const ViewContext& context,
                    const PresetFolders& folders,
                    QWidget* parent = nullptr);
-
-    /// "Simple | All" and "?" for the dock's title.
-    QWidget* makeLegend(QWidget* parent) override;
 
     /// Setting, preset's value, present value, when a change acts.
     FigureTable table() const override;
@@ -49,6 +48,7 @@ protected:
 private:
     void build();
     QWidget* makeDecoderPart();
+    QWidget* makeLevels();
     QWidget* makeSamplingPart();
     void adoptTheme();
     void showDecoders();
@@ -67,6 +67,7 @@ private:
     std::string m_decoderName;
     bool m_hasDecoder = false;
     QComboBox* m_decoderBox = nullptr;
+    SegmentedControl* m_levels = nullptr;
     QLabel* m_summary = nullptr;
     PresetBar* m_presets = nullptr;
     SettingsForm* m_form = nullptr;

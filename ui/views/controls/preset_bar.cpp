@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/preset_bar.h"
 
+#include "ui/icons/icons.h"
+
 #include <QComboBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -51,11 +53,10 @@ void PresetBar::build() {
     m_chip = new QPushButton(this);
     m_chip->setObjectName("changed");
     m_chip->setCheckable(false);
-    m_chip->setProperty("size", "small");
+    m_chip->setProperty("extent", "small");
     m_chip->hide();
     m_more = new QToolButton(this);
     m_more->setObjectName("presetMenu");
-    m_more->setText(QStringLiteral("\u22ef"));
     m_more->setAccessibleName(tr("Save, load and delete presets"));
     m_more->setToolTip(m_more->accessibleName());
     m_more->setPopupMode(QToolButton::InstantPopup);
@@ -97,6 +98,9 @@ void PresetBar::adoptTheme() {
     QPalette palette = m_problem->palette();
     palette.setColor(QPalette::WindowText, m_theme.colours().warning);
     m_problem->setPalette(palette);
+    const int size = m_theme.scaled(16);
+    m_more->setIconSize({size, size});
+    m_more->setIcon(makeIcon(IconName::More, m_theme.colours().muted, m_theme.colours().disabled));
     const QString accent = m_theme.colours().accent.name();
     m_chip->setStyleSheet(
         QStringLiteral("QPushButton { color: %1; border-color: %1; }").arg(accent));

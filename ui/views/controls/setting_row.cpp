@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/setting_row.h"
 
+#include "ui/icons/icons.h"
 #include "ui/shell/badge.h"
-#include "ui/shell/line_icon.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -131,7 +131,7 @@ void SettingRow::showReset() {
     const Colours& colours = m_theme.colours();
     const int size = m_theme.scaled(14);
     m_reset->setIconSize({size, size});
-    m_reset->setIcon(lineIcon(LineIcon::Reset, size, colours.accent, colours.controlBorder));
+    m_reset->setIcon(makeIcon(IconName::Reset, colours.accent, colours.controlBorder));
     m_reset->setEnabled(isChanged());
     const QString value = shownValue(m_setting, m_reference);
     m_reset->setToolTip(m_referenceName.isEmpty()
