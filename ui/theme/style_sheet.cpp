@@ -13,7 +13,7 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link", `extent` "small" (`size` is a property of every widget already); `text` of a
+// "flat" or "link", `form` "small" (`size` is a property of every widget already); `text` of a
 // label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
