@@ -111,6 +111,9 @@ struct TrialFinished {
     bool isBest = false;
     PlanOutline plan;
     std::vector<int> ticks; ///< [window] 1 = the candidate predicted this token
+    /// [window] what it had to predict, as readableToken() writes it; empty in older recordings.
+    std::vector<std::string> window;
+    std::vector<std::string> guesses; ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
 };

@@ -68,6 +68,7 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("source", r.source);
     visit("settings", r.settings);
     visit("profiles", r.profiles);
+    visit("locked_layers", r.lockedLayers);
 }
 
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
@@ -194,6 +195,8 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("is_best", r.isBest);
     visit("plan", r.plan);
     visit("ticks", r.ticks);
+    visit("window", r.window);
+    visit("guesses", r.guesses);
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
 }

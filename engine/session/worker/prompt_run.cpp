@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/prompt_run.h"
 
+#include "engine/session/worker/search_events.h"
 #include "engine/text/chat_prompt.h"
 
 #include <algorithm>
@@ -14,19 +15,6 @@ std::vector<StoredMessage> storedMessages(const std::vector<PromptMessage>& mess
     for (const PromptMessage& message : messages)
         stored.push_back({{message.role, message.content}, message.tokens});
     return stored;
-}
-
-TrialFinished eventOf(const TrialRecord& trial) {
-    return {.trialKind = trial.kind,
-            .counts = trial.counts,
-            .index = trial.index,
-            .score = trial.score,
-            .best = trial.best,
-            .isBest = trial.isBest,
-            .plan = outlineOf(trial.plan),
-            .ticks = {trial.ticks.begin(), trial.ticks.end()},
-            .suggestMs = trial.suggestMs,
-            .scoreMs = trial.scoreMs};
 }
 
 std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
@@ -96,7 +84,7 @@ GenerationRequest PromptRun::request() {
         m_setup.outlet.emit(PromptProgress{m_setup.command.promptId, part});
     };
     request.betweenSteps = [this]() -> Result<void> {
-        m_setup.betweenSteps();
+        m_metrics.addSearch(m_setup.betweenSteps());
         return {};
     };
     request.isBaselineStep = [this] { return m_isBaseline = m_setup.slot.takesBaselineStep(); };
@@ -152,15 +140,10 @@ void PromptRun::tellStep(const StepDetails& details) {
 
 /// Plain steps that were asked for say nothing of the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
-    for (const TrialRecord& trial : report.trials)
-        m_setup.outlet.emit(eventOf(trial));
-    for (const PlanChange& change : report.planChanges)
-        m_setup.outlet.emit(
-            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
-    if (tellsPhase && m_setup.slot.entersPhase(report.phase))
-        m_setup.outlet.emit(PhaseChanged{report.phase});
-    for (const std::string& remark : report.remarks)
-        m_setup.outlet.emit(Remark{remark});
+    engine::tellSearch(report,
+                       m_setup.model.tokenizer.get(),
+                       tellsPhase && m_setup.slot.entersPhase(report.phase),
+                       m_setup.outlet);
 }
 
 void PromptRun::tellEnd(const GenerationResult& result) {

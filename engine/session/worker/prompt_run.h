@@ -20,8 +20,8 @@ struct PromptSetup {
     DecoderSlot& slot;
     EventOutlet& outlet;
     std::stop_token stop;
-    std::int64_t promptsFinished = 0; ///< before this one
-    std::function<void()> betweenSteps;
+    std::int64_t promptsFinished = 0;     ///< before this one
+    std::function<double()> betweenSteps; ///< the milliseconds that it searched
 };
 
 /// One prompt from its messages to PromptFinished: generate() told as events. Thread: engine.

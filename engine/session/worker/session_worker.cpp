@@ -2,6 +2,7 @@
 #include "engine/session/worker/session_worker.h"
 
 #include "engine/session/worker/prompt_run.h"
+#include "engine/session/worker/search_events.h"
 
 #include <new>
 #include <stdexcept>
@@ -196,8 +197,10 @@ Result<void> SessionWorker::handle(const ChooseDecoder& command) {
 }
 
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
-    ENGINE_TRY_DO(m_slot.changeSettings(command.values));
+    ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{m_slot.settings()});
+    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
+    m_searchMsBetween += report.searchMs;
     return {};
 }
 
@@ -219,7 +222,7 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
                       .outlet = m_outlet,
                       .stop = stop,
                       .promptsFinished = m_promptsFinished,
-                      .betweenSteps = [this] { applyWhileRunning(); }});
+                      .betweenSteps = [this] { return applyWhileRunning(); }});
     auto done = prompt.run();
     if (done)
         ++m_promptsFinished;
@@ -227,10 +230,11 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
 }
 
 /// Commands that need not wait for the running prompt's end, up to the first that changes what
-/// later ones refer to. Each has its own success or failure.
-void SessionWorker::applyWhileRunning() {
+/// later ones refer to. Each has its own success or failure. The milliseconds searched for them.
+double SessionWorker::applyWhileRunning() {
     takeWaiting();
     const TaskKeeper keeper(m_task);
+    m_searchMsBetween = 0.0;
     for (auto at = m_waiting.begin(); at != m_waiting.end() && !isBarrier(at->command);) {
         if (!actsWhileRunning(at->command)) {
             ++at;
@@ -240,6 +244,7 @@ void SessionWorker::applyWhileRunning() {
         at = m_waiting.erase(at);
         attempt(command);
     }
+    return m_searchMsBetween;
 }
 
 Result<void> SessionWorker::handle(const StartRecording& command) {

@@ -72,7 +72,7 @@ private:
     void useModel(SessionModel model, const std::string& path);
     void unload();
     DecoderGround ground();
-    void applyWhileRunning();
+    double applyWhileRunning();
 
     const SessionOptions& m_options;
     SessionChannels& m_channels;
@@ -85,6 +85,7 @@ private:
     std::deque<NumberedCommand> m_waiting;   // taken while a prompt ran, for later
     Task m_task;
     std::int64_t m_promptsFinished = 0;
+    double m_searchMsBetween = 0.0; // for commands between two steps of the running prompt
 };
 
 } // namespace engine

@@ -91,9 +91,14 @@ public:
         return report;
     }
 
-    engine::Result<void> configure(const engine::SettingValues& values) override {
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override {
         m_length = engine::integerOf(values, "length");
-        return {};
+        engine::SearchReport report;
+        if (given.contains("length"))
+            tellStart(report);
+        report.searchMs = 0.25;
+        return report;
     }
 
     int remainingContext() const override { return m_target.remainingContext(); }
@@ -112,7 +117,9 @@ private:
         trial.score = trial.best = 0.5;
         trial.isBest = true;
         trial.plan = m_plan;
-        trial.ticks.assign(2, 1);
+        trial.ticks = {1, 0};
+        trial.window = {'a', 'b'};
+        trial.guesses = {'a', 0};
     }
 
     engine::Target m_target;
