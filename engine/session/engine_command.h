@@ -42,7 +42,8 @@ struct ChangeSettings {
     SettingValues values;
 };
 
-/// Acts from the next prompt on. The decoder is made anew: what it has searched is lost.
+/// Acts from the next prompt on. What the decoder has searched and cached stays, except that a
+/// decoder that cannot take other options is made anew.
 struct ChangeSampling {
     SamplingOptions sampling;
 };
