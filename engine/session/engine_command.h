@@ -30,6 +30,16 @@ struct StopLoading {};
 /// Ends loads and prompts sent before at once, then frees the model.
 struct UnloadModel {};
 
+/// Looks at a model without loading it; answered by ModelInspected. This and CountTokens are
+/// answered between two steps of a prompt that runs.
+struct InspectModel {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::string path;            ///< this and the others as in LoadModel
+    std::string backend = {};
+    std::string precision = "float32";
+    int contextLength = 0;
+};
+
 /// Chooses how tokens are made from the next prompt on. "vanilla" is chosen at the start.
 struct ChooseDecoder {
     std::string name;
@@ -66,6 +76,13 @@ struct SubmitPrompt {
     std::vector<std::string> stopStrings = {};
 };
 
+/// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.
+struct CountTokens {
+    std::uint64_t requestId = 0;              ///< chosen by the sender
+    std::vector<PromptMessage> messages = {}; ///< as in SubmitPrompt; or:
+    std::string text = {};
+};
+
 /// Ends the prompt that runs and those that wait, never one that is sent later. Acts at once,
 /// within one forward pass; what is there is kept.
 struct StopGeneration {};
@@ -81,10 +98,12 @@ struct StopRecording {};
 using EngineCommand = std::variant<LoadModel,
                                    StopLoading,
                                    UnloadModel,
+                                   InspectModel,
                                    ChooseDecoder,
                                    ChangeSettings,
                                    ChangeSampling,
                                    SubmitPrompt,
+                                   CountTokens,
                                    StopGeneration,
                                    StartRecording,
                                    StopRecording>;

@@ -33,6 +33,8 @@ private:
         std::uint64_t number = 0; ///< of its command
         std::string_view name;
         std::uint64_t promptId = 0;
+        std::uint64_t requestId = 0;
+        int tooManyTokens = 0; ///< of a prompt that does not fit
     };
 
     /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.
@@ -61,6 +63,8 @@ private:
     Result<void> handle(const LoadModel& command);
     Result<void> handle(const StopLoading& command);
     Result<void> handle(const UnloadModel& command);
+    Result<void> handle(const InspectModel& command);
+    Result<void> handle(const CountTokens& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);

@@ -25,7 +25,8 @@
 namespace session_test {
 
 inline const std::string kTemplate =
-    "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}[assistant]";
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}";
 
 /// Waits as the engine's thread, until it is asked to stop; `onEnter` is told before.
 inline void waitForStop(std::stop_token stop) {
