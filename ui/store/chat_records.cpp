@@ -27,6 +27,13 @@ QString stateName(MessageState state) {
     return {};
 }
 
+QString decoderTitle(const QString& decoderName) {
+    if (decoderName == QLatin1String("swift"))
+        return QStringLiteral("SWIFT");
+    QString title = decoderName.left(1).toUpper() + decoderName.mid(1);
+    return title.replace(u'_', u'-');
+}
+
 QList<StoredMessage> Chat::currentBranch() const {
     QHash<MessageId, const StoredMessage*> byId;
     for (const StoredMessage& message : messages)

@@ -32,6 +32,10 @@ enum class MessageState : std::uint8_t {
 QString roleName(MessageRole role);    ///< "user", "assistant": in files, never shown
 QString stateName(MessageState state); ///< "streaming", "finished", ...
 
+/// A decoder's name as it is shown, also where no model is loaded that could tell its title:
+/// "SWIFT", "Vanilla", "Self-sd".
+QString decoderTitle(const QString& decoderName);
+
 /// One token of an answer, and how it came about.
 struct TokenTrace {
     engine::TokenId id = engine::kNoToken;
@@ -45,7 +49,7 @@ struct TokenTrace {
 /// The figures below an answer. What was not measured is empty, never 0.
 struct MessageFigures {
     QString modelName;
-    QString decoderName; ///< DecoderInfo::title, as shown: "SWIFT", "Vanilla", ...
+    QString decoderName; ///< DecoderInfo::name: "swift", "vanilla", ...
     int promptTokens = 0;
     int outputTokens = 0;
     int steps = 0;

@@ -136,11 +136,12 @@ private slots:
         StoredMessage answer = answerOfTokens(chat, 0, 3);
         answer.id = m_store->appendMessage(answer);
         answer.state = MessageState::Finished;
-        answer.figures.decoderName = QStringLiteral("SWIFT");
+        answer.figures.decoderName = QStringLiteral("swift");
         answer.figures.speedup = 1.334;
         m_store->finishMessage(answer);
         QTRY_VERIFY(shown(0, ChatListModel::SubtitleRole).endsWith(QStringLiteral("SWIFT · 1.3×")));
         QCOMPARE(shown(0, ChatListModel::SubtitleRole).count(u':'), 1);
+        QCOMPARE(decoderTitle(QStringLiteral("vanilla")), QStringLiteral("Vanilla"));
         m_daysAhead = 1;
         QCOMPARE(shown(0, ChatListModel::SubtitleRole), QStringLiteral("SWIFT · 1.3×"));
         QVERIFY(shown(0, Qt::AccessibleTextRole).contains(QStringLiteral("one, Yesterday")));

@@ -218,7 +218,7 @@ QString ChatListModel::subtitleOf(const ChatMatch& match) const {
     else if (daysAgo > kDaysOfLastWeek || chat.decoderName.isEmpty())
         parts.append(QLocale().toString(updated.date(), QLocale::ShortFormat));
     if (!chat.decoderName.isEmpty())
-        parts.append(chat.decoderName);
+        parts.append(decoderTitle(chat.decoderName));
     if (chat.speedup)
         parts.append(QString::number(*chat.speedup, 'f', 1) + u'×');
     return parts.join(QStringLiteral(" · "));
