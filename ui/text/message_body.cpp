@@ -99,7 +99,6 @@ void MessageBody::setShowsOrigin(bool showsOrigin) {
 
 void MessageBody::setColumnWidth(int pixels) {
     m_columnWidth = pixels;
-    layOutFor(width());
     afterChange(0.0);
     update();
 }
@@ -119,13 +118,14 @@ int MessageBody::totalHeight() const {
     return static_cast<int>(m_layout.height()) + 2 * m_theme.scaled(2) + 1;
 }
 
-void MessageBody::layOutFor(int widgetWidth) {
-    m_layout.setWidth(layoutWidth(widgetWidth));
-    placeButtons();
+const MessageLayout& MessageBody::laidOut() const {
+    m_layout.setWidth(layoutWidth(width()));
+    return m_layout;
 }
 
 /// Asks for a repaint of what lies below, and for another height where it is another one.
 void MessageBody::afterChange(double unchanged) {
+    laidOut();
     placeButtons();
     const int height = totalHeight();
     const int top = static_cast<int>(std::floor(unchanged)) + m_theme.scaled(2) - 1;
@@ -138,7 +138,7 @@ void MessageBody::afterChange(double unchanged) {
 }
 
 QRect MessageBody::tokenRect(int token) const {
-    const QRectF rect = m_layout.tokenRect(token);
+    const QRectF rect = laidOut().tokenRect(token);
     if (rect.isNull())
         return {};
     return rect.translated(textInset(), m_theme.scaled(2)).toAlignedRect();
@@ -186,16 +186,10 @@ void MessageBody::copySelection() const {
 }
 
 int MessageBody::heightForWidth(int width) const {
-    if (layoutWidth(width) == m_layout.width())
-        return totalHeight();
-    // A layout of its own, so that a question does not disturb what is on the screen.
-    MessageLayout other(m_theme);
-    other.setWidth(layoutWidth(width));
-    other.setShowsOrigin(showsOrigin());
-    other.append(source(), tokens());
-    if (!m_isStreaming)
-        other.finish();
-    return static_cast<int>(other.height()) + 2 * m_theme.scaled(2) + 1;
+    // Whoever asks gives this width next, so the lines are made for it at once; laidOut() makes
+    // them anew if it comes otherwise.
+    m_layout.setWidth(layoutWidth(width));
+    return totalHeight();
 }
 
 QSize MessageBody::sizeHint() const { return {m_layout.width() + 2 * textInset(), totalHeight()}; }
@@ -203,9 +197,7 @@ QSize MessageBody::sizeHint() const { return {m_layout.width() + 2 * textInset()
 QSize MessageBody::minimumSizeHint() const { return {m_theme.scaled(120), totalHeight()}; }
 
 void MessageBody::resizeEvent(QResizeEvent* event) {
-    const int before = m_layout.width();
-    layOutFor(event->size().width());
-    if (m_layout.width() == before)
+    if (layoutWidth(event->size().width()) == layoutWidth(event->oldSize().width()))
         return;
     afterChange(0.0);
     update();
@@ -219,7 +211,7 @@ void MessageBody::paintEvent(QPaintEvent* event) {
     paint.selectionBegin = std::min(m_anchor, m_selectionEnd);
     paint.selectionEnd = std::max(m_anchor, m_selectionEnd);
     paint.ringToken = m_pinnedToken;
-    m_layout.paint(painter, paint);
+    laidOut().paint(painter, paint);
     if (m_isStreaming)
         painter.fillRect(m_layout.caretRect().translated(paint.at + QPointF(1, 0)),
                          m_theme.colours().accent);

@@ -114,7 +114,7 @@ private:
     QPointF toLayout(QPointF point) const;
     int layoutWidth(int widgetWidth) const;
     int totalHeight() const;
-    void layOutFor(int widgetWidth);
+    const MessageLayout& laidOut() const; ///< for the widget's own width
     void afterChange(double unchanged);
     void reload();
     void hover(int token, QPoint globalPosition);
@@ -126,7 +126,7 @@ private:
     bool isOwnShortcut(const QKeyEvent& event) const;
 
     const Theme& m_theme;
-    MessageLayout m_layout;
+    mutable MessageLayout m_layout; ///< its lines are a cache for one width
     bool m_isStreaming = false;
     bool m_isRingVisible = false; ///< the focus came by key
     bool m_isSelecting = false;

@@ -43,7 +43,7 @@ bool MessageBody::event(QEvent* event) {
 
 /// The target is escaped: a tool tip would take it for rich text.
 bool MessageBody::showLinkTip(QPoint position, QPoint globalPosition) {
-    const QString target = m_layout.linkAt(toLayout(position));
+    const QString target = laidOut().linkAt(toLayout(position));
     if (target.isEmpty())
         return false;
     const QString shown =
@@ -61,7 +61,7 @@ void MessageBody::mousePressEvent(QMouseEvent* event) {
     }
     m_pressedAt = event->position();
     m_isSelecting = true;
-    const int place = m_layout.sourceAt(toLayout(event->position()));
+    const int place = laidOut().sourceAt(toLayout(event->position()));
     if ((event->modifiers() & Qt::ShiftModifier) != 0)
         select(m_anchor, place);
     else
@@ -73,10 +73,10 @@ void MessageBody::mouseMoveEvent(QMouseEvent* event) {
         const bool isDrag = (event->position() - m_pressedAt).manhattanLength() >=
                             QApplication::startDragDistance() / 2.0;
         if (isDrag || m_anchor != m_selectionEnd)
-            select(m_anchor, m_layout.sourceAt(toLayout(event->position())));
+            select(m_anchor, laidOut().sourceAt(toLayout(event->position())));
         return;
     }
-    const int token = showsOrigin() ? m_layout.tokenAt(toLayout(event->position())) : -1;
+    const int token = showsOrigin() ? laidOut().tokenAt(toLayout(event->position())) : -1;
     hover(token, event->globalPosition().toPoint());
 }
 
@@ -87,13 +87,13 @@ void MessageBody::mouseReleaseEvent(QMouseEvent* event) {
     }
     m_isSelecting = false;
     if (showsOrigin() && m_anchor == m_selectionEnd)
-        setPinnedToken(m_layout.tokenAt(toLayout(event->position())));
+        setPinnedToken(laidOut().tokenAt(toLayout(event->position())));
 }
 
 void MessageBody::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton)
         return;
-    const SourceRange word = m_layout.wordAt(toLayout(event->position()));
+    const SourceRange word = laidOut().wordAt(toLayout(event->position()));
     select(word.begin, word.end);
 }
 
