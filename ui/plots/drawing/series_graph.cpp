@@ -34,7 +34,8 @@ void SeriesGraph::feed(PlotRange range, std::size_t largestCount) {
     const PointPyramid& points = m_series.points;
     const int level = points.levelFor(range, largestCount);
     const bool isUnchanged =
-        m_level == level && m_range == range && m_fedUpTo == points.appendedCount();
+        m_level == level && m_range == range && m_fedUpTo == points.appendedCount() &&
+                             m_fedSize == points.size();
     if (isUnchanged)
         return;
     const bool reachesNewest = points.isEmpty() || points.newest().x <= range.to;
@@ -47,6 +48,7 @@ void SeriesGraph::feed(PlotRange range, std::size_t largestCount) {
     m_level = level;
     m_range = range;
     m_fedUpTo = points.appendedCount();
+    m_fedSize = points.size();
     m_hasFedNewest = reachesNewest;
 }
 

@@ -35,6 +35,7 @@ private:
     int m_level = -1;
     PlotRange m_range;
     std::int64_t m_fedUpTo = 0; ///< appended points
+    std::size_t m_fedSize = 0;
     bool m_hasFedNewest = false;
 };
 
