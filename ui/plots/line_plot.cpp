@@ -24,7 +24,6 @@ void styleAxis(QCPAxis& axis, const Colours& colours) {
     axis.setSubTicks(false);
     axis.setTickLabels(false); // the plot writes them itself, inside its width
     axis.setTickLengthIn(0);
-    axis.setTickLengthOut(4);
     axis.grid()->setPen(finePen(colours.grid));
     axis.grid()->setZeroLinePen(Qt::NoPen);
     axis.grid()->setSubGridVisible(false);
@@ -100,9 +99,7 @@ void LinePlot::makeNote() {
     m_noteSentence = new QLabel(m_note);
     m_noteAction = new QPushButton(m_note);
     m_noteTitle->setTextFormat(Qt::PlainText);
-    m_noteTitle->setProperty("text", "bold");
     m_noteSentence->setTextFormat(Qt::PlainText);
-    m_noteSentence->setProperty("text", "muted");
     m_noteSentence->setWordWrap(true);
     m_noteAction->setProperty("size", "small");
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
@@ -115,6 +112,7 @@ void LinePlot::makeNote() {
     buttons->addWidget(m_noteAction);
     buttons->addStretch(1);
     column->addLayout(buttons);
+    m_note->setAutoFillBackground(true);
     m_note->hide();
 }
 
@@ -257,11 +255,22 @@ void LinePlot::applyTheme() {
     drawing.plot->setBackground(QBrush(colours.panel));
     styleAxis(*drawing.plot->xAxis, colours);
     styleAxis(*drawing.plot->yAxis, colours);
+    drawing.plot->xAxis->setTickLengthOut(4);
+    drawing.plot->yAxis->setTickLengthOut(0); // the grid lines lead to its texts
     for (SeriesGraph& graph : drawing.graphs)
         graph.applyColours(colours, false);
     const int inset = m_theme.scaled(12);
     m_note->layout()->setContentsMargins(inset, m_theme.scaled(8), inset, inset);
+    QFont title = m_theme.font(TextRole::Interface);
+    title.setWeight(QFont::DemiBold);
+    m_noteTitle->setFont(title);
     m_noteSentence->setFont(m_theme.font(TextRole::Small));
+    QPalette muted = m_noteSentence->palette();
+    muted.setColor(QPalette::WindowText, colours.muted);
+    m_noteSentence->setPalette(muted);
+    QPalette ground = m_note->palette();
+    ground.setColor(QPalette::Window, colours.panel);
+    m_note->setPalette(ground);
     updateGeometry();
     refresh();
 }

@@ -30,7 +30,10 @@ PlotTable LinePlot::table() const {
     return table;
 }
 
-QSize LinePlot::pictureSize() const { return m_drawing->plot->size(); }
+QSize LinePlot::pictureSize() const {
+    // The child has no size of its own before it was shown.
+    return {width(), height() - (m_note->isHidden() ? 0 : m_note->height())};
+}
 
 void LinePlot::drawPicture(QPaintDevice& device, QSize size) {
     Drawing& drawing = *m_drawing;

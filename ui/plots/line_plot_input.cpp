@@ -178,7 +178,10 @@ void LinePlot::keyPressEvent(QKeyEvent* event) {
 
 void LinePlot::focusInEvent(QFocusEvent* event) {
     QWidget::focusInEvent(event);
-    m_drawing->state.hasFocusRing = event->reason() != Qt::MouseFocusReason;
+    const Qt::FocusReason reason = event->reason();
+    m_drawing->state.hasFocusRing = reason == Qt::TabFocusReason ||
+                                    reason == Qt::BacktabFocusReason ||
+                                    reason == Qt::ShortcutFocusReason;
     replotCursor();
 }
 

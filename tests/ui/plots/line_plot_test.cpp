@@ -62,7 +62,7 @@ private slots:
             shown.plot.refresh();
         }
         QCOMPARE(shown.plot.replotCount(), before);
-        for (int i=0;i<6;++i) { QCoreApplication::processEvents(); qDebug() << shown.plot.replotCount()-before; }
+        shown.settle();
         QCOMPARE(shown.plot.replotCount(), before + 1);
     }
 

@@ -118,7 +118,7 @@ private slots:
                 texts += xml.text();
         }
         QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-        qDebug() << contentOf(svg).left(6000);QVERIFY(texts.contains("half & half <b>"));
+        QVERIFY(texts.contains("half & half <b>"));
 
         const QString csv = folder.filePath("speed.csv");
         QVERIFY(!saveCsv(plot.table(), csv));

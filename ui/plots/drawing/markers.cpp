@@ -17,7 +17,7 @@ void drawMarker(QPainter& painter, Marker marker, QPointF centre, double size, Q
         painter.drawEllipse(box);
         break;
     case Marker::FilledDiamond: {
-        const double reach = half * 1.6; // a diamond looks smaller than a circle of its width
+        const double reach = half * 2.1; // a diamond looks smaller than a circle of its width
         painter.setPen(Qt::NoPen);
         painter.setBrush(colour);
         painter.drawPolygon(QPolygonF({centre + QPointF(0.0, -reach),

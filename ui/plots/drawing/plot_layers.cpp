@@ -78,7 +78,7 @@ void MarkerLayer::drawSeries(QPainter& painter, const PlotSeries& series) {
     const PlotRange range{shown.lower, shown.upper};
     const int level = series.points.levelFor(range, kMostMarkers);
     const MarkerCache::Look look{series.form.marker,
-                                 state().theme.scaled(5),
+                                 state().theme.scaled(4),
                                  state().colours().*series.form.colour,
                                  mParentPlot->devicePixelRatioF()};
     const QPixmap& pixmap = m_cache.pixmap(look);
