@@ -101,7 +101,7 @@ void LinePlot::makeNote() {
     m_noteTitle->setTextFormat(Qt::PlainText);
     m_noteSentence->setTextFormat(Qt::PlainText);
     m_noteSentence->setWordWrap(true);
-    m_noteAction->setProperty("size", "small");
+    m_noteAction->setProperty("form", "small");
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
     auto* column = new QVBoxLayout(m_note);
     column->setSpacing(2);

@@ -73,7 +73,7 @@ void SpeedView::makeHeader() {
         return;
     const auto addButton = [&](const QString& text, const QString& name) {
         auto* button = new QPushButton(text, m_header);
-        button->setProperty("size", "small");
+        button->setProperty("form", "small");
         button->setCheckable(true);
         button->setAccessibleName(name);
         button->setToolTip(name);
