@@ -86,8 +86,8 @@ LinePlot::LinePlot(const Theme& theme, const QString& name, QWidget* parent)
 }
 
 LinePlot::~LinePlot() {
-    // The drawing's state goes before the child widgets do: take the plot along with it, deaf to the
-    // events of its own end.
+    // The drawing's state goes before the child widgets do: take the plot along with it, deaf to
+    // the events of its own end.
     m_drawing->plot->removeEventFilter(this);
     m_drawing->plot->disconnect(this);
     delete m_drawing->plot;

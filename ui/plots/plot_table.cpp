@@ -15,15 +15,6 @@ bool isNumber(const QVariant& cell) {
            type == QMetaType::UInt || type == QMetaType::ULongLong;
 }
 
-/// Numbers as short as they can be read back.
-QString cellText(const QVariant& cell) {
-    if (cell.typeId() != QMetaType::Double)
-        return cell.toString();
-    const double value = cell.toDouble();
-    return std::isfinite(value) ? QString::number(value, 'g', QLocale::FloatingPointShortest)
-                                : QString();
-}
-
 QString csvCell(const QVariant& cell) {
     QString text = cellText(cell);
     if (isNumber(cell))
@@ -39,6 +30,14 @@ QString csvCell(const QVariant& cell) {
 }
 
 } // namespace
+
+QString cellText(const QVariant& cell) {
+    if (cell.typeId() != QMetaType::Double)
+        return cell.toString();
+    const double value = cell.toDouble();
+    return std::isfinite(value) ? QString::number(value, 'g', QLocale::FloatingPointShortest)
+                                : QString();
+}
 
 QByteArray toCsv(const PlotTable& table) {
     QString text;

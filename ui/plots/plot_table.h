@@ -15,6 +15,9 @@ struct PlotTable {
     std::vector<std::vector<QVariant>> rows; ///< [rows][header]
 };
 
+/// A cell as text: numbers as short as they can be read back.
+QString cellText(const QVariant& cell);
+
 /// Comma-separated values as RFC 4180 has them, UTF-8. A text that a spreadsheet would take for a
 /// formula (it begins with = + - @ tab or carriage return) is quoted behind an apostrophe.
 QByteArray toCsv(const PlotTable& table);
