@@ -79,6 +79,7 @@ class SwiftSessionTest : public QObject {
 private slots:
     void aDrawnSetIsToldWithItsScoreBehindTheAnswer();
     void aDrawnSetIsToldWithItsScoreWhileAPromptRuns();
+    void aDrawnSetIsScoredBehindAStoppedAnswerToo();
     void aSetThatDoesNotFitIsRefusedEvenBeforeTheFirstPrompt();
     void lockedLayersAreTold();
 };
@@ -138,6 +139,25 @@ void SwiftSessionTest::aDrawnSetIsToldWithItsScoreWhileAPromptRuns() {
     QVERIFY(step->isBaseline || step->planId == told[1].as<PlanChanged>()->planId);
     studio.session.send(StopGeneration{});
     QVERIFY(!studio.upTo<PromptFinished>().empty());
+}
+
+void SwiftSessionTest::aDrawnSetIsScoredBehindAStoppedAnswerToo() {
+    Studio studio;
+    studio.session.send(LoadModel{"tiny"});
+    studio.choose(8.0);
+    studio.session.send(SubmitPrompt{.promptId = 1, .text = "abc", .maxTokens = 500});
+    for (int steps = 0; steps < 20; ++steps)
+        QVERIFY(!studio.upTo<StepFinished>().empty());
+    studio.session.send(StopGeneration{});
+    const auto end = studio.upTo<PromptFinished>();
+    QVERIFY(!end.empty());
+    QCOMPARE(end.back().as<PromptFinished>()->reason, FinishReason::Cancelled);
+    studio.setManually(kSet);
+    const auto told = studio.upTo<PlanChanged>();
+    QVERIFY(told.size() >= 3);
+    const auto* trial = told[told.size() - 2].as<TrialFinished>();
+    QVERIFY(trial != nullptr);
+    QCOMPARE(trial->ticks.size(), std::size_t{8});
 }
 
 void SwiftSessionTest::aSetThatDoesNotFitIsRefusedEvenBeforeTheFirstPrompt() {
