@@ -226,7 +226,7 @@ void ChatSession::onCounted(const TokensCounted& counted) {
     int overhead = counted.total;
     for (const int tokens : perMessage)
         overhead -= tokens;
-    const int length = m_run.statistics().contextLength;
+    const int length = counted.contextLength;
     const ContextFit fit = fitContext(policy(), perMessage, overhead, length);
     if (!fit.isEnough) {
         m_question =

@@ -32,6 +32,7 @@ public:
     }
 
     void loadModel(int context = 1000) {
+        m_context = context;
         engine->say(loadedModel(4, context));
         bridge->tick();
     }
@@ -42,6 +43,7 @@ public:
         engine::TokensCounted counted;
         counted.requestId = asked->requestId;
         counted.perMessage.assign(asked->messages.size(), perMessage);
+        counted.contextLength = m_context;
         counted.total = perMessage * static_cast<int>(asked->messages.size());
         engine->say(counted);
         bridge->tick();
@@ -82,6 +84,7 @@ public:
 
 private:
     QString m_folder;
+    int m_context = 0;
 };
 
 } // namespace support

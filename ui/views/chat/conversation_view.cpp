@@ -175,7 +175,7 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     m_details->setToken(tokenMarks(one).front(), card->tokenText(token));
     m_details->setPinned(isPinned);
     m_details->adjustSize();
-    const QRect place = card->body().tokenRect(token).toAlignedRect();
+    const QRect place = card->body().tokenRect(token);
     QPoint at = card->body().mapTo(this, place.bottomLeft()) + QPoint(0, m_theme.scaled(6));
     if (at.y() + m_details->height() > height())
         at.setY(card->body().mapTo(this, place.topLeft()).y() - m_details->height() -

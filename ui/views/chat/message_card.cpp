@@ -12,20 +12,6 @@
 
 namespace ui {
 
-namespace {
-
-/// A decoder's name as people write it; the registry has only the typed one.
-QString chipText(const QString& decoder) {
-    if (decoder == QLatin1String("swift"))
-        return QStringLiteral("SWIFT");
-    QString text = decoder;
-    if (!text.isEmpty())
-        text[0] = text[0].toUpper();
-    return text.replace(QLatin1Char('_'), QLatin1Char('-'));
-}
-
-} // namespace
-
 std::vector<TokenMark> tokenMarks(const QList<TokenTrace>& tokens, qsizetype first) {
     std::vector<TokenMark> marks;
     for (qsizetype i = first; i < tokens.size(); ++i) {
@@ -84,7 +70,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     m_name->setText(isUser() ? tr("You") : m_message.figures.modelName);
     row.addWidget(m_name);
     row.addWidget(m_chip);
-    m_chip->setText(chipText(m_message.figures.decoderName));
+    m_chip->setText(decoderTitle(m_message.figures.decoderName));
     m_chip->setVisible(!isUser() && !m_chip->text().isEmpty());
     row.addStretch();
     if (place.count <= 1)
