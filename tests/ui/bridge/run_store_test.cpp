@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/run_events.h"
+#include "ui/bridge/run_store.h"
+
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+PlanOutline outline(std::vector<int> attention, std::vector<int> mlp) {
+    return {4, {std::move(attention), std::move(mlp)}, 0};
+}
+
+Topics apply(RunStore& store, EventContent content, double time = 0.0) {
+    return store.apply({time, std::move(content)});
+}
+
+} // namespace
+
+class RunStoreTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void tokensStandWhereTheirTextIs() {
+        RunStore store;
+        apply(store, promptStarted(7));
+        apply(store, draftStep(7, 0, {"one", " two", " three"}, 2, " four"));
+        apply(store, TextReleased{7, "!"});
+        const Answer* answer = store.answers().latest();
+        QVERIFY(answer != nullptr);
+        QCOMPARE(answer->text, std::string("one two four!"));
+        QCOMPARE(answer->tokens.size(), std::size_t(3));
+        const AnswerToken& last = answer->tokens[2];
+        QCOMPARE(answer->text.substr(last.begin, last.end - last.begin), std::string(" four"));
+        QVERIFY(last.fact.origin == TokenOrigin::Bonus);
+        QVERIFY(answer->isRunning());
+        apply(store, promptFinished(7));
+        QVERIFY(!store.answers().isRunning());
+    }
+
+    void stepsOfAnotherPromptAreNotMixedIn() {
+        RunStore store;
+        apply(store, promptStarted(7));
+        apply(store, plainStep(8, 0, "stray", 1.0));
+        QCOMPARE(store.answers().latest()->text, std::string());
+    }
+
+    void oldAnswersLoseTheirStepsAndThenThemselves() {
+        RunStore store;
+        for (std::uint64_t id = 0; id < AnswerLog::kAnswersKept + 3; ++id) {
+            apply(store, promptStarted(id));
+            apply(store, plainStep(id, 0, "x", 1.0));
+            apply(store, promptFinished(id));
+        }
+        const auto& answers = store.answers().answers();
+        QCOMPARE(answers.size(), AnswerLog::kAnswersKept);
+        QVERIFY(answers.front().steps.empty());
+        QCOMPARE(answers.front().text, std::string("x"));
+        QCOMPARE(answers.back().steps.size(), std::size_t(1));
+    }
+
+    void aBestSetCarriesTheTrialThatFoundIt() {
+        RunStore store;
+        const PlanOutline start = outline({1}, {});
+        const PlanOutline better = outline({2}, {1});
+        apply(store, PlanChanged{1, start, 0.25, "start"});
+        QVERIFY(!store.search().current()->trial);
+        apply(store, trial("start", 0, 0.5, 0.5, start));
+        QCOMPARE(store.search().current()->trial->score, 0.5);
+        apply(store, trial("random", 1, 0.75, 0.75, better));
+        apply(store, PlanChanged{2, better, 0.5, "better"});
+        QCOMPARE(store.search().bestSets().size(), std::size_t(2));
+        QCOMPARE(store.search().current()->trial->score, 0.75);
+        QCOMPARE(store.search().current()->place, 2);
+        QCOMPARE(store.search().bestSets().front().trial->score, 0.5);
+    }
+
+    void sublayerScoresTieOutWithTheTrials() {
+        RunStore store;
+        apply(store, trial("random", 1, 0.25, 0.25, outline({1}, {2})));
+        apply(store, trial("random", 2, 0.75, 0.75, outline({2}, {2})));
+        apply(store, trial("rescore", 2, 1.0, 1.0, outline({2}, {2})));
+        const SublayerScores& attention = store.search().attention(1);
+        QCOMPARE(attention.skipped, 1);
+        QCOMPARE(attention.kept, 1);
+        QCOMPARE(*attention.meanSkipped(), 0.25);
+        QCOMPARE(*attention.meanKept(), 0.75);
+        QCOMPARE(store.search().mlp(2).skipped, 2);
+        QVERIFY(!store.search().mlp(2).meanKept());
+        QCOMPARE(*store.search().mlp(2).meanSkipped(), 0.5);
+    }
+
+    void theBaselineComesFromPlainStepsAlone() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        QVERIFY(!store.speed().baselineMs());
+        apply(store, plainStep(1, 0, "a", 20.0));
+        QVERIFY(!store.speed().baselineMs());
+        apply(store, plainStep(1, 1, "b", 30.0));
+        StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
+        drafted.draftMs = 10.0;
+        drafted.verifyMs = 20.0;
+        drafted.total.rounds = 1;
+        drafted.total.tokens = 3;
+        drafted.total.accepted = drafted.total.draftSteps = 2;
+        drafted.total.draftMs = 10.0;
+        drafted.total.verifyMs = 20.0;
+        apply(store, drafted);
+        QCOMPARE(*store.speed().baselineMs(), 25.0);
+        QCOMPARE(*store.speed().wholeSpeedup(), 2.5);
+        const auto factors = store.speed().measuredFactors();
+        QCOMPARE(factors->draftCost, 0.2);
+        QCOMPARE(factors->verifyCost, 0.8);
+        const TimeShares shares = store.speed().sharesOfLast(10.0);
+        QCOMPARE(shares.steps, 1);
+        QCOMPARE(shares.totalMs(), 30.0);
+    }
+
+    void anotherDecoderKeepsTheBaselineAnotherModelDoesNot() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        apply(store, plainStep(1, 0, "a", 20.0));
+        apply(store, plainStep(1, 1, "a", 20.0));
+        apply(store, DecoderChosen{});
+        QVERIFY(store.speed().baselineMs());
+        apply(store, loadedModel());
+        QVERIFY(!store.speed().baselineMs());
+        QVERIFY(store.search().trials().empty());
+    }
+
+    void eachEventNamesWhatItChanged() {
+        RunStore store;
+        QVERIFY(apply(store, loadedModel()).testFlag(Topic::Model));
+        QVERIFY(apply(store, promptStarted(1)).testFlag(Topic::Answers));
+        const Topics step = apply(store, plainStep(1, 0, "a", 1.0));
+        QVERIFY(step.testFlag(Topic::Answers) && step.testFlag(Topic::Speed));
+        QVERIFY(!step.testFlag(Topic::Search));
+        QCOMPARE(apply(store, Remark{"r is lowered"}), Topics(Topic::Remarks));
+        QVERIFY(apply(store, SettingsChanged{}).testFlag(Topic::Decoder));
+    }
+
+    void aFailedLoadEndsItsProgress() {
+        RunStore store;
+        apply(store, ModelLoadProgress{"a.gguf", "weights", 0.5});
+        QVERIFY(store.loading() != nullptr);
+        apply(store, EngineFailed{Error{ErrorCode::Io, "no", ""}, "load_model", 0});
+        QVERIFY(store.loading() == nullptr);
+    }
+};
+
+QTEST_APPLESS_MAIN(RunStoreTest)
+#include "run_store_test.moc"

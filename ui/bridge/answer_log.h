@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_event.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ui {
+
+/// A token of an answer and where it stands in the answer's text. A plain value.
+struct AnswerToken {
+    engine::TokenId id = engine::kNoToken;
+    std::size_t begin = 0; ///< bytes into Answer::text
+    std::size_t end = 0;
+    engine::TokenFact fact;
+    int step = 0;        ///< of this answer, from 0
+    double stepMs = 0.0; ///< of the whole step
+};
+
+/// One answer as it came. A plain value.
+struct Answer {
+    std::uint64_t promptId = 0;
+    std::string task;
+    int promptTokens = 0;
+    int reusedTokens = 0;
+    double promptPart = 0.0; ///< read so far, 0 to 1
+    double startTime = 0.0;  ///< seconds since the session began
+    std::string text;
+    std::vector<AnswerToken> tokens;
+    std::vector<engine::StepFinished> steps; ///< of recent answers only
+    std::optional<engine::PromptFinished> finished;
+    std::optional<engine::EngineFailed> failed;
+
+    bool isRunning() const { return !finished && !failed; }
+};
+
+/// The answers of this run, oldest first. Old ones lose their steps, then themselves: what people
+/// keep is in the chat store. Thread: UI.
+class AnswerLog {
+public:
+    static constexpr std::size_t kAnswersKept = 64;
+    static constexpr std::size_t kAnswersWithSteps = 8;
+
+    /// Takes what concerns answers; whether it did.
+    bool apply(const engine::EngineEvent& event);
+
+    const std::deque<Answer>& answers() const { return m_answers; }
+
+    /// The newest one, null before the first.
+    const Answer* latest() const { return m_answers.empty() ? nullptr : &m_answers.back(); }
+
+    const Answer* find(std::uint64_t promptId) const;
+
+    bool isRunning() const { return !m_answers.empty() && m_answers.back().isRunning(); }
+
+    /// The newest step that drafted, null when there is none.
+    const engine::StepFinished* latestDraft() const;
+
+private:
+    Answer* findRunning(std::uint64_t promptId);
+    void begin(const engine::PromptStarted& started, double time);
+    void addStep(const engine::StepFinished& step);
+
+    std::deque<Answer> m_answers;
+};
+
+} // namespace ui

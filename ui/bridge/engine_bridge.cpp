@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/bridge/engine_bridge.h"
+
+#include <QCoreApplication>
+#include <QEvent>
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+QEvent::Type tickEnd() {
+    static const auto type = static_cast<QEvent::Type>(QEvent::registerEventType());
+    return type;
+}
+
+} // namespace
+
+EngineBridge::EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QObject* parent)
+    : QObject(parent)
+    , m_link(std::move(link))
+    , m_store(store) {
+    m_timer.setInterval(kTickMs);
+    m_timer.setTimerType(Qt::PreciseTimer);
+    m_clock.start();
+    connect(&m_timer, &QTimer::timeout, this, &EngineBridge::tick);
+}
+
+EngineBridge::~EngineBridge() = default;
+
+bool EngineBridge::send(engine::EngineCommand command) { return m_link->send(std::move(command)); }
+
+void EngineBridge::start() { m_timer.start(); }
+
+void EngineBridge::add(Picture& picture, Topics topics) {
+    m_entries.push_back({&picture, topics, topics});
+}
+
+void EngineBridge::remove(Picture& picture) {
+    std::erase_if(m_entries, [&](const Entry& entry) { return entry.picture == &picture; });
+}
+
+void EngineBridge::markChanged(Topics topics) {
+    for (Entry& entry : m_entries)
+        entry.stale |= topics & entry.topics;
+}
+
+void EngineBridge::tick() {
+    m_tickClock.start();
+    m_isDelivering = true;
+    for (const engine::EngineEvent& event : m_link->takeEvents()) {
+        markChanged(m_store.apply(event));
+        emit eventCame(event);
+    }
+    m_isDelivering = false;
+    const bool isDue = pictureInterval() <= kTickMs || !m_pictureClock.isValid() ||
+                       m_pictureClock.elapsed() >= pictureInterval();
+    if (isDue) {
+        m_pictureClock.start();
+        refreshPictures();
+    }
+    emit tickFinished();
+    // Paint events are handled after all others, so this one comes when the tick is on the screen.
+    QCoreApplication::postEvent(this, new QEvent(tickEnd()), Qt::LowEventPriority - 1);
+}
+
+void EngineBridge::refreshPictures() {
+    // By index: a refresh may add or remove pictures.
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        Entry& entry = m_entries[i];
+        if (!entry.stale || !entry.picture->isShowing())
+            continue;
+        const Topics changed = std::exchange(entry.stale, {});
+        entry.picture->refresh(changed);
+    }
+}
+
+bool EngineBridge::event(QEvent* event) {
+    if (event->type() != tickEnd())
+        return QObject::event(event);
+    if (!m_tickClock.isValid())
+        return true;
+    const double costMs = static_cast<double>(m_tickClock.nsecsElapsed()) * 1e-6;
+    m_tickClock.invalidate();
+    if (m_pace.note(costMs, static_cast<double>(m_clock.elapsed())))
+        emit pictureIntervalChanged(pictureInterval());
+    return true;
+}
+
+} // namespace ui

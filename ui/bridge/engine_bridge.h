@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_link.h"
+#include "ui/bridge/picture_pace.h"
+#include "ui/bridge/run_store.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include <memory>
+#include <vector>
+
+namespace ui {
+
+/// Something that is drawn from the RunStore, at most once a tick.
+class Picture {
+public:
+    virtual ~Picture() = default;
+
+    /// Whether painting it now would be seen: visible, not frozen.
+    virtual bool isShowing() const = 0;
+
+    /// Brings it up to date with what changed since the last time.
+    virtual void refresh(Topics changed) = 0;
+};
+
+/// The border between engine and window: commands out; every 33 ms all events that wait go into the
+/// RunStore, and each showing picture that they concern is refreshed once. When refreshing and
+/// painting take too long for a second, pictures are refreshed less often, never the text: see
+/// pictureInterval(). Thread: UI.
+class EngineBridge : public QObject {
+    Q_OBJECT
+
+public:
+    static constexpr int kTickMs = 33;
+
+    EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QObject* parent = nullptr);
+    ~EngineBridge() override;
+
+    /// False when the engine does not take the command (a replay takes none).
+    bool send(engine::EngineCommand command);
+
+    /// Begins the ticks; before this, and without a running event loop, call tick() by hand.
+    void start();
+
+    /// A picture is refreshed from now on; `topics` are those it shows. It must be removed before
+    /// it dies.
+    void add(Picture& picture, Topics topics);
+    void remove(Picture& picture);
+
+    /// As if these had changed, e.g. when what the user points at has.
+    void markChanged(Topics topics);
+
+    /// Milliseconds between two refreshes of pictures: 33, or 100 or 250 when they cost too much.
+    int pictureInterval() const { return m_pace.intervalMs(); }
+
+    /// Empties the link once and refreshes what shows.
+    void tick();
+
+    /// For tests and screenshots: refreshes whatever is stale now, whatever the interval.
+    void refreshPictures();
+
+    /// The replay is over, or the engine gone.
+    bool isOver() const { return m_link->isOver() && !m_isDelivering; }
+
+signals:
+    /// Every event, after the store took it, in order. For what must not miss any: the chat.
+    void eventCame(const engine::EngineEvent& event);
+    void tickFinished();
+    void pictureIntervalChanged(int milliseconds);
+
+protected:
+    bool event(QEvent* event) override;
+
+private:
+    struct Entry {
+        Picture* picture;
+        Topics topics;
+        Topics stale;
+    };
+
+    std::unique_ptr<EngineLink> m_link;
+    RunStore& m_store;
+    std::vector<Entry> m_entries;
+    QTimer m_timer;
+    QElapsedTimer m_tickClock;
+    QElapsedTimer m_pictureClock;
+    PicturePace m_pace;
+    QElapsedTimer m_clock;
+    bool m_isDelivering = false;
+};
+
+} // namespace ui

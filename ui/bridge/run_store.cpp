@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/bridge/run_store.h"
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr std::size_t kRemarksKept = 200;
+
+} // namespace
+
+Topics RunStore::apply(const EngineEvent& event) {
+    Topics topics = applyModel(event) | applyDecoder(event) | applyRest(event);
+    if (m_answers.apply(event))
+        topics |= Topic::Answers;
+    if (m_search.apply(event))
+        topics |= Topic::Search;
+    if (m_speed.apply(event))
+        topics |= Topic::Speed;
+    return topics;
+}
+
+Topics RunStore::applyModel(const EngineEvent& event) {
+    if (const auto* loaded = event.as<ModelLoaded>()) {
+        m_model = *loaded;
+        m_loading.reset();
+        m_statistics = {};
+        m_statistics.contextLength = loaded->model.contextLength;
+        m_phase = DecoderPhase::Plain;
+        for (const std::string& remark : loaded->remarks)
+            m_remarks.push_back(remark);
+        return Topic::Model | Topic::Loading | Topic::Context | Topic::Remarks;
+    }
+    if (const auto* progress = event.as<ModelLoadProgress>()) {
+        m_loading = *progress;
+        return Topic::Loading;
+    }
+    if (event.as<ModelUnloaded>() != nullptr) {
+        m_model.reset();
+        m_statistics = {};
+        return Topic::Model | Topic::Context;
+    }
+    if (const auto* failed = event.as<EngineFailed>(); failed && failed->task == "load_model") {
+        m_loading.reset();
+        return Topic::Loading;
+    }
+    return {};
+}
+
+Topics RunStore::applyDecoder(const EngineEvent& event) {
+    if (const auto* chosen = event.as<DecoderChosen>()) {
+        m_decoder = chosen->info;
+        m_settings = chosen->settings;
+        m_phase = DecoderPhase::Plain;
+        return Topic::Decoder;
+    }
+    if (const auto* changed = event.as<SettingsChanged>()) {
+        m_settings = changed->settings;
+        return Topic::Decoder;
+    }
+    if (const auto* changed = event.as<SamplingChanged>()) {
+        m_sampling = changed->sampling;
+        return Topic::Decoder;
+    }
+    if (const auto* changed = event.as<PhaseChanged>()) {
+        m_phase = changed->phase;
+        return Topic::Search;
+    }
+    return {};
+}
+
+Topics RunStore::applyRest(const EngineEvent& event) {
+    if (const auto* statistics = event.as<Statistics>()) {
+        m_statistics = *statistics;
+        return Topic::Context;
+    }
+    if (const auto* remark = event.as<Remark>()) {
+        if (m_remarks.size() >= kRemarksKept)
+            m_remarks.erase(m_remarks.begin());
+        m_remarks.push_back(remark->text);
+        return Topic::Remarks;
+    }
+    if (const auto* started = event.as<RecordingStarted>()) {
+        m_recordingPath = started->path;
+        return Topic::Recording;
+    }
+    if (event.as<RecordingStopped>() != nullptr) {
+        m_recordingPath.clear();
+        return Topic::Recording;
+    }
+    return {};
+}
+
+} // namespace ui

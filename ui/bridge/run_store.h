@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_event.h"
+#include "ui/bridge/answer_log.h"
+#include "ui/bridge/search_log.h"
+#include "ui/bridge/speed_log.h"
+
+#include <QFlags>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ui {
+
+/// What of the run has changed; a view names those that it shows.
+enum class Topic {
+    Model = 1,       ///< loaded, unloaded, inspected
+    Loading = 2,     ///< how far a load has come
+    Decoder = 4,     ///< chosen, settings, sampling
+    Answers = 8,     ///< prompts and their steps
+    Search = 16,     ///< trials, best sets, phases
+    Speed = 32,      ///< times of steps
+    Context = 64,    ///< how full it is
+    Remarks = 128,   ///< sentences for the user
+    Recording = 256, ///< begun or ended
+    Selection = 512, ///< what the user points at (Selection, not RunStore)
+};
+Q_DECLARE_FLAGS(Topics, Topic)
+Q_DECLARE_OPERATORS_FOR_FLAGS(Topics)
+
+/// All that happened so far, for every view. Only apply() changes it. Thread: UI.
+class RunStore {
+public:
+    /// Takes an event; what it changed.
+    Topics apply(const engine::EngineEvent& event);
+
+    /// Null while none is loaded.
+    const engine::ModelLoaded* model() const { return m_model ? &*m_model : nullptr; }
+
+    /// Null while nothing is loaded at the moment.
+    const engine::ModelLoadProgress* loading() const { return m_loading ? &*m_loading : nullptr; }
+
+    /// Null until one was chosen.
+    const engine::DecoderInfo* decoder() const { return m_decoder ? &*m_decoder : nullptr; }
+
+    const engine::SettingValues& settings() const { return m_settings; }
+
+    const engine::SamplingOptions& sampling() const { return m_sampling; }
+
+    engine::DecoderPhase phase() const { return m_phase; }
+
+    const AnswerLog& answers() const { return m_answers; }
+
+    const SearchLog& search() const { return m_search; }
+
+    const SpeedLog& speed() const { return m_speed; }
+
+    const engine::Statistics& statistics() const { return m_statistics; }
+
+    /// The newest sentences, oldest first; at most 200.
+    const std::vector<std::string>& remarks() const { return m_remarks; }
+
+    /// Path of the recording that is written now, empty when there is none.
+    const std::string& recordingPath() const { return m_recordingPath; }
+
+private:
+    Topics applyModel(const engine::EngineEvent& event);
+    Topics applyDecoder(const engine::EngineEvent& event);
+    Topics applyRest(const engine::EngineEvent& event);
+
+    std::optional<engine::ModelLoaded> m_model;
+    std::optional<engine::ModelLoadProgress> m_loading;
+    std::optional<engine::DecoderInfo> m_decoder;
+    engine::SettingValues m_settings;
+    engine::SamplingOptions m_sampling;
+    engine::DecoderPhase m_phase = engine::DecoderPhase::Plain;
+    AnswerLog m_answers;
+    SearchLog m_search;
+    SpeedLog m_speed;
+    engine::Statistics m_statistics;
+    std::vector<std::string> m_remarks;
+    std::string m_recordingPath;
+};
+
+} // namespace ui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/view.h"
+
+#include <QPainter>
+
+namespace ui {
+
+View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_info(std::move(info)) {
+    setObjectName(m_info.id);
+    setAccessibleName(m_info.title);
+    setAccessibleDescription(m_info.explanation);
+    m_context.bridge.add(*this, m_info.topics);
+}
+
+View::~View() { m_context.bridge.remove(*this); }
+
+void View::drawFigure(QPainter& painter, const QSize& size) {
+    if (width() > 0 && height() > 0)
+        painter.scale(static_cast<double>(size.width()) / width(),
+                      static_cast<double>(size.height()) / height());
+    render(&painter, QPoint(), QRegion(), DrawChildren);
+}
+
+void View::setFrozen(bool isFrozen) {
+    if (m_isFrozen == isFrozen)
+        return;
+    m_isFrozen = isFrozen;
+    emit frozenChanged(isFrozen);
+}
+
+void View::refresh(Topics changed) {
+    ++m_refreshCount;
+    refreshView(changed);
+}
+
+void View::setSubtitle(const QString& subtitle) {
+    if (m_subtitle == subtitle)
+        return;
+    m_subtitle = subtitle;
+    emit subtitleChanged();
+}
+
+void View::setBadge(const QString& badge) {
+    if (m_badge == badge)
+        return;
+    m_badge = badge;
+    emit subtitleChanged();
+}
+
+} // namespace ui

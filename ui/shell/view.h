@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_bridge.h"
+#include "ui/bridge/run_store.h"
+#include "ui/shell/selection.h"
+#include "ui/theme/theme.h"
+
+#include <QString>
+#include <QStringList>
+#include <QWidget>
+
+#include <functional>
+#include <vector>
+
+class QPainter;
+class QUndoStack;
+
+namespace ui {
+
+/// What every view is made from; all outlive it.
+struct ViewContext {
+    const Theme& theme;
+    const RunStore& store;
+    EngineBridge& bridge;
+    Selection& selection;
+    QUndoStack& undoStack; ///< of what changes the run: skip sets, settings
+};
+
+/// The numbers of a picture, as a person reads them in a table and a program in a CSV file.
+struct FigureTable {
+    QStringList header;
+    std::vector<QStringList> rows;
+};
+
+/// What a view is, for docks, menus and people.
+struct ViewInfo {
+    QString id;          ///< for layouts: "layer_map"; never shown
+    QString title;       ///< "Layer map"
+    QString explanation; ///< one paragraph: what one looks at, and the paper's figure it mirrors
+    Topics topics;       ///< what it shows
+};
+
+/// A face of the run. It paints nothing by itself: the bridge refreshes it at most once a tick
+/// while it is visible and not frozen; what changed in the meantime is told together.
+class View : public QWidget, public Picture {
+    Q_OBJECT
+
+public:
+    View(const ViewContext& context, ViewInfo info, QWidget* parent = nullptr);
+    ~View() override;
+
+    const ViewInfo& info() const { return m_info; }
+
+    /// The muted words beside the title: which data this is. Tells subtitleChanged().
+    const QString& subtitle() const { return m_subtitle; }
+
+    /// A badge beside the title, "live" or "step 300"; empty = none. Tells subtitleChanged().
+    const QString& badge() const { return m_badge; }
+
+    /// Shown in the dock's title at the right; owned by the view's dock. May be null.
+    virtual QWidget* makeLegend(QWidget* /*parent*/) { return nullptr; }
+
+    /// The picture's numbers. Empty when it has none.
+    virtual FigureTable table() const { return {}; }
+
+    /// Draws the picture for a file, in `size` device-independent pixels; by default what is on
+    /// the screen.
+    virtual void drawFigure(QPainter& painter, const QSize& size);
+
+    /// Frozen: nothing is refreshed until it is unfrozen.
+    bool isFrozen() const { return m_isFrozen; }
+
+    void setFrozen(bool isFrozen);
+
+    bool isShowing() const override { return isVisible() && !m_isFrozen; }
+
+    /// How often it was refreshed; for tests.
+    int refreshCount() const { return m_refreshCount; }
+
+    void refresh(Topics changed) final;
+
+signals:
+    void subtitleChanged();
+    void frozenChanged(bool isFrozen);
+
+protected:
+    /// Brings the picture up to date.
+    virtual void refreshView(Topics changed) = 0;
+
+    void setSubtitle(const QString& subtitle);
+    void setBadge(const QString& badge);
+
+    const Theme& theme() const { return m_context.theme; }
+
+    const RunStore& store() const { return m_context.store; }
+
+    Selection& selection() const { return m_context.selection; }
+
+    const ViewContext& context() const { return m_context; }
+
+private:
+    ViewContext m_context;
+    ViewInfo m_info;
+    QString m_subtitle;
+    QString m_badge;
+    bool m_isFrozen = false;
+    int m_refreshCount = 0;
+};
+
+/// How a kind of view is made; all kinds together are the registry (views/all_views.h).
+struct ViewKind {
+    QString id;
+    QString title;
+    std::function<View*(const ViewContext&, QWidget* parent)> make;
+};
+
+} // namespace ui
