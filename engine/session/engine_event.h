@@ -98,11 +98,12 @@ struct StepFinished {
     int step = 0;     ///< of this prompt, from 0
     std::string text; ///< that became certain, of all tokens together
     std::vector<EmittedToken> tokens;
-    std::vector<DraftNode> draft;    ///< the draft tree, parents before children
-    std::vector<int> path;           ///< accepted nodes of it, in order
-    std::vector<double> confidences; ///< [draft steps] probability of each first choice
-    std::uint64_t planId = 0;        ///< what was drafted with; 0 = the full model
-    bool isBaseline = false;         ///< by the full model alone, left out of M and acceptance
+    std::vector<DraftNode> draft;        ///< the draft tree, parents before children
+    std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
+    std::vector<int> path;               ///< accepted nodes of it, in order
+    std::vector<double> confidences;     ///< [draft steps] probability of each first choice
+    std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
+    bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
     int verifiedRows = 0;
     double draftMs = 0.0;
     double verifyMs = 0.0;

@@ -196,6 +196,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("text", r.text);
     visit("tokens", r.tokens);
     visit("draft", r.draft);
+    visit("draft_texts", r.draftTexts);
     visit("path", r.path);
     visit("confidences", r.confidences);
     visit("plan_id", r.planId);

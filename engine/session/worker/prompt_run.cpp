@@ -17,6 +17,14 @@ std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
     return tokens;
 }
 
+std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer) {
+    std::vector<std::string> texts;
+    for (const DraftNode& node : draft.nodes())
+        texts.push_back(tokenizer != nullptr ? readableToken(*tokenizer, node.token)
+                                             : std::string());
+    return texts;
+}
+
 } // namespace
 
 Result<void> PromptRun::run() {
@@ -95,6 +103,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .text = std::string(details.text),
         .tokens = emittedTokens(details),
         .draft = {nodes.begin(), nodes.end()},
+        .draftTexts = draftTexts(step.draft, m_setup.model.tokenizer.get()),
         .path = step.path,
         .confidences = {confidences.begin(), confidences.end()},
         .planId = step.planId,

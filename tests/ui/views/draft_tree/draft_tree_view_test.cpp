@@ -30,7 +30,7 @@ StepFinished combStep() {
 
 } // namespace
 
-class DraftTreeTest : public QObject {
+class DraftTreeViewTest : public QObject {
     Q_OBJECT
 
     Theme m_theme;
@@ -151,5 +151,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(DraftTreeTest)
-#include "draft_tree_test.moc"
+QTEST_MAIN(DraftTreeViewTest)
+#include "draft_tree_view_test.moc"
