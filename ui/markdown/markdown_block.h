@@ -29,6 +29,8 @@ struct TextRun {
     bool isVerbatim = true; ///< character i is source character sourceBegin + i
     unsigned style = kPlainText;
     int link = -1; ///< index into Block::links
+
+    bool operator==(const TextRun&) const = default;
 };
 
 /// A stretch of shown text that is laid out on its own. Runs follow one another and ascend in the
@@ -37,6 +39,8 @@ struct StyledText {
     QString text;
     std::vector<TextRun> runs;
     int newline = -1; ///< source offset of the line end behind a line of code; -1 = none
+
+    bool operator==(const StyledText&) const = default;
 };
 
 enum class BlockKind : std::uint8_t { Paragraph, Heading, Code, Table, Rule };
@@ -50,6 +54,8 @@ enum class CellAlignment : std::uint8_t { Left, Centre, Right };
 struct ItemMarker {
     int level = 0; ///< index of its item in Block::containers
     StyledText text;
+
+    bool operator==(const ItemMarker&) const = default;
 };
 
 /// A leaf of the document, with all that is around it. A plain value.
@@ -65,6 +71,8 @@ struct Block {
     QString language;              ///< of code, as written behind the fence
     std::vector<CellAlignment> columns;
     QStringList links; ///< targets, to be shown and never to be opened
+
+    bool operator==(const Block&) const = default;
 };
 
 } // namespace ui

@@ -18,6 +18,7 @@ void MarkdownDocument::clear() { *this = MarkdownDocument(); }
 
 DocumentChange MarkdownDocument::update(bool isFinished) {
     DocumentChange change{m_closedBlocks, 0};
+    const std::vector<Block> before = takeOpenBlocks();
     const auto noteFence = [&](std::size_t part) {
         if (m_closedBlocks == change.block)
             change.part = part;
@@ -46,7 +47,26 @@ DocumentChange MarkdownDocument::update(bool isFinished) {
         m_blocks.resize(m_closedBlocks);
         addParsed(begin, end);
     }
+    if (change.part > 0)
+        return change;
+    for (const Block& block : before) {
+        if (change.block >= m_blocks.size() || m_blocks[change.block] != block)
+            break;
+        ++change.block;
+    }
     return change;
+}
+
+/// What will be parsed again, to find out how much of it stays the same. The lines of an open fence
+/// stay where they are.
+std::vector<Block> MarkdownDocument::takeOpenBlocks() {
+    if (m_fence)
+        return {};
+    const auto first = m_blocks.begin() + static_cast<std::ptrdiff_t>(m_closedBlocks);
+    std::vector<Block> open(std::make_move_iterator(first),
+                            std::make_move_iterator(m_blocks.end()));
+    m_blocks.resize(m_closedBlocks);
+    return open;
 }
 
 void MarkdownDocument::openFence(int begin, const FenceLine& fence) {

@@ -48,6 +48,7 @@ public:
 
 private:
     DocumentChange update(bool isFinished);
+    std::vector<Block> takeOpenBlocks();
     void openFence(int begin, const FenceLine& fence);
     void addParsed(int begin, int end);
 

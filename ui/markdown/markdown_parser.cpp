@@ -2,8 +2,7 @@
 #include "ui/markdown/markdown_parser.h"
 
 #include "ui/markdown/plain_characters.h"
-
-#include <QByteArray>
+#include "ui/markdown/utf8_text.h"
 
 #include <algorithm>
 #include <md4c.h>
@@ -16,59 +15,6 @@ constexpr std::size_t kDeepest = 12;     ///< containers that are told; deeper o
 constexpr std::size_t kMostCells = 4000; ///< of a table
 constexpr unsigned kFlags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
                             MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEURLAUTOLINKS;
-
-/// Whether this line is the rule below a table's head.
-bool isTableRule(QStringView line) {
-    const auto isPart = [](QChar character) {
-        return QStringView(u"|:- \t\r").contains(character);
-    };
-    return line.contains(u'|') && line.contains(u'-') &&
-           std::all_of(line.begin(), line.end(), isPart);
-}
-
-/// UTF-8 of a text, and which QChar each byte belongs to. A lone surrogate or a NUL becomes
-/// U+FFFD; the dashes of a table's rule become three, because md4c knows no shorter ones.
-struct Utf8Text {
-    explicit Utf8Text(QStringView text) {
-        bytes.reserve(text.size());
-        for (qsizetype begin = 0; begin < text.size();) {
-            const auto found = text.indexOf(u'\n', begin);
-            const auto end = found < 0 ? text.size() : found + 1;
-            addLine(text, begin, end, isTableRule(text.mid(begin, end - begin).trimmed()));
-            begin = end;
-        }
-        unitOfByte.push_back(static_cast<int>(text.size()));
-    }
-
-    static bool isUnfit(QChar character) { return character.isSurrogate() || character.isNull(); }
-
-    void addLine(QStringView text, qsizetype begin, qsizetype end, bool isRule) {
-        for (qsizetype i = begin; i < end; ++i) {
-            const bool isPair =
-                text[i].isHighSurrogate() && i + 1 < end && text[i + 1].isLowSurrogate();
-            if (isPair)
-                add(QChar::surrogateToUcs4(text[i], text[i + 1]), i);
-            else
-                add(isUnfit(text[i]) ? 0xFFFD : text[i].unicode(), i);
-            if (isRule && text[i] == u'-' && (i == begin || text[i - 1] != u'-')) {
-                add(u'-', i);
-                add(u'-', i);
-            }
-            i += isPair ? 1 : 0;
-        }
-    }
-
-    void add(char32_t code, qsizetype unit) {
-        const QByteArray encoded = code < 0x80 ? QByteArray(1, static_cast<char>(code))
-                                               : QString::fromUcs4(&code, 1).toUtf8();
-        bytes += encoded;
-        unitOfByte.insert(
-            unitOfByte.end(), static_cast<std::size_t>(encoded.size()), static_cast<int>(unit));
-    }
-
-    QByteArray bytes;
-    std::vector<int> unitOfByte;
-};
 
 struct OpenList {
     bool isOrdered = false;
@@ -107,7 +53,7 @@ public:
             return static_cast<BlockBuilder*>(self)->addText(type, text, size);
         };
         const int result = md_parse(
-            m_utf8.bytes.constData(), static_cast<MD_SIZE>(m_utf8.bytes.size()), &parser, this);
+            m_utf8.bytes().constData(), static_cast<MD_SIZE>(m_utf8.bytes().size()), &parser, this);
         closeLeaf();
         return result == 0;
     }
@@ -125,6 +71,7 @@ private:
 
     void enterItem(const MD_BLOCK_LI_DETAIL& detail);
     void leaveItem();
+    void enterCell(MD_ALIGN align);
     void leaveContainer();
     void openLeaf(BlockKind kind);
     void closeLeaf();
@@ -197,17 +144,11 @@ int BlockBuilder::enterBlock(MD_BLOCKTYPE type, void* detail) {
         m_column = 0;
         break;
     case MD_BLOCK_TH:
-    case MD_BLOCK_TD: {
-        const MD_ALIGN align = static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align;
+    case MD_BLOCK_TD:
         if (m_blocks.back().parts.size() >= kMostCells)
             return 1;
-        m_blocks.back().parts.emplace_back();
-        if (m_column < m_blocks.back().columns.size())
-            m_blocks.back().columns[m_column++] = align == MD_ALIGN_RIGHT    ? CellAlignment::Right
-                                                  : align == MD_ALIGN_CENTER ? CellAlignment::Centre
-                                                                             : CellAlignment::Left;
+        enterCell(static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align);
         break;
-    }
     case MD_BLOCK_P:
     case MD_BLOCK_HTML:
         openLeaf(BlockKind::Paragraph);
@@ -216,6 +157,16 @@ int BlockBuilder::enterBlock(MD_BLOCKTYPE type, void* detail) {
         break;
     }
     return spend();
+}
+
+void BlockBuilder::enterCell(MD_ALIGN align) {
+    Block& table = m_blocks.back();
+    table.parts.emplace_back();
+    if (m_column >= table.columns.size())
+        return;
+    table.columns[m_column++] = align == MD_ALIGN_RIGHT    ? CellAlignment::Right
+                                : align == MD_ALIGN_CENTER ? CellAlignment::Centre
+                                                           : CellAlignment::Left;
 }
 
 int BlockBuilder::leaveBlock(MD_BLOCKTYPE type) {
@@ -352,11 +303,11 @@ int BlockBuilder::leaveSpan(MD_SPANTYPE) {
 
 /// In m_text; -1 when this text is md4c's own.
 int BlockBuilder::sourceOf(const MD_CHAR* text) const {
-    const auto begin = reinterpret_cast<std::uintptr_t>(m_utf8.bytes.constData());
+    const auto begin = reinterpret_cast<std::uintptr_t>(m_utf8.bytes().constData());
     const auto place = reinterpret_cast<std::uintptr_t>(text);
-    if (place < begin || place - begin > static_cast<std::uintptr_t>(m_utf8.bytes.size()))
+    if (place < begin || place - begin > static_cast<std::uintptr_t>(m_utf8.bytes().size()))
         return -1;
-    return m_utf8.unitOfByte[place - begin];
+    return m_utf8.unitOfByte(place - begin);
 }
 
 QString BlockBuilder::attributeText(const MD_ATTRIBUTE& attribute) const {

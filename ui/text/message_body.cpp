@@ -251,8 +251,10 @@ void MessageBody::placeButtons() {
                                   static_cast<int>(top),
                                   size.width(),
                                   size.height());
-        m_buttons[i]->setAccessibleName(
-            tr("Copy code block %1, %2").arg(QString::number(i + 1), blocks[block].title()));
+        const QString name =
+            tr("Copy code block %1, %2").arg(QString::number(i + 1), blocks[block].title());
+        if (m_buttons[i]->accessibleName() != name)
+            m_buttons[i]->setAccessibleName(name);
         m_buttons[i]->show();
     }
 }

@@ -121,8 +121,11 @@ void TextPiece::paintSelection(QPainter& painter,
             box = QRectF(end, lineTop(line) + m_boxTop, 0, m_boxHeight);
         box.setRight(std::max(box.right(), end) + context.theme.scaled(6));
     }
-    if (box.isEmpty())
+    if (box.width() <= 0.0)
         return;
+    // The whole height of the line, so that selected lines are one area.
+    box.setTop(lineTop(line));
+    box.setHeight(m_lineHeight);
     QColor ground = context.theme.colours().accent;
     ground.setAlphaF(context.theme.colours().isDark ? 0.40F : 0.25F);
     painter.fillRect(snapped(box.translated(paint.at), painter), ground);

@@ -256,6 +256,16 @@ private slots:
         QCOMPARE(body.messageLayout().laidOutPieces() - before, 1);
     }
 
+    void itemsOfAnOpenListAreLaidOutOnce() {
+        const Theme theme;
+        MessageBody body(theme);
+        body.resize(kWidth, 100);
+        for (int i = 0; i < 100; ++i)
+            body.append(QStringLiteral("- an item of its own\n"), {});
+        // Each item: its text and its bullet, and a little more while it is the newest.
+        QVERIFY(body.messageLayout().laidOutPieces() <= 6 * 100);
+    }
+
     void anAppendRepaintsBelowTheOpenBlockOnly() {
         const Theme theme;
         MessageBody body(theme);
