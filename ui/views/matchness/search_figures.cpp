@@ -15,7 +15,7 @@ using engine::DecoderPhase;
 
 namespace {
 
-constexpr double kLeadPart = 0.065; ///< of the room for trials
+constexpr double kLeadPart = 0.09; ///< of the room for trials
 constexpr double kTailPart = 0.24;
 constexpr int kSmallestRoom = 25; ///< trials
 
