@@ -134,8 +134,10 @@ void LinePlot::setPoints(int series, std::span<const PlotPoint> points) {
     for (const PlotPoint& point : points)
         pyramid.append(point);
     m_drawing->graphs[static_cast<std::size_t>(series)].forget();
-    m_choice.reset();
-    m_drawing->state.readout.reset();
+    if (m_choice && m_choice->series == series) {
+        m_choice.reset();
+        m_drawing->state.readout.reset();
+    }
 }
 
 void LinePlot::removeBefore(double x) {

@@ -127,8 +127,7 @@ void CursorLayer::drawCursor(QPainter& painter, const PlotCursor& cursor) const 
     constexpr double kGap = 8.0;
     const bool fitsRight = x + kGap + width <= room.right();
     const double left = fitsRight ? x + kGap : std::max<double>(room.left() + 2, x - kGap - width);
-    drawWithHalo(
-        painter, QPointF(left, room.bottom() - kGap), cursor.label, state().colours().panel);
+    drawOnVeil(painter, QPointF(left, room.bottom() - kGap), cursor.label, state().colours().panel);
 }
 
 void CursorLayer::drawReadout(QPainter& painter, const PlotReadout& readout) const {

@@ -94,7 +94,7 @@ private:
     void drawReadout(QPainter& painter, const PlotReadout& readout) const;
 };
 
-/// Writes with a ring of ground colour around it, so that it can be read across lines.
-void drawWithHalo(QPainter& painter, QPointF baseline, const QString& text, const QColor& ground);
+/// Writes on a veil of ground colour, so that it can be read across lines.
+void drawOnVeil(QPainter& painter, QPointF baseline, const QString& text, QColor ground);
 
 } // namespace ui

@@ -11,17 +11,18 @@ namespace {
 
 constexpr double kTickGap = 7.0; ///< pixels between an axis and its texts
 constexpr double kTextGap = 8.0; ///< pixels between two texts of an axis
+constexpr int kVeilAlpha = 205;
 
 } // namespace
 
-void drawWithHalo(QPainter& painter, QPointF baseline, const QString& text, const QColor& ground) {
-    const QPen pen = painter.pen();
-    painter.setPen(ground);
-    for (const int dy : {-1, 0, 1})
-        for (const int dx : {-1, 0, 1})
-            if (dx != 0 || dy != 0)
-                painter.drawText(baseline + QPointF(dx, dy), text);
-    painter.setPen(pen);
+void drawOnVeil(QPainter& painter, QPointF baseline, const QString& text, QColor ground) {
+    const QFontMetricsF metrics(painter.font());
+    const QRectF veil(baseline.x() - 2.0,
+                      baseline.y() - metrics.ascent(),
+                      metrics.horizontalAdvance(text) + 4.0,
+                      metrics.height());
+    ground.setAlpha(kVeilAlpha);
+    painter.fillRect(veil, ground);
     painter.drawText(baseline, text);
 }
 
@@ -112,6 +113,7 @@ std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series,
     wish.isBelow = series.label.isBelow;
     wish.topY = room.bottom();
     wish.bottomY = room.top();
+    bool hasPoint = false;
     const QCPRange shown = mParentPlot->xAxis->range();
     const double from = mParentPlot->xAxis->pixelToCoord(room.right() - 6.0 - wish.size.width());
     const PlotRange under{from, shown.upper};
@@ -119,10 +121,11 @@ std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series,
          series.points.pointsIn(under, series.points.levelFor(under, 500))) {
         if (!std::isfinite(point.y))
             continue;
+        hasPoint = true;
         wish.topY = std::min(wish.topY, yPixel(point.y));
         wish.bottomY = std::max(wish.bottomY, yPixel(point.y));
     }
-    return wish;
+    return hasPoint ? std::optional(wish) : std::nullopt;
 }
 
 void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
@@ -159,10 +162,10 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
         if (!places[i])
             continue;
         painter.setPen(texts[i].colour);
-        drawWithHalo(painter,
-                     QPointF(places[i]->left(), std::round(places[i]->top()) + metrics.ascent()),
-                     texts[i].text,
-                     state().colours().panel);
+        drawOnVeil(painter,
+                   QPointF(places[i]->left(), std::round(places[i]->top()) + metrics.ascent()),
+                   texts[i].text,
+                   state().colours().panel);
     }
 }
 

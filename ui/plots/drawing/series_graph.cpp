@@ -33,9 +33,8 @@ void SeriesGraph::feed(PlotRange range, std::size_t largestCount) {
         return;
     const PointPyramid& points = m_series.points;
     const int level = points.levelFor(range, largestCount);
-    const bool isUnchanged =
-        m_level == level && m_range == range && m_fedUpTo == points.appendedCount() &&
-                             m_fedSize == points.size();
+    const bool isUnchanged = m_level == level && m_range == range &&
+                             m_fedUpTo == points.appendedCount() && m_fedSize == points.size();
     if (isUnchanged)
         return;
     const bool reachesNewest = points.isEmpty() || points.newest().x <= range.to;

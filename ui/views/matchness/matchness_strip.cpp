@@ -14,7 +14,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kCellWidth = 62;  ///< pixels at 100 %, with the gap: what a usual token needs
+constexpr int kCellWidth = 60;  ///< pixels at 100 %, with the gap: what a usual token needs
 constexpr int kCellHeight = 41; ///< with the gap
 constexpr int kGap = 3;
 

@@ -81,7 +81,7 @@ void MatchnessView::makePlot() {
     x.title = tr("search step");
     x.tickCount = 5;
     AxisForm y;
-    y.tickCount = 5;
+    y.tickCount = 6;
     m_plot->setXAxis(x);
     m_plot->setYAxis(y);
     m_plot->setHeadroom(kHeadroom);

@@ -15,7 +15,7 @@ using engine::DecoderPhase;
 
 namespace {
 
-constexpr double kLeadPart = 0.065; ///< of the room for trials
+constexpr double kLeadPart = 0.09; ///< of the room for trials
 constexpr double kTailPart = 0.24;
 constexpr int kSmallestRoom = 25; ///< trials
 
@@ -175,11 +175,8 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // Older recordings know the marks alone: the place stands in for the token.
-        cell.token = i < trial.window.size() ? QString::fromStdString(trial.window[i])
-                                             : QString::number(i + 1);
-        if (!cell.isMatch && i < trial.guesses.size())
-            cell.guess = QString::fromStdString(trial.guesses[i]);
+        // The event knows the marks alone: the place stands in for the token.
+        cell.token = QString::number(i + 1);
         cells.push_back(std::move(cell));
     }
     return cells;

@@ -20,8 +20,8 @@ struct GainFinding {
     engine::SpeedFactors factors;
     int skippedSublayers = 0; ///< of the set that is drafted with, 0 when unknown
     int sublayers = 0;
-    double expected = 0.0;          ///< equation 6: c and alpha alone, times vanilla
-    double expectedFull = 0.0;      ///< with v and other costs as well
+    double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
+    double expectedFull = 0.0;           ///< with v and other costs as well
     std::optional<double> measured = {}; ///< all drafting steps, without the search
 
     /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;

@@ -13,14 +13,27 @@ void SpeedCurve::Sums::add(const SpeedPoint& point) {
     ms += point.draftMs + point.verifyMs + point.otherMs;
 }
 
+std::optional<SpeedCurve::Sample> SpeedCurve::openSample() const {
+    if (m_openMs <= 0.0)
+        return std::nullopt;
+    return Sample{m_seconds,
+                  static_cast<double>(m_openTokens) / m_openMs,
+                  m_whole.tokens > 0 ? m_whole.perMs() : 0.0};
+}
+
 void SpeedCurve::take(const SpeedPoint& point) {
     const double ms = point.totalMs();
     if (ms <= 0.0)
         return;
     m_whole.add(point);
-    m_samples.push_back({newestSeconds() + ms / 1e3,
-                         point.tokens / ms,
-                         m_whole.tokens > 0 ? m_whole.perMs() : 0.0});
+    m_seconds += ms / 1e3;
+    m_openMs += ms;
+    m_openTokens += point.tokens;
+    if (m_openMs < kSpanMs)
+        return;
+    m_samples.push_back(*openSample());
+    m_openMs = 0.0;
+    m_openTokens = 0;
 }
 
 bool SpeedCurve::update(const SpeedLog& log) {
@@ -51,12 +64,15 @@ void SpeedCurve::sumUpAnew(const SpeedLog& log) {
         tokens += points[first].isBaseline ? 0 : points[first].tokens;
     }
     m_samples.clear();
-    m_whole = {};
+    m_seconds = m_openMs = 0.0;
+    m_openTokens = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        if (i == first)
+        // A span that ends before the decoder's first step belongs to no sum.
+        if (i <= first)
             m_whole = {};
+        const std::size_t before = m_samples.size();
         take(points[i]);
-        if (i < first && !m_samples.empty())
+        if (i < first && m_samples.size() > before)
             m_samples.back().wholePerMs = 0.0;
     }
 }

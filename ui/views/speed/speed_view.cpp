@@ -7,6 +7,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -18,7 +19,7 @@ namespace ui {
 
 namespace {
 
-constexpr double kSmoothing = 0.2;      ///< weight of the newest step
+constexpr double kSmoothing = 0.2;      ///< weight of the newest .4 s
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
 constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
@@ -28,7 +29,8 @@ ViewInfo infoOf(SpeedForm form) {
         form == SpeedForm::Full ? QStringLiteral("speed") : QStringLiteral("speed_compact"),
         SpeedView::tr("Speed"),
         SpeedView::tr(
-            "How fast the text came, step by step, as a multiple of the full model's own plain "
+            "How fast the text came, .4 s by .4 s of decoding, as a multiple of the full model's "
+            "own plain "
             "steps, which are measured in the same run. Dashed and dotted lines are what "
             "equation 6 of the paper promises from the acceptance and the cost of a draft pass. "
             "Mirrors figure 6, left, of the SWIFT paper."),
@@ -90,8 +92,9 @@ void SpeedView::makePlot() {
     m_plot = new LinePlot(theme(), tr("Speed over the time of decoding"), this);
     m_plot->addSeries({tr("raw"), &Colours::rawLine});
     m_plot->addSeries({tr("whole run"), &Colours::text, LineForm::Line, Dash::Dotted});
+    m_plot->addSeries({tr("speed"), &Colours::accent});
     m_plot->addSeries(
-        {tr("speed"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true});
+        {tr("now"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true});
     m_plot->setSeriesShown(Whole, m_form == SpeedForm::Full);
     m_plot->setEmptyNote({tr("Nothing decoded yet"),
                           tr("The first answer draws its speed here, against plain steps of the "
@@ -127,16 +130,19 @@ void SpeedView::refreshView(Topics) {
         m_noGain->update(gainFinding(store()));
     setSubtitle(isInTokensPerSecond() ? tr("tokens per second, last 60 s of decoding")
                                       : tr("× vanilla, last 60 s of decoding"));
-    setBadge(m_curve.samples().empty() ? QString() : tr("live"));
+    setBadge(m_curve.isEmpty() ? QString() : tr("live"));
     m_plot->refresh();
 }
 
 bool SpeedView::isInTokensPerSecond() const {
+    // Before the first step there is nothing in either unit: the axis of speedups stands there.
+    if (m_curve.isEmpty() && !store().speed().baselineMs())
+        return false;
     return m_wantsTokens || !store().speed().baselineMs();
 }
 
 double SpeedView::unit() const {
-    return isInTokensPerSecond() ? 1e3 : *store().speed().baselineMs();
+    return isInTokensPerSecond() ? 1e3 : store().speed().baselineMs().value_or(1e3);
 }
 
 void SpeedView::updateHeader() {
@@ -151,9 +157,7 @@ void SpeedView::updateHeader() {
                                           : tr("%1 tok/s now, plain steps").arg(rate));
     } else {
         m_headline->setText(rate);
-        m_detail->setText(
-            tr("tok/s now. The baseline is not measured yet: it takes two plain steps "
-               "of the full model."));
+        m_detail->setText(tr("tok/s now; the baseline is not measured yet"));
     }
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
@@ -206,19 +210,36 @@ void SpeedView::feed(bool isAnew) {
         m_fedUnit = unit();
     }
     const auto& samples = m_curve.samples();
-    for (std::size_t i = m_fedSamples; i < samples.size(); ++i) {
-        const SpeedCurve::Sample& sample = samples[i];
-        m_smooth =
-            i == 0 ? sample.tokensPerMs : m_smooth + kSmoothing * (sample.tokensPerMs - m_smooth);
-        const double raw = sample.tokensPerMs * m_fedUnit;
-        if (m_isSmoothed)
-            m_plot->append(Raw, {sample.seconds, raw});
-        m_plot->append(Now, {sample.seconds, m_isSmoothed ? m_smooth * m_fedUnit : raw});
-        m_plot->append(
-            Whole,
-            {sample.seconds, sample.wholePerMs > 0.0 ? sample.wholePerMs * m_fedUnit : noValue()});
-    }
-    m_fedSamples = samples.size();
+    for (; m_fedSamples < samples.size(); ++m_fedSamples)
+        appendSample(samples[m_fedSamples]);
+    feedNewest();
+}
+
+void SpeedView::appendSample(const SpeedCurve::Sample& sample) {
+    m_smooth = m_fedSamples == 0 ? sample.tokensPerMs
+                                 : m_smooth + kSmoothing * (sample.tokensPerMs - m_smooth);
+    const double raw = sample.tokensPerMs * m_fedUnit;
+    if (m_isSmoothed)
+        m_plot->append(Raw, {sample.seconds, raw});
+    m_plot->append(Now, {sample.seconds, m_isSmoothed ? m_smooth * m_fedUnit : raw});
+    m_plot->append(
+        Whole,
+        {sample.seconds, sample.wholePerMs > 0.0 ? sample.wholePerMs * m_fedUnit : noValue()});
+}
+
+/// The span that has begun changes with every step: it is a line of its own, two points long.
+void SpeedView::feedNewest() {
+    std::vector<PlotPoint> points;
+    const auto& samples = m_curve.samples();
+    const double smooth = m_smooth * m_fedUnit;
+    if (!samples.empty())
+        points.push_back({samples.back().seconds,
+                          m_isSmoothed ? smooth : samples.back().tokensPerMs * m_fedUnit});
+    if (const auto open = m_curve.openSample())
+        points.push_back(
+            {open->seconds,
+             m_isSmoothed && !samples.empty() ? smooth : open->tokensPerMs * m_fedUnit});
+    m_plot->setPoints(Newest, points);
 }
 
 PlotRange SpeedView::yRange() const {
@@ -227,10 +248,8 @@ PlotRange SpeedView::yRange() const {
                            : 1.0;
     double low = 0.6 * one;
     double high = 1.8 * one;
-    if (!store().speed().baselineMs()) {
-        low = 0.0;
+    if (isInTokensPerSecond() && !store().speed().baselineMs())
         high = 0.0;
-    }
     for (const ExpectedSpeed& speed : m_expected)
         high = std::max(high, (speed.speedup + 0.1) * one);
     const double from = m_curve.newestSeconds() - kShownSeconds;
@@ -240,6 +259,8 @@ PlotRange SpeedView::yRange() const {
         low = std::min(low, sample->tokensPerMs * unit());
         high = std::max(high, sample->tokensPerMs * unit());
     }
+    if (const auto open = m_curve.openSample(); open && samples.empty())
+        high = std::max(high, open->tokensPerMs * unit());
     if (isInTokensPerSecond())
         return {0.0, high > 0.0 ? 1.1 * high : 1.0};
     high = std::min(high, kHighestSpeedup);
@@ -290,9 +311,26 @@ QString SpeedView::headline() const { return m_headline->text(); }
 QString SpeedView::detail() const { return m_detail->text(); }
 
 FigureTable SpeedView::table() const {
-    PlotTable table = m_plot->table();
-    table.header[0] = tr("seconds of decoding");
-    return figureOf(table);
+    FigureTable figure{{tr("seconds of decoding"),
+                        tr("tokens per second"),
+                        tr("speedup"),
+                        tr("speedup of the whole run")},
+                       {}};
+    const auto baselineMs = store().speed().baselineMs();
+    const auto number = [](double value) {
+        return QString::number(value, 'g', QLocale::FloatingPointShortest);
+    };
+    std::vector<SpeedCurve::Sample> samples = m_curve.samples();
+    if (const auto open = m_curve.openSample())
+        samples.push_back(*open);
+    for (const SpeedCurve::Sample& sample : samples)
+        figure.rows.push_back({number(sample.seconds),
+                               number(sample.tokensPerMs * 1e3),
+                               baselineMs ? number(sample.tokensPerMs * *baselineMs) : QString(),
+                               baselineMs && sample.wholePerMs > 0.0
+                                   ? number(sample.wholePerMs * *baselineMs)
+                                   : QString()});
+    return figure;
 }
 
 void SpeedView::drawFigure(QPainter& painter, const QSize& size) {

@@ -49,7 +49,7 @@ protected:
     void refreshView(Topics changed) override;
 
 private:
-    enum Series { Raw, Whole, Now };
+    enum Series { Raw, Whole, Now, Newest };
 
     void makeHeader();
     void makePlot();
@@ -58,6 +58,8 @@ private:
     void updateReferences();
     void updatePoints();
     void feed(bool isAnew);
+    void feedNewest();
+    void appendSample(const SpeedCurve::Sample& sample);
     void updateAxes();
     PlotRange yRange() const;
 
