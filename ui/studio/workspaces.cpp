@@ -98,7 +98,7 @@ void Studio::makeInspectWorkspace() {
     page->setHandleWidth(1);
     page->addWidget(titled(m_theme, new LayerMapView(context()), *m_viewMenu, page));
     page->addWidget(titled(m_theme, new HistoryView(context()), *m_viewMenu, page));
-    page->addWidget(titled(m_theme, new StripView(context()), *m_viewMenu, page));
+    page->addWidget(titled(m_theme, new MatchnessStripView(context()), *m_viewMenu, page));
     page->setStretchFactor(1, 1);
     workspace->setCentralWidget(page);
     const auto add = [&](View* view, Qt::DockWidgetArea area, int extent) {
