@@ -28,8 +28,8 @@ inline engine::SettingInfo setting(std::string name,
 
 inline engine::SettingInfo
 choice(std::string name, std::string title, std::vector<std::string> choices) {
-    auto made = setting(
-        std::move(name), std::move(title), engine::SettingKind::Choice, choices.front());
+    auto made =
+        setting(std::move(name), std::move(title), engine::SettingKind::Choice, choices.front());
     made.choices = std::move(choices);
     return made;
 }
@@ -67,15 +67,14 @@ inline engine::DecoderInfo swiftDecoder() {
         acting(setting("grow", "Growing r", Flag, 0.0), NewSearch),
         acting(choice("budget", "Budget", {"sublayers", "bytes"}), NewSearch)};
     info.settings[2].unit = "tokens";
-    info.profiles = {{"paper", "As the paper means it.", {}},
-                     {"code",
-                      "As published.",
-                      {{"start", std::string("odd")}, {"siblings", std::string("published")}}},
-                     {"guided",
-                      "Beyond the paper.",
-                      {{"start", std::string("influence")},
-                       {"budget", std::string("bytes")},
-                       {"grow", 1.0}}}};
+    info.profiles = {
+        {"paper", "As the paper means it.", {}},
+        {"code",
+         "As published.",
+         {{"start", std::string("odd")}, {"siblings", std::string("published")}}},
+        {"guided",
+         "Beyond the paper.",
+         {{"start", std::string("influence")}, {"budget", std::string("bytes")}, {"grow", 1.0}}}};
     return info;
 }
 
