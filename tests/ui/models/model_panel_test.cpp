@@ -63,7 +63,7 @@ class ModelPanelTest : public QObject {
 
     QPushButton* button(const QString& text) {
         for (auto* found : m_panel->findChildren<QPushButton*>())
-            if (found->text().startsWith(text) && !found->isHidden())
+            if (found->text() == text && !found->isHidden())
                 return found;
         return nullptr;
     }
