@@ -89,7 +89,7 @@ Banner::Banner(const Theme& theme, Notice notice, QWidget* parent)
 void Banner::makeButtons(QHBoxLayout& row) {
     const auto add = [&](const QString& label) {
         auto* button = new QPushButton(label, this);
-        button->setProperty("extent", "small");
+        button->setProperty("form", "small");
         row.addWidget(button);
         return button;
     };

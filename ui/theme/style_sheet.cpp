@@ -13,7 +13,7 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link", `extent` "small" (`size` is a property of every widget already); `text` of a
+// "flat" or "link", `form` "small" (`size` is a property of every widget already); `text` of a
 // label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
@@ -35,13 +35,13 @@ QLabel[text="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; }
-QPushButton[extent="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
+QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
 QPushButton:checked { background: {selection}; border-color: {accent}; color: {accent}; }
 QPushButton:disabled { color: {disabled}; border-color: {border}; background: {panel}; }
 QPushButton:focus { border: 2px solid {focus}; padding: 0 {11}px; }
-QPushButton[extent="small"]:focus { padding: 0 {7}px; }
+QPushButton[form="small"]:focus { padding: 0 {7}px; }
 QPushButton[kind="primary"] { background: {accent}; border-color: {accent}; color: {onAccent};
     font-weight: 600; }
 QPushButton[kind="primary"]:disabled { background: {panel}; border-color: {border};

@@ -25,6 +25,7 @@ constexpr std::uint64_t kGiB = 1ULL << 30;
 
 ModelReport report(std::uint64_t freeBytes) {
     return {.path = "/models/tiny.gguf",
+            .name = {},
             .family = "llama",
             .layerCount = 30,
             .types = "bf16",
@@ -90,13 +91,12 @@ private slots:
     }
 
     void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {
-        QSignalSpy wanted(m_panel.get(), &ModelPanel::inspectionWanted);
         m_panel->propose("/models/tiny.gguf");
-        QCOMPARE(wanted.size(), 1);
+        QCOMPARE(m_engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
         auto* backend = m_panel->findChildren<QComboBox*>().first();
         backend->setCurrentIndex(backend->findData("torch"));
         emit backend->activated(backend->currentIndex());
-        QCOMPARE(wanted.size(), 2);
+        QCOMPARE(m_engine->lastSent<InspectModel>()->backend, std::string("torch"));
         QVERIFY(m_engine->lastSent<LoadModel>() == nullptr);
         button("Load")->click();
         QCOMPARE(m_engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
@@ -115,6 +115,30 @@ private slots:
         QCOMPARE(sum.name, QString("Needed of 8.0 GiB free"));
         QCOMPARE(sum.value, QString("15.5 GiB"));
         QVERIFY(sum.isAlarm);
+    }
+
+    void onlyTheNewestInspectionIsShown() {
+        m_panel->propose("/models/tiny.gguf");
+        ModelInspected inspected;
+        inspected.path = "/models/tiny.gguf";
+        inspected.model = loadedModel(30).model;
+        inspected.model.name = "Tiny <b>Model</b>";
+        inspected.model.weightTypes = "Q4_1 210";
+        inspected.memory = {.weightBytes = 4 * kGiB,
+                            .cacheBytes = kGiB,
+                            .scratchBytes = 0,
+                            .passBytes = 0,
+                            .totalBytes = 5 * kGiB,
+                            .freeBytes = 4 * kGiB};
+        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId + 1;
+        say(inspected);
+        QVERIFY(button("Load anyway") == nullptr);
+        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId;
+        say(inspected);
+        QVERIFY(button("Load anyway") != nullptr);
+        const auto lists = m_panel->findChildren<FigureList*>();
+        QCOMPARE(lists.first()->rows()[2].value, QString("Q4_1 210"));
+        QCOMPARE(lists.last()->rows().back().value, QString("5.0 GiB"));
     }
 
     void theReportOfAnotherModelIsIgnored() {

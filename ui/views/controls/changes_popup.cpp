@@ -61,7 +61,7 @@ ChangesPopup::ChangesPopup(const Theme& theme,
     const int rows = std::min(kRowsShown, static_cast<int>(differences.size()));
     list->setFixedHeight(theme.scaled(30 + 24 * rows + 4));
     auto* reset = new QPushButton(tr("Reset all"), this);
-    reset->setProperty("extent", "small");
+    reset->setProperty("form", "small");
     connect(reset, &QPushButton::clicked, this, [this] {
         emit resetAllWanted();
         close();

@@ -53,7 +53,7 @@ void PresetBar::build() {
     m_chip = new QPushButton(this);
     m_chip->setObjectName("changed");
     m_chip->setCheckable(false);
-    m_chip->setProperty("extent", "small");
+    m_chip->setProperty("form", "small");
     m_chip->hide();
     m_more = new QToolButton(this);
     m_more->setObjectName("presetMenu");
@@ -279,6 +279,12 @@ void PresetBar::showDifferences() {
     popup->adjustSize();
     popup->move(mapToGlobal(QPoint(width() - popup->width() - 8, height() + 4)));
     popup->show();
+}
+
+/// Being put into another window takes fonts and colours back.
+void PresetBar::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    adoptTheme();
 }
 
 } // namespace ui

@@ -62,7 +62,9 @@ void ModelChooser::describe() {
         if (loading->stage == "weights")
             facts = tr("%1 %").arg(std::lround(100.0 * loading->part));
     } else if (const ModelLoaded* model = m_store.model()) {
-        name = RecentModels::nameOf(QString::fromStdString(model->path));
+        name = QString::fromStdString(model->model.name).simplified();
+        if (name.isEmpty())
+            name = RecentModels::nameOf(QString::fromStdString(model->path));
         facts = shortFacts(model->model);
     }
     if (name == m_name && facts == m_facts)

@@ -65,7 +65,7 @@ ModelPanel::ModelPanel(const ViewContext& viewContext,
     connect(m_more, &QPushButton::toggled, m_options, &QWidget::setVisible);
     connect(m_options, &LoadOptions::changed, this, [this] {
         if (m_stage == Stage::Chosen)
-            emit inspectionWanted(m_options->command(m_path));
+            inspect();
     });
     connect(m_list, &RecentList::opened, this, &ModelPanel::propose);
     connect(&m_recent, &RecentModels::changed, this, &ModelPanel::showStage);
@@ -163,7 +163,27 @@ void ModelPanel::propose(const QString& path) {
     clearError();
     setStage(Stage::Chosen);
     m_load->setFocus();
-    emit inspectionWanted(m_options->command(path));
+    inspect();
+}
+
+void ModelPanel::inspect() {
+    const LoadModel wanted = m_options->command(m_path);
+    context().bridge.send(InspectModel{.requestId = ++m_inspection,
+                                       .path = wanted.path,
+                                       .backend = wanted.backend,
+                                       .precision = wanted.precision,
+                                       .contextLength = wanted.contextLength});
+}
+
+/// Only the newest answer counts: the options may have changed meanwhile.
+void ModelPanel::applyInspection(const EngineEvent& event) {
+    if (const auto* inspected = event.as<ModelInspected>();
+        inspected != nullptr && inspected->requestId == m_inspection)
+        showReport(reportOf(*inspected));
+    const auto* failed = event.as<EngineFailed>();
+    if (failed != nullptr && failed->task == "inspect_model" && failed->requestId == m_inspection &&
+        m_stage == Stage::Chosen)
+        showError(failed->error);
 }
 
 void ModelPanel::showReport(const ModelReport& report) {
@@ -219,10 +239,11 @@ void ModelPanel::askForFolder() {
 }
 
 void ModelPanel::apply(const EngineEvent& event) {
+    applyInspection(event);
     if (const auto* loaded = event.as<ModelLoaded>()) {
         m_path = QString::fromStdString(loaded->path);
         clearError();
-        m_recent.add({m_path, RecentModels::nameOf(m_path)});
+        m_recent.add({m_path, QString::fromStdString(loaded->model.name)});
         setStage(Stage::Loaded);
     } else if (const auto* progress = event.as<ModelLoadProgress>()) {
         if (m_stage == Stage::Loading)
@@ -244,6 +265,13 @@ void ModelPanel::apply(const EngineEvent& event) {
 void ModelPanel::refreshView(Topics changed) {
     if (changed.testFlag(Topic::Loading) && store().loading() != nullptr)
         m_stages->setProgress(*store().loading());
+}
+
+/// Being put into another window takes fonts and colours back.
+void ModelPanel::showEvent(QShowEvent* event) {
+    View::showEvent(event);
+    adoptTheme();
+    showTitle();
 }
 
 void ModelPanel::setStage(Stage stage) {
@@ -272,8 +300,17 @@ void ModelPanel::showStage() {
     m_list->setVisible(hasRecent);
 }
 
+QString ModelPanel::shownName() const {
+    QString name;
+    if (m_stage == Stage::Loaded && store().model() != nullptr)
+        name = QString::fromStdString(store().model()->model.name);
+    else if (m_report)
+        name = m_report->name;
+    return name.isEmpty() ? RecentModels::nameOf(m_path) : name;
+}
+
 void ModelPanel::showTitle() {
-    const QString name = RecentModels::nameOf(m_path);
+    const QString name = shownName();
     m_title->setText(m_stage == Stage::Idle      ? tr("Open a model")
                      : m_stage == Stage::Loading ? tr("Opening %1").arg(name)
                                                  : name);

@@ -51,12 +51,9 @@ public:
     void askForFile();
     void askForFolder();
 
-signals:
-    /// The proposed model, and how it would be loaded: showReport() is waited for.
-    void inspectionWanted(const engine::LoadModel& command);
-
 protected:
     void refreshView(Topics changed) override;
+    void showEvent(QShowEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
@@ -64,6 +61,9 @@ private:
     void buildButtons(QVBoxLayout& column);
     void adoptTheme();
     void apply(const engine::EngineEvent& event);
+    void inspect();
+    void applyInspection(const engine::EngineEvent& event);
+    QString shownName() const;
     void setStage(Stage stage);
     void showStage();
     void showTitle();
@@ -76,6 +76,7 @@ private:
     Stage m_stage = Stage::Idle;
     QString m_path; ///< proposed, loading or loaded
     std::optional<ModelReport> m_report;
+    std::uint64_t m_inspection = 0; ///< the newest request
     QLabel* m_title = nullptr;
     QLabel* m_where = nullptr;
     QVBoxLayout* m_errorPlace = nullptr;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kKibi = 1024.0;
 
+QString say(const char* text) { return QCoreApplication::translate("ui::ModelReport", text); }
+
 } // namespace
 
 std::uint64_t ModelReport::neededBytes() const {
@@ -19,6 +21,27 @@ std::uint64_t ModelReport::neededBytes() const {
     for (const MemoryItem& item : memory)
         sum += std::min(item.bytes, std::numeric_limits<std::uint64_t>::max() - sum);
     return sum;
+}
+
+ModelReport reportOf(const engine::ModelInspected& inspected) {
+    const engine::ModelFacts& model = inspected.model;
+    const engine::MemoryFacts& memory = inspected.memory;
+    ModelReport report;
+    report.path = QString::fromStdString(inspected.path);
+    report.name = QString::fromStdString(model.name);
+    report.family = QString::fromStdString(model.architecture);
+    report.layerCount = model.layerCount;
+    report.types = QString::fromStdString(model.weightTypes);
+    report.tokenizer = QString::fromStdString(model.tokenizer);
+    report.chatTemplate = QString::fromStdString(model.chatTemplate);
+    report.modelContextLength = model.modelContextLength;
+    report.freeBytes = memory.freeBytes;
+    report.memory = {{say("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
+                     {say("Context of %1 tokens").arg(QLocale().toString(model.contextLength)),
+                      memory.cacheBytes},
+                     {say("Draft tree and search"), memory.scratchBytes},
+                     {say("Largest pass"), memory.passBytes}};
+    return report;
 }
 
 QString sizeText(std::uint64_t bytes) {
@@ -43,9 +66,7 @@ QString shortPrecision(const std::string& precision) {
 }
 
 QString shortFacts(const engine::ModelFacts& model) {
-    return QCoreApplication::translate("ui::ModelReport", "%1 \u00b7 %2 layers")
-        .arg(shortPrecision(model.precision))
-        .arg(model.layerCount);
+    return say("%1 \u00b7 %2 layers").arg(shortPrecision(model.precision)).arg(model.layerCount);
 }
 
 } // namespace ui

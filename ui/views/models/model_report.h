@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "engine/session/engine_command.h"
-#include "engine/session/session_records.h"
+#include "engine/session/engine_event.h"
 
 #include <QString>
 
@@ -20,6 +19,7 @@ struct MemoryItem {
 /// What is known of a model before it is loaded. A plain value.
 struct ModelReport {
     QString path;
+    QString name;   ///< for people
     QString family; ///< "llama"
     int layerCount = 0;
     QString types;        ///< of the weights, "bf16"
@@ -33,6 +33,9 @@ struct ModelReport {
 
     bool fits() const { return freeBytes == 0 || neededBytes() <= freeBytes; }
 };
+
+/// Which parts are listed, and how they are called: the panel's words for what the engine says.
+ModelReport reportOf(const engine::ModelInspected& inspected);
 
 /// "12.9 GiB", "640 MiB": three figures at most.
 QString sizeText(std::uint64_t bytes);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+#include "ui/views/layer_map/skip_set_facts.h"
+
+#include <QObject>
+
+#include <optional>
+
+namespace ui {
+
+/// Skip sets made by hand: sends them as settings of the decoder, undoable, and knows what was sent
+/// and is not taken up yet, so that quick changes add up. Thread: UI.
+class ManualSet : public QObject {
+    Q_OBJECT
+
+public:
+    explicit ManualSet(const ViewContext& context, QObject* parent = nullptr);
+
+    /// Why sets cannot be changed by hand now, as a sentence; empty when they can.
+    QString refusal() const;
+
+    /// Sent, but no plan of the engine shows it yet.
+    const std::optional<engine::SkipSet>& pending() const { return m_pending; }
+
+    /// Whether a set made by hand is drafted with, or about to be.
+    bool isManual() const;
+
+    /// Whether the decoder has a search and it is switched off.
+    bool isSearchOff() const;
+
+    /// Makes this the set that is drafted with and ends the search; `what` names the change in
+    /// Edit > Undo. Errors: refused().
+    void use(const engine::SkipSet& set, const QString& what);
+
+    /// Lets the search go on.
+    void resumeSearch();
+
+    /// For the undo stack: sends settings of `decoder`; false when they were not taken.
+    bool send(const engine::SettingValues& values);
+
+signals:
+    void changed();
+
+    /// A sentence for the user.
+    void refused(const QString& sentence);
+
+private:
+    void follow(const engine::EngineEvent& event);
+    void change(const engine::SettingValues& values, const QString& what);
+    const engine::SettingValue* setting(const std::string& name) const;
+    void forget();
+
+    ViewContext m_context;
+    engine::SettingValues m_sent; // not told by the engine yet
+    std::optional<engine::SkipSet> m_pending;
+};
+
+} // namespace ui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/views/layer_map/editing/manual_set.h"
+
+#include <QPointer>
+
+#include <functional>
+
+class QAction;
+class QFileDialog;
+class QInputDialog;
+class QWidget;
+
+namespace ui {
+
+/// What can be done with the set that a view shows: pin, save, load, copy. Its actions are added
+/// to the view, for its menu and keys. Thread: UI.
+class SkipSetActions : public QObject {
+    Q_OBJECT
+
+public:
+    /// `shown` gives the set on the screen, none when there is none.
+    SkipSetActions(const ViewContext& context,
+                   ManualSet& manual,
+                   std::function<std::optional<engine::PlanOutline>()> shown,
+                   QWidget* view);
+
+    /// Pins the shown set, or lets go of it when it is the pinned one.
+    void togglePin();
+    void copyText();
+    void askWhereToSave();
+    void askWhatToLoad();
+
+    /// As if chosen in the dialogs.
+    void saveTo(const QString& path);
+    void loadFrom(const QString& path);
+
+    QAction* loadAction() const { return m_load; }
+
+signals:
+    /// A sentence for the user.
+    void told(const QString& sentence);
+
+private:
+    QAction* add(const QString& text, const QString& name, void (SkipSetActions::*act)());
+    int layerCount() const;
+    std::string entryName() const;
+    void askWhichEntry(const std::map<std::string, engine::SkipSet>& sets);
+    void tellNothingShown();
+
+    ViewContext m_context;
+    ManualSet& m_manual;
+    std::function<std::optional<engine::PlanOutline>()> m_shown;
+    QWidget* m_view;
+    QAction* m_load = nullptr;
+};
+
+} // namespace ui

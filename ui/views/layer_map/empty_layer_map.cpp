@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/empty_layer_map.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace ui {
+
+/// Two rows of empty cells.
+class LayerSkeleton : public QWidget {
+public:
+    LayerSkeleton(const Theme& theme, QWidget* parent)
+        : QWidget(parent)
+        , m_theme(theme) {}
+
+    void setLayerCount(int layerCount) {
+        m_layerCount = layerCount > 0 ? layerCount : kUnknownLayers;
+        update();
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setPen(QPen(m_theme.colours().border, 0));
+        const int pitch = std::clamp(width() / m_layerCount, 2, m_theme.scaled(14));
+        const int left = std::max(0, (width() - pitch * m_layerCount) / 2);
+        const int rowHeight = height() / 2;
+        for (int row = 0; row < 2; ++row)
+            for (int layer = 0; layer < m_layerCount; ++layer)
+                painter.drawRect(left + layer * pitch,
+                                 row * rowHeight,
+                                 std::max(1, pitch - (pitch > 5 ? 3 : 2)),
+                                 rowHeight - m_theme.scaled(4));
+    }
+
+private:
+    static constexpr int kUnknownLayers = 30;
+
+    const Theme& m_theme;
+    int m_layerCount = kUnknownLayers;
+};
+
+namespace {
+
+QLabel* centredLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setAlignment(Qt::AlignCenter);
+    label->setWordWrap(true);
+    return label;
+}
+
+} // namespace
+
+EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_skeleton(new LayerSkeleton(theme, this))
+    , m_title(centredLabel(this))
+    , m_sentence(centredLabel(this))
+    , m_find(new QPushButton(tr("Find one on this chat"), this))
+    , m_load(new QPushButton(tr("Load a set..."), this))
+    , m_note(centredLabel(this)) {
+    m_title->setText(tr("No skip set yet"));
+    m_title->setProperty("text", "bold");
+    m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
+                           "the draft leaves out."));
+    m_sentence->setProperty("text", "muted");
+    m_note->setProperty("text", "small");
+    m_find->setProperty("kind", "primary");
+    m_find->setAccessibleName(m_find->text());
+    m_load->setAccessibleName(m_load->text());
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    buttons->addWidget(m_find);
+    buttons->addWidget(m_load);
+    buttons->addStretch();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addStretch();
+    column->addWidget(m_skeleton);
+    column->addWidget(m_title);
+    column->addWidget(m_sentence);
+    column->addLayout(buttons);
+    column->addWidget(m_note);
+    column->addStretch();
+    connect(m_find, &QPushButton::clicked, this, &EmptyLayerMap::findRequested);
+    connect(m_load, &QPushButton::clicked, this, &EmptyLayerMap::loadRequested);
+    connect(&theme, &Theme::changed, this, &EmptyLayerMap::arrange);
+    arrange();
+}
+
+void EmptyLayerMap::setOffer(const Offer& offer) {
+    m_offer = offer;
+    m_skeleton->setLayerCount(offer.layerCount);
+    m_note->setText(offer.note);
+    arrange();
+}
+
+void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+/// A small dock keeps the skeleton and the title.
+void EmptyLayerMap::arrange() {
+    const bool isRoomy = height() >= m_theme.scaled(170);
+    layout()->setSpacing(m_theme.scaled(8));
+    m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
+    m_skeleton->update();
+    m_sentence->setVisible(isRoomy);
+    m_find->setVisible(isRoomy && m_offer.canFind);
+    m_load->setVisible(isRoomy && m_offer.canLoad);
+    m_note->setVisible(!m_offer.note.isEmpty() && height() >= m_theme.scaled(90));
+}
+
+} // namespace ui

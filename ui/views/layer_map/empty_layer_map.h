@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+class QLabel;
+class QPushButton;
+
+namespace ui {
+
+class LayerSkeleton;
+
+/// What the layer map shows before there is a skip set: the skeleton of the picture, what it will
+/// show, and what to do. Thread: UI.
+class EmptyLayerMap : public QWidget {
+    Q_OBJECT
+
+public:
+    struct Offer {
+        int layerCount = 0; ///< 0 = not known
+        bool canFind = false;
+        bool canLoad = false;
+        QString note;
+    };
+
+    explicit EmptyLayerMap(const Theme& theme, QWidget* parent = nullptr);
+
+    void setOffer(const Offer& offer);
+
+signals:
+    void findRequested();
+    void loadRequested();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void arrange();
+
+    const Theme& m_theme;
+    Offer m_offer;
+    LayerSkeleton* m_skeleton;
+    QLabel* m_title;
+    QLabel* m_sentence;
+    QPushButton* m_find;
+    QPushButton* m_load;
+    QLabel* m_note;
+};
+
+} // namespace ui

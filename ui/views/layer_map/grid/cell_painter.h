@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/colours.h"
+#include "ui/views/layer_map/skip_set_facts.h"
+
+#include <QRect>
+
+class QPainter;
+
+namespace ui {
+
+/// How one cell of the layer map looks. A plain value.
+struct CellLook {
+    Sublayer kind = Sublayer::Attention;
+    bool isSkipped = false;
+    bool isLocked = false;
+    bool differs = false;   ///< from the set it is compared with: outlined
+    bool isCurrent = false; ///< under the pointer or the keyboard's focus
+};
+
+/// Narrower cells have neither hatch nor gaps.
+constexpr int kNarrowestHatchedCell = 4;
+
+/// Paints one cell into its section of the map, gaps included: fill by state, hatch by kind
+/// (attention diagonal, MLP dots), so that nothing rests on colour alone. Also fit for vector
+/// files: uses no clipping.
+void paintCell(QPainter& painter,
+               const QRect& section,
+               const CellLook& look,
+               const Colours& colours);
+
+/// The hatch of a kind, in a rectangle.
+void paintHatch(QPainter& painter, const QRect& area, Sublayer kind, const QColor& colour);
+
+} // namespace ui

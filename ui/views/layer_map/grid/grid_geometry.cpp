@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/grid/grid_geometry.h"
+
+#include <QCoreApplication>
+#include <QFontMetrics>
+#include <QPainter>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace ui {
+
+namespace {
+
+constexpr int kFullFormFrom = 520; // pixels of width at text size 100 %
+constexpr int kWidestPitch = 48;
+constexpr int kSmoothPitch = 20; // from here on columns that differ by a pixel look alike
+
+QString tr(const char* text) { return QCoreApplication::translate("LayerMap", text); }
+
+QString rowName(Sublayer kind, bool isMini) {
+    if (kind == Sublayer::Mlp)
+        return tr("MLP");
+    return isMini ? tr("Attn") : tr("Attention");
+}
+
+/// Columns as wide as each other where a pixel would be seen, and else all of the width.
+std::vector<int> columnEdges(const QRect& cells, int layerCount, int widestPitch) {
+    const int width = std::min(cells.width(), layerCount * widestPitch);
+    const int pitch = width / std::max(layerCount, 1);
+    const bool isShared = pitch >= kSmoothPitch || pitch < kNarrowestHatchedCell + 1;
+    std::vector<int> edges;
+    for (int i = 0; i <= layerCount; ++i)
+        edges.push_back(cells.left() +
+                        (isShared ? width * i / std::max(layerCount, 1) : pitch * i));
+    return edges;
+}
+
+int numbersHeight(const Theme& theme) {
+    return QFontMetrics(theme.font(TextRole::Small)).height() + theme.scaled(4);
+}
+
+} // namespace
+
+int rowNamesWidth(const Theme& theme, bool isMini) {
+    const QFontMetrics metrics(theme.font(isMini ? TextRole::Tiny : TextRole::Interface));
+    const QFontMetrics small(theme.font(TextRole::Small));
+    const int name = std::max(metrics.horizontalAdvance(rowName(Sublayer::Attention, isMini)),
+                              metrics.horizontalAdvance(rowName(Sublayer::Mlp, isMini)));
+    if (isMini)
+        return name + theme.scaled(8);
+    return std::max(name, small.horizontalAdvance(tr("%1 skipped").arg(100))) + theme.scaled(12);
+}
+
+int GridGeometry::greatestHeight(const Theme& theme, bool isMini) {
+    return 2 * theme.scaled(isMini ? 20 : 36) + numbersHeight(theme);
+}
+
+int GridGeometry::leastHeight(const Theme& theme) {
+    return 2 * theme.scaled(18) + numbersHeight(theme);
+}
+
+GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layerCount) {
+    GridGeometry made;
+    made.isMini = area.width() < theme.scaled(kFullFormFrom);
+    const int numbers = numbersHeight(theme);
+    const int names = rowNamesWidth(theme, made.isMini);
+    made.rowHeight = std::clamp(
+        (area.height() - numbers) / 2, theme.scaled(18), theme.scaled(made.isMini ? 20 : 36));
+    const int top = area.top() + (made.isMini ? 0 : numbers);
+    made.cells = QRect(
+        area.left() + names, top, std::max(area.width() - names, layerCount), 2 * made.rowHeight);
+    made.edges = columnEdges(made.cells, layerCount, theme.scaled(kWidestPitch));
+    made.cells.setWidth(made.edges.back() - made.cells.left());
+    made.names = QRect(area.left(), top, names, 2 * made.rowHeight);
+    made.numbers = QRect(made.cells.left(),
+                         made.isMini ? made.cells.bottom() + 1 : area.top(),
+                         made.cells.width(),
+                         numbers);
+    return made;
+}
+
+QRect GridGeometry::cell(const Cell& place) const {
+    const auto layer = static_cast<std::size_t>(place.layer);
+    const int row = place.kind == Sublayer::Attention ? 0 : 1;
+    return {
+        edges[layer], cells.top() + row * rowHeight, edges[layer + 1] - edges[layer], rowHeight};
+}
+
+std::vector<int>
+shownLayerNumbers(const GridGeometry& geometry, int labelWidth, std::optional<int> current) {
+    const int layers = geometry.layerCount();
+    if (layers <= 0)
+        return {};
+    const double pitch = static_cast<double>(geometry.cells.width()) / layers;
+    int step = layers;
+    for (const int candidate : std::array{1, 2, 5, 10, 20, 25, 50, 100})
+        if (candidate * pitch >= labelWidth) {
+            step = candidate;
+            break;
+        }
+    const auto isNear = [&](int a, int b) { return std::abs(a - b) * pitch < labelWidth; };
+    std::vector<int> shown;
+    for (int layer = 0; layer < layers - 1; layer += step) {
+        const bool isHidden =
+            (layer > 0 && isNear(layer, layers - 1)) || (current && isNear(layer, *current));
+        if (!isHidden)
+            shown.push_back(layer);
+    }
+    if (!current || *current == layers - 1 || !isNear(*current, layers - 1))
+        shown.push_back(layers - 1);
+    if (current && *current != layers - 1)
+        shown.push_back(*current);
+    return shown;
+}
+
+void paintGridLabels(QPainter& painter,
+                     const GridGeometry& geometry,
+                     const LayerMapModel& model,
+                     const Theme& theme,
+                     std::optional<int> current) {
+    const Colours& colours = theme.colours();
+    const engine::SkipSet& set = model.state().skipped;
+    for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp}) {
+        const bool isFirst = kind == Sublayer::Attention;
+        QRect row(geometry.names.left(),
+                  geometry.names.top() + (isFirst ? 0 : geometry.rowHeight),
+                  geometry.names.width(),
+                  geometry.rowHeight);
+        painter.setFont(theme.font(geometry.isMini ? TextRole::Tiny : TextRole::Interface));
+        painter.setPen(geometry.isMini ? colours.muted : colours.text);
+        const bool hasCount =
+            !geometry.isMini && geometry.rowHeight >= theme.scaled(32) && model.state().layerCount;
+        const int half = row.height() / 2;
+        const QRect name = hasCount ? row.adjusted(0, 0, 0, -half + 1) : row;
+        painter.drawText(name, Qt::AlignVCenter | Qt::AlignLeft, rowName(kind, geometry.isMini));
+        if (!hasCount)
+            continue;
+        painter.setFont(theme.font(TextRole::Small));
+        painter.setPen(colours.muted);
+        const auto count = (isFirst ? set.attention : set.mlp).size();
+        painter.drawText(row.adjusted(0, half - 1, 0, 0),
+                         Qt::AlignVCenter | Qt::AlignLeft,
+                         tr("%1 skipped").arg(count));
+    }
+    QFont font = theme.font(geometry.isMini ? TextRole::Tiny : TextRole::Small);
+    QFont bold = font;
+    bold.setWeight(QFont::DemiBold);
+    const int labelWidth =
+        QFontMetrics(bold).horizontalAdvance(QString::number(geometry.layerCount())) +
+        theme.scaled(6);
+    for (const int layer : shownLayerNumbers(geometry, labelWidth, current)) {
+        const QRect column = geometry.cell({Sublayer::Attention, layer});
+        QRect place(column.center().x() - 2 * labelWidth,
+                    geometry.numbers.top(),
+                    4 * labelWidth + 1,
+                    geometry.numbers.height());
+        painter.setFont(layer == current ? bold : font);
+        painter.setPen(layer == current ? colours.text : colours.muted);
+        painter.drawText(place, Qt::AlignCenter, QString::number(layer));
+    }
+}
+
+} // namespace ui

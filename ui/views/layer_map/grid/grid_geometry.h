@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/layer_map/grid/layer_map_model.h"
+
+#include <QRect>
+
+#include <optional>
+#include <vector>
+
+class QPainter;
+
+namespace ui {
+
+/// Where the cells and labels of a layer map stand in a rectangle. A plain value.
+struct GridGeometry {
+    /// `area` in device-independent pixels; narrow ones get the mini form: short row names, layer
+    /// numbers below.
+    static GridGeometry make(const Theme& theme, const QRect& area, int layerCount);
+
+    bool isMini = false;
+    QRect cells;
+    int rowHeight = 0;
+    std::vector<int> edges; ///< [layers + 1] left edges of the columns, then the right one
+    QRect numbers;          ///< the band of the layer numbers
+    QRect names;            ///< the column of the rows' names
+
+    int layerCount() const { return static_cast<int>(edges.size()) - 1; }
+
+    QRect cell(const Cell& place) const;
+
+    /// The height that the map takes at the most and at the least.
+    static int greatestHeight(const Theme& theme, bool isMini);
+    static int leastHeight(const Theme& theme);
+};
+
+/// Width of the column that names the rows, its gap included.
+int rowNamesWidth(const Theme& theme, bool isMini);
+
+/// The layers whose numbers are shown: as many as fit `labelWidth` each, always the last one and
+/// the current one.
+std::vector<int>
+shownLayerNumbers(const GridGeometry& geometry, int labelWidth, std::optional<int> current);
+
+/// Paints row names, counts and layer numbers; the current layer's is bold.
+void paintGridLabels(QPainter& painter,
+                     const GridGeometry& geometry,
+                     const LayerMapModel& model,
+                     const Theme& theme,
+                     std::optional<int> current);
+
+} // namespace ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/views/layer_map/grid/cell_painter.h"
+#include "ui/views/layer_map/skip_set_facts.h"
+
+#include <QAbstractTableModel>
+
+namespace ui {
+
+/// The layer map as a table of two rows, attention and MLP, and a column for each layer.
+/// A cell's words are its accessible text. Thread: UI.
+class LayerMapModel : public QAbstractTableModel {
+    Q_OBJECT
+
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    const LayerMapState& state() const { return m_state; }
+
+    /// Tells only the cells that look different from before.
+    void setState(const LayerMapState& state);
+
+    CellLook look(const Cell& cell) const;
+
+    /// "Layer 3, attention, skipped, differs from the live set".
+    QString words(const Cell& cell) const;
+
+    static Cell cellAt(const QModelIndex& index);
+
+    QModelIndex indexOf(const Cell& cell) const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    LayerMapState m_state;
+};
+
+} // namespace ui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/grid/sublayer_card.h"
+
+#include "ui/views/layer_map/grid/cell_painter.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace ui {
+
+/// A small cell, as in the map.
+class SampleLabel : public QWidget {
+public:
+    SampleLabel(const Theme& theme, QWidget* parent)
+        : QWidget(parent)
+        , m_theme(theme) {}
+
+    void setLook(const CellLook& look) {
+        m_look = look;
+        const int size = m_theme.scaled(16);
+        setFixedSize(size, size);
+        update();
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        paintCell(painter, rect(), m_look, m_theme.colours());
+    }
+
+private:
+    const Theme& m_theme;
+    CellLook m_look;
+};
+
+namespace {
+
+QString meanText(const std::optional<double>& mean) {
+    return mean ? shareText(*mean) : QStringLiteral("–");
+}
+
+void setColour(QLabel& label, const QColor& colour) {
+    QPalette palette = label.palette();
+    palette.setColor(QPalette::WindowText, colour);
+    label.setPalette(palette);
+}
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    return label;
+}
+
+} // namespace
+
+SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
+    : QFrame(parent)
+    , m_theme(theme)
+    , m_title(plainLabel(this))
+    , m_sample(new SampleLabel(theme, this))
+    , m_state(plainLabel(this))
+    , m_comparison(plainLabel(this))
+    , m_line(new QWidget(this))
+    , m_hint(plainLabel(this)) {
+    setObjectName(QStringLiteral("sublayer_card"));
+    setFocusPolicy(Qt::NoFocus);
+    auto* column = new QVBoxLayout(this);
+    auto* top = new QHBoxLayout;
+    top->addWidget(m_title);
+    top->addStretch();
+    top->addWidget(m_sample);
+    top->addWidget(m_state);
+    auto* rows = new QGridLayout;
+    rows->setColumnStretch(0, 1);
+    m_skippedBy = addRow(*rows, tr("Skipped by trials of this search"));
+    m_means = addRow(*rows, tr("Mean matchness, skipped / kept"));
+    m_saved = addRow(*rows, tr("Time saved per draft token"));
+    column->addLayout(top);
+    column->addWidget(m_comparison);
+    column->addLayout(rows);
+    column->addWidget(m_line);
+    column->addWidget(m_hint);
+    m_comparison->hide();
+    styleLabels();
+    setPinned(false);
+    hide();
+    connect(&theme, &Theme::changed, this, &SublayerCard::styleLabels);
+}
+
+QLabel* SublayerCard::addRow(QGridLayout& rows, const QString& name) {
+    const int row = static_cast<int>(m_names.size());
+    m_names.push_back(plainLabel(this));
+    m_names.back()->setText(name);
+    QLabel* figure = plainLabel(this);
+    rows.addWidget(m_names.back(), row, 0);
+    rows.addWidget(figure, row, 1, Qt::AlignRight | Qt::AlignVCenter);
+    rows.setHorizontalSpacing(m_theme.scaled(16));
+    rows.setVerticalSpacing(m_theme.scaled(4));
+    return figure;
+}
+
+void SublayerCard::styleLabels() {
+    const Colours& colours = m_theme.colours();
+    const int side = m_theme.scaled(12);
+    layout()->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
+    layout()->setSpacing(m_theme.scaled(6));
+    QFont bold = m_theme.font(TextRole::Interface);
+    bold.setWeight(QFont::DemiBold);
+    m_title->setFont(bold);
+    setColour(*m_title, colours.text);
+    QFont stateFont = m_theme.font(TextRole::Small);
+    stateFont.setWeight(QFont::DemiBold);
+    m_state->setFont(stateFont);
+    setColour(*m_state, colours.text);
+    for (QLabel* label : {m_comparison, m_hint}) {
+        label->setFont(m_theme.font(TextRole::Small));
+        setColour(*label, colours.muted);
+    }
+    for (QLabel* label : m_names) {
+        label->setFont(m_theme.font(TextRole::Small));
+        setColour(*label, colours.muted);
+    }
+    for (QLabel* label : {m_skippedBy, m_means, m_saved}) {
+        label->setFont(m_theme.font(TextRole::Figure));
+        setColour(*label, colours.text);
+    }
+    m_line->setFixedHeight(1);
+    m_line->setAutoFillBackground(true);
+    QPalette palette;
+    palette.setColor(QPalette::Window, colours.border);
+    m_line->setPalette(palette);
+    adjustSize();
+    update();
+}
+
+void SublayerCard::setFacts(const SublayerFacts& facts) {
+    m_facts = facts;
+    const bool isAttention = facts.cell.kind == Sublayer::Attention;
+    m_title->setText(
+        tr("Layer %1 · %2")
+            .arg(QString::number(facts.cell.layer), isAttention ? tr("Attention") : tr("MLP")));
+    m_sample->setLook({facts.cell.kind, facts.isSkipped, facts.isLocked, false, false});
+    m_state->setText(facts.isSkipped  ? tr("skipped")
+                     : facts.isLocked ? tr("kept, locked")
+                                      : tr("kept"));
+    m_comparison->setText(facts.comparison);
+    m_comparison->setVisible(!facts.comparison.isEmpty());
+    const std::int64_t trials = facts.scores.skipped + facts.scores.kept;
+    m_skippedBy->setText(trials == 0 ? tr("no trials yet")
+                                     : tr("%1 of %2").arg(facts.scores.skipped).arg(trials));
+    m_means->setText(QStringLiteral("%1 / %2").arg(meanText(facts.scores.meanSkipped()),
+                                                   meanText(facts.scores.meanKept())));
+    m_saved->setVisible(facts.savedMs.has_value());
+    m_names.back()->setVisible(facts.savedMs.has_value());
+    if (facts.savedMs)
+        m_saved->setText(tr("about %1 ms").arg(*facts.savedMs, 0, 'f', 2));
+    showHint();
+    adjustSize();
+}
+
+void SublayerCard::setPinned(bool isPinned) {
+    m_isPinned = isPinned;
+    setAttribute(Qt::WA_TransparentForMouseEvents, !isPinned);
+    showHint();
+    update();
+}
+
+void SublayerCard::showHint() {
+    if (m_facts.isLocked)
+        m_hint->setText(tr("Locked: the first and the last layer always run."));
+    else if (m_isPinned)
+        m_hint->setText(tr("Pinned: click the cell or press Return to let go."));
+    else
+        m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
+}
+
+void SublayerCard::showBeside(const QWidget& owner, const QRect& cell) {
+    QWidget* window = owner.window();
+    if (parentWidget() != window)
+        setParent(window);
+    adjustSize();
+    const QPoint below = owner.mapTo(window, cell.bottomLeft());
+    const QPoint above = owner.mapTo(window, cell.topLeft());
+    const int gap = m_theme.scaled(8);
+    int top = below.y() + gap;
+    if (top + height() > window->height() && above.y() - gap - height() >= 0)
+        top = above.y() - gap - height();
+    const int left = below.x() + cell.width() / 2 - width() / 2;
+    move(std::clamp(left, 0, std::max(0, window->width() - width())),
+         std::clamp(top, 0, std::max(0, window->height() - height())));
+    show();
+    raise();
+}
+
+QString SublayerCard::words() const {
+    QStringList lines{m_title->text() + QStringLiteral(", ") + m_state->text()};
+    if (!m_facts.comparison.isEmpty())
+        lines << m_facts.comparison;
+    lines << m_names[0]->text() + QStringLiteral(": ") + m_skippedBy->text();
+    lines << m_names[1]->text() + QStringLiteral(": ") + m_means->text();
+    if (m_facts.savedMs)
+        lines << m_names[2]->text() + QStringLiteral(": ") + m_saved->text();
+    return lines.join(QLatin1Char('\n'));
+}
+
+void SublayerCard::paintEvent(QPaintEvent*) {
+    const Colours& colours = m_theme.colours();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(m_isPinned ? colours.accent : colours.controlBorder, 1.0));
+    painter.setBrush(colours.tipGround);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0);
+}
+
+} // namespace ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/layer_map/skip_set_facts.h"
+
+#include <QFrame>
+
+class QGridLayout;
+class QLabel;
+
+namespace ui {
+
+class SampleLabel;
+
+/// What is known of one sublayer. A plain value.
+struct SublayerFacts {
+    Cell cell;
+    bool isSkipped = false;
+    bool isLocked = false;
+    QString comparison; ///< "The live set keeps it (outlined: differs)."; empty = none
+    SublayerScores scores;
+    std::optional<double> savedMs; ///< per token drafted
+};
+
+/// The card beside a cell of the layer map. A child of the window, so that it may lie over other
+/// views; lets the pointer through unless it is pinned. Thread: UI.
+class SublayerCard : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit SublayerCard(const Theme& theme, QWidget* parent = nullptr);
+
+    void setFacts(const SublayerFacts& facts);
+
+    bool isPinned() const { return m_isPinned; }
+
+    void setPinned(bool isPinned);
+
+    /// Shows it under a rectangle of `owner`, or above it where there is more room.
+    void showBeside(const QWidget& owner, const QRect& cell);
+
+    /// All its words, line by line; for people who hear them, and tests.
+    QString words() const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QLabel* addRow(QGridLayout& rows, const QString& name);
+    void styleLabels();
+    void showHint();
+
+    const Theme& m_theme;
+    SublayerFacts m_facts;
+    bool m_isPinned = false;
+    QLabel* m_title;
+    SampleLabel* m_sample;
+    QLabel* m_state;
+    QLabel* m_comparison;
+    std::vector<QLabel*> m_names;
+    QLabel* m_skippedBy;
+    QLabel* m_means;
+    QLabel* m_saved;
+    QWidget* m_line;
+    QLabel* m_hint;
+};
+
+} // namespace ui

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/history_view.h"
+
+#include "ui/views/layer_map/grid/grid_geometry.h"
+#include "ui/views/layer_map/history/column_slider.h"
+#include "ui/views/layer_map/history/history_columns.h"
+#include "ui/views/layer_map/history/history_painting.h"
+#include "ui/views/layer_map/history/transport_button.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QSignalBlocker>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+ViewInfo historyInfo() {
+    return {QStringLiteral("history"),
+            HistoryView::tr("History of best sets"),
+            HistoryView::tr(
+                "One column each time the search found a better skip set, its attention layers "
+                "above and its MLP layers below, coloured where they are skipped. The slider "
+                "takes all views back to that time. Mirrors figure 12 of the SWIFT paper."),
+            Topic::Model | Topic::Search | Topic::Selection};
+}
+
+QString joined(const std::vector<int>& layers) {
+    QStringList words;
+    for (const int layer : layers)
+        words << QString::number(layer);
+    return words.join(QLatin1Char(' '));
+}
+
+} // namespace
+
+HistoryView::HistoryView(const ViewContext& viewContext, QWidget* parent)
+    : View(viewContext, historyInfo(), parent) {
+    build();
+    connect(m_columns, &HistoryColumns::columnChosen, this, &HistoryView::goTo);
+    connect(m_slider, &QSlider::valueChanged, this, &HistoryView::goTo);
+    connect(m_slider, &ColumnSlider::playRequested, this, [this] { setPlaying(!m_isPlaying); });
+    connect(m_previous, &QToolButton::clicked, this, [this] { goTo(current() - 1); });
+    connect(m_next, &QToolButton::clicked, this, [this] { goTo(current() + 1); });
+    connect(m_play, &QToolButton::clicked, this, [this] { setPlaying(!m_isPlaying); });
+    connect(m_backToLive, &QPushButton::clicked, this, &HistoryView::goToLive);
+    connect(&viewContext.bridge, &EngineBridge::tickFinished, this, &HistoryView::playOn);
+    connect(&theme(), &Theme::changed, this, &HistoryView::styleParts);
+    styleParts();
+    updateAll();
+}
+
+void HistoryView::build() {
+    m_columns = new HistoryColumns(theme(), this);
+    m_transport = new QWidget(this);
+    using Sign = TransportButton::Sign;
+    m_previous = new TransportButton(theme(), Sign::Previous, tr("One change back"), m_transport);
+    m_play = new TransportButton(theme(), Sign::Play, tr("Play the history"), m_transport);
+    m_next = new TransportButton(theme(), Sign::Next, tr("One change on"), m_transport);
+    m_slider = new ColumnSlider(theme(), this);
+    m_slider->setAccessibleName(tr("Place in the history of best sets"));
+    m_info = new QLabel(this);
+    m_info->setTextFormat(Qt::PlainText);
+    m_info->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_backToLive = new QPushButton(tr("Back to live"), this);
+    m_backToLive->setProperty("kind", "primary");
+    m_backToLive->setProperty("form", "small");
+    m_backToLive->setAccessibleName(tr("Back to live"));
+    QSizePolicy policy = m_backToLive->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_backToLive->setSizePolicy(policy);
+
+    auto* buttons = new QHBoxLayout(m_transport);
+    buttons->setContentsMargins(0, 0, 0, 0);
+    buttons->setSpacing(0);
+    for (TransportButton* button : {m_previous, m_play, m_next})
+        buttons->addWidget(button);
+    buttons->addStretch();
+    auto* scrubber = new QHBoxLayout;
+    scrubber->setSpacing(0);
+    scrubber->addWidget(m_transport);
+    scrubber->addWidget(m_slider, 1);
+    auto* last = new QHBoxLayout;
+    last->addWidget(m_info, 1);
+    last->addWidget(m_backToLive);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(m_columns, 1);
+    column->addLayout(scrubber);
+    column->addLayout(last);
+}
+
+void HistoryView::styleParts() {
+    const int side = theme().scaled(12);
+    layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
+    layout()->setSpacing(theme().scaled(2));
+    m_transport->setFixedWidth(rowNamesWidth(theme(), false));
+    m_info->setFont(theme().font(TextRole::Small));
+}
+
+QSize HistoryView::sizeHint() const { return {theme().scaled(720), theme().scaled(300)}; }
+
+int HistoryView::count() const { return static_cast<int>(store().search().bestSets().size()); }
+
+int HistoryView::current() const {
+    const auto index = selection().historyIndex();
+    return index && *index >= 0 && *index < count() ? *index : count() - 1;
+}
+
+void HistoryView::refreshView(Topics) { updateAll(); }
+
+void HistoryView::updateAll() {
+    const auto index = selection().historyIndex();
+    if (index && *index >= count()) {
+        selection().setHistoryIndex(std::nullopt);
+        context().bridge.markChanged(Topic::Selection);
+    }
+    const BestSet* newest = store().search().current();
+    m_columns->setColumns(historyColumns(store().search()),
+                          newest == nullptr ? 0 : newest->change.plan.layerCount);
+    m_columns->setCurrent(count() > 0 ? std::optional(current()) : std::nullopt);
+    {
+        const QSignalBlocker blocker(m_slider);
+        m_slider->setRange(0, std::max(0, count() - 1));
+        m_slider->setValue(std::max(0, current()));
+    }
+    m_slider->update();
+    m_slider->setEnabled(count() > 1);
+    m_play->setEnabled(count() > 1);
+    m_previous->setEnabled(current() > 0);
+    m_next->setEnabled(current() < count() - 1);
+    updateInfo();
+}
+
+void HistoryView::updateInfo() {
+    const bool isBack = selection().historyIndex().has_value();
+    m_backToLive->setVisible(isBack);
+    if (count() == 0) {
+        setBadge({});
+        setSubtitle({});
+        m_info->setText(tr("Columns appear when the search finds a better skip set."));
+        return;
+    }
+    const auto place = static_cast<std::size_t>(current());
+    const HistoryColumn& column = m_columns->columns()[place];
+    setBadge(isBack ? tr("step %1").arg(column.step) : tr("live"));
+    setSubtitle(tr("one column each time the best set changed"));
+    m_info->setText(tr("%1 of %2 · column %3 of %4")
+                        .arg(columnWords(column),
+                             QString::number(store().search().trials().size()),
+                             QString::number(current() + 1),
+                             QString::number(count())));
+}
+
+void HistoryView::goTo(int index) {
+    if (count() == 0)
+        return;
+    const int place = std::clamp(index, 0, count() - 1);
+    selection().setHistoryIndex(place == count() - 1 ? std::nullopt : std::optional(place));
+    context().bridge.markChanged(Topic::Selection);
+    updateAll();
+}
+
+void HistoryView::goToLive() {
+    setPlaying(false);
+    goTo(count() - 1);
+    m_slider->setFocus();
+}
+
+void HistoryView::setPlaying(bool isPlaying) {
+    m_isPlaying = isPlaying && count() > 1;
+    m_ticks = 0;
+    if (m_isPlaying && current() == count() - 1)
+        goTo(0);
+    m_play->setSign(m_isPlaying ? TransportButton::Sign::Pause : TransportButton::Sign::Play,
+                    m_isPlaying ? tr("Pause the history") : tr("Play the history"));
+}
+
+void HistoryView::playOn() {
+    if (!m_isPlaying || !isShowing() || ++m_ticks < kTicksPerColumn)
+        return;
+    m_ticks = 0;
+    constexpr int kMostStops = 120; // so that a long history does not take minutes
+    goTo(current() + std::max(1, count() / kMostStops));
+    if (current() == count() - 1)
+        setPlaying(false);
+}
+
+FigureTable HistoryView::table() const {
+    FigureTable made;
+    made.header = {tr("Search step"),
+                   tr("Time in s"),
+                   tr("Reason"),
+                   tr("Kind of trial"),
+                   tr("Matchness"),
+                   tr("Skip ratio r"),
+                   tr("Attention layers skipped"),
+                   tr("MLP layers skipped")};
+    const std::vector<HistoryColumn> columns = historyColumns(store().search());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const BestSet& set = store().search().bestSets()[i];
+        made.rows.push_back(
+            {QString::number(columns[i].step),
+             QString::number(set.time, 'f', 3),
+             QString::fromStdString(set.change.reason),
+             QString::fromStdString(columns[i].kind),
+             columns[i].score ? QString::number(*columns[i].score, 'f', 4) : QString(),
+             QString::number(set.change.skipRatio, 'f', 3),
+             joined(columns[i].skipped.attention),
+             joined(columns[i].skipped.mlp)});
+    }
+    return made;
+}
+
+void HistoryView::drawFigure(QPainter& painter, const QSize& size) {
+    const QRect whole(QPoint(), size);
+    painter.fillRect(whole, theme().colours().panel);
+    const int margin = theme().scaled(12);
+    m_columns->paintFigure(painter, whole.adjusted(margin, margin, -margin, -margin));
+}
+
+} // namespace ui

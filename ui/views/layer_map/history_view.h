@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+
+class QLabel;
+class QPushButton;
+
+namespace ui {
+
+class ColumnSlider;
+class HistoryColumns;
+class TransportButton;
+
+/// The best sets of the search, a column for each change, with a scrubber that says at which time
+/// all views look. Thread: UI.
+class HistoryView : public View {
+    Q_OBJECT
+
+public:
+    /// Ticks of the bridge that a column stays while playing.
+    static constexpr int kTicksPerColumn = 8;
+
+    explicit HistoryView(const ViewContext& context, QWidget* parent = nullptr);
+
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    HistoryColumns& columns() { return *m_columns; }
+
+    ColumnSlider& slider() { return *m_slider; }
+
+    bool isPlaying() const { return m_isPlaying; }
+
+    /// Steps along from the column that is shown, or from the first one when that is the newest.
+    void setPlaying(bool isPlaying);
+
+    QSize sizeHint() const override;
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    void build();
+    void styleParts();
+    void updateAll();
+    void updateInfo();
+    void goTo(int index);
+    void goToLive();
+    void playOn();
+    int count() const;
+    int current() const;
+
+    HistoryColumns* m_columns = nullptr;
+    QWidget* m_transport = nullptr;
+    TransportButton* m_previous = nullptr;
+    TransportButton* m_play = nullptr;
+    TransportButton* m_next = nullptr;
+    ColumnSlider* m_slider = nullptr;
+    QLabel* m_info = nullptr;
+    QPushButton* m_backToLive = nullptr;
+    bool m_isPlaying = false;
+    int m_ticks = 0;
+};
+
+} // namespace ui

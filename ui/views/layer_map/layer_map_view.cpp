@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/layer_map_view.h"
+
+#include "ui/views/layer_map/empty_layer_map.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
+#include "ui/views/layer_map/grid/layer_legend.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+ViewInfo layerMapInfo() {
+    return {QStringLiteral("layer_map"),
+            LayerMapView::tr("Layer map"),
+            LayerMapView::tr(
+                "Each column is a layer of the model, with its attention above and its MLP below. "
+                "Coloured and hatched cells are left out when a draft is made; the full model "
+                "still checks every token, so the text stays the same. Mirrors figure 10 of the "
+                "SWIFT paper."),
+            Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
+}
+
+/// The decoder that takes a skip set and searches for one; null when there is none.
+const engine::DecoderInfo* searchingDecoder(const RunStore& store) {
+    if (store.model() == nullptr)
+        return nullptr;
+    for (const engine::DecoderInfo& decoder : store.model()->decoders)
+        if (decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr)
+            return &decoder;
+    return nullptr;
+}
+
+} // namespace
+
+LayerMapView::LayerMapView(const ViewContext& viewContext, QWidget* parent)
+    : View(viewContext, layerMapInfo(), parent)
+    , m_manual(viewContext)
+    , m_actions(new SkipSetActions(
+          viewContext, m_manual, [this] { return shownSet(); }, this)) {
+    build();
+    connect(m_grid, &LayerGrid::flipRequested, this, &LayerMapView::flip);
+    connect(m_grid, &LayerGrid::chosen, this, &LayerMapView::pinCard);
+    connect(m_grid, &LayerGrid::currentChanged, this, &LayerMapView::updateCard);
+    connect(m_resume, &QPushButton::clicked, &m_manual, &ManualSet::resumeSearch);
+    connect(m_empty, &EmptyLayerMap::findRequested, this, &LayerMapView::chooseSearchingDecoder);
+    connect(m_empty, &EmptyLayerMap::loadRequested, m_actions, &SkipSetActions::askWhatToLoad);
+    connect(&m_manual, &ManualSet::refused, this, &LayerMapView::tell);
+    connect(m_actions, &SkipSetActions::told, this, &LayerMapView::tell);
+    connect(&m_manual, &ManualSet::changed, this, [this] {
+        m_message.clear();
+        context().bridge.markChanged(Topic::Decoder);
+    });
+    connect(&theme(), &Theme::changed, this, &LayerMapView::styleParts);
+    styleParts();
+    updateMap();
+}
+
+LayerMapView::~LayerMapView() { delete m_card; }
+
+void LayerMapView::build() {
+    m_page = new QWidget(this);
+    m_grid = new LayerGrid(theme(), m_model, m_page);
+    m_miniLegend = new LayerLegend(theme(), m_page);
+    m_empty = new EmptyLayerMap(theme(), this);
+    m_manualBadge = new QLabel(tr("manual"), m_page);
+    m_notice = new QLabel(m_page);
+    m_notice->setTextFormat(Qt::PlainText);
+    m_notice->setWordWrap(true);
+    m_resume = new QPushButton(tr("Resume search"), m_page);
+    m_resume->setProperty("form", "small");
+    m_resume->setAccessibleName(tr("Resume search"));
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_manualBadge, 0, Qt::AlignVCenter);
+    row->addWidget(m_notice, 1);
+    row->addWidget(m_resume, 0, Qt::AlignVCenter);
+    auto* column = new QVBoxLayout(m_page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_grid);
+    column->addWidget(m_miniLegend);
+    column->addLayout(row);
+    column->addStretch(1);
+    auto* whole = new QVBoxLayout(this);
+    whole->addWidget(m_page);
+    whole->addWidget(m_empty);
+}
+
+void LayerMapView::styleParts() {
+    const int side = theme().scaled(12);
+    layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
+    m_page->layout()->setSpacing(theme().scaled(6));
+    m_notice->setFont(theme().font(TextRole::Small));
+    m_manualBadge->setFont(theme().font(TextRole::Tiny));
+    const QString accent = theme().colours().accent.name();
+    m_manualBadge->setStyleSheet(
+        QStringLiteral("border: 1px solid %1; color: %1; border-radius: 3px; padding: 0 %2px;")
+            .arg(accent)
+            .arg(theme().scaled(5)));
+    update();
+}
+
+QSize LayerMapView::sizeHint() const { return {theme().scaled(720), theme().scaled(120)}; }
+
+std::optional<engine::PlanOutline> LayerMapView::shownSet() const {
+    const auto& sets = store().search().bestSets();
+    const auto index = selection().historyIndex();
+    if (index && *index >= 0 && static_cast<std::size_t>(*index) < sets.size())
+        return sets[static_cast<std::size_t>(*index)].change.plan;
+    const BestSet* current = store().search().current();
+    if (const auto& pending = m_manual.pending()) {
+        const int layers = store().model() != nullptr ? store().model()->model.layerCount
+                           : current != nullptr       ? current->change.plan.layerCount
+                                                      : 0;
+        return engine::PlanOutline{layers, *pending, layers - 1};
+    }
+    return current == nullptr ? std::nullopt : std::optional(current->change.plan);
+}
+
+QString LayerMapView::notice() const { return m_notice->text(); }
+
+void LayerMapView::refreshView(Topics changed) {
+    if (changed & (Topic::Selection | Topic::Model))
+        m_message.clear();
+    updateMap();
+}
+
+void LayerMapView::updateMap() {
+    const auto shown = shownSet();
+    LayerMapState state;
+    if (shown) {
+        state.layerCount = shown->layerCount;
+        state.skipped = shown->skipped;
+        const auto& pinned = selection().pinnedSet();
+        const BestSet* live = store().search().current();
+        if (pinned && pinned->layerCount == state.layerCount) {
+            state.reference = pinned->skipped;
+            state.referenceName = tr("pinned set");
+        } else if (selection().historyIndex() && live != nullptr) {
+            state.reference = live->change.plan.skipped;
+            state.referenceName = tr("live set");
+        }
+    }
+    m_model.setState(state);
+    m_page->setVisible(shown.has_value());
+    m_empty->setVisible(!shown);
+    if (!shown)
+        updateEmpty();
+    updateTitle();
+    updateNotice();
+    updateLegends();
+    updateCard();
+}
+
+void LayerMapView::updateTitle() {
+    const LayerMapState& state = m_model.state();
+    const auto& sets = store().search().bestSets();
+    const auto index = selection().historyIndex();
+    const bool isBack = index && *index >= 0 && static_cast<std::size_t>(*index) < sets.size();
+    if (state.layerCount == 0) {
+        setBadge({});
+        setSubtitle({});
+        return;
+    }
+    setBadge(isBack ? tr("step %1").arg(sets[static_cast<std::size_t>(*index)].place) : tr("live"));
+    QString words = isBack                ? tr("best set at that time")
+                    : m_manual.isManual() ? tr("manual set")
+                                          : tr("live set");
+    if (state.reference) {
+        const SetComparison comparison = compare(state.skipped, *state.reference);
+        words = tr("%1 · %2 cells differ from the %3, Jaccard %4")
+                    .arg(words,
+                         QString::number(comparison.hamming()),
+                         state.referenceName,
+                         shareText(comparison.jaccard()));
+    }
+    setSubtitle(words);
+}
+
+QString LayerMapView::manualText() const {
+    const BestSet* current = store().search().current();
+    const bool isMeasured = !m_manual.pending() && current != nullptr && current->trial;
+    if (!isMeasured)
+        return tr("Manual set: matchness not measured yet.");
+    const engine::TrialFinished& trial = *current->trial;
+    const auto matches = std::ranges::count(trial.ticks, 1);
+    const QString text = tr("Manual set: matchness %1").arg(shareText(trial.score));
+    return trial.ticks.empty()
+               ? tr("%1.").arg(text)
+               : tr("%1, %2 of %3 tokens.").arg(text).arg(matches).arg(trial.ticks.size());
+}
+
+void LayerMapView::updateNotice() {
+    const bool isManual = m_manual.isManual() && !selection().historyIndex();
+    m_notice->setText(!m_message.isEmpty() ? m_message : isManual ? manualText() : QString());
+    m_manualBadge->setVisible(isManual);
+    m_notice->setVisible(!m_notice->text().isEmpty());
+    m_resume->setVisible(m_manual.isSearchOff() && m_manual.refusal().isEmpty() &&
+                         !selection().historyIndex());
+}
+
+void LayerMapView::updateEmpty() {
+    const engine::DecoderInfo* searching = searchingDecoder(store());
+    const bool canLoad = m_manual.refusal().isEmpty();
+    EmptyLayerMap::Offer offer;
+    offer.layerCount = store().model() != nullptr ? store().model()->model.layerCount : 0;
+    offer.canFind = searching != nullptr && !canLoad;
+    offer.canLoad = canLoad;
+    if (!m_message.isEmpty())
+        offer.note = m_message;
+    else if (store().model() == nullptr)
+        offer.note = tr("Open a model first.");
+    else if (canLoad)
+        offer.note = tr("The search begins with the next answer.");
+    else if (const auto* gamma = searching != nullptr ? searching->find("gamma") : nullptr)
+        if (const auto* tokens = std::get_if<double>(&gamma->initial))
+            offer.note = tr("It learns from the first %1 tokens of an answer.")
+                             .arg(static_cast<int>(*tokens));
+    m_empty->setOffer(offer);
+}
+
+void LayerMapView::updateLegends() {
+    const LayerMapState& state = m_model.state();
+    const CellLook attention{Sublayer::Attention, true, false, false, false};
+    const CellLook mlp{Sublayer::Mlp, true, false, false, false};
+    const CellLook kept{Sublayer::Attention, false, false, false, false};
+    const CellLook locked{Sublayer::Attention, false, true, false, false};
+    const bool isMini = m_grid->isMini();
+    m_miniLegend->setVisible(isMini);
+    m_miniLegend->setItems({{attention, tr("%1 attention").arg(state.skipped.attention.size())},
+                            {mlp, tr("%1 MLP skipped").arg(state.skipped.mlp.size())},
+                            {kept, tr("kept")}});
+    if (!m_titleLegend)
+        return;
+    std::vector<LayerLegend::Item> items;
+    if (!isMini && state.layerCount > 0)
+        items = {{attention, tr("attention skipped")},
+                 {mlp, tr("MLP skipped")},
+                 {kept, tr("kept")},
+                 {locked, tr("locked")}};
+    if (!items.empty() && state.reference) {
+        const int differing = compare(state.skipped, *state.reference).hamming();
+        items.push_back(
+            {kept, tr("differs from %1 (%2)").arg(state.referenceName).arg(differing), true});
+    }
+    m_titleLegend->setItems(std::move(items));
+}
+
+QWidget* LayerMapView::makeLegend(QWidget* parent) {
+    m_titleLegend = new LayerLegend(theme(), parent);
+    updateLegends();
+    return m_titleLegend;
+}
+
+SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
+    const CellLook look = m_model.look(cell);
+    const LayerMapState& state = m_model.state();
+    SublayerFacts facts;
+    facts.cell = cell;
+    facts.isSkipped = look.isSkipped;
+    facts.isLocked = look.isLocked;
+    if (state.reference) {
+        const bool skips = isSkipped(*state.reference, cell);
+        facts.comparison =
+            (look.differs ? (skips ? tr("The %1 skips it (outlined: differs).")
+                                   : tr("The %1 keeps it (outlined: differs)."))
+                          : (skips ? tr("The %1 skips it too.") : tr("The %1 keeps it too.")))
+                .arg(state.referenceName);
+    }
+    const SearchLog& search = store().search();
+    if (cell.layer < search.layerCount())
+        facts.scores = cell.kind == Sublayer::Attention ? search.attention(cell.layer)
+                                                        : search.mlp(cell.layer);
+    if (look.isSkipped)
+        facts.savedMs = savedMsPerSublayer(store());
+    return facts;
+}
+
+void LayerMapView::updateCard() {
+    std::optional<Cell> cell = m_grid->current();
+    if (!cell)
+        cell = m_pinnedCell;
+    if (!cell || !isVisible() || cell->layer >= m_model.state().layerCount) {
+        if (m_card)
+            m_card->hide();
+        return;
+    }
+    if (!m_card)
+        m_card = new SublayerCard(theme(), window());
+    m_card->setFacts(factsOf(*cell));
+    m_card->setPinned(m_pinnedCell == cell);
+    m_card->showBeside(*m_grid, m_grid->cellRect(*cell));
+}
+
+void LayerMapView::pinCard(const Cell& cell) {
+    m_pinnedCell = m_pinnedCell == cell ? std::nullopt : std::optional(cell);
+    updateCard();
+}
+
+void LayerMapView::flip(const Cell& cell) {
+    const LayerMapState& state = m_model.state();
+    const bool skips = isSkipped(state.skipped, cell);
+    if (!skips && isLocked(cell.layer, state.layerCount)) {
+        tell(tr("Layer %1 stays as it is: the first and the last layer are never skipped. Choose "
+                "another one.")
+                 .arg(cell.layer));
+        return;
+    }
+    const QString what = skips ? tr("keep layer %1, %2") : tr("skip layer %1, %2");
+    m_manual.use(flipped(state.skipped, cell),
+                 what.arg(QString::number(cell.layer), sublayerName(cell.kind)));
+    if (!m_manual.pending())
+        return;
+    selection().setHistoryIndex(std::nullopt);
+    context().bridge.markChanged(Topic::Selection);
+    updateMap();
+}
+
+void LayerMapView::chooseSearchingDecoder() {
+    const engine::DecoderInfo* decoder = searchingDecoder(store());
+    if (decoder == nullptr)
+        return;
+    engine::ChooseDecoder command{decoder->name};
+    const bool hasGuided = std::ranges::any_of(
+        decoder->profiles, [](const auto& profile) { return profile.name == "guided"; });
+    if (hasGuided)
+        command.settings["profile"] = std::string("guided");
+    if (!context().bridge.send(std::move(command)))
+        tell(tr("Nothing was changed: a recording is shown, and no engine runs. Load a model "
+                "first."));
+}
+
+void LayerMapView::tell(const QString& sentence) {
+    m_message = sentence;
+    updateNotice();
+    if (m_empty->isVisibleTo(this))
+        updateEmpty();
+}
+
+void LayerMapView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    updateLegends();
+    updateCard();
+}
+
+void LayerMapView::hideEvent(QHideEvent* event) {
+    View::hideEvent(event);
+    if (m_card)
+        m_card->hide();
+}
+
+FigureTable LayerMapView::table() const {
+    FigureTable made;
+    const LayerMapState& state = m_model.state();
+    made.header = {tr("Layer"),
+                   tr("Sublayer"),
+                   tr("State"),
+                   tr("Differs from the pinned or live set"),
+                   tr("Trials that skipped it"),
+                   tr("Trials"),
+                   tr("Mean matchness when skipped"),
+                   tr("Mean matchness when kept")};
+    const auto mean = [](const std::optional<double>& value) {
+        return value ? QString::number(*value, 'f', 4) : QString();
+    };
+    for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp})
+        for (int layer = 0; layer < state.layerCount; ++layer) {
+            const SublayerFacts facts = factsOf({kind, layer});
+            made.rows.push_back({QString::number(layer),
+                                 sublayerName(kind),
+                                 facts.isSkipped  ? tr("skipped")
+                                 : facts.isLocked ? tr("locked")
+                                                  : tr("kept"),
+                                 state.differs({kind, layer}) ? tr("yes") : tr("no"),
+                                 QString::number(facts.scores.skipped),
+                                 QString::number(facts.scores.skipped + facts.scores.kept),
+                                 mean(facts.scores.meanSkipped()),
+                                 mean(facts.scores.meanKept())});
+        }
+    return made;
+}
+
+void LayerMapView::drawFigure(QPainter& painter, const QSize& size) {
+    painter.fillRect(QRect(QPoint(), size), theme().colours().panel);
+    const int margin = theme().scaled(12);
+    const int legendHeight = theme().scaled(28);
+    const QRect area =
+        QRect(QPoint(), size).adjusted(margin, margin, -margin, -margin - legendHeight);
+    const GridGeometry geometry = GridGeometry::make(theme(), area, m_model.state().layerCount);
+    paintGridLabels(painter, geometry, m_model, theme(), std::nullopt);
+    for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp})
+        for (int layer = 0; layer < m_model.state().layerCount; ++layer) {
+            const Cell cell{kind, layer};
+            paintCell(painter, geometry.cell(cell), m_model.look(cell), theme().colours());
+        }
+    const int bottom = geometry.isMini ? geometry.numbers.bottom() : geometry.cells.bottom();
+    m_miniLegend->paint(painter, QRect(area.left(), bottom + 1, area.width(), legendHeight));
+}
+
+} // namespace ui

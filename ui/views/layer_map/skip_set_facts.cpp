@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/layer_map/skip_set_facts.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <iterator>
+
+namespace ui {
+
+namespace {
+
+const std::vector<int>& layersOf(const engine::SkipSet& set, Sublayer kind) {
+    return kind == Sublayer::Attention ? set.attention : set.mlp;
+}
+
+int commonCount(const std::vector<int>& a, const std::vector<int>& b) {
+    std::vector<int> common;
+    std::ranges::set_intersection(a, b, std::back_inserter(common));
+    return static_cast<int>(common.size());
+}
+
+std::size_t sizeOf(const engine::SkipSet& set) { return set.attention.size() + set.mlp.size(); }
+
+} // namespace
+
+bool isSkipped(const engine::SkipSet& set, const Cell& cell) {
+    return std::ranges::binary_search(layersOf(set, cell.kind), cell.layer);
+}
+
+engine::SkipSet flipped(engine::SkipSet set, const Cell& cell) {
+    std::vector<int>& layers = cell.kind == Sublayer::Attention ? set.attention : set.mlp;
+    const auto place = std::ranges::lower_bound(layers, cell.layer);
+    if (place != layers.end() && *place == cell.layer)
+        layers.erase(place);
+    else
+        layers.insert(place, cell.layer);
+    return set;
+}
+
+double SetComparison::jaccard() const {
+    const int united = both + onlyFirst + onlySecond;
+    return united == 0 ? 1.0 : static_cast<double>(both) / united;
+}
+
+SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second) {
+    const int both =
+        commonCount(first.attention, second.attention) + commonCount(first.mlp, second.mlp);
+    return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
+}
+
+bool isLocked(int layer, int layerCount) { return layer == 0 || layer == layerCount - 1; }
+
+std::optional<double> savedMsPerSublayer(const RunStore& store) {
+    const auto factors = store.speed().measuredFactors();
+    const auto baselineMs = store.speed().baselineMs();
+    const BestSet* current = store.search().current();
+    if (!factors || !baselineMs || current == nullptr)
+        return std::nullopt;
+    const std::size_t count = sizeOf(current->change.plan.skipped);
+    const bool isOneSize = std::ranges::all_of(store.search().bestSets(), [&](const BestSet& set) {
+        return sizeOf(set.change.plan.skipped) == count;
+    });
+    const double savedMs = *baselineMs * (1.0 - factors->draftCost);
+    if (count == 0 || !isOneSize || savedMs <= 0.0)
+        return std::nullopt;
+    return savedMs / static_cast<double>(count);
+}
+
+bool LayerMapState::differs(const Cell& cell) const {
+    return reference && isSkipped(skipped, cell) != isSkipped(*reference, cell);
+}
+
+QString sublayerName(Sublayer kind) {
+    return kind == Sublayer::Attention ? QCoreApplication::translate("LayerMap", "attention")
+                                       : QCoreApplication::translate("LayerMap", "MLP");
+}
+
+QString shareText(double share) {
+    QString text = QString::number(share, 'f', 2);
+    return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
+}
+
+QString setText(const engine::SkipSet& set) {
+    return QString::fromStdString(engine::skipSetJson(set));
+}
+
+} // namespace ui
