@@ -9,6 +9,7 @@
 
 #include <QPointer>
 
+class QGridLayout;
 class QLabel;
 class QPushButton;
 
@@ -56,6 +57,7 @@ protected:
 
 private:
     void build();
+    void arrangeNotice();
     void styleParts();
     void updateMap();
     void updateTitle();
@@ -81,6 +83,7 @@ private:
     LayerGrid* m_grid = nullptr;
     LayerLegend* m_miniLegend = nullptr;
     EmptyLayerMap* m_empty = nullptr;
+    QGridLayout* m_noticeRow = nullptr;
     QLabel* m_manualBadge = nullptr;
     QLabel* m_notice = nullptr;
     QPushButton* m_resume = nullptr;

@@ -37,8 +37,8 @@ public:
 
     void setPinned(bool isPinned);
 
-    /// Shows it under a rectangle of `owner`, or above it where there is more room.
-    void showBeside(const QWidget& owner, const QRect& cell);
+    /// Shows it under a place of `owner`, or above it where there is no room.
+    void showBeside(const QWidget& owner, const QRect& place);
 
     /// All its words, line by line; for people who hear them, and tests.
     QString words() const;
