@@ -139,8 +139,10 @@ std::optional<engine::PlanOutline> LayerMapView::shownSet() const {
 QString LayerMapView::notice() const { return m_notice->text(); }
 
 void LayerMapView::refreshView(Topics changed) {
-    if (changed & (Topic::Selection | Topic::Model))
+    const auto index = selection().historyIndex();
+    if (changed.testFlag(Topic::Model) || index != m_messageIndex)
         m_message.clear();
+    m_messageIndex = index;
     updateMap();
 }
 
@@ -354,6 +356,7 @@ void LayerMapView::chooseSearchingDecoder() {
 
 void LayerMapView::tell(const QString& sentence) {
     m_message = sentence;
+    m_messageIndex = selection().historyIndex();
     updateNotice();
     if (m_empty->isVisibleTo(this))
         updateEmpty();

@@ -75,7 +75,8 @@ private:
     ManualSet m_manual;
     SkipSetActions* m_actions;
     LayerMapModel m_model;
-    QString m_message; // what came of the last change
+    QString m_message;                 // what came of the last change
+    std::optional<int> m_messageIndex; // of the history, when it was said
     std::optional<Cell> m_pinnedCell;
     QPointer<SublayerCard> m_card;
     QPointer<LayerLegend> m_titleLegend;

@@ -29,7 +29,7 @@ QString rowName(Sublayer kind, bool isMini) {
 std::vector<int> columnEdges(const QRect& cells, int layerCount, int widestPitch) {
     const int width = std::min(cells.width(), layerCount * widestPitch);
     const int pitch = width / std::max(layerCount, 1);
-    const bool isShared = pitch >= kSmoothPitch || pitch < kNarrowestHatchedCell + 1;
+    const bool isShared = pitch >= kSmoothPitch || pitch < kNarrowestHatchedCell - 1;
     std::vector<int> edges;
     for (int i = 0; i <= layerCount; ++i)
         edges.push_back(cells.left() +

@@ -69,6 +69,7 @@ LayerGrid::LayerGrid(const Theme& theme, LayerMapModel& model, QWidget* parent)
         setHovered(LayerMapModel::cellAt(index));
     });
     connect(&m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        setHovered(LayerMapModel::cellAt(index)); // the pointer is there, whatever moved below it
         emit chosen(LayerMapModel::cellAt(index));
     });
     connect(&m_table, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {

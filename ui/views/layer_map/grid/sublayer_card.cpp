@@ -68,6 +68,7 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
     , m_hint(plainLabel(this)) {
     setObjectName(QStringLiteral("sublayer_card"));
     setFocusPolicy(Qt::NoFocus);
+    setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* column = new QVBoxLayout(this);
     auto* top = new QHBoxLayout;
     top->addWidget(m_title);
@@ -164,7 +165,6 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
 
 void SublayerCard::setPinned(bool isPinned) {
     m_isPinned = isPinned;
-    setAttribute(Qt::WA_TransparentForMouseEvents, !isPinned);
     showHint();
     update();
 }

@@ -24,7 +24,7 @@ struct SublayerFacts {
 };
 
 /// The card beside a cell of the layer map. A child of the window, so that it may lie over other
-/// views; lets the pointer through unless it is pinned. Thread: UI.
+/// views; lets the pointer through to the cells below. Thread: UI.
 class SublayerCard : public QFrame {
     Q_OBJECT
 
