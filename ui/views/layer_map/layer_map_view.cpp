@@ -152,6 +152,7 @@ void LayerMapView::updateMap() {
     if (shown) {
         state.layerCount = shown->layerCount;
         state.skipped = shown->skipped;
+        state.lockedLayers = lockedLayers(store(), shown->layerCount);
         const auto& pinned = selection().pinnedSet();
         const BestSet* live = store().search().current();
         if (pinned && pinned->layerCount == state.layerCount) {
@@ -324,7 +325,7 @@ void LayerMapView::pinCard(const Cell& cell) {
 void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
     const bool skips = isSkipped(state.skipped, cell);
-    if (!skips && isLocked(cell.layer, state.layerCount)) {
+    if (!skips && state.isLocked(cell.layer)) {
         tell(tr("Layer %1 stays as it is: the first and the last layer are never skipped. Choose "
                 "another one.")
                  .arg(cell.layer));

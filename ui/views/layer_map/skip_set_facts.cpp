@@ -49,7 +49,12 @@ SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& secon
     return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
 }
 
-bool isLocked(int layer, int layerCount) { return layer == 0 || layer == layerCount - 1; }
+/// Every search of this project leaves the ends alone; a decoder does not tell its own yet.
+std::vector<int> lockedLayers(const RunStore& /*store*/, int layerCount) {
+    if (layerCount <= 0)
+        return {};
+    return layerCount == 1 ? std::vector{0} : std::vector{0, layerCount - 1};
+}
 
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const auto factors = store.speed().measuredFactors();
@@ -69,6 +74,10 @@ std::optional<double> savedMsPerSublayer(const RunStore& store) {
 
 bool LayerMapState::differs(const Cell& cell) const {
     return reference && isSkipped(skipped, cell) != isSkipped(*reference, cell);
+}
+
+bool LayerMapState::isLocked(int layer) const {
+    return std::ranges::binary_search(lockedLayers, layer);
 }
 
 QString sublayerName(Sublayer kind) {

@@ -23,7 +23,7 @@ const engine::SkipSet kLive{{3, 6, 8, 9, 11, 13, 15, 17, 18, 20, 22, 24, 26, 27}
 const engine::SkipSet kAtStep300{{3, 5, 6, 8, 10, 11, 13, 15, 17, 18, 20, 22, 24, 27},
                                  {4, 7, 10, 12, 14, 16, 18, 19, 23, 25, 27}};
 
-LayerMapState stateOf(const engine::SkipSet& set) { return {30, set, {}, {}}; }
+LayerMapState stateOf(const engine::SkipSet& set) { return {30, set, {}, {}, {0, 29}}; }
 
 QImage greyCell(const QSize& size, const CellLook& look, const Colours& colours) {
     QImage image(size, QImage::Format_RGB32);
@@ -67,7 +67,7 @@ private slots:
             engine::SkipSet set;
             for (int layer = 1; layer < layers - 1; layer += 2)
                 set.attention.push_back(layer);
-            model.setState({layers, set, {}, {}});
+            model.setState({layers, set, {}, {}, {0, layers - 1}});
             QCOMPARE(model.columnCount(), layers);
             QCOMPARE(model.rowCount(), layers == 0 ? 0 : 2);
         }
@@ -75,7 +75,7 @@ private slots:
 
     void aCellSaysWhatItIsInWords() {
         LayerMapModel model;
-        model.setState({30, kAtStep300, kLive, QStringLiteral("live set")});
+        model.setState({30, kAtStep300, kLive, QStringLiteral("live set"), {0, 29}});
         const auto words = [&](int row, int layer) {
             return model.data(model.index(row, layer), Qt::AccessibleTextRole).toString();
         };
