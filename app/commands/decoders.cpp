@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.h"
 #include "app/commands/model_options.h"
+#include "app/program_paths.h"
 #include "engine/decoding/decoder_registry.h"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
+#include "app/program_paths.h"
 #include "engine/loading/gguf_file.h"
 #include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"

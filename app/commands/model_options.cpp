@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 
+#include "app/program_paths.h"
 #include "engine/model/backend_registry.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <system_error>
 
 namespace app {
@@ -30,22 +30,6 @@ std::string chooseBackend(const BackendRegistry& registry, const std::string& as
         return asked;
     const auto names = registry.names();
     return std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
-}
-
-std::filesystem::path cacheFolder() {
-    if (const char* cache = std::getenv("SWIFT_STUDIO_CACHE"); cache != nullptr && *cache != '\0')
-        return cache;
-    if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0')
-        return std::filesystem::path(xdg) / "swift-studio";
-    const char* home = std::getenv("HOME");
-    return std::filesystem::path(home != nullptr ? home : ".") / ".cache" / "swift-studio";
-}
-
-/// The folder above bin, where this program runs from.
-std::filesystem::path installFolder() {
-    std::error_code ignored;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    return program.parent_path().parent_path();
 }
 
 } // namespace
@@ -156,14 +140,6 @@ Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string
     if (ids.empty())
         return Error{ErrorCode::InvalidInput, option + " holds no ids.", "Write ids as 1,2,3."};
     return ids;
-}
-
-std::filesystem::path moduleFolder() { return installFolder() / "lib" / "swift-studio"; }
-
-std::filesystem::path resourceFolder() { return installFolder() / "share" / "swift-studio"; }
-
-std::filesystem::path defaultModelPath() {
-    return cacheFolder() / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf";
 }
 
 } // namespace app

@@ -6,7 +6,6 @@
 #include "engine/model/transformer.h"
 #include "engine/text/tokenizer.h"
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,14 +57,5 @@ engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,
 /// "1,2,3" as ids. Errors: InvalidInput naming the part that is no id.
 engine::Result<std::vector<engine::TokenId>> parseIds(const std::string& text,
                                                       const std::string& option);
-
-/// Where backend modules lie: beside this program, in the build and the install tree alike.
-std::filesystem::path moduleFolder();
-
-/// Where data that belongs to the programs lies, in the build and the install tree alike.
-std::filesystem::path resourceFolder();
-
-/// Where the default model lies, fetched or not.
-std::filesystem::path defaultModelPath();
 
 } // namespace app

@@ -82,6 +82,22 @@ struct EventLine {
 
     std::string operator()(const ModelUnloaded&) const { return "model unloaded"; }
 
+    std::string operator()(const ModelInspected& event) const {
+        return fmt::format("looked at {}: {}, {} layers, {:.2f} GB with {} {} and a context of {}",
+                           event.path,
+                           event.model.architecture,
+                           event.model.layerCount,
+                           static_cast<double>(event.memory.totalBytes) / 1e9,
+                           event.model.backend,
+                           event.model.precision,
+                           event.model.contextLength);
+    }
+
+    std::string operator()(const TokensCounted& event) const {
+        return fmt::format(
+            "conversation of {} messages: {} tokens", event.perMessage.size(), event.total);
+    }
+
     std::string operator()(const DecoderChosen& event) const {
         return fmt::format("decoder {}, settings:{}", event.info.name, inWords(event.settings));
     }
@@ -122,10 +138,12 @@ struct EventLine {
     }
 
     std::string operator()(const TrialFinished& event) const {
-        return fmt::format("trial {} ({}): score {:.3f}, best {:.3f}{}; {}",
+        return fmt::format("trial {} ({}): score {:.3f} ({} of {} tokens), best {:.3f}{}; {}",
                            event.index,
                            event.trialKind,
                            event.score,
+                           std::count(event.ticks.begin(), event.ticks.end(), 1),
+                           event.ticks.size(),
                            event.best,
                            event.isBest ? ", the new best" : "",
                            inWords(event.plan));

@@ -2,6 +2,7 @@
 #include "app/commands/text_options.h"
 
 #include "app/data/decode_tally.h"
+#include "app/program_paths.h"
 
 #include <nlohmann/json.hpp>
 

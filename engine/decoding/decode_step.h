@@ -50,6 +50,8 @@ struct TrialRecord {
     bool isBest = false; ///< became the incumbent
     LayerPlan plan;      ///< the candidate
     std::vector<std::uint8_t> ticks; ///< [window] 1 = the candidate predicted this token
+    std::vector<TokenId> window;     ///< [window] what it had to predict
+    std::vector<TokenId> guesses;    ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
 };

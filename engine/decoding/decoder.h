@@ -50,9 +50,21 @@ public:
     /// Errors: Cancelled and those of a pass; the decoder stays usable.
     virtual Result<SearchReport> endAnswer() { return SearchReport(); }
 
-    /// Takes new settings while running; each acts at the moment its SettingInfo names.
-    /// `values` have passed resolveSettings(). Errors: InvalidInput; nothing is changed then.
-    virtual Result<void> configure(const SettingValues& /*values*/) { return {}; }
+    /// Takes new settings, between rounds or answers; each acts at the moment its SettingInfo
+    /// names. `values` have passed resolveSettings(); `given` are those that were asked for just
+    /// now. Comes back: what the decoder did at once, such as scoring a skip set that was given;
+    /// the phase is told by the next round. Errors: InvalidInput; nothing is changed then.
+    virtual Result<SearchReport> configure(const SettingValues& /*values*/,
+                                           const SettingValues& /*given*/) {
+        return SearchReport();
+    }
+
+    /// Takes new sampling options between answers and keeps what it has searched and cached.
+    /// Errors: InvalidInput for options out of range; Unsupported from a decoder that cannot: it
+    /// must be made anew. Nothing is changed then.
+    virtual Result<void> changeSampling(const SamplingOptions& /*sampling*/) {
+        return Error{ErrorCode::Unsupported, "This decoder keeps its sampling options.", ""};
+    }
 
     /// Tokens that still fit into the context.
     virtual int remainingContext() const = 0;

@@ -91,6 +91,12 @@ const SettingInfo* DecoderInfo::find(std::string_view setting) const {
     return nullptr;
 }
 
+bool DecoderInfo::isLocked(int layer, int layerCount) const {
+    return std::any_of(lockedLayers.begin(), lockedLayers.end(), [&](int locked) {
+        return layer == (locked < 0 ? layerCount + locked : locked);
+    });
+}
+
 Result<SettingValues> resolveSettings(const DecoderInfo& info, const SettingValues& given) {
     for (const auto& [name, value] : given) {
         const SettingInfo* setting = info.find(name);

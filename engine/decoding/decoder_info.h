@@ -60,8 +60,13 @@ struct DecoderInfo {
     std::vector<SettingInfo> settings;
     /// The first one is the default. If there is any, a setting "profile" chooses among them.
     std::vector<SettingProfile> profiles = {};
+    /// Layers that its skip sets never name; below 0 counted from the end: -1 = the last one.
+    std::vector<int> lockedLayers = {};
 
     const SettingInfo* find(std::string_view setting) const;
+
+    /// Whether its skip sets never name this layer of a model.
+    bool isLocked(int layer, int layerCount) const;
 };
 
 /// Checks what a user gave and fills in the rest: the profile's values, then the defaults.

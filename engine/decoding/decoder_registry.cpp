@@ -54,8 +54,13 @@ public:
         return guarded(m_name, [&] { return m_decoder->endAnswer(); });
     }
 
-    Result<void> configure(const SettingValues& values) override {
-        return guarded(m_name, [&] { return m_decoder->configure(values); });
+    Result<SearchReport> configure(const SettingValues& values,
+                                   const SettingValues& given) override {
+        return guarded(m_name, [&] { return m_decoder->configure(values, given); });
+    }
+
+    Result<void> changeSampling(const SamplingOptions& sampling) override {
+        return guarded(m_name, [&] { return m_decoder->changeSampling(sampling); });
     }
 
     int remainingContext() const override {

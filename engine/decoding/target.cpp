@@ -44,6 +44,12 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work) {
     return {};
 }
 
+Result<void> Target::changeSampling(const SamplingOptions& sampling) {
+    ENGINE_TRY_DO(sampling.validate());
+    m_sampler = Sampler(sampling);
+    return {};
+}
+
 int Target::remainingTokens() const {
     return std::min(remainingContext(), m_maxTokens - static_cast<int>(m_output.size()));
 }

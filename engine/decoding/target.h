@@ -27,6 +27,9 @@ public:
     /// See Decoder::begin.
     Result<void> begin(const Prompt& prompt, const PromptWork& work);
 
+    /// Draws with these options from the next pass on. Errors: InvalidInput, out of range.
+    Result<void> changeSampling(const SamplingOptions& sampling);
+
     /// One pass of the full model over the pending token and the draft; keeps what is accepted.
     /// The step has its tokens, facts, path, rows and verifyMs set. Errors: those of a pass,
     /// Cancelled. `draws`: see Verifier.

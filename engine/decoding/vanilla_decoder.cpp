@@ -19,6 +19,10 @@ public:
 
     Result<DecodeStep> plainStep() override { return m_target.plainStep(); }
 
+    Result<void> changeSampling(const SamplingOptions& sampling) override {
+        return m_target.changeSampling(sampling);
+    }
+
     int remainingContext() const override { return m_target.remainingContext(); }
 
     int cachedTokens() const override { return m_target.length(); }

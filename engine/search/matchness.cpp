@@ -46,7 +46,8 @@ Result<Matchness> matchness(Transformer& transformer,
     Matchness found;
     std::size_t matchCount = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        const bool isMatch = argmax(result.logitRow(static_cast<int>(i))) == window.expected[i];
+        found.guesses.push_back(argmax(result.logitRow(static_cast<int>(i))));
+        const bool isMatch = found.guesses.back() == window.expected[i];
         found.matches.push_back(isMatch ? 1 : 0);
         matchCount += isMatch ? 1 : 0;
     }

@@ -18,7 +18,8 @@ struct MatchnessWindow {
 /// How well a plan foretells a window.
 struct Matchness {
     double score = 0.0;                ///< the part of `matches` that is 1
-    std::vector<std::uint8_t> matches; ///< [n] 1 = the plan's most probable token is the expected
+    std::vector<TokenId> guesses;      ///< [n] the plan's most probable tokens
+    std::vector<std::uint8_t> matches; ///< [n] 1 = the guess is the expected token
 };
 
 /// Whose keys and values a window's row sees at the window's earlier positions.

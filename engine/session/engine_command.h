@@ -30,6 +30,16 @@ struct StopLoading {};
 /// Ends loads and prompts sent before at once, then frees the model.
 struct UnloadModel {};
 
+/// Looks at a model without loading it; answered by ModelInspected. This and CountTokens are
+/// answered between two steps of a prompt that runs.
+struct InspectModel {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::string path;            ///< this and the others as in LoadModel
+    std::string backend = {};
+    std::string precision = "float32";
+    int contextLength = 0;
+};
+
 /// Chooses how tokens are made from the next prompt on. "vanilla" is chosen at the start.
 struct ChooseDecoder {
     std::string name;
@@ -42,7 +52,8 @@ struct ChangeSettings {
     SettingValues values;
 };
 
-/// Acts from the next prompt on. The decoder is made anew: what it has searched is lost.
+/// Acts from the next prompt on. What the decoder has searched and cached stays, except that a
+/// decoder that cannot take other options is made anew.
 struct ChangeSampling {
     SamplingOptions sampling;
 };
@@ -65,6 +76,13 @@ struct SubmitPrompt {
     std::vector<std::string> stopStrings = {};
 };
 
+/// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.
+struct CountTokens {
+    std::uint64_t requestId = 0;              ///< chosen by the sender
+    std::vector<PromptMessage> messages = {}; ///< as in SubmitPrompt; or:
+    std::string text = {};
+};
+
 /// Ends the prompt that runs and those that wait, never one that is sent later. Acts at once,
 /// within one forward pass; what is there is kept.
 struct StopGeneration {};
@@ -80,10 +98,12 @@ struct StopRecording {};
 using EngineCommand = std::variant<LoadModel,
                                    StopLoading,
                                    UnloadModel,
+                                   InspectModel,
                                    ChooseDecoder,
                                    ChangeSettings,
                                    ChangeSampling,
                                    SubmitPrompt,
+                                   CountTokens,
                                    StopGeneration,
                                    StartRecording,
                                    StopRecording>;

@@ -41,6 +41,25 @@ struct ModelUnloaded {
     static constexpr std::string_view kKind = "model_unloaded";
 };
 
+/// Answers InspectModel: what the files tell, and what running the model would take.
+struct ModelInspected {
+    static constexpr std::string_view kKind = "model_inspected";
+    std::uint64_t requestId = 0;
+    std::string path;
+    ModelFacts model; ///< weightBytes is computed from the sizes; nothing was loaded
+    MemoryFacts memory;
+    std::vector<std::string> remarks;
+};
+
+/// Answers CountTokens.
+struct TokensCounted {
+    static constexpr std::string_view kKind = "tokens_counted";
+    std::uint64_t requestId = 0;
+    int total = 0;               ///< what the prompt of this conversation would hold
+    std::vector<int> perMessage; ///< [messages] see PromptCount
+    int contextLength = 0;       ///< tokens that fit, prompt and answer together
+};
+
 struct DecoderChosen {
     static constexpr std::string_view kKind = "decoder_chosen";
     DecoderInfo info;
@@ -79,11 +98,12 @@ struct StepFinished {
     int step = 0;     ///< of this prompt, from 0
     std::string text; ///< that became certain, of all tokens together
     std::vector<EmittedToken> tokens;
-    std::vector<DraftNode> draft;    ///< the draft tree, parents before children
-    std::vector<int> path;           ///< accepted nodes of it, in order
-    std::vector<double> confidences; ///< [draft steps] probability of each first choice
-    std::uint64_t planId = 0;        ///< what was drafted with; 0 = the full model
-    bool isBaseline = false;         ///< by the full model alone, left out of M and acceptance
+    std::vector<DraftNode> draft;        ///< the draft tree, parents before children
+    std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
+    std::vector<int> path;               ///< accepted nodes of it, in order
+    std::vector<double> confidences;     ///< [draft steps] probability of each first choice
+    std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
+    bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
     int verifiedRows = 0;
     double draftMs = 0.0;
     double verifyMs = 0.0;
@@ -111,6 +131,9 @@ struct TrialFinished {
     bool isBest = false;
     PlanOutline plan;
     std::vector<int> ticks; ///< [window] 1 = the candidate predicted this token
+    /// [window] what it had to predict, as readableToken() writes it; empty in older recordings.
+    std::vector<std::string> window;
+    std::vector<std::string> guesses; ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
 };
@@ -158,8 +181,12 @@ struct PromptFinished {
 struct EngineFailed {
     static constexpr std::string_view kKind = "engine_failed";
     Error error;
-    std::string task;           ///< which command: "load_model", "submit_prompt", ...
-    std::uint64_t promptId = 0; ///< of "submit_prompt"
+    std::string task;            ///< which command: "load_model", "submit_prompt", ...
+    std::uint64_t promptId = 0;  ///< of "submit_prompt"
+    std::uint64_t requestId = 0; ///< of "inspect_model" and "count_tokens"
+    /// Set when, and only when, the prompt was refused because it does not fit into the context.
+    int promptTokens = 0;
+    int contextLength = 0; ///< that it had to fit into, with room for one token of the answer
 };
 
 struct RecordingStarted {
@@ -177,6 +204,8 @@ struct RecordingStopped {
 using EventContent = std::variant<ModelLoadProgress,
                                   ModelLoaded,
                                   ModelUnloaded,
+                                  ModelInspected,
+                                  TokensCounted,
                                   DecoderChosen,
                                   SettingsChanged,
                                   SamplingChanged,

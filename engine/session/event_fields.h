@@ -26,6 +26,7 @@ template <typename V> void visitFields(V& visit, PlanOutline& r) {
 }
 
 template <typename V> void visitFields(V& visit, ModelFacts& r) {
+    visit("name", r.name);
     visit("architecture", r.architecture);
     visit("layers", r.layerCount);
     visit("hidden_size", r.hiddenSize);
@@ -37,9 +38,21 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("context_length", r.contextLength);
     visit("backend", r.backend);
     visit("precision", r.precision);
+    visit("weight_types", r.weightTypes);
+    visit("parameters", r.parameterCount);
+    visit("file_bytes", r.fileBytes);
     visit("weight_bytes", r.weightBytes);
     visit("tokenizer", r.tokenizer);
     visit("chat_template", r.chatTemplate);
+}
+
+template <typename V> void visitFields(V& visit, MemoryFacts& r) {
+    visit("weight_bytes", r.weightBytes);
+    visit("cache_bytes", r.cacheBytes);
+    visit("scratch_bytes", r.scratchBytes);
+    visit("pass_bytes", r.passBytes);
+    visit("total_bytes", r.totalBytes);
+    visit("free_bytes", r.freeBytes);
 }
 
 template <typename V> void visitFields(V& visit, SettingInfo& r) {
@@ -68,6 +81,7 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("source", r.source);
     visit("settings", r.settings);
     visit("profiles", r.profiles);
+    visit("locked_layers", r.lockedLayers);
 }
 
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
@@ -136,6 +150,21 @@ template <typename V> void visitFields(V& visit, ModelLoaded& r) {
 
 template <typename V> void visitFields(V&, ModelUnloaded&) {}
 
+template <typename V> void visitFields(V& visit, ModelInspected& r) {
+    visit("request_id", r.requestId);
+    visit("path", r.path);
+    visit("model", r.model);
+    visit("memory", r.memory);
+    visit("remarks", r.remarks);
+}
+
+template <typename V> void visitFields(V& visit, TokensCounted& r) {
+    visit("request_id", r.requestId);
+    visit("total", r.total);
+    visit("per_message", r.perMessage);
+    visit("context_length", r.contextLength);
+}
+
 template <typename V> void visitFields(V& visit, DecoderChosen& r) {
     visit("info", r.info);
     visit("settings", r.settings);
@@ -167,6 +196,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("text", r.text);
     visit("tokens", r.tokens);
     visit("draft", r.draft);
+    visit("draft_texts", r.draftTexts);
     visit("path", r.path);
     visit("confidences", r.confidences);
     visit("plan_id", r.planId);
@@ -194,6 +224,8 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("is_best", r.isBest);
     visit("plan", r.plan);
     visit("ticks", r.ticks);
+    visit("window", r.window);
+    visit("guesses", r.guesses);
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
 }
@@ -229,6 +261,9 @@ template <typename V> void visitFields(V& visit, EngineFailed& r) {
     visit("error", r.error);
     visit("task", r.task);
     visit("prompt_id", r.promptId);
+    visit("request_id", r.requestId);
+    visit("prompt_tokens", r.promptTokens);
+    visit("context_length", r.contextLength);
 }
 
 template <typename V> void visitFields(V& visit, RecordingStarted& r) { visit("path", r.path); }

@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 #include "engine/model/transformer.h"
 #include "engine/session/engine_command.h"
+#include "engine/session/session_records.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -25,6 +26,7 @@ struct SessionModel {
     std::optional<ChatTemplate> chatTemplate; ///< none without a tokenizer
     int contextLength = 0;                    ///< tokens, prompt and answer together
     std::string backend;
+    FileFacts file = {};     ///< for people
     std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are remembered
     std::vector<std::string> remarks;
 };

@@ -12,6 +12,7 @@ namespace engine {
 
 /// What a view needs to know of a loaded model. A plain value.
 struct ModelFacts {
+    std::string name;         ///< what the file calls itself, else the file's or folder's name
     std::string architecture; ///< "llama", ...
     int layerCount = 0;
     int hiddenSize = 0;
@@ -23,9 +24,30 @@ struct ModelFacts {
     int contextLength = 0;      ///< tokens that fit here, prompt and answer together
     std::string backend;
     std::string precision;
+    std::string weightTypes; ///< of the file's tensors, with counts: "Q4_1 210, F32 61, Q8_0 1"
+    std::uint64_t parameterCount = 0;
+    std::uint64_t fileBytes = 0;   ///< of the tensors in the file
+    std::uint64_t weightBytes = 0; ///< in memory
+    std::string tokenizer;         ///< described for people; empty = none
+    std::string chatTemplate;      ///< where it came from; empty = none
+};
+
+/// Facts that only the files tell.
+struct FileFacts {
+    std::string name;        ///< see ModelFacts
+    std::string weightTypes; ///< see ModelFacts
+    std::uint64_t parameterCount = 0;
+    std::uint64_t fileBytes = 0;
+};
+
+/// What running a model takes, in bytes: see MemoryNeed. A plain value.
+struct MemoryFacts {
     std::uint64_t weightBytes = 0;
-    std::string tokenizer;    ///< described for people; empty = none
-    std::string chatTemplate; ///< where it came from; empty = none
+    std::uint64_t cacheBytes = 0;   ///< of the whole context
+    std::uint64_t scratchBytes = 0; ///< for draft trees and the search, behind the context
+    std::uint64_t passBytes = 0;    ///< of the largest pass
+    std::uint64_t totalBytes = 0;   ///< of the four above
+    std::uint64_t freeBytes = 0;    ///< what the system can give now; 0 = it does not say
 };
 
 /// A plan as people read it. A plain value.

@@ -129,6 +129,19 @@ bool writesEnd(std::string_view behind, TokenId endId, const Tokenizer& tokenize
     return !end.empty() && behind.starts_with(end);
 }
 
+/// How many tokens more an answer has by its own ids than by its text; its end id, which the
+/// template writes too, is not counted.
+Result<int> storedExcess(const StoredMessage& stored, const Tokenizer& tokenizer) {
+    if (stored.message.role != "assistant" || stored.tokens.empty())
+        return 0;
+    ENGINE_TRY(const auto encoded, tokenizer.encode(stored.message.content, false));
+    const std::vector<TokenId> endIds = chatEndIds(tokenizer);
+    const bool hasEnd =
+        std::find(endIds.begin(), endIds.end(), stored.tokens.back()) != endIds.end();
+    return static_cast<int>(stored.tokens.size()) - (hasEnd ? 1 : 0) -
+           static_cast<int>(encoded.size());
+}
+
 /// Shapes: pieces [answers + 1].
 Result<std::vector<TokenId>> joinPieces(const std::vector<std::string>& pieces,
                                         const std::vector<const std::vector<TokenId>*>& answers,
@@ -149,6 +162,26 @@ Result<std::vector<TokenId>> joinPieces(const std::vector<std::string>& pieces,
     return ids;
 }
 
+std::vector<ChatMessage> textsOf(const std::vector<StoredMessage>& messages) {
+    std::vector<ChatMessage> texts;
+    for (const StoredMessage& stored : messages)
+        texts.push_back(stored.message);
+    return texts;
+}
+
+/// Empty when no ids are stored, or the template does not write each answer exactly once.
+Result<std::vector<TokenId>> encodeKeepingIds(const ChatTemplate& chatTemplate,
+                                              const std::vector<StoredMessage>& messages,
+                                              const Tokenizer& tokenizer) {
+    const Placeholders placeholders(messages);
+    if (placeholders.count() == 0)
+        return std::vector<TokenId>();
+    ENGINE_TRY(const auto pieces, placeholders.split(chatTemplate, tokenizer));
+    if (pieces.empty())
+        return std::vector<TokenId>();
+    return joinPieces(pieces, placeholders.answers(), tokenizer);
+}
+
 } // namespace
 
 Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
@@ -161,16 +194,42 @@ Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
 Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate,
                                                 const std::vector<StoredMessage>& messages,
                                                 const Tokenizer& tokenizer) {
-    const Placeholders placeholders(messages);
-    if (placeholders.count() > 0) {
-        ENGINE_TRY(const auto pieces, placeholders.split(chatTemplate, tokenizer));
-        if (!pieces.empty())
-            return joinPieces(pieces, placeholders.answers(), tokenizer);
+    ENGINE_TRY(auto kept, encodeKeepingIds(chatTemplate, messages, tokenizer));
+    if (!kept.empty())
+        return kept;
+    return encodeChat(chatTemplate, textsOf(messages), tokenizer);
+}
+
+Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,
+                                      const std::vector<StoredMessage>& messages,
+                                      const Tokenizer& tokenizer) {
+    ENGINE_TRY(auto ids, encodeKeepingIds(chatTemplate, messages, tokenizer));
+    const bool keepsIds = !ids.empty();
+    const std::vector<ChatMessage> texts = textsOf(messages);
+    if (!keepsIds) {
+        ENGINE_TRY(ids, encodeChat(chatTemplate, texts, tokenizer));
     }
-    std::vector<ChatMessage> texts;
-    for (const StoredMessage& stored : messages)
-        texts.push_back(stored.message);
-    return encodeChat(chatTemplate, texts, tokenizer);
+    PromptCount count{static_cast<int>(ids.size()), std::vector<int>(messages.size(), 0)};
+    ENGINE_TRY(const std::string whole, chatTemplate.renderChat(texts, tokenizer, false));
+    std::string_view rest = whole;
+    int excess = 0; // of the answers' own ids in the stretch
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        if (keepsIds) {
+            ENGINE_TRY(const int more, storedExcess(messages[i], tokenizer));
+            excess += more;
+        }
+        const auto end = texts.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        const auto upTo = chatTemplate.renderChat({texts.begin(), end}, tokenizer, false);
+        const std::size_t begin = whole.size() - rest.size();
+        if (!upTo || upTo.value().size() < begin || !whole.starts_with(upTo.value()))
+            continue;
+        const std::size_t length = upTo.value().size() - begin;
+        ENGINE_TRY(const auto stretch, encodeRendered(rest.substr(0, length), tokenizer));
+        count.perMessage[i] = std::max(0, static_cast<int>(stretch.size()) + excess);
+        rest.remove_prefix(length);
+        excess = 0;
+    }
+    return count;
 }
 
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer) {

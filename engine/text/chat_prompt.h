@@ -30,6 +30,21 @@ Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate
                                                 const std::vector<StoredMessage>& messages,
                                                 const Tokenizer& tokenizer);
 
+/// How the tokens of a conversation's prompt are spread over its messages.
+struct PromptCount {
+    int total = 0; ///< tokens of encodeConversation()
+    /// [messages] what each adds, the text that the template writes around it included. What is
+    /// left of the total is what the template writes for the answer to begin. Where the template
+    /// writes messages only together (a system message into the first question), the last of them
+    /// counts for all.
+    std::vector<int> perMessage;
+};
+
+/// Counts each stretch of text once, however long the conversation. Errors: as encodeChat.
+Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,
+                                      const std::vector<StoredMessage>& messages,
+                                      const Tokenizer& tokenizer);
+
 /// Ids that end an answer in a conversation: the tokenizer's own and the known end-of-turn tokens
 /// of its vocabulary ("<|im_end|>", "<|eot_id|>", ...).
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer);

@@ -13,6 +13,7 @@
 #include "engine/text/vocabulary/gguf_vocabulary.h"
 #include "engine/text/vocabulary/tokenizer_config.h"
 
+#include <algorithm>
 #include <array>
 
 namespace engine {
@@ -165,6 +166,20 @@ Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
 
 std::unique_ptr<TokenDecoding> Tokenizer::startDecoding(bool skipSpecial) const {
     return std::make_unique<WholeDecoding>(*this, skipSpecial);
+}
+
+std::string readableToken(const Tokenizer& tokenizer, TokenId id) {
+    std::string bytes = tokenizer.tokenBytes(id);
+    if (bytes.empty())
+        bytes = tokenizer.tokenText(id);
+    std::string shown;
+    for (std::string_view rest = bytes; !rest.empty();) {
+        const std::size_t length = utf8CharacterLength(rest);
+        shown += length > 0 ? std::string(rest.substr(0, length))
+                            : fmt::format("<0x{:02X}>", static_cast<unsigned char>(rest.front()));
+        rest.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return shown;
 }
 
 TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize) {

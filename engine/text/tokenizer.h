@@ -68,6 +68,11 @@ public:
 /// belongs to another model then. kNoToken when all fit.
 TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize);
 
+/// One token as people read it, whole UTF-8 whatever the token: its text, or its spelling when it
+/// stands for none (special tokens); bytes that are no whole character as "<0xE2>".
+/// A gap of the vocabulary and an id outside it give "".
+std::string readableToken(const Tokenizer& tokenizer, TokenId id);
+
 /// Builds the tokenizer that a model's files describe: GGUF vocabulary, tokenizer.json, or
 /// tokenizer.model, in this order of what is there.
 /// Errors: NotFound when there is none; Unsupported and CorruptFile say what and where.

@@ -71,7 +71,8 @@ Result<DecodeStep> SelfSdDecoder::plainStep() {
 
 Result<SearchReport> SelfSdDecoder::endAnswer() { return takeReport(); }
 
-Result<void> SelfSdDecoder::configure(const SettingValues& values) {
+Result<SearchReport> SelfSdDecoder::configure(const SettingValues& values,
+                                              const SettingValues& /*given*/) {
     ENGINE_TRY(const SelfSdSettings next,
                SelfSdSettings::make(values, m_target.transformer().preferredTreeNodes()));
     ENGINE_TRY(ChosenPlan chosen, choosePlan(next.plan, config(), m_memory, m_task));
@@ -80,7 +81,11 @@ Result<void> SelfSdDecoder::configure(const SettingValues& values) {
     m_adaptiveRule.adopt(next.threshold);
     m_fixedRule = ConfidenceStopRule(next.epsilon, next.threshold.maxSteps);
     m_settings = next;
-    return {};
+    return takeReport();
+}
+
+Result<void> SelfSdDecoder::changeSampling(const SamplingOptions& sampling) {
+    return m_target.changeSampling(sampling);
 }
 
 DraftStopRule& SelfSdDecoder::stopRule() {

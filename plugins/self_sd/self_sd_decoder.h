@@ -23,7 +23,10 @@ public:
     engine::Result<engine::DecodeStep> step() override;
     engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> endAnswer() override;
-    engine::Result<void> configure(const engine::SettingValues& values) override;
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override;
+
+    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
 
     int remainingContext() const override { return m_target.remainingContext(); }
 

@@ -34,6 +34,26 @@ std::vector<double> byCoordinate(const std::vector<double>& influence, const Ski
 
 } // namespace
 
+Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
+    if (settings.start != StartSet::Manual)
+        return {};
+    ENGINE_TRY_DO(planOf(settings.manualSet, layerCount));
+    const DecoderInfo info = swiftInfo();
+    const std::pair<const char*, const std::vector<int>&> kinds[] = {
+        {"attention", settings.manualSet.attention}, {"MLP", settings.manualSet.mlp}};
+    for (const auto& [kind, layers] : kinds)
+        for (const int layer : layers)
+            if (info.isLocked(layer, layerCount))
+                return Error{
+                    ErrorCode::InvalidInput,
+                    fmt::format("The skip set names {} layer {}, but SWIFT always runs "
+                                "the first and the last layer.",
+                                kind,
+                                layer),
+                    fmt::format("Leave the layers 0 and {} out of the skip set.", layerCount - 1)};
+    return {};
+}
+
 SkipChoices::SkipChoices(const ModelConfig& config, const SearchSettings& settings)
     : m_space(SkipSpace::inner(config.layerCount))
     , m_settings(settings)
@@ -44,6 +64,18 @@ SkipBudget SkipChoices::budget(double ratio) const {
         return SkipBudget::unit(m_space.dims(), m_space.skippedCount(ratio));
     const double all = std::accumulate(m_bytes.begin(), m_bytes.end(), 0.0);
     return {m_bytes, all * ratio * (1.0 + 1e-9)};
+}
+
+double SkipChoices::ratioOf(const LayerPlan& plan) const {
+    const std::vector<double> costs = budget(1.0).costs;
+    const std::vector<std::uint8_t> bits = m_space.bits(plan);
+    double all = 0.0;
+    double spent = 0.0;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        all += costs[i];
+        spent += bits[i] != 0 ? costs[i] : 0.0;
+    }
+    return all > 0.0 ? spent / all : 0.0;
 }
 
 LayerPlan SkipChoices::leastInfluence(const std::vector<double>& influence, double ratio) const {
@@ -97,7 +129,8 @@ Result<Start> SkipChoices::start(const std::vector<double>& influence,
     }
     case StartSet::Manual: {
         ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_space.layerCount()));
-        return Start{std::move(plan), m_settings.ratio};
+        const double ratio = ratioOf(plan);
+        return Start{std::move(plan), ratio};
     }
     }
     return uniform();

@@ -18,6 +18,10 @@ struct Start {
     std::string remark = {}; ///< for the user, when it is not what was asked for
 };
 
+/// Errors: InvalidInput for a manual set that is used and names a layer that the model does not
+/// have, or one of the two that always run.
+engine::Result<void> checkManualSet(const SearchSettings& settings, int layerCount);
+
 /// Which sublayers to skip at a ratio: budgets, orders and start sets for one model.
 class SkipChoices {
 public:
@@ -27,6 +31,9 @@ public:
 
     /// What a plan of this ratio may spend: sublayers or bytes.
     engine::SkipBudget budget(double ratio) const;
+
+    /// What a plan spends of all that could be spent: the r whose budget it fills.
+    double ratioOf(const engine::LayerPlan& plan) const;
 
     /// The sublayers of least influence that fit; uniform before any influence is known.
     /// Shapes: influence [2 * layers] or empty.

@@ -24,6 +24,9 @@ constexpr int kShortestWindow = 8;
 /// Trials at the end of an answer that was too short for a whole window.
 constexpr int kMostTrialsAtEnd = 4;
 
+/// Windows of one answer are told apart by their length.
+constexpr std::uint64_t kWindowsPerAnswer = 1U << 16U;
+
 /// Slots behind the context: for the largest tree and the longest window that can be set.
 constexpr int kScratchRows = 1025;
 
@@ -34,20 +37,20 @@ Result<std::unique_ptr<Decoder>> SwiftDecoder::make(const DecoderContext& contex
     ENGINE_TRY(
         SwiftSettings settings,
         SwiftSettings::make(context.settings, isGreedy, context.transformer.preferredTreeNodes()));
-    if (settings.search.start == StartSet::Manual)
-        ENGINE_TRY_DO(planOf(settings.search.manualSet, context.transformer.config().layerCount));
+    ENGINE_TRY_DO(checkManualSet(settings.search, context.transformer.config().layerCount));
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
     return std::unique_ptr<Decoder>(
-        new SwiftDecoder(std::move(target), std::move(settings), context.memory));
+        new SwiftDecoder(std::move(target), std::move(settings), context));
 }
 
-SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, SkipSetMemory* memory)
+SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderContext& context)
     : m_target(std::move(target))
+    , m_values(context.settings)
     , m_settings(std::move(settings))
     , m_window(m_settings.search.window)
-    , m_memory(memory) {}
+    , m_memory(context.memory) {}
 
 Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
@@ -114,6 +117,7 @@ Result<DecodeStep> SwiftDecoder::plainStep() {
 /// An answer that was too short for a window still gives a small one.
 Result<SearchReport> SwiftDecoder::endAnswer() {
     if (m_state != nullptr) {
+        ENGINE_TRY_DO(scoreManualSet());
         const int outputs = static_cast<int>(m_target.output().size());
         const SearchSettings& search = m_settings.search;
         int owed = std::min({static_cast<int>(m_rowsSinceTrial / m_state->search.rowsToNextTrial()),
@@ -133,6 +137,8 @@ bool SwiftDecoder::hasWindow() const {
 }
 
 bool SwiftDecoder::isTrialDue() const {
+    if (hasWindow() && m_state->search.hasUnscoredManualSet())
+        return true;
     return hasWindow() && !m_state->search.isOver() &&
            m_stepsSinceTrial >= m_settings.search.stepsPerTrial &&
            m_rowsSinceTrial >= m_state->search.rowsToNextTrial();
@@ -153,17 +159,26 @@ MatchnessWindow SwiftDecoder::window(int comparisons) const {
 Result<void> SwiftDecoder::optimise(int comparisons) {
     const auto start = Clock::now();
     const MatchnessWindow context = window(comparisons);
-    const ScoredWindow scored{m_answer,
+    const ScoredWindow scored{m_answer * kWindowsPerAnswer + static_cast<unsigned>(comparisons),
                               [&](const LayerPlan& plan) {
                                   return matchness(
                                       m_target.transformer(), m_target.cache(), plan, context);
                               },
+                              context.expected,
                               m_target.stop()};
     ENGINE_TRY_DO(m_state->search.advance(scored, m_report));
-    m_hadWindow = true;
+    m_hadWindow = m_hadWindow || comparisons == m_window;
     m_stepsSinceTrial = m_rowsSinceTrial = 0;
     m_report.searchMs += millisecondsSince(start);
     return {};
+}
+
+/// The user waits for this score: it is taken at once, on as much of the answer as there is.
+Result<void> SwiftDecoder::scoreManualSet() {
+    const int outputs = static_cast<int>(m_target.output().size());
+    if (!m_state->search.hasUnscoredManualSet() || (outputs < kShortestWindow && !hasWindow()))
+        return {};
+    return optimise(std::min(outputs - 1, m_window));
 }
 
 void SwiftDecoder::numberPlans() {
@@ -206,24 +221,43 @@ void SwiftDecoder::remember() {
     m_state->stored = search.plan();
 }
 
-Result<void> SwiftDecoder::configure(const SettingValues& values) {
+Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
+                                             const SettingValues& given) {
     ENGINE_TRY(SwiftSettings next,
                SwiftSettings::make(values,
                                    m_target.sampler().isGreedy(),
                                    m_target.transformer().preferredTreeNodes()));
-    if (next.search.start == StartSet::Manual)
-        ENGINE_TRY_DO(planOf(next.search.manualSet, m_target.transformer().config().layerCount));
-    const bool beginsAnew = m_settings.needsNewSearch(next);
+    ENGINE_TRY_DO(checkManualSet(next.search, m_target.transformer().config().layerCount));
+    // A set that is given once more is wanted again: the search may have left it.
+    const bool isManualSetGiven =
+        next.search.start == StartSet::Manual && given.contains("skip_set");
+    const bool beginsAnew = isManualSetGiven || m_settings.needsNewSearch(next);
+    m_values = values;
     m_settings = std::move(next);
     for (auto& [task, state] : m_tasks)
         state.search.adopt(m_settings.search);
-    if (!beginsAnew)
-        return {};
-    m_tasks.clear();
-    m_state = nullptr;
-    if (m_target.pending() == kNoToken)
-        return {};
-    return prepareSearch();
+    if (beginsAnew) {
+        m_tasks.clear();
+        m_state = nullptr;
+        if (m_target.pending() != kNoToken)
+            ENGINE_TRY_DO(prepareSearch());
+    }
+    if (m_state == nullptr)
+        return SearchReport();
+    if (const auto scored = scoreManualSet(); !scored)
+        m_report.remarks.push_back("The skip set could not be scored: " + scored.error().message);
+    return takeReport();
+}
+
+/// How wide a draft is may hang on whether tokens are drawn; what was searched does not.
+Result<void> SwiftDecoder::changeSampling(const SamplingOptions& sampling) {
+    ENGINE_TRY(SwiftSettings next,
+               SwiftSettings::make(m_values,
+                                   sampling.temperature == 0.0,
+                                   m_target.transformer().preferredTreeNodes()));
+    ENGINE_TRY_DO(m_target.changeSampling(sampling));
+    m_settings = std::move(next);
+    return {};
 }
 
 } // namespace swift

@@ -24,19 +24,25 @@ public:
     engine::Result<engine::DecodeStep> step() override;
     engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> endAnswer() override;
-    engine::Result<void> configure(const engine::SettingValues& values) override;
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override;
+
+    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
 
     int remainingContext() const override { return m_target.remainingContext(); }
 
     int cachedTokens() const override { return m_target.length(); }
 
 private:
-    SwiftDecoder(engine::Target target, SwiftSettings settings, engine::SkipSetMemory* memory);
+    SwiftDecoder(engine::Target target,
+                 SwiftSettings settings,
+                 const engine::DecoderContext& context);
 
     engine::Result<void> prepareSearch();
     bool isTrialDue() const;
     bool hasWindow() const;
     engine::Result<void> optimise(int comparisons);
+    engine::Result<void> scoreManualSet();
     engine::MatchnessWindow window(int comparisons) const;
     void numberPlans();
     engine::DecoderPhase phase() const;
@@ -45,6 +51,7 @@ private:
 
     engine::Target m_target;
     engine::SelfDrafter m_drafter;
+    engine::SettingValues m_values; // what the settings below were made from
     SwiftSettings m_settings;
     int m_window; // gamma of this answer
     engine::SkipSetMemory* m_memory;

@@ -291,6 +291,7 @@ DecoderInfo swiftInfo() {
     info.summary = "Drafts with some attention and MLP sublayers skipped, verifies with all of "
                    "them, and searches for a good skip set while it decodes.";
     info.source = "arXiv 2410.06916";
+    info.lockedLayers = {0, -1}; // as SkipSpace::inner
     for (auto group : {mainSettings(), draftSettings(), searchSettings()})
         for (SettingInfo& setting : group)
             info.settings.push_back(std::move(setting));

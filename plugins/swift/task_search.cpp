@@ -37,7 +37,8 @@ Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
                                     SearchSurroundings surroundings,
                                     SearchReport& report) {
     TaskSearch search(settings, std::move(surroundings));
-    ENGINE_TRY_DO(search.beginSearch("start", report));
+    const bool isManual = settings.start == StartSet::Manual;
+    ENGINE_TRY_DO(search.beginSearch(isManual ? "manual" : "start", report));
     return search;
 }
 
@@ -61,10 +62,10 @@ Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& repo
     m_acceptanceSum = 0.0;
     m_stretches = 0;
     m_watch.clear();
-    prepareSearches(start.ratio);
+    prepareSearches(start.ratio > 0.0 ? start.ratio : m_settings.ratio);
     install(start.plan, 0.0, start.ratio);
-    m_startPlan = std::move(start.plan);
-    m_startWaits = m_settings.scoresStart;
+    waitForScore(std::move(start.plan),
+                 m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start);
     report.planChanges.push_back(describe(std::string(reason)));
     if (!start.remark.empty())
         report.remarks.push_back(std::move(start.remark));
@@ -88,6 +89,13 @@ void TaskSearch::prepareSearches(double ratio) {
     m_bayesian = makeBayesianSearch(options, bayesian);
 }
 
+/// A set that the user gave is scored whatever the settings say of start sets.
+void TaskSearch::waitForScore(LayerPlan plan, TrialKind kind) {
+    m_startPlan = std::move(plan);
+    m_startKind = kind;
+    m_startWaits = m_settings.scoresStart || kind == TrialKind::Manual;
+}
+
 void TaskSearch::install(const LayerPlan& plan, double score, double ratio) {
     m_incumbent = plan;
     m_incumbentRatio = ratio;
@@ -103,6 +111,8 @@ double TaskSearch::rowsToNextTrial() const {
 }
 
 Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
+    if (hasUnscoredManualSet())
+        return measureStart(window, report);
     if (isOver())
         return {};
     if (m_startWaits)
@@ -116,14 +126,18 @@ Result<TrialRecord>
 TaskSearch::measure(const Trial& trial, const ScoredWindow& window, bool counts) {
     const auto start = Clock::now();
     ENGINE_TRY(Matchness matchness, window.score(trial.plan));
-    m_random->record(trial, matchness.score);
-    m_bayesian->record(trial, matchness.score);
+    if (m_random && m_bayesian) { // without sublayers to choose from there is nothing to learn
+        m_random->record(trial, matchness.score);
+        m_bayesian->record(trial, matchness.score);
+    }
     TrialRecord record;
     record.kind = trialKindName(trial.kind);
     record.counts = counts;
     record.score = matchness.score;
     record.plan = trial.plan;
     record.ticks = std::move(matchness.matches);
+    record.guesses = std::move(matchness.guesses);
+    record.window.assign(window.expected.begin(), window.expected.end());
     record.scoreMs = millisecondsSince(start);
     return record;
 }
@@ -131,9 +145,7 @@ TaskSearch::measure(const Trial& trial, const ScoredWindow& window, bool counts)
 /// The start set: no trial, but what candidates are measured against from here on. While growing,
 /// the least-influence set of a larger ratio: a trial like any other.
 Result<void> TaskSearch::measureStart(const ScoredWindow& window, SearchReport& report) {
-    const TrialKind kind =
-        m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start;
-    const Trial trial = makeTrial(kind, m_choices.space(), m_startPlan);
+    const Trial trial = makeTrial(m_startKind, m_choices.space(), m_startPlan);
     const bool isInstalled = m_startPlan == m_incumbent;
     ENGINE_TRY(TrialRecord record, measure(trial, window, !isInstalled));
     m_startWaits = false;
@@ -141,7 +153,7 @@ Result<void> TaskSearch::measureStart(const ScoredWindow& window, SearchReport& 
     if (!isInstalled)
         countTrial(isBetter);
     if (isBetter) {
-        install(m_startPlan, record.score, m_ratio);
+        install(m_startPlan, record.score, isInstalled ? m_incumbentRatio : m_ratio);
         m_scoredWindow = window.id;
         record.isBest = true;
         if (!isInstalled)
@@ -249,6 +261,7 @@ void TaskSearch::grow(SearchReport& report) {
     prepareSearches(larger);
     m_levelTrials = 0;
     m_startPlan = m_choices.leastInfluence(m_surroundings.influence, larger);
+    m_startKind = TrialKind::Start;
     m_startWaits = true;
 }
 
@@ -305,11 +318,11 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
                     acceptance,
                     AcceptanceWatch::kStretch));
     prepareSearches(lower);
-    m_startPlan = m_settings.start == StartSet::Influence
-                      ? m_choices.leastInfluence(m_surroundings.influence, lower)
-                      : m_choices.space().uniform(lower);
+    waitForScore(m_settings.start == StartSet::Influence
+                     ? m_choices.leastInfluence(m_surroundings.influence, lower)
+                     : m_choices.space().uniform(lower),
+                 TrialKind::Start);
     install(m_startPlan, 0.0, lower);
-    m_startWaits = m_settings.scoresStart;
     m_searchTrials = m_idle = 0;
     m_pace = std::min(m_pace, m_settings.quickTrials - kQuickTrialsWhenLowered);
     m_isOver = m_settings.maxTrials == 0;

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ using Scorer = std::function<engine::Result<engine::Matchness>(const engine::Lay
 struct ScoredWindow {
     std::uint64_t id = 0; ///< another number for another window
     Scorer score;
+    std::span<const engine::TokenId> expected; ///< what a plan must predict
     std::stop_token stop;
 };
 
@@ -56,6 +58,11 @@ public:
     /// No further trial is wanted.
     bool isOver() const { return m_isOver || !m_settings.isOn; }
 
+    /// A set that the user gave waits for its score, also when nothing is searched.
+    bool hasUnscoredManualSet() const {
+        return m_startWaits && m_startKind == engine::TrialKind::Manual;
+    }
+
     /// Rows to verify before the next trial. Behind the first, quick trials it doubles again and
     /// again, so that searching costs ever less however long it lasts; counted in rows, so that
     /// runs repeat.
@@ -87,6 +94,7 @@ private:
     engine::Result<void> measureStart(const ScoredWindow& window, engine::SearchReport& report);
     engine::Result<void> rescore(const ScoredWindow& window, engine::SearchReport& report);
     engine::Result<void> measureCandidate(const ScoredWindow& window, engine::SearchReport& report);
+    void waitForScore(engine::LayerPlan plan, engine::TrialKind kind);
     void install(const engine::LayerPlan& plan, double score, double ratio);
     bool beatsIncumbent(double score) const;
     void countTrial(bool isBetter);
@@ -108,6 +116,7 @@ private:
     std::uint64_t m_scoredWindow = 0;
     engine::LayerPlan m_startPlan; // waits to be scored
     bool m_startWaits = false;
+    engine::TrialKind m_startKind = engine::TrialKind::Start;
 
     double m_ratio = 0.0; // of the candidates now
     bool m_isGrowing = false;

@@ -383,18 +383,23 @@ void SelfSdTest::settingsActFromTheNextRound() {
     const auto decoder = decoderWith(settings);
     QCOMPARE(firstStep(*decoder, "").draft.draftSteps(), 2);
     settings["max_draft"] = 5.0;
-    QVERIFY(decoder->configure(resolved(settings)).hasValue());
+    QVERIFY(decoder->configure(resolved(settings), settings).hasValue());
     DecodeStep step = decoder->step().value();
     QCOMPARE(step.draft.draftSteps(), 5);
     QVERIFY(step.search.planChanges.empty());
     settings["start"] = std::string("manual");
     settings["skip_set"] = std::string(R"({"attention":[0]})");
-    QVERIFY(decoder->configure(resolved(settings)).hasValue());
+    const auto report = decoder->configure(resolved(settings), settings);
+    QCOMPARE(report.value().planChanges.size(), std::size_t{1});
+    const PlanChange& change = report.value().planChanges.front();
+    QVERIFY(skipSetOf(change.plan) == (SkipSet{{0}, {}}));
+    QCOMPARE(change.reason, std::string("manual"));
+    QCOMPARE(change.skipRatio, 0.1);
     step = decoder->step().value();
-    QVERIFY(skipSetOf(onlyPlanOf(step)) == (SkipSet{{0}, {}}));
+    QVERIFY(step.search.planChanges.empty());
     QCOMPARE(step.planId, std::uint64_t{2});
     settings["th"] = 1.0;
-    QVERIFY(decoder->configure(resolved(settings)).hasValue());
+    QVERIFY(decoder->configure(resolved(settings), settings).hasValue());
     QCOMPARE(decoder->step().value().draft.draftSteps(), 1);
 }
 
@@ -406,7 +411,7 @@ void SelfSdTest::refusedSettingsChangeNothing() {
     settings["max_draft"] = 5.0;
     settings["start"] = std::string("manual");
     settings["skip_set"] = std::string(R"({"attention":[99]})");
-    const auto configured = decoder->configure(resolved(settings));
+    const auto configured = decoder->configure(resolved(settings), settings);
     QVERIFY(!configured);
     QCOMPARE(configured.error().code, ErrorCode::InvalidInput);
     const DecodeStep step = decoder->step().value();

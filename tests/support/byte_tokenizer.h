@@ -34,7 +34,9 @@ public:
 
     int vocabSize() const override { return 128; }
 
-    std::string tokenText(engine::TokenId id) const override { return tokenBytes(id); }
+    std::string tokenText(engine::TokenId id) const override {
+        return id == 0 ? "<end>" : tokenBytes(id);
+    }
 
     std::string tokenBytes(engine::TokenId id) const override {
         return id == 0 ? std::string() : std::string(1, static_cast<char>(id));

@@ -212,7 +212,8 @@ std::string changeSettingsWhileRunning(DecoderRegistry& registry,
                 info.value(), run.settings(random, transformer.config().layerCount));
             if (!values)
                 return values.error().message;
-            if (const auto configured = tested.value()->configure(values.value()); !configured)
+            if (const auto configured = tested.value()->configure(values.value(), values.value());
+                !configured)
                 return configured.error().message;
         }
         if (!std::equal(found.begin(), found.begin() + 100, reference.begin()))

@@ -4,13 +4,17 @@
 #include <array>
 #include <utility>
 
+/// Outside the namespace, as the macro asks: a static library's resources are not found by
+/// themselves.
+static void initArrows() { Q_INIT_RESOURCE(arrows); }
+
 namespace ui {
 
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link"; `text` of a label is "muted", "small" or "tiny"; `ground` of a widget is
-// "panel" or "raised".
+// "flat" or "link", `form` "small" (`size` is a property of every widget already); `text` of a
+// label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -31,13 +35,13 @@ QLabel[text="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; }
-QPushButton[size="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
+QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
 QPushButton:checked { background: {selection}; border-color: {accent}; color: {accent}; }
 QPushButton:disabled { color: {disabled}; border-color: {border}; background: {panel}; }
 QPushButton:focus { border: 2px solid {focus}; padding: 0 {11}px; }
-QPushButton[size="small"]:focus { padding: 0 {7}px; }
+QPushButton[form="small"]:focus { padding: 0 {7}px; }
 QPushButton[kind="primary"] { background: {accent}; border-color: {accent}; color: {onAccent};
     font-weight: 600; }
 QPushButton[kind="primary"]:disabled { background: {panel}; border-color: {border};
@@ -66,10 +70,25 @@ QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: {disa
 QComboBox QAbstractItemView { background: {panel}; border: 1px solid {border};
     selection-background-color: {selection}; selection-color: {text}; }
 
+QComboBox::drop-down { border: none; width: {20}px; }
+QComboBox::down-arrow { image: url(:/arrows/list_{mode}.svg); width: {12}px; height: {12}px; }
+QAbstractSpinBox { padding-right: {16}px; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; width: {16}px;
+    border-left: 1px solid {border}; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; }
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: {hover}; }
+QAbstractSpinBox::up-arrow { image: url(:/arrows/up_{mode}.svg); width: {9}px; height: {9}px; }
+QAbstractSpinBox::down-arrow { image: url(:/arrows/down_{mode}.svg); width: {9}px; height: {9}px; }
+QAbstractSpinBox::up-arrow:off { image: url(:/arrows/up_off_{mode}.svg); }
+QAbstractSpinBox::down-arrow:off { image: url(:/arrows/down_off_{mode}.svg); }
+
+QSlider:horizontal { min-height: {20}px; }
 QSlider::groove:horizontal { height: 2px; background: {control}; }
 QSlider::sub-page:horizontal { background: {accent}; }
 QSlider::sub-page:horizontal:disabled { background: {control}; }
-QSlider::handle:horizontal { width: {9}px; height: {9}px; margin: -{6}px 0; border-radius: {6}px;
+QSlider::handle:horizontal { width: {knobWidth}px;
+    margin: -{6}px 0; border-radius: {knobRadius}px;
     border: 2px solid {accent}; background: {panel}; }
 QSlider::handle:horizontal:focus { background: {accent}; border-color: {focus}; }
 QSlider::handle:horizontal:disabled { border-color: {control}; }
@@ -107,6 +126,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 } // namespace
 
 QString controlStyleSheet(const Theme& theme) {
+    initArrows();
     const Colours& colours = theme.colours();
     const std::array<std::pair<const char*, QColor>, 15> names = {
         {{"window", colours.window},
@@ -127,8 +147,12 @@ QString controlStyleSheet(const Theme& theme) {
     QString sheet = QString::fromLatin1(kSheet);
     for (const auto& [name, colour] : names)
         sheet.replace(QStringLiteral("{%1}").arg(QLatin1String(name)), colour.name());
-    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 20, 22, 24, 26})
+    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 16, 20, 22, 24, 26})
         sheet.replace(QStringLiteral("{%1}").arg(pixels), QString::number(theme.scaled(pixels)));
+    // A round handle: as wide as the groove's 2 pixels and both margins, less its border of 2.
+    sheet.replace(QStringLiteral("{knobWidth}"), QString::number(2 * theme.scaled(6) - 2));
+    sheet.replace(QStringLiteral("{knobRadius}"), QString::number(theme.scaled(6) + 1));
+    sheet.replace(QStringLiteral("{mode}"), QLatin1String(colours.isDark ? "dark" : "light"));
     return sheet;
 }
 

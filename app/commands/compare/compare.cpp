@@ -2,6 +2,7 @@
 #include "app/commands/compare/comparison_report.h"
 #include "app/commands/decoder_options.h"
 #include "app/commands/text_options.h"
+#include "app/program_paths.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/search/skip_set_search.h"
+#include "app/program_paths.h"
 
 #include <algorithm>
 

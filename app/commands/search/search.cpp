@@ -2,6 +2,7 @@
 #include "app/commands/decoder_options.h"
 #include "app/commands/search/skip_set_search.h"
 #include "app/commands/text_options.h"
+#include "app/program_paths.h"
 #include "engine/experiments/saved_plans.h"
 #include "engine/loading/atomic_file.h"
 #include "engine/model/skip_set.h"

@@ -2,6 +2,7 @@
 #include "app/commands/decoder_options.h"
 #include "app/commands/stream/stream_run.h"
 #include "app/commands/text_options.h"
+#include "app/program_paths.h"
 
 namespace app {
 

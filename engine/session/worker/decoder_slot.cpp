@@ -31,24 +31,31 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
     return {};
 }
 
-Result<void> DecoderSlot::changeSettings(const SettingValues& values) {
+Result<SearchReport> DecoderSlot::changeSettings(const SettingValues& values,
+                                                 DecoderGround ground) {
     SettingValues given = values.contains("profile") ? SettingValues() : m_given;
     for (const auto& [name, value] : values)
         given.insert_or_assign(name, value);
     ENGINE_TRY(SettingValues settings, resolveSettings(m_info, given));
-    if (m_decoder)
-        ENGINE_TRY_DO(m_decoder->configure(settings));
+    SearchReport report;
+    if (m_decoder) {
+        ENGINE_TRY(report, m_decoder->configure(settings, values));
+    } else if (ground.model != nullptr) {
+        ENGINE_TRY(m_decoder, make(m_info.name, settings, ground));
+    }
     m_given = std::move(given);
     m_settings = std::move(settings);
-    return {};
+    m_metrics.addSearch(report.searchMs);
+    return report;
 }
 
 Result<void> DecoderSlot::changeSampling(const SamplingOptions& sampling) {
     ENGINE_TRY_DO(sampling.validate());
     const bool isSame = sampling == m_sampling;
-    m_sampling = sampling;
-    if (!isSame)
+    // A decoder that cannot take them is made anew.
+    if (!isSame && m_decoder && !m_decoder->changeSampling(sampling))
         drop();
+    m_sampling = sampling;
     return {};
 }
 

@@ -31,8 +31,10 @@ public:
     /// Errors: those of the registry; with a model also those of making the decoder.
     Result<void> choose(const std::string& name, const SettingValues& given, DecoderGround ground);
 
-    /// Errors: those of resolveSettings() and Decoder::configure().
-    Result<void> changeSettings(const SettingValues& values);
+    /// What the decoder did at once. With a model a decoder that is not made yet is made, so that
+    /// settings that do not fit the model are told now and not by the next prompt.
+    /// Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
+    Result<SearchReport> changeSettings(const SettingValues& values, DecoderGround ground);
 
     /// Errors: InvalidInput for options out of range.
     Result<void> changeSampling(const SamplingOptions& sampling);

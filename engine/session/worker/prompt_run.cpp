@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/prompt_run.h"
 
-#include "engine/text/chat_prompt.h"
+#include "engine/session/worker/prompt_text.h"
+#include "engine/session/worker/search_events.h"
 
 #include <algorithm>
 
 namespace engine {
 
 namespace {
-
-std::vector<StoredMessage> storedMessages(const std::vector<PromptMessage>& messages) {
-    std::vector<StoredMessage> stored;
-    for (const PromptMessage& message : messages)
-        stored.push_back({{message.role, message.content}, message.tokens});
-    return stored;
-}
-
-TrialFinished eventOf(const TrialRecord& trial) {
-    return {.trialKind = trial.kind,
-            .counts = trial.counts,
-            .index = trial.index,
-            .score = trial.score,
-            .best = trial.best,
-            .isBest = trial.isBest,
-            .plan = outlineOf(trial.plan),
-            .ticks = {trial.ticks.begin(), trial.ticks.end()},
-            .suggestMs = trial.suggestMs,
-            .scoreMs = trial.scoreMs};
-}
 
 std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
     std::vector<EmittedToken> tokens;
@@ -36,10 +17,18 @@ std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
     return tokens;
 }
 
+std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer) {
+    std::vector<std::string> texts;
+    for (const DraftNode& node : draft.nodes())
+        texts.push_back(tokenizer != nullptr ? readableToken(*tokenizer, node.token)
+                                             : std::string());
+    return texts;
+}
+
 } // namespace
 
 Result<void> PromptRun::run() {
-    ENGINE_TRY(m_prompt, promptTokens());
+    ENGINE_TRY(m_prompt, promptTokens(m_setup.command, m_setup.model));
     ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
@@ -47,9 +36,13 @@ Result<void> PromptRun::run() {
                                       m_setup.slot.reusableTokens(m_prompt)});
     auto result = generate(*decoder, request());
     if (!result) {
-        // A prompt that is refused has touched nothing; what it has searched stays.
-        if (result.error().code != ErrorCode::InvalidInput || m_stepCount > 0)
+        // A prompt that is refused has touched nothing; what was searched stays.
+        const bool isRefused = result.error().code == ErrorCode::InvalidInput && m_stepCount == 0;
+        const int tokens = static_cast<int>(m_prompt.size());
+        if (!isRefused)
             m_setup.slot.drop();
+        else if (tokens >= m_setup.model.contextLength)
+            m_tooManyTokens = tokens;
         return std::move(result).error();
     }
     std::vector<TokenId> sequence = m_prompt;
@@ -57,27 +50,6 @@ Result<void> PromptRun::run() {
     m_setup.slot.noteSequence(std::move(sequence));
     tellEnd(result.value());
     return {};
-}
-
-Result<std::vector<TokenId>> PromptRun::promptTokens() const {
-    const SubmitPrompt& command = m_setup.command;
-    const SessionModel& model = m_setup.model;
-    if (!command.messages.empty() && !command.text.empty())
-        return Error{ErrorCode::InvalidInput,
-                     "The prompt has both messages and raw text.",
-                     "Send one of them."};
-    if (!model.tokenizer)
-        return Error{ErrorCode::NotFound,
-                     "The model has no tokenizer, so it cannot read the prompt.",
-                     "Put the model's tokenizer.json or tokenizer.model beside its weights."};
-    if (command.messages.empty())
-        return model.tokenizer->encode(command.text, true);
-    if (!model.chatTemplate)
-        return Error{ErrorCode::NotFound,
-                     "The model has no chat template for the messages.",
-                     "Send raw text instead."};
-    return encodeConversation(
-        *model.chatTemplate, storedMessages(command.messages), *model.tokenizer);
 }
 
 GenerationRequest PromptRun::request() {
@@ -96,7 +68,7 @@ GenerationRequest PromptRun::request() {
         m_setup.outlet.emit(PromptProgress{m_setup.command.promptId, part});
     };
     request.betweenSteps = [this]() -> Result<void> {
-        m_setup.betweenSteps();
+        m_metrics.addSearch(m_setup.betweenSteps());
         return {};
     };
     request.isBaselineStep = [this] { return m_isBaseline = m_setup.slot.takesBaselineStep(); };
@@ -131,6 +103,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .text = std::string(details.text),
         .tokens = emittedTokens(details),
         .draft = {nodes.begin(), nodes.end()},
+        .draftTexts = draftTexts(step.draft, m_setup.model.tokenizer.get()),
         .path = step.path,
         .confidences = {confidences.begin(), confidences.end()},
         .planId = step.planId,
@@ -152,15 +125,10 @@ void PromptRun::tellStep(const StepDetails& details) {
 
 /// Plain steps that were asked for say nothing of the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
-    for (const TrialRecord& trial : report.trials)
-        m_setup.outlet.emit(eventOf(trial));
-    for (const PlanChange& change : report.planChanges)
-        m_setup.outlet.emit(
-            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
-    if (tellsPhase && m_setup.slot.entersPhase(report.phase))
-        m_setup.outlet.emit(PhaseChanged{report.phase});
-    for (const std::string& remark : report.remarks)
-        m_setup.outlet.emit(Remark{remark});
+    engine::tellSearch(report,
+                       m_setup.model.tokenizer.get(),
+                       tellsPhase && m_setup.slot.entersPhase(report.phase),
+                       m_setup.outlet);
 }
 
 void PromptRun::tellEnd(const GenerationResult& result) {

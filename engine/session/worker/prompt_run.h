@@ -20,8 +20,8 @@ struct PromptSetup {
     DecoderSlot& slot;
     EventOutlet& outlet;
     std::stop_token stop;
-    std::int64_t promptsFinished = 0; ///< before this one
-    std::function<void()> betweenSteps;
+    std::int64_t promptsFinished = 0;     ///< before this one
+    std::function<double()> betweenSteps; ///< the milliseconds that it searched
 };
 
 /// One prompt from its messages to PromptFinished: generate() told as events. Thread: engine.
@@ -34,8 +34,10 @@ public:
     /// decoder is dropped when it may be in the midst of something.
     Result<void> run();
 
+    /// The prompt's tokens when run() refused it because they do not fit into the context, else 0.
+    int tooManyTokens() const { return m_tooManyTokens; }
+
 private:
-    Result<std::vector<TokenId>> promptTokens() const;
     GenerationRequest request();
     void tellStep(const StepDetails& details);
     void tellSearch(const SearchReport& report, bool tellsPhase);
@@ -44,6 +46,7 @@ private:
     PromptSetup m_setup;
     std::vector<TokenId> m_prompt;
     DecodeMetrics m_metrics; // of this prompt alone
+    int m_tooManyTokens = 0;
     int m_stepCount = 0;
     std::int64_t m_tokenCount = 0;
     double m_decodeMs = 0.0;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/session_worker.h"
 
+#include "engine/session/model_inspection.h"
+#include "engine/session/model_parts.h"
 #include "engine/session/worker/prompt_run.h"
+#include "engine/session/worker/prompt_text.h"
+#include "engine/session/worker/search_events.h"
 
 #include <new>
 #include <stdexcept>
@@ -17,6 +21,10 @@ struct CommandNames {
     std::string_view operator()(const StopLoading&) const { return "stop_loading"; }
 
     std::string_view operator()(const UnloadModel&) const { return "unload_model"; }
+
+    std::string_view operator()(const InspectModel&) const { return "inspect_model"; }
+
+    std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
 
     std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
 
@@ -34,21 +42,24 @@ struct CommandNames {
 };
 
 ModelFacts factsOf(const SessionModel& model) {
-    const ModelConfig& config = model.transformer->config();
-    return {.architecture = config.architecture,
-            .layerCount = config.layerCount,
-            .hiddenSize = config.hiddenSize,
-            .mlpSize = config.mlpSize,
-            .headCount = config.headCount,
-            .kvHeadCount = config.kvHeadCount,
-            .vocabSize = config.vocabSize,
-            .modelContextLength = config.contextLength,
-            .contextLength = model.contextLength,
-            .backend = model.backend,
-            .precision = std::string(precisionName(model.transformer->precision())),
-            .weightBytes = model.transformer->weightBytes(),
-            .tokenizer = model.tokenizer ? model.tokenizer->description() : "",
-            .chatTemplate = model.chatTemplate ? model.chatTemplate->origin() : ""};
+    ModelFacts facts = modelFactsOf(model.transformer->config(), model.file);
+    facts.contextLength = model.contextLength;
+    facts.backend = model.backend;
+    facts.precision = precisionName(model.transformer->precision());
+    facts.weightBytes = model.transformer->weightBytes();
+    if (model.tokenizer)
+        facts.tokenizer = model.tokenizer->description();
+    if (model.chatTemplate)
+        facts.chatTemplate = model.chatTemplate->origin();
+    return facts;
+}
+
+/// The sender's number of a question, 0 for other commands.
+std::uint64_t requestIdOf(const EngineCommand& command) {
+    if (const auto* inspect = std::get_if<InspectModel>(&command))
+        return inspect->requestId;
+    const auto* count = std::get_if<CountTokens>(&command);
+    return count != nullptr ? count->requestId : 0;
 }
 
 /// Changes what later commands of the queue refer to.
@@ -61,6 +72,8 @@ bool isBarrier(const EngineCommand& command) {
 /// Acts while a prompt runs.
 bool actsWhileRunning(const EngineCommand& command) {
     return std::holds_alternative<ChangeSettings>(command) ||
+           std::holds_alternative<InspectModel>(command) ||
+           std::holds_alternative<CountTokens>(command) ||
            std::holds_alternative<StartRecording>(command) ||
            std::holds_alternative<StopRecording>(command);
 }
@@ -129,7 +142,8 @@ void SessionWorker::attempt(const NumberedCommand& command) {
     const auto* prompt = std::get_if<SubmitPrompt>(&command.command);
     m_task = {command.number,
               std::visit(CommandNames(), command.command),
-              prompt != nullptr ? prompt->promptId : 0};
+              prompt != nullptr ? prompt->promptId : 0,
+              requestIdOf(command.command)};
     auto done =
         std::visit([this](const auto& content) { return handle(content); }, command.command);
     if (!done)
@@ -137,7 +151,13 @@ void SessionWorker::attempt(const NumberedCommand& command) {
 }
 
 void SessionWorker::fail(Error error) {
-    m_outlet.emit(EngineFailed{std::move(error), std::string(m_task.name), m_task.promptId});
+    m_outlet.emit(
+        EngineFailed{.error = std::move(error),
+                     .task = std::string(m_task.name),
+                     .promptId = m_task.promptId,
+                     .requestId = m_task.requestId,
+                     .promptTokens = m_task.tooManyTokens,
+                     .contextLength = m_task.tooManyTokens > 0 ? m_model->contextLength : 0});
 }
 
 /// The new model is loaded beside the old one, which goes on working if that fails. Only when
@@ -189,6 +209,22 @@ void SessionWorker::unload() {
 
 DecoderGround SessionWorker::ground() { return {m_model ? &*m_model : nullptr, m_memory.get()}; }
 
+Result<void> SessionWorker::handle(const InspectModel& command) {
+    ENGINE_TRY(ModelInspected inspected, inspectModel(m_options.moduleFolder, command));
+    m_outlet.emit(std::move(inspected));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const CountTokens& command) {
+    if (!m_model)
+        return Error{
+            ErrorCode::NotFound, "There is no model to count tokens with.", "Load a model first."};
+    ENGINE_TRY(PromptCount count, countTokens(command, *m_model));
+    m_outlet.emit(TokensCounted{
+        command.requestId, count.total, std::move(count.perMessage), m_model->contextLength});
+    return {};
+}
+
 Result<void> SessionWorker::handle(const ChooseDecoder& command) {
     ENGINE_TRY_DO(m_slot.choose(command.name, command.settings, ground()));
     m_outlet.emit(DecoderChosen{m_slot.info(), m_slot.settings()});
@@ -196,8 +232,10 @@ Result<void> SessionWorker::handle(const ChooseDecoder& command) {
 }
 
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
-    ENGINE_TRY_DO(m_slot.changeSettings(command.values));
+    ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{m_slot.settings()});
+    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
+    m_searchMsBetween += report.searchMs;
     return {};
 }
 
@@ -219,18 +257,21 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
                       .outlet = m_outlet,
                       .stop = stop,
                       .promptsFinished = m_promptsFinished,
-                      .betweenSteps = [this] { applyWhileRunning(); }});
+                      .betweenSteps = [this] { return applyWhileRunning(); }});
     auto done = prompt.run();
     if (done)
         ++m_promptsFinished;
+    else
+        m_task.tooManyTokens = prompt.tooManyTokens();
     return done;
 }
 
 /// Commands that need not wait for the running prompt's end, up to the first that changes what
-/// later ones refer to. Each has its own success or failure.
-void SessionWorker::applyWhileRunning() {
+/// later ones refer to. Each has its own success or failure. The milliseconds searched for them.
+double SessionWorker::applyWhileRunning() {
     takeWaiting();
     const TaskKeeper keeper(m_task);
+    m_searchMsBetween = 0.0;
     for (auto at = m_waiting.begin(); at != m_waiting.end() && !isBarrier(at->command);) {
         if (!actsWhileRunning(at->command)) {
             ++at;
@@ -240,6 +281,7 @@ void SessionWorker::applyWhileRunning() {
         at = m_waiting.erase(at);
         attempt(command);
     }
+    return m_searchMsBetween;
 }
 
 Result<void> SessionWorker::handle(const StartRecording& command) {

@@ -33,6 +33,8 @@ private:
         std::uint64_t number = 0; ///< of its command
         std::string_view name;
         std::uint64_t promptId = 0;
+        std::uint64_t requestId = 0;
+        int tooManyTokens = 0; ///< of a prompt that does not fit
     };
 
     /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.
@@ -61,6 +63,8 @@ private:
     Result<void> handle(const LoadModel& command);
     Result<void> handle(const StopLoading& command);
     Result<void> handle(const UnloadModel& command);
+    Result<void> handle(const InspectModel& command);
+    Result<void> handle(const CountTokens& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
@@ -72,7 +76,7 @@ private:
     void useModel(SessionModel model, const std::string& path);
     void unload();
     DecoderGround ground();
-    void applyWhileRunning();
+    double applyWhileRunning();
 
     const SessionOptions& m_options;
     SessionChannels& m_channels;
@@ -85,6 +89,7 @@ private:
     std::deque<NumberedCommand> m_waiting;   // taken while a prompt ran, for later
     Task m_task;
     std::int64_t m_promptsFinished = 0;
+    double m_searchMsBetween = 0.0; // for commands between two steps of the running prompt
 };
 
 } // namespace engine

@@ -203,7 +203,7 @@ void DecoderRegistryTest::whatAModuleThrowsReachesTheHostAsAnError() {
     QVERIFY2(mentions(error, "decoder faulty"), error.message.c_str());
     if (made) {
         auto whole = faulty("configure");
-        QVERIFY(mentions(whole.value()->configure({}).error(), "the fault in configure"));
+        QVERIFY(mentions(whole.value()->configure({}, {}).error(), "the fault in configure"));
         QVERIFY(generate(*whole.value(), request(3)).hasValue());
     }
 }

@@ -186,8 +186,10 @@ void MatchnessTest::scratchSlotsGiveTheLogitsOfASnapshot() {
         const Logits wanted =
             support::runChain(transformer, snapshot, plan, window.inputs, kWindowLength);
         QVERIFY(logits == wanted);
-        for (std::size_t i = 0; i < wanted.size(); ++i)
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
             QCOMPARE(found.value().matches[i] != 0, argmax(wanted[i]) == window.expected[i]);
+            QCOMPARE(found.value().guesses[i], argmax(wanted[i]));
+        }
         imperfect += found.value().score < 1.0 ? 1 : 0;
     }
     QVERIFY(imperfect > 5); // else nothing was compared but full plans

@@ -43,8 +43,11 @@ private slots:
     void aDraftingDecoderTellsItsSearch();
     void plainStepsAreTheBaselineTwiceInSixtyFour();
     void settingsChangeWhileAPromptRuns();
+    void whatADecoderDoesAtOnceIsToldBehindItsSettings();
     void aWrongSettingLeavesTheRunningPromptAlone();
     void samplingChangesWithTheNextPrompt();
+    void anotherSeedKeepsWhatIsCached();
+    void aDecoderThatCannotTakeSamplingIsMadeAnew();
     void withoutAModelAPromptFails();
     void anUnknownDecoderLeavesTheOldOne();
     void aFailedLoadKeepsTheOldModel();
@@ -146,6 +149,9 @@ void EngineSessionTest::aDraftingDecoderTellsItsSearch() {
     QCOMPARE(trials.size(), std::size_t{1});
     QCOMPARE(trials[0].trialKind, std::string("random"));
     QCOMPARE(trials[0].plan.skipped, (SkipSet{{1}, {2}}));
+    QCOMPARE(trials[0].ticks, (std::vector<int>{1, 0}));
+    QCOMPARE(trials[0].window, (std::vector<std::string>{"a", "b"}));
+    QCOMPARE(trials[0].guesses, (std::vector<std::string>{"a", "<end>"}));
     const auto phases = fixture.all<PhaseChanged>();
     QVERIFY(phases.size() >= 2);
     QCOMPARE(phases[0].phase, DecoderPhase::Optimise);
@@ -203,7 +209,25 @@ void EngineSessionTest::settingsChangeWhileAPromptRuns() {
     QVERIFY(step != nullptr);
     QVERIFY(fixture.all<PromptFinished>().empty());
     fixture.session.send(StopGeneration{});
-    QCOMPARE(fixture.finish(1)->reason, FinishReason::Cancelled);
+    const PromptFinished* end = fixture.finish(1);
+    QCOMPARE(end->reason, FinishReason::Cancelled);
+    QCOMPARE(end->decoding.searchMs, 0.25); // what the settings took, between two steps
+}
+
+void EngineSessionTest::whatADecoderDoesAtOnceIsToldBehindItsSettings() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(ChangeSettings{{{"length", 7.0}}});
+    QVERIFY(fixture.next<SettingsChanged>() != nullptr);
+    const TrialFinished* trial = fixture.next<TrialFinished>();
+    QVERIFY(trial != nullptr);
+    QCOMPARE(trial->window, (std::vector<std::string>{"a", "b"}));
+    const PlanChanged* change = fixture.next<PlanChanged>();
+    QVERIFY(change != nullptr);
+    QCOMPARE(change->plan.skipped, (SkipSet{{1}, {2}}));
+    fixture.session.send(rawPrompt(1, "abc", 1));
+    QVERIFY(fixture.finish(1) != nullptr);
+    QVERIFY(fixture.all<StepFinished>().at(0).total.searchMs >= 0.25);
 }
 
 void EngineSessionTest::aWrongSettingLeavesTheRunningPromptAlone() {
@@ -230,6 +254,28 @@ void EngineSessionTest::samplingChangesWithTheNextPrompt() {
     QVERIFY(fixture.finish(1)->tokens != expectedAnswer("abc", 30));
     QCOMPARE(fixture.finish(2)->tokens, expectedAnswer("abc", 30));
     QCOMPARE(fixture.all<EngineFailed>().at(0).task, std::string("change_sampling"));
+}
+
+void EngineSessionTest::anotherSeedKeepsWhatIsCached() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(rawPrompt(1, "abcdef", 8));
+    fixture.session.send(ChangeSampling{{.temperature = 0.0, .seed = 9}});
+    fixture.session.send(rawPrompt(2, "abcdef", 8));
+    QCOMPARE(fixture.finish(2)->tokens, expectedAnswer("abcdef", 8));
+    const auto starts = fixture.all<PromptStarted>();
+    QCOMPARE(starts.at(1).reusedTokens, starts.at(1).promptTokens - 1);
+}
+
+void EngineSessionTest::aDecoderThatCannotTakeSamplingIsMadeAnew() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(rawPrompt(1, "abcdef", 8));
+    fixture.session.send(ChangeSampling{{.temperature = 50.0, .seed = 9}});
+    fixture.session.send(rawPrompt(2, "abcdef", 30));
+    QVERIFY(fixture.finish(2)->tokens != expectedAnswer("abcdef", 30));
+    QCOMPARE(fixture.all<PromptStarted>().at(1).reusedTokens, 0);
+    QVERIFY(fixture.all<EngineFailed>().empty());
 }
 
 void EngineSessionTest::withoutAModelAPromptFails() {

@@ -94,6 +94,7 @@ private slots:
     void aNewerVersionIsRefusedByName();
     void otherFilesAreNoRecordings();
     void unknownEventsAndMembersArePassedOver();
+    void trialsWithoutTextsStillReplay();
     void wrongTypesAreNamedWithTheirByte();
     void aHugeLengthAllocatesNothing();
     void swappedRecordsAreNoticed();
@@ -222,6 +223,16 @@ void RunRecordingTest::unknownEventsAndMembersArePassedOver() {
     QVERIFY(!played.error);
     QCOMPARE(played.unknownEvents, 1);
     QCOMPARE(played.events, jsonOf({{0.0, Remark{"x"}}, {0.0, Remark{""}}}));
+}
+
+void RunRecordingTest::trialsWithoutTextsStillReplay() {
+    const auto event = readEventJson(
+        R"({"event":"trial_finished","kind":"random","score":0.5,"ticks":[1,0]})", "a test", 0);
+    QVERIFY(event.hasValue() && event.value().has_value());
+    const TrialFinished* trial = event.value()->as<TrialFinished>();
+    QVERIFY(trial != nullptr);
+    QCOMPARE(trial->ticks, (std::vector<int>{1, 0}));
+    QVERIFY(trial->window.empty() && trial->guesses.empty());
 }
 
 void RunRecordingTest::wrongTypesAreNamedWithTheirByte() {

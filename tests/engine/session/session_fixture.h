@@ -25,7 +25,8 @@
 namespace session_test {
 
 inline const std::string kTemplate =
-    "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}[assistant]";
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}";
 
 /// Waits as the engine's thread, until it is asked to stop; `onEnter` is told before.
 inline void waitForStop(std::stop_token stop) {
@@ -91,9 +92,14 @@ public:
         return report;
     }
 
-    engine::Result<void> configure(const engine::SettingValues& values) override {
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override {
         m_length = engine::integerOf(values, "length");
-        return {};
+        engine::SearchReport report;
+        if (given.contains("length"))
+            tellStart(report);
+        report.searchMs = 0.25;
+        return report;
     }
 
     int remainingContext() const override { return m_target.remainingContext(); }
@@ -112,7 +118,9 @@ private:
         trial.score = trial.best = 0.5;
         trial.isBest = true;
         trial.plan = m_plan;
-        trial.ticks.assign(2, 1);
+        trial.ticks = {1, 0};
+        trial.window = {'a', 'b'};
+        trial.guesses = {'a', 0};
     }
 
     engine::Target m_target;

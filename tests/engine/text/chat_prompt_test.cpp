@@ -77,6 +77,9 @@ private slots:
     void textsAreEncodedWhereTheTemplateDropsAnswers();
     void textsAreEncodedWhereNoIdsAreStored();
     void aMessageThatLooksLikeAPlaceholderStaysText();
+    void countsOfMessagesAddUpToThePrompt();
+    void whatATemplateJoinsIsCountedOnce();
+    void droppedAnswersCountNothing();
 
 private:
     std::vector<TokenId> first(const ChatTemplate& chatTemplate) const {
@@ -200,6 +203,52 @@ void ChatPromptTest::aMessageThatLooksLikeAPlaceholderStaysText() {
         chatTemplate, {{sly}, {{"assistant", "Red"}, answer}, {kNext}}, *m_tokenizer);
     const auto start = encodeChat(chatTemplate, {sly}, *m_tokenizer).value();
     QVERIFY(beginsWith(prompt.value(), joined(start, answer)));
+}
+
+void ChatPromptTest::countsOfMessagesAddUpToThePrompt() {
+    const ChatTemplate chatTemplate = compiled(kChatMl);
+    const TokenId end = m_tokenizer->findToken("<|im_end|>");
+    const auto answer = joined(oddlySplit("Red, blue", *m_tokenizer), {end});
+    const std::vector<StoredMessage> messages = {
+        {kQuestion}, {{"assistant", "Red, blue"}, answer}, {kNext}};
+    const auto count = countConversation(chatTemplate, messages, *m_tokenizer);
+    QVERIFY(count.hasValue());
+    const auto& [total, perMessage] = count.value();
+    QCOMPARE(total, static_cast<int>(second(chatTemplate, answer).size()));
+    QCOMPARE(perMessage.size(), std::size_t{3});
+    const int opening =
+        static_cast<int>(m_tokenizer->encode("<|im_start|>assistant\n", false).value().size());
+    QCOMPARE(perMessage[0] + perMessage[1] + perMessage[2] + opening, total);
+    QCOMPARE(perMessage[0] + opening, static_cast<int>(first(chatTemplate).size()));
+    const int encoded = static_cast<int>(m_tokenizer->encode("Red, blue", false).value().size());
+    const auto plain =
+        countConversation(chatTemplate, {{kQuestion}, {{"assistant", "Red, blue"}}}, *m_tokenizer);
+    QCOMPARE(perMessage[1] - plain.value().perMessage[1],
+             static_cast<int>(answer.size()) - 1 - encoded);
+}
+
+void ChatPromptTest::whatATemplateJoinsIsCountedOnce() {
+    const ChatTemplate joining =
+        compiled("{% if messages[-1].role == 'system' %}{{ raise_exception('no question') }}"
+                 "{% endif %}{% for m in messages %}{{ m.content }}\n{% endfor %}");
+    const ChatMessage system{"system", "Be brief and friendly."};
+    const auto count = countConversation(joining, {{system}, {kQuestion}}, *m_tokenizer);
+    QVERIFY(count.hasValue());
+    QCOMPARE(count.value().perMessage, (std::vector<int>{0, count.value().total}));
+    QVERIFY(!countConversation(joining, {{system}}, *m_tokenizer));
+}
+
+void ChatPromptTest::droppedAnswersCountNothing() {
+    const ChatTemplate dropping =
+        compiled("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}\n{% endif %}"
+                 "{% endfor %}");
+    const auto count = countConversation(
+        dropping,
+        {{kQuestion}, {{"assistant", "Red, blue"}, oddlySplit("Red, blue", *m_tokenizer)}, {kNext}},
+        *m_tokenizer);
+    const auto& perMessage = count.value().perMessage;
+    QCOMPARE(perMessage.at(1), 0);
+    QCOMPARE(perMessage.at(0) + perMessage.at(2), count.value().total);
 }
 
 QTEST_APPLESS_MAIN(ChatPromptTest)

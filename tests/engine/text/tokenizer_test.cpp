@@ -74,6 +74,7 @@ class TokenizerTest : public QObject {
     Q_OBJECT
 
 private slots:
+    void aTokenIsReadableWhateverItsBytes();
 
     void mergesGoByRankAndWholeCharactersComeBack() {
         const auto tokenizer = loadJson(tiny::json());
@@ -372,6 +373,16 @@ private slots:
         QCOMPARE(stream.push(space).value(), std::string("\uFFFD "));
     }
 };
+
+void TokenizerTest::aTokenIsReadableWhateverItsBytes() {
+    const auto tokenizer = loadJson(tiny::fullJson());
+    QCOMPARE(readableToken(*tokenizer, 8), std::string(" ab"));
+    QCOMPARE(readableToken(*tokenizer, 12), std::string("\u00E9"));
+    QCOMPARE(readableToken(*tokenizer, 10), std::string("<0xC3>")); // half a character
+    QCOMPARE(readableToken(*tokenizer, 11), std::string("<0xA9>"));
+    QCOMPARE(readableToken(*tokenizer, 14), std::string("<end>"));
+    QCOMPARE(readableToken(*tokenizer, 1000), std::string());
+}
 
 QTEST_GUILESS_MAIN(TokenizerTest)
 #include "tokenizer_test.moc"

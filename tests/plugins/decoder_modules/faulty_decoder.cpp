@@ -40,9 +40,9 @@ public:
         return SearchReport();
     }
 
-    Result<void> configure(const SettingValues&) override {
+    Result<SearchReport> configure(const SettingValues&, const SettingValues&) override {
         throwAt("configure");
-        return {};
+        return SearchReport();
     }
 
     int remainingContext() const override {

@@ -68,7 +68,7 @@ void HistoryView::build() {
     m_info->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_backToLive = new QPushButton(tr("Back to live"), this);
     m_backToLive->setProperty("kind", "primary");
-    m_backToLive->setProperty("size", "small");
+    m_backToLive->setProperty("form", "small");
     m_backToLive->setAccessibleName(tr("Back to live"));
     QSizePolicy policy = m_backToLive->sizePolicy();
     policy.setRetainSizeWhenHidden(true);

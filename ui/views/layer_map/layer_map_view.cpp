@@ -74,7 +74,7 @@ void LayerMapView::build() {
     m_notice->setTextFormat(Qt::PlainText);
     m_notice->setWordWrap(true);
     m_resume = new QPushButton(tr("Resume search"), m_page);
-    m_resume->setProperty("size", "small");
+    m_resume->setProperty("form", "small");
     m_resume->setAccessibleName(tr("Resume search"));
     m_noticeRow = new QGridLayout;
     auto* column = new QVBoxLayout(m_page);

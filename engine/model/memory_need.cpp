@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/memory_need.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// What decoders that draft reserve behind the context.
+constexpr int kScratchSlots = 1025;
+
+/// Rows of a piece of a prompt, the widest pass without logits.
+constexpr int kPromptRows = 128;
+
+/// Rows whose logits are held at once: a usual window, or a large draft tree.
+constexpr int kLogitRows = 64;
+
+struct Widths {
+    double stored; // bytes of a weight, an activation, a key
+    double math;   // bytes of a norm's weight
+};
+
+Widths widthsOf(Precision precision) {
+    switch (precision) {
+    case Precision::F32:
+        return {4.0, 4.0};
+    case Precision::F64:
+        return {8.0, 8.0};
+    case Precision::BF16:
+        return {2.0, 4.0};
+    }
+    return {4.0, 4.0};
+}
+
+/// Sizes of a file may multiply to more than 64 bits hold.
+std::uint64_t bytesOf(double bytes) {
+    constexpr double kMost = 4e18;
+    return static_cast<std::uint64_t>(std::min(bytes, kMost));
+}
+
+double weightsOf(const ModelConfig& config, const Widths& widths) {
+    const double hidden = config.hiddenSize;
+    const double queries = static_cast<double>(config.headCount) * config.headDim;
+    const double keys = static_cast<double>(config.kvHeadCount) * config.headDim;
+    const double inner = config.mlpSize;
+    double layer = hidden * (2.0 * queries + 2.0 * keys) + 3.0 * hidden * inner;
+    layer += config.qkvBias ? queries + 2.0 * keys : 0.0;
+    layer += config.outputBias ? hidden : 0.0;
+    layer += config.mlpBias ? 2.0 * inner + hidden : 0.0;
+    const double table = hidden * config.vocabSize;
+    const double stored = table * (config.tiedHead ? 1.0 : 2.0) + config.layerCount * layer;
+    const double norms = hidden * (2.0 * config.layerCount + 1.0);
+    return stored * widths.stored + norms * widths.math;
+}
+
+/// The stream, its normed copy, queries, the attention's output and the MLP's; logits as they are
+/// computed and as they are handed out (double).
+double passOf(const ModelConfig& config, const Widths& widths) {
+    const double queries = static_cast<double>(config.headCount) * config.headDim;
+    const double keys = static_cast<double>(config.kvHeadCount) * config.headDim;
+    const double row = 3.0 * config.hiddenSize + 4.0 * queries + 2.0 * keys + 3.0 * config.mlpSize;
+    return kPromptRows * row * widths.math +
+           static_cast<double>(kLogitRows) * config.vocabSize * (widths.stored + sizeof(double));
+}
+
+} // namespace
+
+MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength) {
+    const Widths widths = widthsOf(precision);
+    const double slot =
+        2.0 * config.layerCount * config.kvHeadCount * config.headDim * widths.stored;
+    return {.weightBytes = bytesOf(weightsOf(config, widths)),
+            .cacheBytes = bytesOf(slot * contextLength),
+            .scratchBytes = bytesOf(slot * kScratchSlots),
+            .passBytes = bytesOf(passOf(config, widths))};
+}
+
+} // namespace engine

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/model_parts.h"
+
+#include "engine/loading/gguf_file.h"
+#include "engine/loading/readable_text.h"
+
+#include <algorithm>
+#include <map>
+
+namespace engine {
+
+namespace {
+
+constexpr int kDefaultContext = 8192;
+
+/// What a GGUF calls the model, else what its file or folder is called.
+std::string nameOf(const ModelFiles& files) {
+    if (files.gguf() != nullptr)
+        if (const auto name = files.gguf()->stringValue("general.name"); name && !name->empty())
+            return readable(*name);
+    std::filesystem::path path = files.path().lexically_normal();
+    if (path.filename().empty()) // the path ends in a slash
+        path = path.parent_path();
+    return readable((files.gguf() != nullptr ? path.stem() : path.filename()).string());
+}
+
+/// "Q4_1 210, F32 61": the most frequent type first.
+std::string typesOf(const WeightSource& weights) {
+    std::map<std::string_view, int> counts;
+    for (const TensorInfo& tensor : weights.tensors())
+        ++counts[tensor.typeName()];
+    std::vector<std::pair<std::string_view, int>> sorted(counts.begin(), counts.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return a.second > b.second;
+    });
+    std::string text;
+    for (const auto& [type, count] : sorted)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", type, count);
+    return text;
+}
+
+} // namespace
+
+Result<Precision> precisionNamed(const std::string& name) {
+    for (const Precision precision : {Precision::F32, Precision::F64, Precision::BF16})
+        if (name == precisionName(precision))
+            return precision;
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("There is no precision \"{}\".", name),
+                 "Choose float32, float64 or bfloat16."};
+}
+
+Result<int> chosenContext(int asked, const ModelConfig& config) {
+    if (asked < 0 || asked > config.contextLength)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("A context of {} tokens cannot be had: the model was made for {}.",
+                                 asked,
+                                 config.contextLength),
+                     "Ask for 0, which lets the program choose, or for less."};
+    return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
+}
+
+std::string chosenBackend(const BackendRegistry& registry, const std::string& asked) {
+    if (!asked.empty())
+        return asked;
+    const auto names = registry.names();
+    return std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
+}
+
+Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& config) {
+    ModelText text;
+    auto tokenizer = loadTokenizer(files);
+    if (!tokenizer && tokenizer.error().code == ErrorCode::NotFound) {
+        text.remarks.push_back("The model has no tokenizer, so it cannot read text.");
+        return text;
+    }
+    ENGINE_TRY(text.tokenizer, std::move(tokenizer));
+    if (const TokenId beyond = firstIdBeyond(*text.tokenizer, config.vocabSize); beyond != kNoToken)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The tokenizer of {} knows token {}, but the model's vocabulary "
+                                 "ends at {}.",
+                                 files.path().string(),
+                                 beyond,
+                                 config.vocabSize - 1),
+                     "Put the tokenizer files of this very model beside it."};
+    ENGINE_TRY(ChatTemplate chatTemplate, chooseChatTemplate(files, *text.tokenizer));
+    text.chatTemplate = std::move(chatTemplate);
+    return text;
+}
+
+FileFacts fileFactsOf(const ModelFiles& files, const WeightSource& weights) {
+    FileFacts facts{.name = nameOf(files), .weightTypes = typesOf(weights)};
+    for (const TensorInfo& tensor :
+         weights.tensors()) { // shapes were compared with the file's size
+        facts.parameterCount += tensor.rows() * tensor.columns();
+        facts.fileBytes += tensor.byteSize;
+    }
+    return facts;
+}
+
+ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file) {
+    ModelFacts facts;
+    facts.name = file.name;
+    facts.weightTypes = file.weightTypes;
+    facts.parameterCount = file.parameterCount;
+    facts.fileBytes = file.fileBytes;
+    facts.architecture = config.architecture;
+    facts.layerCount = config.layerCount;
+    facts.hiddenSize = config.hiddenSize;
+    facts.mlpSize = config.mlpSize;
+    facts.headCount = config.headCount;
+    facts.kvHeadCount = config.kvHeadCount;
+    facts.vocabSize = config.vocabSize;
+    facts.modelContextLength = config.contextLength;
+    return facts;
+}
+
+} // namespace engine

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/session/engine_command.h"
+#include "engine/session/model_loader.h"
+#include "engine/text/chat_prompt.h"
+
+#include <vector>
+
+namespace engine {
+
+/// The tokens of a prompt: a conversation by the model's template, or raw text. Thread: engine.
+/// Errors: InvalidInput for both at once; NotFound without tokenizer or template; those of
+/// rendering and encoding.
+Result<std::vector<TokenId>> promptTokens(const SubmitPrompt& command, const SessionModel& model);
+
+/// How many they would be; raw text has no messages. Errors: as promptTokens().
+Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& model);
+
+} // namespace engine

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be asked of a session besides answers: models that are looked at, tokens that are
+// counted, and why a prompt was refused.
+#include "tests/engine/session/session_fixture.h"
+
+#include <QTest>
+
+#include <chrono>
+
+using namespace engine;
+using namespace session_test;
+
+namespace {
+
+const std::string kGguf = std::string(SWIFT_STUDIO_TEST_DATA_DIR) + "/tiny.gguf";
+const std::string kFolder = std::string(SWIFT_STUDIO_TEST_DATA_DIR) + "/tiny_llama/";
+
+/// A session with the real loader and without modules.
+class RealSession {
+public:
+    template <typename T> std::optional<T> ask(EngineCommand command) {
+        session.send(std::move(command));
+        while (session.waitForEvents(std::chrono::seconds(30)))
+            for (const EngineEvent& event : session.takeEvents()) {
+                if (const auto* failed = event.as<EngineFailed>())
+                    failure = *failed;
+                if (const T* found = event.as<T>())
+                    return *found;
+            }
+        return std::nullopt;
+    }
+
+    EngineSession session{SessionOptions{}};
+    std::optional<EngineFailed> failure;
+};
+
+const std::vector<PromptMessage> kMessages = {
+    {"user", "hello"}, {"assistant", "yes", {'y', 'e', 's'}}, {"user", "why"}};
+const std::vector<int> kCounts = {12, 15, 10}; // "[user]hello\n", "[assistant]yes\n", ...
+constexpr int kOpening = 11;                   // "[assistant]"
+
+} // namespace
+
+class SessionQuestionsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void whatIsLookedAtIsWhatIsLoaded();
+    void aFolderHasItsOwnName();
+    void aModelThatCannotBeReadIsAFailureOfTheQuestion_data();
+    void aModelThatCannotBeReadIsAFailureOfTheQuestion();
+    void messagesAreCounted();
+    void rawTextIsCounted();
+    void withoutAModelNothingIsCounted();
+    void questionsAreAnsweredWhileAPromptRuns();
+    void aPromptThatDoesNotFitIsKnownByItsNumbers();
+    void otherFailuresHaveNoSuchNumbers();
+};
+
+void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
+    RealSession session;
+    const auto seen = session.ask<ModelInspected>(
+        InspectModel{.requestId = 7, .path = kGguf, .backend = "plain", .contextLength = 100});
+    QVERIFY(seen.has_value());
+    QCOMPARE(seen->requestId, std::uint64_t{7});
+    QCOMPARE(seen->path, kGguf);
+    const ModelFacts& facts = seen->model;
+    QVERIFY(!facts.name.empty());
+    QVERIFY(facts.weightTypes.find("Q4_1 ") != std::string::npos);
+    QVERIFY(facts.weightTypes.find("F32 ") != std::string::npos);
+    QCOMPARE(facts.contextLength, 100);
+    QVERIFY(!facts.tokenizer.empty() && !facts.chatTemplate.empty());
+    QVERIFY(facts.parameterCount > 0 && facts.fileBytes > 0);
+    QVERIFY(facts.fileBytes < facts.parameterCount * 4); // quantised
+    QCOMPARE(seen->memory.totalBytes,
+             seen->memory.weightBytes + seen->memory.cacheBytes + seen->memory.scratchBytes +
+                 seen->memory.passBytes);
+    QVERIFY(seen->memory.freeBytes > 0);
+    const auto loaded = session.ask<ModelLoaded>(
+        LoadModel{.path = kGguf, .backend = "plain", .contextLength = 100});
+    QVERIFY(loaded.has_value());
+    const ModelFacts& held = loaded->model;
+    QCOMPARE(held.name, facts.name);
+    QCOMPARE(held.weightTypes, facts.weightTypes);
+    QCOMPARE(held.weightBytes, facts.weightBytes);
+    QCOMPARE(held.weightBytes, seen->memory.weightBytes);
+    QCOMPARE(held.parameterCount, facts.parameterCount);
+    QCOMPARE(held.backend, facts.backend);
+    QCOMPARE(held.precision, facts.precision);
+    QCOMPARE(held.tokenizer, facts.tokenizer);
+    QCOMPARE(held.chatTemplate, facts.chatTemplate);
+}
+
+void SessionQuestionsTest::aFolderHasItsOwnName() {
+    RealSession session;
+    const auto seen = session.ask<ModelInspected>(
+        InspectModel{.requestId = 1, .path = kFolder, .precision = "float64"});
+    QVERIFY(seen.has_value());
+    QCOMPARE(seen->model.name, std::string("tiny_llama"));
+    QCOMPARE(seen->model.backend, std::string("plain")); // there are no modules
+    QCOMPARE(seen->model.layerCount, 3);
+    QVERIFY(seen->model.weightTypes.starts_with("F16 "));
+    QCOMPARE(seen->model.weightBytes, seen->model.parameterCount * 8);
+    QCOMPARE(seen->remarks.size(), std::size_t{1}); // no tokenizer
+}
+
+void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion_data() {
+    QTest::addColumn<QString>("path");
+    QTest::addColumn<QString>("backend");
+    QTest::addColumn<QString>("precision");
+    QTest::addColumn<int>("contextLength");
+    const QString good = QString::fromStdString(kGguf);
+    QTest::newRow("no file") << "nowhere.gguf"
+                             << ""
+                             << "float32" << 0;
+    QTest::newRow("no backend") << good << "abacus"
+                                << "float32" << 0;
+    QTest::newRow("no precision") << good << ""
+                                  << "float8" << 0;
+    QTest::newRow("no such context") << good << ""
+                                     << "float32" << (1 << 30);
+}
+
+void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion() {
+    QFETCH(const QString, path);
+    QFETCH(const QString, backend);
+    QFETCH(const QString, precision);
+    QFETCH(const int, contextLength);
+    RealSession session;
+    const auto failed = session.ask<EngineFailed>(InspectModel{.requestId = 9,
+                                                               .path = path.toStdString(),
+                                                               .backend = backend.toStdString(),
+                                                               .precision = precision.toStdString(),
+                                                               .contextLength = contextLength});
+    QVERIFY(failed.has_value());
+    QCOMPARE(failed->task, std::string("inspect_model"));
+    QCOMPARE(failed->requestId, std::uint64_t{9});
+    QVERIFY(!failed->error.message.empty() && !failed->error.hint.empty());
+    QVERIFY(session.ask<ModelInspected>(InspectModel{.path = kGguf}).has_value());
+}
+
+void SessionQuestionsTest::messagesAreCounted() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(CountTokens{.requestId = 3, .messages = kMessages});
+    const auto* counted = fixture.next<TokensCounted>();
+    QVERIFY(counted != nullptr);
+    QCOMPARE(counted->requestId, std::uint64_t{3});
+    QCOMPARE(counted->perMessage, kCounts);
+    QCOMPARE(counted->total, 12 + 15 + 10 + kOpening);
+    QCOMPARE(counted->contextLength, 1 << 20);
+    fixture.session.send(SubmitPrompt{.promptId = 1, .messages = kMessages, .maxTokens = 1});
+    QVERIFY(fixture.finish(1) != nullptr);
+    QCOMPARE(fixture.all<PromptStarted>().at(0).promptTokens, counted->total);
+}
+
+void SessionQuestionsTest::rawTextIsCounted() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(CountTokens{.text = "seven!!"});
+    const auto* counted = fixture.next<TokensCounted>();
+    QVERIFY(counted != nullptr);
+    QCOMPARE(counted->total, 7);
+    QVERIFY(counted->perMessage.empty());
+}
+
+void SessionQuestionsTest::withoutAModelNothingIsCounted() {
+    Fixture fixture;
+    fixture.session.send(CountTokens{.requestId = 4, .messages = kMessages});
+    QVERIFY(fixture.fails("count_tokens"));
+    QCOMPARE(fixture.all<EngineFailed>().at(0).requestId, std::uint64_t{4});
+}
+
+void SessionQuestionsTest::questionsAreAnsweredWhileAPromptRuns() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(rawPrompt(1, "abc", 1 << 19));
+    QVERIFY(fixture.next<StepFinished>() != nullptr);
+    fixture.session.send(InspectModel{.requestId = 1, .path = kGguf});
+    fixture.session.send(CountTokens{.requestId = 2, .messages = kMessages});
+    fixture.session.send(InspectModel{.requestId = 3, .path = "nowhere"});
+    QVERIFY(fixture.next<ModelInspected>() != nullptr);
+    QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    QVERIFY(fixture.fails("inspect_model"));
+    QVERIFY(fixture.next<StepFinished>() != nullptr); // and the prompt goes on
+    QVERIFY(fixture.all<PromptFinished>().empty());
+    fixture.session.send(StopGeneration{});
+    const auto* end = fixture.finish(1);
+    QVERIFY(end != nullptr);
+    QCOMPARE(end->reason, FinishReason::Cancelled);
+}
+
+void SessionQuestionsTest::aPromptThatDoesNotFitIsKnownByItsNumbers() {
+    Fixture fixture;
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 20});
+    QVERIFY(fixture.next<ModelLoaded>() != nullptr);
+    for (const std::size_t length : {std::size_t{30}, std::size_t{20}}) {
+        fixture.session.send(rawPrompt(length, std::string(length, 'a'), 5));
+        QVERIFY(fixture.fails("submit_prompt"));
+        const EngineFailed failed = fixture.all<EngineFailed>().back();
+        QCOMPARE(failed.promptId, std::uint64_t{length});
+        QCOMPARE(failed.promptTokens, static_cast<int>(length));
+        QCOMPARE(failed.contextLength, 20);
+        QCOMPARE(fixture.all<PromptStarted>().back().promptId, std::uint64_t{length});
+    }
+    fixture.session.send(rawPrompt(3, std::string(19, 'a'), 5));
+    QVERIFY(fixture.finish(3) != nullptr); // with room for one token
+}
+
+void SessionQuestionsTest::otherFailuresHaveNoSuchNumbers() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    SubmitPrompt both = rawPrompt(1, "abc", 5);
+    both.messages = kMessages;
+    fixture.session.send(both);
+    fixture.session.send(rawPrompt(2, "", 5));
+    QVERIFY(fixture.fails("submit_prompt"));
+    QVERIFY(fixture.fails("submit_prompt"));
+    for (const EngineFailed& failed : fixture.all<EngineFailed>()) {
+        QCOMPARE(failed.promptTokens, 0);
+        QCOMPARE(failed.contextLength, 0);
+    }
+}
+
+QTEST_GUILESS_MAIN(SessionQuestionsTest)
+#include "session_questions_test.moc"

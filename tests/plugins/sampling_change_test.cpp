@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another temperature or seed between two answers: the tokens are those of a fresh vanilla with
+// these options, and what was searched and cached is still there.
+#include "engine/decoding/decoder_registry.h"
+#include "tests/support/tiny_model.h"
+
+#include <QDir>
+#include <QTest>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kLayers = 10;
+constexpr int kLength = 80;
+const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9, 2, 6};
+
+DecoderRegistry& registry() {
+    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
+    return decoders;
+}
+
+Transformer& model() {
+    static const auto made = [] {
+        ModelConfig config = support::tinyConfig();
+        config.layerCount = kLayers;
+        config.layerWindows.assign(kLayers, 0);
+        return makePlainTransformer(
+                   config, support::randomWeights(config, 5), {.precision = Precision::F64})
+            .value();
+    }();
+    return *made;
+}
+
+std::unique_ptr<Decoder> decoderOf(const std::string& name, const SamplingOptions& sampling) {
+    SettingValues settings;
+    if (name == "swift")
+        settings = {{"gamma", 8.0},
+                    {"rows_per_trial", 1.0},
+                    {"trials_to_double", 0.0},
+                    {"stop_score", 1.0},
+                    {"lower_below", 0.0},
+                    {"restart_drop", 0.0},
+                    {"siblings", std::string("published")}};
+    auto made = registry().make(
+        name,
+        {.transformer = model(), .sampling = sampling, .contextLength = 512, .settings = settings});
+    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    return std::move(made).value();
+}
+
+struct Answer {
+    std::vector<TokenId> tokens;
+    SearchReport search; // of all steps together
+    int cachedAtBegin = 0;
+};
+
+Answer answerOf(Decoder& decoder) {
+    Answer answer;
+    ENGINE_CHECK(decoder.begin({.tokens = kPrompt, .maxTokens = kLength}, {}).hasValue(), "begin");
+    answer.cachedAtBegin = decoder.cachedTokens();
+    while (static_cast<int>(answer.tokens.size()) < kLength) {
+        const auto step = decoder.step();
+        ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
+        const auto& tokens = step.value().tokens;
+        answer.tokens.insert(answer.tokens.end(), tokens.begin(), tokens.end());
+        for (const TrialRecord& trial : step.value().search.trials)
+            answer.search.trials.push_back(trial);
+        for (const PlanChange& change : step.value().search.planChanges)
+            answer.search.planChanges.push_back(change);
+    }
+    ENGINE_CHECK(decoder.endAnswer().hasValue(), "end");
+    return answer;
+}
+
+const std::vector<SamplingOptions> kOptions = {{},
+                                               {.temperature = 0.8, .seed = 5},
+                                               {.temperature = 0.8, .seed = 6},
+                                               {.temperature = 1.5, .topK = 20, .seed = 6},
+                                               {}};
+
+} // namespace
+
+class SamplingChangeTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void tokensAreThoseOfAFreshVanilla_data();
+    void tokensAreThoseOfAFreshVanilla();
+    void theSearchGoesOn();
+    void optionsOutOfRangeChangeNothing();
+};
+
+void SamplingChangeTest::tokensAreThoseOfAFreshVanilla_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"vanilla", "swift", "self_sd"})
+        QTest::newRow(name) << name;
+}
+
+void SamplingChangeTest::tokensAreThoseOfAFreshVanilla() {
+    QFETCH(const QString, name);
+    const auto decoder = decoderOf(name.toStdString(), kOptions.front());
+    std::vector<std::vector<TokenId>> answers;
+    for (const SamplingOptions& options : kOptions) {
+        QVERIFY(decoder->changeSampling(options).hasValue());
+        const Answer answer = answerOf(*decoder);
+        QCOMPARE(answer.tokens, answerOf(*decoderOf("vanilla", options)).tokens);
+        QCOMPARE(answer.cachedAtBegin, static_cast<int>(kPrompt.size()) - 1);
+        answers.push_back(answer.tokens);
+    }
+    for (std::size_t i = 1; i < answers.size(); ++i)
+        QVERIFY(answers[i] != answers[i - 1]); // else no option was seen to act
+    QCOMPARE(answers.back(), answers.front());
+}
+
+void SamplingChangeTest::theSearchGoesOn() {
+    const auto decoder = decoderOf("swift", kOptions.front());
+    int trials = 0;
+    std::uint64_t planId = 0;
+    for (const SamplingOptions& options : kOptions) {
+        QVERIFY(decoder->changeSampling(options).hasValue());
+        const Answer answer = answerOf(*decoder);
+        QVERIFY(!answer.search.trials.empty());
+        for (const TrialRecord& trial : answer.search.trials) {
+            trials += trial.counts ? 1 : 0;
+            QCOMPARE(trial.index, trials); // counted on, never from the start
+        }
+        for (const PlanChange& change : answer.search.planChanges) {
+            QCOMPARE(change.planId, ++planId);
+            QCOMPARE(change.reason == "start", planId == 1);
+        }
+    }
+    QVERIFY(trials > 50);
+}
+
+void SamplingChangeTest::optionsOutOfRangeChangeNothing() {
+    for (const char* name : {"vanilla", "swift", "self_sd"}) {
+        const auto decoder = decoderOf(name, kOptions[1]);
+        const auto changed = decoder->changeSampling({.temperature = -1.0});
+        QVERIFY(!changed);
+        QCOMPARE(changed.error().code, ErrorCode::InvalidInput);
+        QCOMPARE(answerOf(*decoder).tokens, answerOf(*decoderOf("vanilla", kOptions[1])).tokens);
+    }
+}
+
+QTEST_GUILESS_MAIN(SamplingChangeTest)
+#include "sampling_change_test.moc"

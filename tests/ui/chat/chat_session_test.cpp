@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/chat_fixture.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class ChatSessionTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<ChatFixture> m_chat;
+
+    ChatSession& session() { return *m_chat->session; }
+
+    ScriptedLink& engine() { return *m_chat->engine; }
+
+    const StoredMessage last() { return session().branch().last(); }
+
+    void converse(const QString& words) {
+        session().send(words);
+        m_chat->count();
+        m_chat->answer();
+    }
+
+private slots:
+
+    void init() {
+        m_chat.reset();
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_chat = std::make_unique<ChatFixture>(m_folder->path());
+    }
+
+    void withoutAModelNothingIsSent() {
+        QCOMPARE(session().obstacle(QStringLiteral("hello")), SendObstacle::NoModel);
+        session().send(QStringLiteral("hello"));
+        QVERIFY(engine().sent.empty());
+        m_chat->loadModel();
+        QCOMPARE(session().obstacle(QStringLiteral("  ")), SendObstacle::NoText);
+        QCOMPARE(session().obstacle(QStringLiteral("hello")), SendObstacle::None);
+    }
+
+    void aPromptIsCountedThenSentWithTheWholeConversation() {
+        m_chat->loadModel();
+        converse(QStringLiteral("first"));
+        session().send(QStringLiteral("second"));
+        m_chat->count();
+        const auto* prompt = engine().lastSent<SubmitPrompt>();
+        QCOMPARE(prompt->messages.size(), std::size_t(3));
+        QCOMPARE(prompt->messages[1].content, std::string("one two three four"));
+        QCOMPARE(prompt->messages[1].tokens.size(), std::size_t(4));
+        QCOMPARE(prompt->messages[2].content, std::string("second"));
+        QCOMPARE(prompt->task, std::string("chat"));
+    }
+
+    void anAnswerGrowsWithItsStepsAndKeepsItsFigures() {
+        m_chat->loadModel();
+        QSignalSpy grew(&session(), &ChatSession::messageGrew);
+        QSignalSpy finished(&session(), &ChatSession::messageFinished);
+        converse(QStringLiteral("count"));
+        QCOMPARE(grew.count(), 2);
+        QCOMPARE(finished.count(), 1);
+        QCOMPARE(last().text, QStringLiteral("one two three four"));
+        QCOMPARE(last().state, MessageState::Finished);
+        QCOMPARE(last().figures.acceptedTokens, 2);
+        QCOMPARE(last().figures.draftSteps, 3);
+        QCOMPARE(*last().figures.tokensPerSecond, 50.0);
+        QVERIFY(!last().figures.speedup); // one plain step is no baseline
+        const TokenTrace& token = last().tokens[1];
+        QCOMPARE(last().text.mid(token.begin, token.end - token.begin), QStringLiteral(" two"));
+        QVERIFY(token.fact.origin == TokenOrigin::Draft);
+    }
+
+    void theSpeedupIsAgainstTheMeasuredBaseline() {
+        m_chat->loadModel();
+        converse(QStringLiteral("a"));
+        converse(QStringLiteral("b"));
+        // Two plain steps of 20 ms; four tokens took 80 ms.
+        QCOMPARE(*last().figures.baselineTokensPerSecond, 50.0);
+        QCOMPARE(*last().figures.speedup, 1.0);
+    }
+
+    void everythingIsThereAfterARestart() {
+        m_chat->loadModel();
+        converse(QStringLiteral("remember"));
+        const Chat before = session().chat();
+        m_chat.reset();
+        m_chat = std::make_unique<ChatFixture>(m_folder->path());
+        QSignalSpy shown(&session(), &ChatSession::shown);
+        session().openChat(before.record.id);
+        QTRY_COMPARE(shown.count(), 1);
+        QCOMPARE(last().text, QStringLiteral("one two three four"));
+        QCOMPARE(last().tokens.size(), 4);
+        QCOMPARE(last().figures, before.messages.last().figures);
+        QCOMPARE(session().chat().record.title, QStringLiteral("remember"));
+    }
+
+    void stoppingAsksTheEngineAndKeepsWhatIsThere() {
+        m_chat->loadModel();
+        session().send(QStringLiteral("stop me"));
+        m_chat->count();
+        engine().say(promptStarted(m_chat->promptId()));
+        engine().say(plainStep(m_chat->promptId(), 0, "some", 20.0));
+        m_chat->bridge->tick();
+        session().stop();
+        QVERIFY(engine().lastSent<StopGeneration>() != nullptr);
+        m_chat->finish(FinishReason::Cancelled);
+        QCOMPARE(last().state, MessageState::Stopped);
+        QCOMPARE(last().text, QStringLiteral("some"));
+        QVERIFY(!session().isAnswering());
+    }
+
+    void regeneratingTakesANewSeedAndMakesABranch() {
+        m_chat->loadModel();
+        converse(QStringLiteral("again"));
+        const MessageId first = last().id;
+        session().regenerate(first);
+        QVERIFY(engine().lastSent<ChangeSampling>() != nullptr);
+        m_chat->count();
+        m_chat->answer();
+        QVERIFY(last().id != first);
+        QCOMPARE(session().chat().childrenOf(last().parentId).size(), 2);
+        session().showBranch(first);
+        QCOMPARE(last().id, first);
+    }
+
+    void editingMakesABranchAndLosesNothing() {
+        m_chat->loadModel();
+        converse(QStringLiteral("frist"));
+        const MessageId typo = session().branch().first().id;
+        session().edit(typo, QStringLiteral("first"));
+        m_chat->count();
+        m_chat->answer();
+        QCOMPARE(session().branch().first().text, QStringLiteral("first"));
+        session().showBranch(typo);
+        QCOMPARE(session().branch().first().text, QStringLiteral("frist"));
+        QCOMPARE(session().branch().size(), 2);
+    }
+
+    void branchingIntoANewChatCopiesTheMessagesUpToThere() {
+        m_chat->loadModel();
+        converse(QStringLiteral("one"));
+        const MessageId answer = last().id;
+        const ChatId old = session().chat().record.id;
+        converse(QStringLiteral("two"));
+        session().branchIntoNewChat(answer);
+        QVERIFY(session().chat().record.id != old);
+        QCOMPARE(session().branch().size(), 2);
+        QCOMPARE(last().text, QStringLiteral("one two three four"));
+    }
+
+    void aFullContextIsAskedAboutAndTheChoiceIsKept() {
+        m_chat->loadModel(600);
+        converse(QStringLiteral("one"));
+        session().send(QStringLiteral("two"));
+        m_chat->count(200);
+        const ContextQuestion* question = session().contextQuestion();
+        QVERIFY(question != nullptr);
+        QCOMPARE(question->usedTokens, 600);
+        QCOMPARE(question->dropOldest.droppedMessages, 2);
+        QVERIFY(!session().isAnswering());
+        session().goOn(ContextPolicy::DropOldest);
+        m_chat->count(200);
+        QVERIFY(session().contextQuestion() == nullptr);
+        const auto* prompt = engine().lastSent<SubmitPrompt>();
+        QCOMPARE(prompt->messages.size(), std::size_t(1));
+        QCOMPARE(prompt->messages[0].content, std::string("two"));
+        m_chat->answer();
+        session().send(QStringLiteral("three"));
+        m_chat->count(200);
+        QVERIFY(session().contextQuestion() == nullptr);
+        QCOMPARE(engine().lastSent<SubmitPrompt>()->messages.back().content, std::string("three"));
+    }
+
+    void theQuestionCanBeDismissedAndTheWordsComeBack() {
+        m_chat->loadModel(600);
+        session().send(QStringLiteral("long"));
+        m_chat->count(5000);
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        session().dismissContextQuestion();
+        QCOMPARE(returned.first().first().toString(), QStringLiteral("long"));
+        QVERIFY(session().contextQuestion() == nullptr);
+    }
+
+    void aNewChatWithASummaryCarriesTheWordsOn() {
+        m_chat->loadModel(600);
+        converse(QStringLiteral("one"));
+        const ChatId old = session().chat().record.id;
+        session().send(QStringLiteral("two"));
+        m_chat->count(200);
+        session().goOn(ContextPolicy::NewChatWithSummary);
+        m_chat->answer();
+        QVERIFY(session().chat().record.id != old);
+        QVERIFY(session().chat().record.systemPrompt.contains(QStringLiteral("one two three")));
+        m_chat->count();
+        const auto* prompt = engine().lastSent<SubmitPrompt>();
+        QCOMPARE(prompt->messages.size(), std::size_t(2));
+        QCOMPARE(prompt->messages[0].role, std::string("system"));
+        QCOMPARE(prompt->messages[1].content, std::string("two"));
+    }
+
+    void aRefusedPromptIsToldAndTheNextOneWorks() {
+        m_chat->loadModel();
+        QSignalSpy failed(&session(), &ChatSession::failed);
+        session().send(QStringLiteral("x"));
+        m_chat->count();
+        engine().say(EngineFailed{
+            Error{ErrorCode::Numeric, "A number left the finite ones.", "Try float32."},
+            "submit_prompt",
+            m_chat->promptId()});
+        m_chat->bridge->tick();
+        QCOMPARE(failed.count(), 1);
+        QCOMPARE(last().state, MessageState::Failed);
+        QCOMPARE(session().obstacle(QStringLiteral("y")), SendObstacle::None);
+    }
+
+    void anotherChatStopsTheAnswerAndItsTailIsNotMixedIn() {
+        m_chat->loadModel();
+        session().send(QStringLiteral("a"));
+        m_chat->count();
+        const std::uint64_t old = m_chat->promptId();
+        engine().say(promptStarted(old));
+        m_chat->bridge->tick();
+        session().newChat();
+        QVERIFY(engine().lastSent<StopGeneration>() != nullptr);
+        engine().say(plainStep(old, 0, "tail", 20.0));
+        m_chat->finish(FinishReason::Cancelled);
+        QVERIFY(session().branch().isEmpty());
+        QVERIFY(!session().isAnswering());
+        QCOMPARE(session().obstacle(QStringLiteral("b")), SendObstacle::None);
+    }
+
+    void aReplayShowsAnswersAndKeepsNothing() {
+        session().setReplay(true);
+        engine().say(loadedModel());
+        engine().say(promptStarted(5));
+        engine().say(draftStep(5, 0, {"a", " b"}, 2, " c"));
+        engine().say(promptFinished(5));
+        m_chat->bridge->tick();
+        QCOMPARE(last().text, QStringLiteral("a b c"));
+        QCOMPARE(session().obstacle(QStringLiteral("x")), SendObstacle::Replay);
+        bool isListed = false;
+        bool isAnswered = false;
+        m_chat->store->listChats(this, [&](QList<ChatRecord> chats) {
+            isListed = !chats.isEmpty();
+            isAnswered = true;
+        });
+        QTRY_VERIFY(isAnswered);
+        QVERIFY(!isListed);
+    }
+};
+
+QTEST_GUILESS_MAIN(ChatSessionTest)
+#include "chat_session_test.moc"

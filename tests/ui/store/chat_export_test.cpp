@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/store/store_fixture.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+
+using namespace ui;
+
+namespace {
+
+const QString kHostile = QStringLiteral(
+    "<script>alert(1)</script><img src=\"http://x/y.png\" onerror='z'> & \u0001 ]]> &lt;");
+
+Chat hostileChat() {
+    Chat chat;
+    chat.record = titled(QStringLiteral("</title>") + kHostile);
+    chat.record.id = 5;
+    chat.record.systemPrompt = kHostile;
+    chat.record.settings.insert(QStringLiteral("r"), 0.45);
+    StoredMessage question = userMessage(5, 0, kHostile);
+    question.id = 1;
+    StoredMessage answer = answerOfTokens(5, 1, 6);
+    answer.id = 2;
+    answer.state = MessageState::Finished;
+    answer.text.append(kHostile);
+    answer.figures.modelName = kHostile;
+    answer.figures.speedup = 1.33;
+    answer.figures.acceptedTokens = 141;
+    answer.figures.draftSteps = 149;
+    StoredMessage other = answer;
+    other.id = 3;
+    other.text = QStringLiteral("another branch");
+    other.tokens.clear();
+    chat.messages = {question, answer, other};
+    chat.record.leafId = 2;
+    return chat;
+}
+
+QString textBetween(const QString& html, const QString& begin, const QString& end) {
+    const qsizetype from = html.indexOf(begin) + begin.size();
+    return html.mid(from, html.indexOf(end, from) - from);
+}
+
+} // namespace
+
+class ChatExportTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void htmlHoldsNoElementThatTheTextBrought_data() {
+        QTest::addColumn<bool>("hasOrigin");
+        QTest::newRow("plain") << false;
+        QTest::newRow("with origin") << true;
+    }
+
+    void htmlHoldsNoElementThatTheTextBrought() {
+        QFETCH(bool, hasOrigin);
+        const QString html = QString::fromUtf8(chatToHtml(hostileChat(), hasOrigin));
+        const QStringList known = {QStringLiteral("html"),
+                                   QStringLiteral("head"),
+                                   QStringLiteral("meta"),
+                                   QStringLiteral("style"),
+                                   QStringLiteral("title"),
+                                   QStringLiteral("body"),
+                                   QStringLiteral("h1"),
+                                   QStringLiteral("h2"),
+                                   QStringLiteral("p"),
+                                   QStringLiteral("div"),
+                                   QStringLiteral("section"),
+                                   QStringLiteral("span")};
+        QRegularExpressionMatchIterator tags =
+            QRegularExpression(QStringLiteral("</?([A-Za-z][A-Za-z0-9]*)[^>]*>")).globalMatch(html);
+        QVERIFY(tags.hasNext());
+        while (tags.hasNext()) {
+            const QRegularExpressionMatch tag = tags.next();
+            QVERIFY2(known.contains(tag.captured(1)), qPrintable(tag.captured(0)));
+            QVERIFY(!tag.captured(0).contains(QStringLiteral("onerror")));
+        }
+        QVERIFY(html.contains(QStringLiteral("default-src 'none'")));
+        QVERIFY(!html.contains(QChar(1)));
+        QVERIFY(html.contains(QStringLiteral("&lt;script&gt;")));
+        QVERIFY(html.contains(QStringLiteral("&amp;lt;")));
+    }
+
+    void htmlMarksEachTokenAndKeepsTheText() {
+        const Chat chat = hostileChat();
+        const QString html = QString::fromUtf8(chatToHtml(chat, true));
+        const QString body = textBetween(
+            html, QStringLiteral("<section class=\"assistant\">"), QStringLiteral("</section>"));
+        QCOMPARE(body.count(QStringLiteral("<span class=")), 6);
+        QCOMPARE(body.count(QStringLiteral("class=\"draft\"")), 2);
+        QCOMPARE(body.count(QStringLiteral("class=\"sibling\"")), 1);
+        QCOMPARE(body.count(QStringLiteral("class=\"bonus\"")), 1);
+        QVERIFY(body.contains(QStringLiteral("title=\"token 1007, step 0, 12.5 ms")));
+        QString text =
+            textBetween(body, QStringLiteral("<div class=\"text\">"), QStringLiteral("</div>"));
+        text.remove(QRegularExpression(QStringLiteral("<[^>]*>")));
+        QString expected = chat.messages[1].text;
+        expected.replace(QChar(1), QChar::ReplacementCharacter);
+        QCOMPARE(text, expected.toHtmlEscaped());
+        QVERIFY(!chatToHtml(chat, false).contains("<span"));
+    }
+
+    void tokensWithoutTraceAreNotMarked() {
+        Chat chat = hostileChat();
+        chat.messages[1].isTraced = false;
+        const QString html = QString::fromUtf8(chatToHtml(chat, true));
+        QVERIFY(!textBetween(html, QStringLiteral("<section"), QStringLiteral("</body>"))
+                     .contains(QStringLiteral("<span")));
+    }
+
+    void markdownHoldsTheShownBranchAndItsFigures() {
+        const QString text = QString::fromUtf8(chatToMarkdown(hostileChat()));
+        QVERIFY(text.startsWith(QStringLiteral("# </title>")));
+        QVERIFY(text.contains(QStringLiteral("## You\n\n") + kHostile));
+        QVERIFY(text.contains(QStringLiteral("w0 w1 w2")));
+        QVERIFY(text.contains(QStringLiteral("1.33x as fast as vanilla, accepted 141 of 149")));
+        QVERIFY(!text.contains(QStringLiteral("another branch")));
+    }
+
+    void jsonHoldsEveryMessageAndField() {
+        const QJsonObject json = QJsonDocument::fromJson(chatToJson(hostileChat())).object();
+        QCOMPARE(json.value(QStringLiteral("system_prompt")).toString(), kHostile);
+        QCOMPARE(json.value(QStringLiteral("current_leaf")).toInteger(), 2);
+        const QJsonArray messages = json.value(QStringLiteral("messages")).toArray();
+        QCOMPARE(messages.size(), 3);
+        const QJsonObject answer = messages[1].toObject();
+        QCOMPARE(answer.value(QStringLiteral("parent")).toInteger(), 1);
+        QCOMPARE(answer.value(QStringLiteral("text")).toString(), hostileChat().messages[1].text);
+        const QJsonArray tokens = answer.value(QStringLiteral("tokens")).toArray();
+        QCOMPARE(tokens.size(), 6);
+        QCOMPARE(tokens[1].toObject().value(QStringLiteral("origin")).toString(),
+                 QStringLiteral("draft"));
+        QCOMPARE(tokens[1].toObject().value(QStringLiteral("id")).toInt(), 1007);
+        QCOMPARE(
+            answer.value(QStringLiteral("figures")).toObject().value(QStringLiteral("speedup")),
+            QJsonValue(1.33));
+    }
+
+    void theStoreWritesAFileAndSaysWhenItCannot() {
+        QTemporaryDir folder;
+        ChatStore store({folder.filePath(QStringLiteral("chats.sqlite")), 5, 20});
+        store.open();
+        const ChatId chat = store.createChat(titled(QStringLiteral("to a file")));
+        store.appendMessage(userMessage(chat, 0, QStringLiteral("hello")));
+        const auto exported = [&](ChatId id, const QString& path) {
+            return answerTo<ExportOutcome>([&](QObject* context, auto done) {
+                store.exportChat(id, {ExportFormat::Markdown, path, false}, context, done);
+            });
+        };
+        const QString path = folder.filePath(QStringLiteral("chat.md"));
+        QCOMPARE(exported(chat, path).error, QString());
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray("# to a file\n\n## You\n\nhello\n\n"));
+        const QString nowhere = folder.filePath(QStringLiteral("no/such/chat.md"));
+        const ExportOutcome failed = exported(chat, nowhere);
+        QVERIFY(failed.error.contains(nowhere));
+        QVERIFY(failed.error.endsWith(u'.'));
+        QVERIFY(!exported(chat + 1, path).error.isEmpty());
+    }
+};
+
+QTEST_MAIN(ChatExportTest)
+#include "chat_export_test.moc"

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/scripted_link.h"
+#include "ui/chat/chat_session.h"
+
+#include <QTemporaryDir>
+
+#include <memory>
+
+namespace support {
+
+/// A chat session with a scripted engine and a real store in a folder of its own.
+class ChatFixture {
+public:
+    explicit ChatFixture(const QString& folder)
+        : m_folder(folder) {
+        auto link = std::make_unique<ScriptedLink>();
+        engine = link.get();
+        bridge = std::make_unique<ui::EngineBridge>(std::move(link), run);
+        store = std::make_unique<ui::ChatStore>(
+            ui::StoreOptions{.path = m_folder + QStringLiteral("/chats.sqlite")});
+        session = std::make_unique<ui::ChatSession>(*bridge, run, *store);
+        store->open();
+    }
+
+    ~ChatFixture() {
+        session.reset();
+        store.reset();
+        bridge.reset();
+    }
+
+    void loadModel(int context = 1000) {
+        m_context = context;
+        engine->say(loadedModel(4, context));
+        bridge->tick();
+    }
+
+    /// Answers the waiting CountTokens; each message has `perMessage` tokens.
+    void count(int perMessage = 10) {
+        const auto* asked = engine->lastSent<engine::CountTokens>();
+        engine::TokensCounted counted;
+        counted.requestId = asked->requestId;
+        counted.perMessage.assign(asked->messages.size(), perMessage);
+        counted.contextLength = m_context;
+        counted.total = perMessage * static_cast<int>(asked->messages.size());
+        engine->say(counted);
+        bridge->tick();
+    }
+
+    /// The id of the newest prompt.
+    std::uint64_t promptId() const { return engine->lastSent<engine::SubmitPrompt>()->promptId; }
+
+    /// A whole answer of two steps to the newest prompt: "one two three four".
+    void answer() {
+        engine->say(promptStarted(promptId()));
+        engine->say(plainStep(promptId(), 0, "one", 20.0));
+        engine->say(draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four"));
+        bridge->tick();
+        finish();
+    }
+
+    void finish(engine::FinishReason reason = engine::FinishReason::EndToken) {
+        engine::PromptFinished finished = promptFinished(promptId());
+        finished.reason = reason;
+        finished.generation.outputTokens = 4;
+        finished.generation.steps = 2;
+        finished.generation.decodeMs = 80.0;
+        finished.generation.firstTokenMs = 20.0;
+        finished.decoding.rounds = 1;
+        finished.decoding.tokens = 3;
+        finished.decoding.accepted = 2;
+        finished.decoding.draftSteps = 3;
+        engine->say(finished);
+        bridge->tick();
+    }
+
+    ui::RunStore run;
+    ScriptedLink* engine = nullptr;
+    std::unique_ptr<ui::EngineBridge> bridge;
+    std::unique_ptr<ui::ChatStore> store;
+    std::unique_ptr<ui::ChatSession> session;
+
+private:
+    QString m_folder;
+    int m_context = 0;
+};
+
+} // namespace support

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/scripted_link.h"
+#include "ui/views/draft_tree/draft_tree_view.h"
+#include "ui/views/draft_tree/mask_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QUndoStack>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// " delta" then two choices, of which the second is accepted: the mock-up's end of a draft.
+StepFinished combStep() {
+    StepFinished step = draftStep(1, 0, {" delta", " count"}, 1, " x");
+    step.draftTexts = {" delta", " count", " n", " len"};
+    step.draft.push_back({7, 0, 1, 0.41});
+    step.draft.push_back({8, 0, 2, 0.05});
+    step.draft[1].probability = 0.46;
+    step.confidences = {0.98, 0.46};
+    step.path = {0, 2};
+    step.tokens.insert(step.tokens.begin() + 1, token(7, " n", TokenOrigin::Sibling, 0.41));
+    step.verifiedRows = 5;
+    return step;
+}
+
+} // namespace
+
+class DraftTreeViewTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    RunStore m_store;
+    ScriptedLink* m_engine = nullptr;
+    std::unique_ptr<EngineBridge> m_bridge;
+    Selection m_selection;
+    QUndoStack m_undo;
+
+    ViewContext context() { return {m_theme, m_store, *m_bridge, m_selection, m_undo}; }
+
+private slots:
+
+    void init() {
+        auto link = std::make_unique<ScriptedLink>();
+        m_engine = link.get();
+        m_store = RunStore();
+        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
+        m_selection.setToken(std::nullopt);
+    }
+
+    void aCombHasTheFirstChoicesAndTheirAlternatives() {
+        const DraftComb comb = makeDraftComb(combStep(), QStringLiteral("="));
+        QCOMPARE(comb.rows.size(), std::size_t(2));
+        QCOMPARE(comb.rows[0].firstChoice.index, 0);
+        QVERIFY(comb.rows[0].firstChoice.isAccepted);
+        QCOMPARE(comb.rows[0].choices, 1);
+        QCOMPARE(comb.rows[1].choices, 3);
+        QVERIFY(!comb.rows[1].firstChoice.isAccepted);
+        QCOMPARE(comb.rows[1].alternatives.size(), std::size_t(2));
+        QVERIFY(comb.rows[1].alternatives[0].isAccepted);
+        QCOMPARE(comb.accepted, 2);
+        QCOMPARE(comb.lastConfidence, 0.46);
+    }
+
+    void aBranchOffTheSpineIsShownAtItsDepth() {
+        StepFinished step = combStep();
+        step.draft.push_back({9, 2, 0, 0.7}); // behind the accepted alternative
+        const DraftComb comb = makeDraftComb(step, {});
+        QCOMPARE(comb.rows.size(), std::size_t(3));
+        QCOMPARE(comb.rows[2].firstChoice.index, -1);
+        QCOMPARE(comb.rows[2].alternatives.size(), std::size_t(1));
+    }
+
+    void aParentThatComesLaterInARecordingDoesNoHarm() {
+        StepFinished step = combStep();
+        step.draft[0].parent = 3;
+        step.draft[1].parent = 1;
+        QCOMPARE(makeDraftComb(step, {}).rows.empty(), false);
+        QCOMPARE(verificationMask(step).size(), step.draft.size() + 1);
+    }
+
+    void eachRowOfTheMaskSeesItsAncestorsAndItself() {
+        const auto sees = verificationMask(combStep());
+        QCOMPARE(sees[0], std::vector<bool>({true, false, false, false, false}));
+        QCOMPARE(sees[2], std::vector<bool>({true, true, true, false, false}));
+        QCOMPARE(sees[3], std::vector<bool>({true, true, false, true, false}));
+    }
+
+    void theNewestDraftIsShownAndItsFiguresTieOut() {
+        DraftTreeView view(context());
+        view.show();
+        m_engine->say(promptStarted(1));
+        m_engine->say(combStep());
+        m_engine->say(plainStep(1, 1, "p", 1.0));
+        m_bridge->tick();
+        QCOMPARE(view.picture().comb().accepted, 2);
+        QCOMPARE(view.table().rows.size(), std::size_t(4));
+        QCOMPARE(view.table().rows[2],
+                 QStringList({"2", visibleTokenText(" n"), "2", "0.4100", "yes"}));
+        QVERIFY(view.subtitle().contains(QStringLiteral("1")));
+        QVERIFY(view.picture().accessibleDescription().contains(QStringLiteral("4 candidate")));
+    }
+
+    void theStepOfAChosenTokenIsShown() {
+        DraftTreeView view(context());
+        view.show();
+        m_engine->say(promptStarted(1));
+        m_engine->say(combStep());
+        m_engine->say(draftStep(1, 1, {"later"}, 1, "!"));
+        m_bridge->tick();
+        QCOMPARE(view.picture().comb().rows.size(), std::size_t(1));
+        m_selection.setToken(Selection::Token{1, 0});
+        m_bridge->markChanged(Topic::Selection);
+        m_bridge->tick();
+        QCOMPARE(view.picture().comb().rows.size(), std::size_t(2));
+    }
+
+    void theMaskIsATableForScreenReaders() {
+        MaskView view(context());
+        view.show();
+        auto* model = view.findChild<MaskModel*>();
+        const QAbstractItemModelTester tester(model);
+        m_engine->say(promptStarted(1));
+        m_engine->say(combStep());
+        m_bridge->tick();
+        QCOMPARE(model->rowCount(), 5);
+        const QString words = model->data(model->index(3, 2), Qt::AccessibleTextRole).toString();
+        QVERIFY(words.contains(QStringLiteral("does not see")));
+        QCOMPARE(view.table().rows.size(), std::size_t(5));
+    }
+
+    void acceptedAndRejectedDifferWithoutColour() {
+        CombPicture picture(m_theme);
+        picture.show(makeDraftComb(combStep(), QStringLiteral("=")));
+        picture.resize(346, 300);
+        const QImage grey = picture.grab().toImage().convertToFormat(QImage::Format_Grayscale8);
+        // The rejected first choice is struck through: a dark line across the box's middle.
+        const int y = m_theme.scaled(30 + 2 * 32) + m_theme.scaled(23) / 2;
+        int dark = 0;
+        for (int row = y - 2; row <= y + 2; ++row) {
+            int count = 0;
+            for (int x = m_theme.scaled(60); x < m_theme.scaled(90); ++x)
+                count += qGray(grey.pixel(x, row)) < 150 ? 1 : 0;
+            dark = std::max(dark, count);
+        }
+        QVERIFY2(dark > m_theme.scaled(20), qPrintable(QString::number(dark)));
+    }
+};
+
+QTEST_MAIN(DraftTreeViewTest)
+#include "draft_tree_view_test.moc"

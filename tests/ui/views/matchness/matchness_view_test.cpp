@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/figures_run.h"
+#include "ui/views/matchness/matchness_view.h"
+#include "ui/views/matchness/strip_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+class MatchnessViewTest : public QObject {
+    Q_OBJECT
+
+    static int indexOfPlace(const SearchLog& search, int place) {
+        for (std::size_t i = 0; i < search.bestSets().size(); ++i)
+            if (search.bestSets()[i].place == place)
+                return static_cast<int>(i);
+        return -1;
+    }
+
+private slots:
+
+    void theSearchTiesOut() {
+        ViewStage stage;
+        saySearch(stage);
+        const SearchLog& search = stage.store.search();
+        QCOMPARE(search.countedTrials(), 400);
+        QCOMPARE(search.bayesianTrials(), 16);
+        const auto bands = searchBands(search, searchSpan(search));
+        QCOMPARE(bands.size(), 3u);
+        QCOMPARE(bands[0].name, QString("fill γ"));
+        QCOMPARE(bands[1].name, QString("optimise: 384 random + 16 Bayesian"));
+        QCOMPARE(bands[2].name, QString("accelerate"));
+        QCOMPARE(bands[1].from, 0.0);
+        QCOMPARE(bands[1].to, 400.0);
+        QCOMPARE(bands[2].from, 400.0);
+        QCOMPARE(scoreText(*shownTrial(search, std::nullopt)), QString("31 / 32 = 0.969"));
+        const auto& skipped = search.current()->change.plan.skipped;
+        QCOMPARE(skipped.attention.size() + skipped.mlp.size(), 25u);
+    }
+
+    void pointsEqualTheTrialsByKind() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        QCOMPARE(view.plot().pointCount(static_cast<int>(TrialLook::Random)), 384u);
+        QCOMPARE(view.plot().pointCount(static_cast<int>(TrialLook::Bayesian)), 16u);
+        const FigureTable table = view.table();
+        QCOMPARE(table.rows.size(), 400u);
+        const auto& trials = stage.store.search().trials();
+        double before = 0.0;
+        for (std::size_t i = 0; i < trials.size(); ++i) {
+            const bool isBayesian = trials[i].kind == "bayesian";
+            QCOMPARE(table.rows[i][isBayesian ? 2 : 1].toDouble(), trials[i].score);
+            const double best = table.rows[i].back().toDouble();
+            QCOMPARE(best, trials[i].best);
+            QVERIFY(best >= before);
+            before = best;
+        }
+    }
+
+    void aSelectedStepMovesTheScrubberAndTheStrip() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        MatchnessStripView strip(stage.context());
+        QLabel* counts = qobject_cast<QLabel*>(strip.makeLegend(&strip));
+        view.show();
+        strip.show();
+        saySearch(stage);
+        stage.settle();
+        QVERIFY(!view.plot().cursor());
+        QCOMPARE(view.badge(), QString("live"));
+        QCOMPARE(strip.countsText(), QString("31 match, 1 miss"));
+        stage.selection.setHistoryIndex(indexOfPlace(stage.store.search(), 300));
+        stage.bridge.markChanged(Topic::Selection);
+        stage.settle();
+        QCOMPARE(view.plot().cursor()->label, QString("step 300: 29 / 32 = 0.906"));
+        QCOMPARE(view.plot().cursor()->x, 300.0);
+        QCOMPARE(view.badge(), QString("step 300"));
+        QCOMPARE(strip.badge(), QString("step 300"));
+        QCOMPARE(strip.countsText(), QString("29 match, 3 miss"));
+        QCOMPARE(counts->text(), QString("29 match, 3 miss"));
+        QVERIFY(strip.subtitle().contains("γ = 32"));
+    }
+
+    void aClickGoesToTheBestSetOfThatPlace() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        emit view.plot().pointChosen(310.0);
+        QCOMPARE(stage.selection.historyIndex(),
+                 std::optional<int>(indexOfPlace(stage.store.search(), 300)));
+        emit view.plot().pointChosen(450.0);
+        QVERIFY(!stage.selection.historyIndex());
+    }
+
+    void anotherModelBeginsAnew() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        stage.say(loadedModel());
+        for (int i = 1; i <= 3; ++i)
+            stage.say(windowTrial("random", i, 10, 10));
+        stage.settle();
+        QCOMPARE(view.table().rows.size(), 3u);
+    }
+
+    void quietKindsAreTheirOwn() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        stage.say(windowTrial("start", 1, 15, 15));
+        stage.say(windowTrial("manual", 2, 12, 15));
+        engine::TrialFinished again = windowTrial("rescore", 2, 14, 14);
+        again.counts = false;
+        stage.say(again);
+        stage.say(windowTrial("influence", 3, 9, 15));
+        stage.settle();
+        for (const TrialLook look :
+             {TrialLook::Start, TrialLook::Manual, TrialLook::Rescore, TrialLook::Other})
+            QCOMPARE(view.plot().pointCount(static_cast<int>(look)), 1u);
+    }
+
+    void theStripWrapsAtAnyWidthUnderTheModelTester() {
+        Theme theme;
+        StripModel model;
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        std::vector<StripCell> cells(33);
+        cells[2] = {"hands", "gives", false};
+        model.setCells(cells);
+        for (const int columns : {1, 5, 16, 40}) {
+            model.setColumns(columns);
+            int found = 0;
+            for (int row = 0; row < model.rowCount(); ++row)
+                for (int column = 0; column < model.columnCount(); ++column)
+                    found += model.flags(model.index(row, column)) != Qt::NoItemFlags ? 1 : 0;
+            QCOMPARE(found, 33);
+        }
+        model.setCells({});
+        QCOMPARE(model.rowCount(), 0);
+        MatchnessStrip strip(theme);
+        strip.setCells(std::vector<StripCell>(32, StripCell{"a", "", true}));
+        strip.resize(1020, 100);
+        strip.show();
+        QTRY_COMPARE(strip.cellModel().columnCount(), 16);
+        strip.resize(330, 300);
+        QTRY_VERIFY(strip.cellModel().columnCount() <= 5);
+        QVERIFY(strip.heightFor(330) > strip.heightFor(1020));
+    }
+
+    void theStripIsReadByKeyboardAndScreenReader() {
+        Theme theme;
+        MatchnessStrip strip(theme);
+        strip.setCells({{"the", "", true}, {"<b>hands</b>", "gives", false}});
+        strip.resize(400, 60);
+        strip.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&strip));
+        strip.setFocus();
+        strip.setCurrentIndex(strip.model()->index(0, 0));
+        QTest::keyClick(&strip, Qt::Key_Right);
+        QCOMPARE(strip.currentIndex().column(), 1);
+        QCOMPARE(strip.currentIndex().data(Qt::AccessibleTextRole).toString(),
+                 QString("Token 2, <b>hands</b>: the draft would have written gives."));
+        QVERIFY(!strip.currentIndex().data(Qt::ToolTipRole).toString().contains('<'));
+        QVERIFY(!strip.accessibleName().isEmpty());
+    }
+
+    void anEmptyStripSaysWhatItWillShow() {
+        ViewStage stage;
+        MatchnessStripView strip(stage.context());
+        strip.show();
+        stage.settle();
+        QVERIFY(!strip.strip().isVisible());
+        QVERIFY(strip.table().rows.empty());
+        stage.say(paperPlan());
+        engine::TrialFinished scored = windowTrial("random", 1, 20, 20);
+        stage.say(scored);
+        stage.settle();
+        QVERIFY(strip.strip().isVisible());
+        QCOMPARE(strip.table().rows.size(), 32u);
+    }
+};
+
+QTEST_MAIN(MatchnessViewTest)
+#include "matchness_view_test.moc"

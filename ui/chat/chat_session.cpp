@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/chat_session.h"
+
+#include <QDateTime>
+#include <QRandomGenerator>
+
+#include <algorithm>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kTitleLength = 60;
+
+/// Whose search state chats share.
+constexpr const char* kChatTask = "chat";
+
+/// The growing answer is handed to the store so often, at most.
+constexpr int kUpdateMs = 250;
+
+constexpr const char* kPolicyKey = "context_policy";
+
+QString titleOf(const QString& words) {
+    const QString line = words.simplified();
+    return line.size() <= kTitleLength ? line : line.left(kTitleLength - 1) + u'\u2026';
+}
+
+std::vector<TokenId> idsOf(const StoredMessage& message) {
+    std::vector<TokenId> ids;
+    for (const TokenTrace& token : message.tokens)
+        ids.push_back(token.id);
+    return ids;
+}
+
+MessageState stateOf(FinishReason reason) {
+    return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
+}
+
+} // namespace
+
+ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& store)
+    : m_bridge(bridge)
+    , m_run(run)
+    , m_store(store) {
+    connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+}
+
+const StoredMessage* ChatSession::message(MessageId id) const {
+    const auto found = std::ranges::find(m_chat.messages, id, &StoredMessage::id);
+    return found == m_chat.messages.end() ? nullptr : &*found;
+}
+
+StoredMessage* ChatSession::find(MessageId id) {
+    const auto found = std::ranges::find(m_chat.messages, id, &StoredMessage::id);
+    return found == m_chat.messages.end() ? nullptr : &*found;
+}
+
+SendObstacle ChatSession::obstacle(const QString& text) const {
+    if (m_isReplay)
+        return SendObstacle::Replay;
+    if (m_run.loading() != nullptr && m_run.model() == nullptr)
+        return SendObstacle::Loading;
+    if (m_run.model() == nullptr)
+        return SendObstacle::NoModel;
+    if (m_answer || m_count)
+        return SendObstacle::Answering;
+    return text.trimmed().isEmpty() ? SendObstacle::NoText : SendObstacle::None;
+}
+
+void ChatSession::newChat() {
+    stop();
+    m_chat = {};
+    m_question.reset();
+    m_count.reset();
+    emit shown();
+    emit stateChanged();
+}
+
+void ChatSession::openChat(ChatId id) {
+    if (id == m_chat.record.id)
+        return;
+    m_store.loadChat(id, this, [this](std::optional<Chat> chat) {
+        if (!chat)
+            return;
+        stop();
+        m_chat = std::move(*chat);
+        m_question.reset();
+        m_count.reset();
+        emit shown();
+        emit stateChanged();
+    });
+}
+
+void ChatSession::beginChatIfNew(const QString& firstWords) {
+    if (m_chat.record.id != 0)
+        return;
+    m_chat.record.title = titleOf(firstWords);
+    if (const ModelLoaded* model = m_run.model())
+        m_chat.record.modelName = QString::fromStdString(model->model.name);
+    m_chat.record.id = m_store.createChat(m_chat.record);
+}
+
+MessageId ChatSession::append(StoredMessage message) {
+    message.chatId = m_chat.record.id;
+    message.createdMs = QDateTime::currentMSecsSinceEpoch();
+    message.id = m_isReplay ? m_chat.messages.size() + 1 : m_store.appendMessage(message);
+    m_chat.record.leafId = message.id;
+    m_chat.messages.push_back(std::move(message));
+    emit messageAdded(m_chat.record.leafId);
+    return m_chat.record.leafId;
+}
+
+void ChatSession::send(const QString& text) {
+    if (obstacle(text) != SendObstacle::None)
+        return;
+    beginChatIfNew(text);
+    StoredMessage words;
+    words.parentId = m_chat.record.leafId;
+    words.text = text.trimmed();
+    answer(append(std::move(words)));
+}
+
+void ChatSession::regenerate(MessageId id) {
+    const StoredMessage* old = message(id);
+    if (old == nullptr || old->role != MessageRole::Assistant || isAnswering())
+        return;
+    const MessageId words = old->parentId;
+    SamplingOptions sampling = m_run.sampling();
+    sampling.seed = QRandomGenerator::global()->generate();
+    m_bridge.send(ChangeSampling{sampling});
+    m_chat.record.leafId = words;
+    m_store.setCurrentLeaf(m_chat.record.id, words);
+    emit shown();
+    answer(words);
+}
+
+void ChatSession::edit(MessageId id, const QString& text) {
+    const StoredMessage* old = message(id);
+    if (old == nullptr || old->role != MessageRole::User || obstacle(text) != SendObstacle::None)
+        return;
+    StoredMessage words;
+    words.parentId = old->parentId;
+    words.text = text.trimmed();
+    m_chat.record.leafId = words.parentId;
+    const MessageId added = append(std::move(words));
+    emit shown();
+    answer(added);
+}
+
+void ChatSession::showBranch(MessageId id) {
+    if (message(id) == nullptr || isAnswering())
+        return;
+    MessageId leaf = id;
+    for (auto children = m_chat.childrenOf(leaf); !children.isEmpty();
+         children = m_chat.childrenOf(leaf))
+        leaf = children.last();
+    m_chat.record.leafId = leaf;
+    m_store.setCurrentLeaf(m_chat.record.id, leaf);
+    emit shown();
+}
+
+void ChatSession::branchIntoNewChat(MessageId id) {
+    if (isAnswering())
+        return;
+    const QList<StoredMessage> old = branch();
+    const auto last = std::ranges::find(old, id, &StoredMessage::id);
+    if (last == old.end())
+        return;
+    Chat made;
+    made.record = m_chat.record;
+    made.record.title = tr("%1 (branch)").arg(m_chat.record.title);
+    made.record.leafId = 0;
+    made.record.id = m_store.createChat(made.record);
+    m_chat = made;
+    for (auto each = old.begin(); each != last + 1; ++each) {
+        StoredMessage copy = *each;
+        copy.id = 0;
+        copy.parentId = m_chat.record.leafId;
+        append(std::move(copy));
+    }
+    emit shown();
+}
+
+/// First the model counts the conversation: what does not fit is the user's choice, not an error.
+void ChatSession::answer(MessageId userMessage) {
+    m_count = PendingCount{++m_lastPromptId, userMessage};
+    if (!m_bridge.send(CountTokens{m_count->requestId, promptMessages(userMessage)})) {
+        m_count.reset();
+        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+    }
+    emit stateChanged();
+}
+
+std::vector<PromptMessage> ChatSession::promptMessages(MessageId last) const {
+    std::vector<PromptMessage> messages;
+    if (!m_chat.record.systemPrompt.isEmpty())
+        messages.push_back({"system", m_chat.record.systemPrompt.toStdString(), {}});
+    for (const StoredMessage& each : branch()) {
+        const bool isUser = each.role == MessageRole::User;
+        messages.push_back({roleName(each.role).toStdString(),
+                            each.text.toStdString(),
+                            isUser ? std::vector<TokenId>() : idsOf(each)});
+        if (each.id == last)
+            break;
+    }
+    return messages;
+}
+
+ContextPolicy ChatSession::policy() const {
+    return policyNamed(m_chat.record.settings.value(QLatin1String(kPolicyKey)).toString());
+}
+
+void ChatSession::onCounted(const TokensCounted& counted) {
+    if (!m_count || counted.requestId != m_count->requestId)
+        return;
+    const MessageId userMessage = m_count->userMessage;
+    m_count.reset();
+    emit promptCounted(counted.total);
+    std::vector<PromptMessage> messages = promptMessages(userMessage);
+    // The system prompt always stays: it counts as overhead.
+    const std::size_t first = m_chat.record.systemPrompt.isEmpty() ? 0 : 1;
+    const std::span<const int> perMessage = std::span(counted.perMessage).subspan(first);
+    int overhead = counted.total;
+    for (const int tokens : perMessage)
+        overhead -= tokens;
+    const int length = counted.contextLength;
+    const ContextFit fit = fitContext(policy(), perMessage, overhead, length);
+    if (!fit.isEnough) {
+        m_question =
+            ContextQuestion{counted.total,
+                            length,
+                            fitContext(ContextPolicy::DropOldest, perMessage, overhead, length),
+                            fitContext(ContextPolicy::CutMiddle, perMessage, overhead, length),
+                            userMessage};
+        emit stateChanged();
+        return;
+    }
+    std::vector<PromptMessage> sent(messages.begin(), messages.begin() + static_cast<int>(first));
+    for (std::size_t i = first; i < messages.size(); ++i)
+        if (fit.isSent[i - first])
+            sent.push_back(std::move(messages[i]));
+    submit(userMessage, sent);
+}
+
+void ChatSession::submit(MessageId userMessage, const std::vector<PromptMessage>& messages) {
+    StoredMessage answer;
+    answer.parentId = userMessage;
+    answer.role = MessageRole::Assistant;
+    answer.state = MessageState::Streaming;
+    if (const ModelLoaded* model = m_run.model())
+        answer.figures.modelName = QString::fromStdString(model->model.name);
+    if (const DecoderInfo* decoder = m_run.decoder())
+        answer.figures.decoderName = QString::fromStdString(decoder->name);
+    answer.figures.seed = m_run.sampling().seed;
+    m_answer.emplace();
+    m_answer->promptId = ++m_lastPromptId;
+    m_answer->sinceUpdate.start();
+    SubmitPrompt prompt;
+    prompt.promptId = m_answer->promptId;
+    prompt.messages = messages;
+    prompt.task = kChatTask;
+    prompt.maxTokens = kMostAnswerTokens;
+    if (!m_bridge.send(std::move(prompt))) {
+        m_answer.reset();
+        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+        return;
+    }
+    m_answer->messageId = append(std::move(answer));
+    emit stateChanged();
+}
+
+void ChatSession::stop() {
+    if (!m_answer && !m_count)
+        return;
+    m_count.reset();
+    m_bridge.send(StopGeneration{});
+    emit stateChanged();
+}
+
+void ChatSession::onEvent(const EngineEvent& event) {
+    if (const auto* counted = event.as<TokensCounted>())
+        onCounted(*counted);
+    else if (const auto* failure = event.as<EngineFailed>())
+        onFailed(*failure);
+    else if (const auto* started = event.as<PromptStarted>(); started && m_isReplay)
+        beginReplayedAnswer(*started);
+    if (!m_answer)
+        return;
+    if (const auto* step = event.as<StepFinished>())
+        onStep(*step);
+    else if (const auto* released = event.as<TextReleased>())
+        onReleased(*released);
+    else if (const auto* finished = event.as<PromptFinished>())
+        onFinished(*finished);
+}
+
+/// A recording holds answers without the words they answer.
+void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
+    StoredMessage answer;
+    answer.parentId = m_chat.record.leafId;
+    answer.role = MessageRole::Assistant;
+    answer.state = MessageState::Streaming;
+    if (const ModelLoaded* model = m_run.model())
+        answer.figures.modelName = QString::fromStdString(model->model.name);
+    if (const DecoderInfo* decoder = m_run.decoder())
+        answer.figures.decoderName = QString::fromStdString(decoder->name);
+    m_chat.record.title = tr("Recording");
+    m_answer.emplace();
+    m_answer->promptId = started.promptId;
+    m_answer->sinceUpdate.start();
+    m_answer->messageId = append(std::move(answer));
+    emit stateChanged();
+}
+
+void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }
+
+void ChatSession::onChatChanged(const ChatRecord& chat) {
+    if (chat.id != m_chat.record.id)
+        return;
+    if (chat.deletedMs != 0) {
+        newChat();
+        return;
+    }
+    m_chat.record.title = chat.title;
+    emit stateChanged();
+}
+
+void ChatSession::onStep(const StepFinished& step) {
+    if (step.promptId != m_answer->promptId)
+        return;
+    if (m_answer->isSummary) {
+        m_answer->summary += QString::fromStdString(step.text);
+        return;
+    }
+    StoredMessage* answer = find(m_answer->messageId);
+    if (answer == nullptr)
+        return;
+    const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
+    for (const EmittedToken& token : step.tokens) {
+        const int begin = static_cast<int>(answer->text.size());
+        answer->text += QString::fromStdString(token.text);
+        answer->tokens.push_back({token.id,
+                                  begin,
+                                  static_cast<int>(answer->text.size()),
+                                  token.fact,
+                                  step.step,
+                                  stepMs});
+    }
+    if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
+        m_answer->sinceUpdate.start();
+        m_store.updateMessage(*answer);
+    }
+    emit messageGrew(answer->id);
+}
+
+void ChatSession::onReleased(const TextReleased& released) {
+    if (released.promptId != m_answer->promptId)
+        return;
+    if (StoredMessage* answer = find(m_answer->messageId)) {
+        answer->text += QString::fromStdString(released.text);
+        emit messageGrew(answer->id);
+    }
+}
+
+MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
+    const GenerationMetrics& generation = finished.generation;
+    const DecodeMetrics& decoding = finished.decoding;
+    MessageFigures figures;
+    figures.promptTokens = generation.promptTokens;
+    figures.outputTokens = generation.outputTokens;
+    figures.steps = generation.steps;
+    figures.acceptedTokens = decoding.accepted;
+    figures.draftSteps = decoding.draftSteps;
+    figures.tokensPerStep = decoding.tokensPerRound();
+    figures.finishReason = QString::fromUtf8(finishReasonName(finished.reason).data());
+    if (generation.outputTokens == 0 || generation.decodeMs <= 0.0)
+        return figures;
+    figures.firstTokenMs = generation.firstTokenMs;
+    figures.decodeMs = generation.decodeMs;
+    figures.tokensPerSecond = generation.tokensPerSecond();
+    if (const auto baseline = m_run.speed().baselineMs()) {
+        figures.baselineTokensPerSecond = 1e3 / *baseline;
+        if (decoding.draftSteps > 0)
+            figures.speedup = *baseline * generation.outputTokens / generation.decodeMs;
+    }
+    return figures;
+}
+
+void ChatSession::onFinished(const PromptFinished& finished) {
+    if (finished.promptId != m_answer->promptId)
+        return;
+    const RunningAnswer done = *m_answer;
+    m_answer.reset();
+    if (done.isSummary) {
+        if (finished.reason != FinishReason::Cancelled)
+            continueWithSummary(done.summary.trimmed());
+        emit stateChanged();
+        return;
+    }
+    if (StoredMessage* answer = find(done.messageId)) {
+        const MessageFigures begun = answer->figures;
+        answer->figures = figuresOf(finished);
+        answer->figures.modelName = begun.modelName;
+        answer->figures.decoderName = begun.decoderName;
+        answer->figures.seed = begun.seed;
+        finishMessage(*answer, stateOf(finished.reason));
+    }
+    emit stateChanged();
+}
+
+void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
+    message.state = state;
+    if (!m_isReplay)
+        m_store.finishMessage(message);
+    emit messageFinished(message.id);
+}
+
+void ChatSession::onFailed(const EngineFailed& failure) {
+    const bool isCount = failure.task == "count_tokens" && m_count;
+    const bool isAnswer =
+        failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
+    if (!isCount && !isAnswer)
+        return;
+    m_count.reset();
+    if (isAnswer) {
+        const MessageId id = m_answer->messageId;
+        m_answer.reset();
+        if (StoredMessage* answer = find(id))
+            finishMessage(*answer,
+                          failure.error.code == ErrorCode::Cancelled ? MessageState::Stopped
+                                                                     : MessageState::Failed);
+    }
+    if (failure.error.code != ErrorCode::Cancelled)
+        emit failed(QString::fromStdString(failure.error.message),
+                    QString::fromStdString(failure.error.hint));
+    emit stateChanged();
+}
+
+} // namespace ui

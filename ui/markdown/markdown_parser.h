@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/markdown/markdown_block.h"
+
+#include <QStringView>
+
+#include <vector>
+
+namespace ui {
+
+/// The blocks of a segment of Markdown whose first character stands at `offset` of the message.
+/// CommonMark with tables, task lists and strikethrough; raw HTML is text, an image is its
+/// description. Text that would expand beyond measure is one plain paragraph.
+std::vector<Block> parseMarkdown(QStringView text, int offset);
+
+} // namespace ui

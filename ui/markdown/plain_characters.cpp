@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/markdown/plain_characters.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ui {
+
+namespace {
+
+struct NamedCharacter {
+    const char16_t* name;
+    char16_t unit;
+};
+
+// Those that answers contain; any other entity is shown as it is written.
+constexpr std::array<NamedCharacter, 30> kNamed{{
+    {u"amp", u'&'},         {u"lt", u'<'},          {u"gt", u'>'},          {u"quot", u'"'},
+    {u"apos", u'\''},       {u"nbsp", u'\u00A0'},   {u"copy", u'\u00A9'},   {u"reg", u'\u00AE'},
+    {u"deg", u'\u00B0'},    {u"plusmn", u'\u00B1'}, {u"middot", u'\u00B7'}, {u"times", u'\u00D7'},
+    {u"divide", u'\u00F7'}, {u"ndash", u'\u2013'},  {u"mdash", u'\u2014'},  {u"lsquo", u'\u2018'},
+    {u"rsquo", u'\u2019'},  {u"ldquo", u'\u201C'},  {u"rdquo", u'\u201D'},  {u"bull", u'\u2022'},
+    {u"hellip", u'\u2026'}, {u"euro", u'\u20AC'},   {u"larr", u'\u2190'},   {u"rarr", u'\u2192'},
+    {u"harr", u'\u2194'},   {u"ne", u'\u2260'},     {u"le", u'\u2264'},     {u"ge", u'\u2265'},
+    {u"micro", u'\u00B5'},  {u"pi", u'\u03C0'},
+}};
+
+QString numericEntity(QStringView digits) {
+    bool isNumber = false;
+    const bool isHex = digits.startsWith(u'x') || digits.startsWith(u'X');
+    const uint code = isHex ? digits.mid(1).toUInt(&isNumber, 16) : digits.toUInt(&isNumber, 10);
+    if (!isNumber || code == 0 || code > 0x10FFFF || QChar::isSurrogate(code))
+        return QString(QChar::ReplacementCharacter);
+    const char32_t point = code;
+    return showableText(QString::fromUcs4(&point, 1));
+}
+
+} // namespace
+
+bool isShowable(char16_t unit) {
+    if (unit < 0x20)
+        return unit == u'\t';
+    if (unit < 0x7F)
+        return true;
+    const bool isControl = unit <= 0x9F;
+    const bool isDirection =
+        (unit >= 0x202A && unit <= 0x202E) || (unit >= 0x2066 && unit <= 0x2069);
+    const bool isSeparator = unit == 0x2028 || unit == 0x2029;
+    const bool isNoCharacter = unit >= 0xFFF9 && unit <= 0xFFFC;
+    return !isControl && !isDirection && !isSeparator && !isNoCharacter;
+}
+
+QString showableText(QStringView text) {
+    QString shown = text.toString();
+    for (QChar& character : shown) {
+        if (character == u'\n')
+            character = u' ';
+        else if (!isShowable(character.unicode()))
+            character = QChar::ReplacementCharacter;
+    }
+    return shown;
+}
+
+QString decodedEntity(QStringView entity) {
+    if (entity.size() < 3)
+        return showableText(entity);
+    const QStringView name = entity.mid(1, entity.size() - 2);
+    if (name.startsWith(u'#'))
+        return numericEntity(name.mid(1));
+    const auto* found = std::find_if(kNamed.begin(), kNamed.end(), [&](const NamedCharacter& each) {
+        return name == QStringView(each.name);
+    });
+    return found == kNamed.end() ? showableText(entity) : QString(QChar(found->unit));
+}
+
+} // namespace ui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/origin/token_details.h"
+
+#include <QGridLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+enum Row { kId, kConfidence, kRank, kTarget, kStep, kTime, kRowCount };
+
+QString probabilityText(double probability) { return QLocale::c().toString(probability, 'f', 3); }
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    return label;
+}
+
+} // namespace
+
+TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
+    : QFrame(parent)
+    , m_theme(theme) {
+    setFocusPolicy(Qt::StrongFocus);
+    auto* grid = new QGridLayout(this);
+    m_text = plainLabel(this);
+    m_origin = plainLabel(this);
+    m_origin->setWordWrap(true);
+    grid->addWidget(m_text, 0, 0, 1, 2);
+    grid->addWidget(m_origin, 1, 0, 1, 2);
+    grid->setRowMinimumHeight(2, theme.scaled(6));
+    for (const QString& name : {tr("Token id"),
+                                tr("Draft's confidence"),
+                                tr("Draft's choice"),
+                                tr("Full model's probability"),
+                                tr("Step"),
+                                tr("Step took")})
+        m_values.push_back(addRow(name));
+    m_hint = plainLabel(this);
+    grid->addWidget(m_hint, grid->rowCount(), 0, 1, 2);
+    setPinned(false);
+    applyTheme();
+    connect(&m_theme, &Theme::changed, this, &TokenDetails::applyTheme);
+}
+
+QLabel* TokenDetails::addRow(const QString& name) {
+    auto* grid = static_cast<QGridLayout*>(layout());
+    const int row = std::max(3, grid->rowCount());
+    m_names.push_back(plainLabel(this));
+    m_names.back()->setText(name);
+    auto* value = plainLabel(this);
+    value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    grid->addWidget(m_names.back(), row, 0);
+    grid->addWidget(value, row, 1);
+    return value;
+}
+
+void TokenDetails::setToken(const TokenMark& token, const QString& text) {
+    const QString none = tr("not drafted");
+    const bool isDrafted = token.rank >= 0;
+    m_text->setText(text.isEmpty() ? tr("(no text of its own)") : visibleTokenText(text));
+    m_origin->setText(originInWords(token));
+    m_values[kId]->setText(token.id < 0 ? tr("unknown") : QString::number(token.id));
+    m_values[kConfidence]->setText(isDrafted ? probabilityText(token.draftProbability) : none);
+    m_values[kRank]->setText(isDrafted ? QString::number(token.rank + 1) : none);
+    m_values[kTarget]->setText(probabilityText(token.targetProbability));
+    m_values[kStep]->setText(QString::number(token.step + 1));
+    m_values[kTime]->setText(tr("%1 ms").arg(QLocale::c().toString(token.stepMs, 'f', 1)));
+    setAccessibleName(tr("Details of a token"));
+    setAccessibleDescription(summary());
+}
+
+void TokenDetails::setPinned(bool isPinned) {
+    m_isPinned = isPinned;
+    m_hint->setText(isPinned ? tr("Esc closes, arrow keys move.") : tr("Click the token to pin."));
+}
+
+QString TokenDetails::summary() const {
+    QStringList sentences{tr("Token %1.").arg(m_text->text()), m_origin->text() + u'.'};
+    for (std::size_t row = 0; row < kRowCount; ++row)
+        sentences << tr("%1: %2.").arg(m_names[row]->text(), m_values[row]->text());
+    return sentences.join(u' ');
+}
+
+void TokenDetails::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape)
+        emit closeRequested();
+    else
+        QFrame::keyPressEvent(event);
+}
+
+void TokenDetails::paintEvent(QPaintEvent*) {
+    const Colours& colours = m_theme.colours();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(hasFocus() ? colours.focus : colours.controlBorder);
+    painter.setBrush(colours.tipGround);
+    const double radius = m_theme.scaled(4);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
+}
+
+void TokenDetails::applyTheme() {
+    const Colours& colours = m_theme.colours();
+    auto* grid = static_cast<QGridLayout*>(layout());
+    const int side = m_theme.scaled(12);
+    grid->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
+    grid->setHorizontalSpacing(m_theme.scaled(24));
+    grid->setVerticalSpacing(m_theme.scaled(2));
+    const auto dress = [&](QLabel* label, TextRole role, const QColor& colour) {
+        QPalette palette = label->palette();
+        palette.setColor(QPalette::WindowText, colour);
+        label->setPalette(palette);
+        label->setFont(m_theme.font(role));
+    };
+    dress(m_text, TextRole::Code, colours.text);
+    dress(m_origin, TextRole::Small, colours.text);
+    dress(m_hint, TextRole::Tiny, colours.muted);
+    for (QLabel* name : m_names)
+        dress(name, TextRole::Small, colours.muted);
+    for (QLabel* value : m_values)
+        dress(value, TextRole::Figure, colours.text);
+    setFixedWidth(m_theme.scaled(280));
+    update();
+}
+
+} // namespace ui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/plot_parts.h"
+
+#include <QRectF>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ui {
+
+/// A text that wants to stand on a line. Lengths in pixels.
+struct LabelWish {
+    QSizeF size;
+    double topY = 0.0;    ///< of what it names, where the label would stand: "above" ends here
+    double bottomY = 0.0; ///< "below" begins here
+    LabelSide side = LabelSide::Left;
+    bool isBelow = false;
+};
+
+/// Where labels may stand.
+struct LabelRoom {
+    QRectF frame;
+    std::vector<QRectF> taken;  ///< by other texts
+    std::vector<double> linesY; ///< better not written across
+    double insetX = 6.0;        ///< from the frame's left and right edge
+    double gap = 3.0;           ///< between a line and its label
+};
+
+/// One place for each wish, in order: first ones choose first. No place overlaps another, what was
+/// taken, or the frame's edge; a label that fits nowhere gets none.
+std::vector<std::optional<QRectF>> placeLabels(std::span<const LabelWish> wishes, LabelRoom room);
+
+} // namespace ui

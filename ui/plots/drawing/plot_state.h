@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/drawing/point_pyramid.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/theme/theme.h"
+
+#include <QPen>
+
+#include <memory>
+#include <vector>
+
+namespace ui {
+
+/// One series of a plot with its points.
+struct PlotSeries {
+    SeriesForm form;
+    SeriesLabel label = {};
+    bool isShown = true;
+    PointPyramid points = {};
+};
+
+/// The point under the mouse or the keyboard, and what is said about it.
+struct PlotReadout {
+    PlotPoint point;
+    QString text;
+
+    bool operator==(const PlotReadout&) const = default;
+};
+
+/// All that the layers of a LinePlot draw. Owned by the plot, read by its layers.
+struct PlotState {
+    const Theme& theme;
+    std::vector<std::unique_ptr<PlotSeries>> series = {}; ///< graphs keep their addresses
+    std::vector<ReferenceLine> references = {};
+    std::vector<PhaseBand> bands = {};
+    std::vector<double> instanceTicks = {};
+    AxisForm xAxis = {};
+    AxisForm yAxis = {};
+    std::vector<double> xTicks = {};
+    std::vector<double> yTicks = {};
+    std::optional<PlotCursor> cursor = {};
+    std::optional<PlotReadout> readout = {};
+    bool hasFocusRing = false;
+    bool isExport = false; ///< drawn for print: antialiased, markers as shapes
+
+    const Colours& colours() const { return theme.colours(); }
+};
+
+/// One pixel of the device, whatever the scale.
+inline QPen finePen(const QColor& colour, Dash dash = Dash::Solid) {
+    QPen pen(colour, 1.0);
+    pen.setCosmetic(true);
+    pen.setCapStyle(Qt::FlatCap);
+    if (dash == Dash::Dashed)
+        pen.setDashPattern({5.0, 3.0});
+    else if (dash == Dash::Dotted)
+        pen.setDashPattern({1.0, 2.0});
+    else if (dash == Dash::DashDotted)
+        pen.setDashPattern({5.0, 3.0, 1.0, 3.0});
+    return pen;
+}
+
+} // namespace ui

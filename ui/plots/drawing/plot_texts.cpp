@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/plots/drawing/plot_layers.h"
+#include "ui/plots/drawing/plot_ticks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr double kTickGap = 7.0; ///< pixels between an axis and its texts
+constexpr double kTextGap = 8.0; ///< pixels between two texts of an axis
+constexpr int kVeilAlpha = 205;
+
+} // namespace
+
+void drawOnVeil(QPainter& painter, QPointF baseline, const QString& text, QColor ground) {
+    const QFontMetricsF metrics(painter.font());
+    const QRectF veil(baseline.x() - 2.0,
+                      baseline.y() - metrics.ascent(),
+                      metrics.horizontalAdvance(text) + 4.0,
+                      metrics.height());
+    ground.setAlpha(kVeilAlpha);
+    painter.fillRect(veil, ground);
+    painter.drawText(baseline, text);
+}
+
+void TextLayer::draw(QCPPainter* painter) {
+    drawAxisTexts(*painter);
+    drawNewestSquares(*painter);
+    std::vector<QRectF> taken;
+    drawBandNames(*painter, taken);
+    drawLabels(*painter, std::move(taken));
+}
+
+void TextLayer::drawAxisTexts(QPainter& painter) const {
+    const QRect room = frame();
+    const QFont figures = state().theme.font(TextRole::AxisFigure);
+    const QFontMetricsF metrics(figures);
+    painter.setFont(figures);
+    painter.setPen(state().colours().muted);
+    for (const double tick : state().yTicks) {
+        const QString text = tickText(state().yAxis, state().yTicks, tick);
+        const double y = yPixel(tick) + metrics.capHeight() / 2.0;
+        painter.drawText(
+            QPointF(room.left() - kTickGap - metrics.horizontalAdvance(text), std::round(y)), text);
+    }
+
+    const double baseline = room.bottom() + kTickGap + metrics.ascent();
+    const QFont words = state().theme.font(TextRole::Tiny);
+    const double titleWidth = QFontMetricsF(words).horizontalAdvance(state().xAxis.title);
+    const double right = room.right() + 1.0;
+    const double free = state().xAxis.title.isEmpty() ? right : right - titleWidth - kTextGap;
+    double taken = 0.0; // up to here there is text
+    for (const double tick : state().xTicks) {
+        const QString text = tickText(state().xAxis, state().xTicks, tick);
+        const double width = metrics.horizontalAdvance(text);
+        // The outermost texts stay inside the axis, as nothing beside it belongs to the plot.
+        const double x = std::clamp(xPixel(tick) - width / 2.0,
+                                    static_cast<double>(room.left()),
+                                    std::max<double>(room.left(), right - width));
+        if (x < taken || x + width > free)
+            continue;
+        painter.drawText(QPointF(std::round(x), baseline), text);
+        taken = x + width + kTextGap;
+    }
+    painter.setFont(words);
+    painter.drawText(QPointF(right - titleWidth, baseline), state().xAxis.title);
+}
+
+void TextLayer::drawNewestSquares(QPainter& painter) const {
+    const QCPRange shown = mParentPlot->xAxis->range();
+    for (const auto& series : state().series) {
+        if (!series->isShown || !series->form.isNewestMarked || series->points.isEmpty())
+            continue;
+        const PlotPoint newest = series->points.newest();
+        if (shown.contains(newest.x) && std::isfinite(newest.y))
+            drawSquare(painter, newest, state().colours().*series->form.colour);
+    }
+}
+
+void TextLayer::drawBandNames(QPainter& painter, std::vector<QRectF>& taken) const {
+    const QRect room = frame();
+    const QFont font = state().theme.font(TextRole::Tiny);
+    const QFontMetricsF metrics(font);
+    painter.setFont(font);
+    painter.setPen(state().colours().muted);
+    constexpr double kInset = 4.0;
+    for (const PhaseBand& band : state().bands) {
+        const double left = std::max(xPixel(band.from), static_cast<double>(room.left()));
+        const double right = std::min(xPixel(band.to), room.right() + 1.0);
+        for (const QString& name : {band.name, band.shortName}) {
+            const double width = metrics.horizontalAdvance(name);
+            if (name.isEmpty() || width + kInset + 1.0 > right - left)
+                continue;
+            const QRectF place(left + kInset, room.top() + 3.0, width, metrics.height());
+            painter.drawText(QPointF(place.left(), place.top() + metrics.ascent()), name);
+            taken.push_back(place);
+            break;
+        }
+    }
+}
+
+std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series,
+                                           const QFontMetrics& metrics) const {
+    if (!series.isShown || series.label.text.isEmpty() || series.points.isEmpty())
+        return std::nullopt;
+    const QRect room = frame();
+    LabelWish wish;
+    wish.size = QSizeF(metrics.horizontalAdvance(series.label.text), metrics.height());
+    wish.side = LabelSide::Right;
+    wish.isBelow = series.label.isBelow;
+    wish.topY = room.bottom();
+    wish.bottomY = room.top();
+    bool hasPoint = false;
+    const QCPRange shown = mParentPlot->xAxis->range();
+    const double from = mParentPlot->xAxis->pixelToCoord(room.right() - 6.0 - wish.size.width());
+    const PlotRange under{from, shown.upper};
+    for (const PlotPoint& point :
+         series.points.pointsIn(under, series.points.levelFor(under, 500))) {
+        if (!std::isfinite(point.y))
+            continue;
+        hasPoint = true;
+        wish.topY = std::min(wish.topY, yPixel(point.y));
+        wish.bottomY = std::max(wish.bottomY, yPixel(point.y));
+    }
+    return hasPoint ? std::optional(wish) : std::nullopt;
+}
+
+void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
+    struct Text {
+        QString text;
+        QColor colour;
+    };
+
+    const QFont font = state().theme.font(TextRole::Tiny);
+    const QFontMetrics metrics(font);
+    const QRect room = frame();
+    LabelRoom labelRoom{QRectF(room), std::move(taken), {}};
+    std::vector<LabelWish> wishes;
+    std::vector<Text> texts;
+    for (const ReferenceLine& line : state().references) {
+        const double y = yPixel(line.value);
+        labelRoom.linesY.push_back(y);
+        wishes.push_back({QSizeF(metrics.horizontalAdvance(line.label), metrics.height()),
+                          y,
+                          y,
+                          line.side,
+                          line.isLabelBelow});
+        texts.push_back({line.label, state().colours().*line.colour});
+    }
+    for (const auto& series : state().series) {
+        if (const auto wish = wishOf(*series, metrics)) {
+            wishes.push_back(*wish);
+            texts.push_back({series->label.text, state().colours().*series->form.colour});
+        }
+    }
+    const auto places = placeLabels(wishes, std::move(labelRoom));
+    painter.setFont(font);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!places[i])
+            continue;
+        painter.setPen(texts[i].colour);
+        drawOnVeil(painter,
+                   QPointF(places[i]->left(), std::round(places[i]->top()) + metrics.ascent()),
+                   texts[i].text,
+                   state().colours().panel);
+    }
+}
+
+} // namespace ui

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/plots/line_plot.h"
+
+#include "ui/plots/drawing/line_plot_drawing.h"
+#include "ui/plots/drawing/plot_ticks.h"
+#include "ui/theme/theme.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+void styleAxis(QCPAxis& axis, const Colours& colours) {
+    const QPen pen = finePen(colours.axis);
+    axis.setBasePen(pen);
+    axis.setTickPen(pen);
+    axis.setSubTicks(false);
+    axis.setTickLabels(false); // the plot writes them itself, inside its width
+    axis.setTickLengthIn(0);
+    axis.grid()->setPen(finePen(colours.grid));
+    axis.grid()->setZeroLinePen(Qt::NoPen);
+    axis.grid()->setSubGridVisible(false);
+}
+
+void setTicks(QCPAxis& axis, const std::vector<double>& ticks) {
+    const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    for (const double tick : ticks)
+        ticker->addTick(tick, QString());
+    axis.setTicker(ticker);
+}
+
+} // namespace
+
+LinePlot::Drawing::Drawing(const Theme& theme, QWidget* parent)
+    : state{theme}
+    , plot(new QCustomPlot(parent)) {
+    plot->setFocusPolicy(Qt::NoFocus);
+    plot->setMouseTracking(true);
+    plot->setNotAntialiasedElements(QCP::aeAll);
+    plot->setPlottingHints(QCP::phCacheLabels);
+    plot->setInteractions(QCP::iNone);
+    plot->axisRect()->setAutoMargins(QCP::msNone);
+    plot->xAxis->grid()->setVisible(false);
+    plot->xAxis2->setVisible(false);
+    plot->yAxis2->setVisible(false);
+    plot->addLayer(QStringLiteral("cursor"), plot->layer(QStringLiteral("overlay")));
+    cursorLayer = plot->layer(QStringLiteral("cursor"));
+    cursorLayer->setMode(QCPLayer::lmBuffered);
+    // The plot owns its layerables.
+    new GroundLayer(*plot, QStringLiteral("background"), state);
+    new ReferenceLayer(*plot, QStringLiteral("grid"), state);
+    new MarkerLayer(*plot, QStringLiteral("main"), state);
+    new TextLayer(*plot, QStringLiteral("overlay"), state);
+    new CursorLayer(*plot, QStringLiteral("cursor"), state);
+}
+
+LinePlot::LinePlot(const Theme& theme, const QString& name, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_drawing(std::make_unique<Drawing>(theme, this)) {
+    setAccessibleName(name);
+    setFocusPolicy(Qt::StrongFocus);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    m_drawing->plot->setAccessibleName(name);
+    m_drawing->plot->installEventFilter(this);
+    connect(m_drawing->plot, &QCustomPlot::beforeReplot, this, [this] {
+        prepare(m_drawing->plot->size());
+        m_isStale = false;
+    });
+    connect(m_drawing->plot, &QCustomPlot::afterReplot, this, [this] { ++m_replotCount; });
+    makeNote();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_drawing->plot, 1);
+    column->addWidget(m_note);
+    connect(&theme, &Theme::changed, this, &LinePlot::applyTheme);
+    applyTheme();
+}
+
+LinePlot::~LinePlot() {
+    // The drawing's state goes before the child widgets do: take the plot along with it, deaf to
+    // the events of its own end.
+    m_drawing->plot->removeEventFilter(this);
+    m_drawing->plot->disconnect(this);
+    delete m_drawing->plot;
+}
+
+void LinePlot::makeNote() {
+    m_note = new QWidget(this);
+    m_noteTitle = new QLabel(m_note);
+    m_noteSentence = new QLabel(m_note);
+    m_noteAction = new QPushButton(m_note);
+    m_noteTitle->setTextFormat(Qt::PlainText);
+    m_noteSentence->setTextFormat(Qt::PlainText);
+    m_noteSentence->setWordWrap(true);
+    m_noteAction->setProperty("form", "small");
+    connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
+    auto* column = new QVBoxLayout(m_note);
+    column->setSpacing(2);
+    column->addWidget(m_noteTitle);
+    column->addWidget(m_noteSentence);
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(0, 8, 0, 0);
+    buttons->addWidget(m_noteAction);
+    buttons->addStretch(1);
+    column->addLayout(buttons);
+    m_note->setAutoFillBackground(true);
+    m_note->hide();
+}
+
+int LinePlot::addSeries(const SeriesForm& form) {
+    Drawing& drawing = *m_drawing;
+    drawing.state.series.push_back(std::make_unique<PlotSeries>(PlotSeries{form}));
+    drawing.graphs.emplace_back(*drawing.plot, *drawing.state.series.back());
+    drawing.graphs.back().applyColours(m_theme.colours(), false);
+    return seriesCount() - 1;
+}
+
+int LinePlot::seriesCount() const { return static_cast<int>(m_drawing->state.series.size()); }
+
+void LinePlot::append(int series, PlotPoint point) { m_drawing->at(series).points.append(point); }
+
+void LinePlot::setPoints(int series, std::span<const PlotPoint> points) {
+    PointPyramid& pyramid = m_drawing->at(series).points;
+    pyramid.clear();
+    for (const PlotPoint& point : points)
+        pyramid.append(point);
+    m_drawing->graphs[static_cast<std::size_t>(series)].forget();
+    if (m_choice && m_choice->series == series) {
+        m_choice.reset();
+        m_drawing->state.readout.reset();
+    }
+}
+
+void LinePlot::removeBefore(double x) {
+    for (const auto& series : m_drawing->state.series)
+        series->points.removeBefore(x);
+    m_choice.reset();
+    m_drawing->state.readout.reset();
+}
+
+void LinePlot::clearPoints() {
+    for (int i = 0; i < seriesCount(); ++i)
+        setPoints(i, {});
+}
+
+std::size_t LinePlot::pointCount(int series) const { return m_drawing->at(series).points.size(); }
+
+void LinePlot::setSeriesShown(int series, bool isShown) {
+    m_drawing->at(series).isShown = isShown;
+    SeriesGraph& graph = m_drawing->graphs[static_cast<std::size_t>(series)];
+    graph.applyColours(m_theme.colours(), false);
+    graph.forget();
+}
+
+bool LinePlot::isSeriesShown(int series) const { return m_drawing->at(series).isShown; }
+
+void LinePlot::setSeriesLabel(int series, const SeriesLabel& label) {
+    m_drawing->at(series).label = label;
+}
+
+void LinePlot::setXAxis(const AxisForm& axis) { m_drawing->state.xAxis = axis; }
+
+void LinePlot::setYAxis(const AxisForm& axis) { m_drawing->state.yAxis = axis; }
+
+void LinePlot::setHome(PlotRange x, PlotRange y) {
+    if (x.span() > 0.0 && std::isfinite(x.span()))
+        m_homeX = x;
+    if (y.span() > 0.0 && std::isfinite(y.span()))
+        m_homeY = y;
+}
+
+void LinePlot::setHeadroom(int pixels) { m_headroom = pixels; }
+
+void LinePlot::setReferences(std::vector<ReferenceLine> references) {
+    m_drawing->state.references = std::move(references);
+}
+
+void LinePlot::setBands(std::vector<PhaseBand> bands) { m_drawing->state.bands = std::move(bands); }
+
+void LinePlot::setInstanceTicks(std::vector<double> ticks) {
+    m_drawing->state.instanceTicks = std::move(ticks);
+}
+
+void LinePlot::setCursor(const std::optional<PlotCursor>& cursor) {
+    if (m_drawing->state.cursor == cursor)
+        return;
+    m_drawing->state.cursor = cursor;
+    replotCursor();
+}
+
+const std::optional<PlotCursor>& LinePlot::cursor() const { return m_drawing->state.cursor; }
+
+void LinePlot::setEmptyNote(const EmptyNote& note) {
+    m_noteTitle->setText(note.title);
+    m_noteSentence->setText(note.sentence);
+    m_noteAction->setText(note.action);
+    m_noteAction->setVisible(!note.action.isEmpty());
+    updateNote();
+}
+
+void LinePlot::setSummary(const QString& sentence) {
+    if (accessibleDescription() != sentence)
+        setAccessibleDescription(sentence);
+}
+
+void LinePlot::refresh() {
+    updateNote();
+    m_isStale = true;
+    if (isVisible())
+        m_drawing->plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LinePlot::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (m_isStale)
+        refresh();
+}
+
+void LinePlot::updateNote() {
+    const auto& series = m_drawing->state.series;
+    const bool isEmpty = std::all_of(
+        series.begin(), series.end(), [](const auto& one) { return one->points.isEmpty(); });
+    m_note->setVisible(isEmpty && !m_noteTitle->text().isEmpty());
+}
+
+void LinePlot::replotCursor() {
+    // A whole repaint that is due anyway paints this layer too.
+    if (!isVisible() || m_isStale)
+        return;
+    m_drawing->cursorLayer->replot();
+    ++m_cursorReplotCount;
+}
+
+int LinePlot::drawnPointCount() const {
+    int count = 0;
+    for (const SeriesGraph& graph : m_drawing->graphs)
+        count += graph.fedCount();
+    return count;
+}
+
+PlotRange LinePlot::shownX() const { return m_zoomX.value_or(m_homeX); }
+
+PlotRange LinePlot::shownY() const { return m_zoomY.value_or(m_homeY); }
+
+void LinePlot::applyTheme() {
+    Drawing& drawing = *m_drawing;
+    const Colours& colours = m_theme.colours();
+    drawing.plot->setBackground(QBrush(colours.panel));
+    styleAxis(*drawing.plot->xAxis, colours);
+    styleAxis(*drawing.plot->yAxis, colours);
+    drawing.plot->xAxis->setTickLengthOut(4);
+    drawing.plot->yAxis->setTickLengthOut(0); // the grid lines lead to its texts
+    for (SeriesGraph& graph : drawing.graphs)
+        graph.applyColours(colours, false);
+    const int inset = m_theme.scaled(12);
+    m_note->layout()->setContentsMargins(inset, m_theme.scaled(8), inset, inset);
+    QFont title = m_theme.font(TextRole::Interface);
+    title.setWeight(QFont::DemiBold);
+    m_noteTitle->setFont(title);
+    m_noteSentence->setFont(m_theme.font(TextRole::Small));
+    QPalette muted = m_noteSentence->palette();
+    muted.setColor(QPalette::WindowText, colours.muted);
+    m_noteSentence->setPalette(muted);
+    QPalette ground = m_note->palette();
+    ground.setColor(QPalette::Window, colours.panel);
+    m_note->setPalette(ground);
+    updateGeometry();
+    refresh();
+}
+
+void LinePlot::applyMargins() {
+    const PlotState& state = m_drawing->state;
+    const QFontMetrics figures(m_theme.font(TextRole::AxisFigure));
+    int widest = 0;
+    for (const double tick : state.yTicks)
+        widest =
+            std::max(widest, figures.horizontalAdvance(tickText(state.yAxis, state.yTicks, tick)));
+    m_drawing->plot->axisRect()->setMargins(QMargins(widest + m_theme.scaled(14),
+                                                     m_theme.scaled(8),
+                                                     m_theme.scaled(12),
+                                                     figures.height() + m_theme.scaled(10)));
+}
+
+PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
+    const QMargins margins = m_drawing->plot->axisRect()->margins();
+    const double height = plotHeight - margins.top() - margins.bottom();
+    const double free = m_theme.scaled(m_headroom);
+    PlotRange range = m_homeY;
+    if (height > 2.0 * free)
+        range.to += range.span() * free / (height - free);
+    return range;
+}
+
+void LinePlot::prepare(QSize size) {
+    PlotState& state = m_drawing->state;
+    QCustomPlot& plot = *m_drawing->plot;
+    state.xTicks = tickPositions(state.xAxis, shownX());
+    state.yTicks = tickPositions(state.yAxis, shownY());
+    applyMargins();
+    const PlotRange x = shownX();
+    const PlotRange y = m_zoomY.value_or(homeYWithHeadroom(size.height()));
+    plot.xAxis->setRange(x.from, x.to);
+    plot.yAxis->setRange(y.from, y.to);
+    setTicks(*plot.xAxis, state.xTicks);
+    setTicks(*plot.yAxis, state.yTicks);
+    const auto lines = std::count_if(state.series.begin(), state.series.end(), [](const auto& one) {
+        return one->isShown && one->form.line != LineForm::None;
+    });
+    const int share = kLargestDrawn / std::max(1, static_cast<int>(lines));
+    for (SeriesGraph& graph : m_drawing->graphs)
+        graph.feed(x, static_cast<std::size_t>(share));
+}
+
+} // namespace ui

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/picture_file.h"
+#include "ui/plots/plot_parts.h"
+
+#include <QWidget>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+class QLabel;
+class QMouseEvent;
+class QPushButton;
+class QWheelEvent;
+
+namespace ui {
+
+class Theme;
+
+/// Lines, steps and markers over one horizontal axis. It knows numbers, not decoders; it never
+/// paints of its own accord for new data: change what you like, then call refresh() once.
+/// Mouse: wheel zooms x (Shift: y), drag pans, double click goes home, a click chooses an x.
+/// Keys: arrows pan, + and - zoom, Home goes home, Shift+Left and Shift+Right read point by point,
+/// Return chooses the point read. Thread: UI.
+class LinePlot : public QWidget, public PictureSource {
+    Q_OBJECT
+
+public:
+    static constexpr int kLargestDrawn = 20'000; ///< points of all lines together
+
+    /// `name` is what a screen reader says. The theme must live longer.
+    LinePlot(const Theme& theme, const QString& name, QWidget* parent = nullptr);
+    ~LinePlot() override;
+
+    /// Gives the number by which the series is called below, from 0.
+    int addSeries(const SeriesForm& form);
+    int seriesCount() const;
+
+    /// Points come in order of x. One further back is put at the newest x.
+    void append(int series, PlotPoint point);
+    void setPoints(int series, std::span<const PlotPoint> points);
+    void removeBefore(double x);
+    void clearPoints();
+    std::size_t pointCount(int series) const;
+
+    void setSeriesShown(int series, bool isShown);
+    bool isSeriesShown(int series) const;
+    void setSeriesLabel(int series, const SeriesLabel& label);
+
+    void setXAxis(const AxisForm& axis);
+    void setYAxis(const AxisForm& axis);
+
+    /// What is shown while nobody has zoomed or panned.
+    void setHome(PlotRange x, PlotRange y);
+
+    /// Pixels at text size 100 % above the y range, for the names of phases.
+    void setHeadroom(int pixels);
+
+    void setReferences(std::vector<ReferenceLine> references);
+    void setBands(std::vector<PhaseBand> bands);
+    void setInstanceTicks(std::vector<double> ticks);
+
+    /// Moves the scrubber at once and paints nothing but its layer.
+    void setCursor(const std::optional<PlotCursor>& cursor);
+    const std::optional<PlotCursor>& cursor() const;
+
+    /// Stands beneath the plot while no series has a point.
+    void setEmptyNote(const EmptyNote& note);
+
+    /// One sentence for screen readers: "Matchness 0.91, rising, step 212."
+    void setSummary(const QString& sentence);
+
+    /// Asks for one repaint with the next turn of the event loop, or, while hidden, when shown.
+    void refresh();
+
+    /// Whole repaints so far, and those of the scrubber's layer alone.
+    std::int64_t replotCount() const { return m_replotCount; }
+
+    std::int64_t cursorReplotCount() const { return m_cursorReplotCount; }
+
+    /// Points that the lines hold for the range that is shown.
+    int drawnPointCount() const;
+
+    bool isZoomed() const { return m_zoomX.has_value() || m_zoomY.has_value(); }
+
+    PlotRange shownX() const;
+    PlotRange shownY() const;
+    void goHome();
+
+    /// What hovering or Shift+arrow reads at present; empty = nothing.
+    QString readoutText() const;
+
+    PlotTable table() const override;
+    QSize pictureSize() const override;
+    void drawPicture(QPaintDevice& device, QSize size) override;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    void actionRequested();     ///< the button of the empty note
+    void pointChosen(double x); ///< a click or Return
+    void zoomChanged(bool isZoomed);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct Drawing;
+
+    struct Drag {
+        QPointF start;
+        PlotRange x;
+        PlotRange y;
+        bool isMoving = false;
+    };
+
+    struct PointChoice {
+        int series = 0;
+        std::size_t index = 0;
+    };
+
+    void makeNote();
+    void applyTheme();
+    void prepare(QSize size);
+    void applyMargins();
+    void updateNote();
+    void replotCursor();
+    PlotRange homeYWithHeadroom(int plotHeight) const;
+
+    void mousePressed(const QMouseEvent& event);
+    void mouseMoved(const QMouseEvent& event);
+    void mouseReleased(const QMouseEvent& event);
+    void wheelTurned(const QWheelEvent& event);
+    void zoom(double factor, double part, bool isVertical);
+    void pan(double xParts, double yParts);
+    void setZoom(std::optional<PlotRange> x, std::optional<PlotRange> y);
+    void readNearest(QPointF position);
+    void readNeighbour(int direction);
+    void setReadout(std::optional<PointChoice> choice);
+    bool isPoint(int series, std::size_t index) const;
+
+    const Theme& m_theme;
+    std::unique_ptr<Drawing> m_drawing;
+    QWidget* m_note = nullptr;
+    QLabel* m_noteTitle = nullptr;
+    QLabel* m_noteSentence = nullptr;
+    QPushButton* m_noteAction = nullptr;
+    PlotRange m_homeX{0.0, 1.0};
+    PlotRange m_homeY{0.0, 1.0};
+    std::optional<PlotRange> m_zoomX;
+    std::optional<PlotRange> m_zoomY;
+    std::optional<Drag> m_drag;
+    std::optional<PointChoice> m_choice;
+    int m_headroom = 0;
+    bool m_isStale = false;
+    std::int64_t m_replotCount = 0;
+    std::int64_t m_cursorReplotCount = 0;
+};
+
+} // namespace ui

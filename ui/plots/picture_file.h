@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/plot_table.h"
+
+#include <QSize>
+
+#include <optional>
+
+class QPaintDevice;
+
+namespace ui {
+
+/// What can be taken out of a view: a picture and the numbers behind it. Thread: UI.
+class PictureSource {
+public:
+    virtual ~PictureSource() = default;
+
+    virtual PlotTable table() const = 0;
+
+    /// In pixels at scale 1, as it stands on the screen.
+    virtual QSize pictureSize() const = 0;
+
+    /// Draws the whole picture at this size, for print: wider antialiased pens are allowed.
+    virtual void drawPicture(QPaintDevice& device, QSize size) = 0;
+};
+
+// These write a whole file or leave what was there. They give a sentence for the user on an error.
+
+std::optional<QString> saveSvg(PictureSource& source, const QString& path);
+std::optional<QString> savePng(PictureSource& source, const QString& path, double scale = 2.0);
+std::optional<QString> saveCsv(const PlotTable& table, const QString& path);
+std::optional<QString> saveBytes(const QByteArray& bytes, const QString& path);
+
+} // namespace ui

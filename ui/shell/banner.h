@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QString>
+#include <QWidget>
+
+#include <functional>
+#include <vector>
+
+class QHBoxLayout;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+class QToolButton;
+
+namespace ui {
+
+/// What a banner says: what happened, what was done about it, what can be done next.
+struct Notice {
+    enum class Kind { Info, Finding, Warning, Error };
+
+    struct Choice {
+        QString label;
+        std::function<void()> act;
+        bool closesBanner = true;
+    };
+
+    Kind kind = Kind::Info;
+    QString id; ///< a newer notice of the same id takes its place; empty = never
+    QString headline;
+    QString sentence; ///< may be empty
+    QString details;  ///< shown on demand, and copied as the report; may be empty
+    std::vector<Choice> choices;
+};
+
+/// A notice across its view: stays until it is closed, is never modal, takes no focus by itself.
+class Banner : public QWidget {
+    Q_OBJECT
+
+public:
+    Banner(const Theme& theme, Notice notice, QWidget* parent = nullptr);
+
+    const Notice& notice() const { return m_notice; }
+
+signals:
+    void closed();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void makeButtons(QHBoxLayout& row);
+    void showDetails(bool isShown);
+    void restyle();
+
+    const Theme& m_theme;
+    Notice m_notice;
+    QLabel* m_icon = nullptr;
+    QLabel* m_text = nullptr;
+    QToolButton* m_close = nullptr;
+    QPlainTextEdit* m_details = nullptr;
+};
+
+} // namespace ui

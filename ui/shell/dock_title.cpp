@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/dock_title.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QToolButton>
+
+namespace ui {
+
+DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_view(view)
+    , m_row(new QHBoxLayout(this))
+    , m_name(new QLabel(title, this))
+    , m_badge(new QLabel(this))
+    , m_subtitle(new QLabel(this)) {
+    m_row->setContentsMargins(0, 0, 0, 0);
+    m_subtitle->setTextFormat(Qt::PlainText);
+    m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_row->addWidget(m_name);
+    m_row->addWidget(m_badge);
+    m_row->addWidget(m_subtitle, 1);
+    if (m_view != nullptr)
+        addViewButtons();
+    connect(&theme, &Theme::changed, this, &DockTitle::update);
+    update();
+}
+
+void DockTitle::addViewButtons() {
+    m_legend = m_view->makeLegend(this);
+    if (m_legend != nullptr)
+        m_row->addWidget(m_legend);
+    m_freeze = new QToolButton(this);
+    m_freeze->setCheckable(true);
+    m_freeze->setToolTip(tr("Freeze: keep the picture as it is"));
+    m_freeze->setAccessibleName(tr("Freeze %1").arg(m_view->info().title));
+    m_more = new QToolButton(this);
+    m_more->setToolTip(tr("Copy, save, show as table, explain"));
+    m_more->setAccessibleName(tr("More for %1").arg(m_view->info().title));
+    m_row->addWidget(m_freeze);
+    m_row->addWidget(m_more);
+    connect(m_freeze, &QToolButton::toggled, m_view, &View::setFrozen);
+    connect(m_view, &View::frozenChanged, m_freeze, &QToolButton::setChecked);
+    connect(m_view, &View::subtitleChanged, this, &DockTitle::update);
+    connect(m_more, &QToolButton::clicked, this, [this] {
+        emit menuAsked(m_more->mapToGlobal(QPoint(0, m_more->height())));
+    });
+}
+
+void DockTitle::addButton(QToolButton* button) {
+    m_row->insertWidget(m_freeze != nullptr ? m_row->indexOf(m_freeze) : m_row->count(), button);
+}
+
+void DockTitle::update() {
+    const Colours& colours = m_theme.colours();
+    setFixedHeight(m_theme.scaled(28));
+    m_row->setContentsMargins(m_theme.scaled(12), 0, m_theme.scaled(4), 1);
+    m_row->setSpacing(m_theme.scaled(8));
+    m_name->setFont(m_theme.font(TextRole::DockTitle));
+    m_subtitle->setFont(m_theme.font(TextRole::Small));
+    m_subtitle->setProperty("text", "muted");
+    m_badge->setVisible(m_view != nullptr && !m_view->badge().isEmpty());
+    if (m_view != nullptr) {
+        const bool isLive = m_view->badge() == tr("live");
+        const QString colour = (isLive ? colours.success : colours.accent).name();
+        m_badge->setText(m_view->badge());
+        m_badge->setFont(m_theme.font(TextRole::Tiny));
+        m_badge->setStyleSheet(QStringLiteral("color: %1; border: 1px solid %1; "
+                                              "border-radius: 3px; padding: 0 %2px;")
+                                   .arg(colour)
+                                   .arg(m_theme.scaled(6)));
+        m_freeze->setIcon(makeIcon(m_view->isFrozen() ? IconName::Play : IconName::Freeze,
+                                   m_view->isFrozen() ? colours.accent : colours.muted,
+                                   colours.disabled));
+        m_more->setIcon(makeIcon(IconName::More, colours.muted, colours.disabled));
+    }
+    arrangeWords();
+    QWidget::update();
+}
+
+/// Words that do not fit are cut with an ellipsis; whole ones stay readable as the tool tip. The
+/// legend gives way before the name does.
+void DockTitle::arrangeWords() {
+    if (m_view == nullptr)
+        return;
+    if (m_legend != nullptr)
+        m_legend->setVisible(width() > m_name->sizeHint().width() + m_badge->sizeHint().width() +
+                                           m_legend->sizeHint().width() + m_theme.scaled(100));
+    const QString whole = m_view->subtitle();
+    m_subtitle->setText(
+        m_subtitle->fontMetrics().elidedText(whole, Qt::ElideRight, m_subtitle->width()));
+    m_subtitle->setToolTip(m_subtitle->text() == whole ? QString() : whole);
+}
+
+void DockTitle::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_row->activate();
+    arrangeWords();
+}
+
+void DockTitle::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), m_theme.colours().raised);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), m_theme.colours().border);
+}
+
+} // namespace ui

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/main_window.h"
+
+#include <QActionGroup>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QMenuBar>
+#include <QScreen>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace ui {
+
+namespace {
+
+constexpr int kTextStep = 10;
+constexpr const char* kThemeKey = "window/theme";
+constexpr const char* kTextKey = "window/text_percent";
+constexpr const char* kGeometryKey = "window/geometry";
+constexpr const char* kWorkspaceKey = "window/workspace";
+
+struct NamedTheme {
+    ThemeChoice choice;
+    const char* name;
+    const char* title;
+};
+
+constexpr std::array kThemes = {
+    NamedTheme{ThemeChoice::System, "system", QT_TR_NOOP("Theme: as the system")},
+    NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
+    NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
+
+} // namespace
+
+MainWindow::MainWindow(
+    Theme& theme, const RunStore& store, EngineBridge& bridge, QSettings& settings, QWidget* parent)
+    : QMainWindow(parent)
+    , m_theme(theme)
+    , m_settings(settings)
+    , m_actions(*this, settings)
+    , m_stack(new QStackedWidget)
+    , m_modes(new ModeBar(theme))
+    , m_messages(new MessageBar(theme))
+    , m_status(new StatusStrip(theme, store, bridge)) {
+    setWindowTitle(QStringLiteral("SWIFT Studio"));
+    for (const NamedTheme& known : kThemes)
+        if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
+            theme.setChoice(known.choice);
+    theme.setTextPercent(settings.value(kTextKey, 100).toInt());
+    auto* centre = new QWidget(this);
+    auto* rows = new QVBoxLayout(centre);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* middle = new QHBoxLayout;
+    middle->setSpacing(0);
+    middle->addWidget(m_modes);
+    middle->addWidget(m_stack, 1);
+    rows->addWidget(m_messages);
+    rows->addLayout(middle, 1);
+    rows->addWidget(m_status);
+    setCentralWidget(centre);
+    connect(m_modes, &ModeBar::chosen, this, &MainWindow::showWorkspace);
+    connect(m_modes, &ModeBar::settingsAsked, this, &MainWindow::settingsAsked);
+    for (const char* title : {QT_TR_NOOP("&File"),
+                              QT_TR_NOOP("&Edit"),
+                              QT_TR_NOOP("&View"),
+                              QT_TR_NOOP("&Run"),
+                              QT_TR_NOOP("&Model"),
+                              QT_TR_NOOP("&Help")})
+        menu(tr(title));
+}
+
+QMenu* MainWindow::menu(const QString& title) {
+    const auto menus = menuBar()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly);
+    for (QMenu* known : menus)
+        if (known->title() == title)
+            return known;
+    return menuBar()->addMenu(title);
+}
+
+void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconName icon) {
+    const int index = m_stack->addWidget(workspace);
+    m_workspaces.push_back(workspace);
+    m_modes->addMode(title, icon);
+    menu(tr("&View"))
+        ->addAction(m_actions.add(QStringLiteral("workspace.") + workspace->objectName(),
+                                  tr("View"),
+                                  tr("Workspace: %1").arg(title),
+                                  {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))},
+                                  [this, index] { showWorkspace(index); }));
+}
+
+Workspace* MainWindow::currentWorkspace() const {
+    return m_workspaces.at(static_cast<std::size_t>(m_stack->currentIndex()));
+}
+
+void MainWindow::showWorkspace(int index) {
+    if (index < 0 || index >= m_stack->count())
+        return;
+    if (index != m_stack->currentIndex())
+        currentWorkspace()->showFloating(false);
+    m_stack->setCurrentIndex(index);
+    m_modes->setCurrent(index);
+    currentWorkspace()->showFloating(true);
+}
+
+void MainWindow::finish() {
+    addViewActions();
+    const bool hasGeometry = restoreGeometry(m_settings.value(kGeometryKey).toByteArray());
+    const QScreen* home = QGuiApplication::primaryScreen();
+    const bool isSeen = QGuiApplication::screenAt(geometry().center()) != nullptr;
+    if (!hasGeometry || !isSeen) {
+        const QSize room = home->availableGeometry().size();
+        resize(QSize(m_theme.scaled(1440), m_theme.scaled(900)).boundedTo(room));
+        move(home->availableGeometry().topLeft());
+    }
+    for (Workspace* workspace : m_workspaces)
+        workspace->restoreLayout(m_settings);
+    showWorkspace(m_settings.value(kWorkspaceKey, 0).toInt());
+}
+
+void MainWindow::addViewActions() {
+    QMenu& view = *menu(tr("&View"));
+    const auto add = [&](const char* id, const QString& text, QList<QKeySequence> keys, auto act) {
+        view.addAction(m_actions.add(QLatin1String(id), tr("View"), text, keys, act));
+    };
+    view.addSeparator();
+    QMenu* docks = view.addMenu(tr("&Docks"));
+    connect(docks, &QMenu::aboutToShow, this, [this, docks] { fillDockMenu(*docks); });
+    add("view.reset_layout", tr("&Reset to default layout"), {}, [this] {
+        currentWorkspace()->resetLayout();
+    });
+    add("view.next_dock", tr("Next dock"), {QKeySequence(Qt::Key_F6)}, [this] {
+        currentWorkspace()->focusNextDock(1);
+    });
+    add("view.previous_dock", tr("Previous dock"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)}, [this] {
+        currentWorkspace()->focusNextDock(-1);
+    });
+    view.addSeparator();
+    add("view.larger_text",
+        tr("Larger text"),
+        {QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)},
+        [this] { setTextPercent(m_theme.textPercent() + kTextStep); });
+    add("view.smaller_text", tr("Smaller text"), {QKeySequence(Qt::CTRL | Qt::Key_Minus)}, [this] {
+        setTextPercent(m_theme.textPercent() - kTextStep);
+    });
+    add("view.usual_text", tr("Usual text size"), {QKeySequence(Qt::CTRL | Qt::Key_0)}, [this] {
+        setTextPercent(100);
+    });
+    view.addSeparator();
+    addThemeActions(view);
+}
+
+void MainWindow::addThemeActions(QMenu& view) {
+    auto* group = new QActionGroup(this);
+    for (const NamedTheme& known : kThemes) {
+        QAction* action = m_actions.add(QStringLiteral("theme.") + QLatin1String(known.name),
+                                        tr("View"),
+                                        tr(known.title),
+                                        {},
+                                        [this, choice = known.choice] { setTheme(choice); });
+        action->setCheckable(true);
+        action->setChecked(m_theme.choice() == known.choice);
+        group->addAction(action);
+        view.addAction(action);
+    }
+}
+
+void MainWindow::fillDockMenu(QMenu& docks) {
+    docks.clear();
+    for (QDockWidget* dock : currentWorkspace()->docks())
+        docks.addAction(dock->toggleViewAction());
+}
+
+void MainWindow::setTheme(ThemeChoice choice) {
+    m_theme.setChoice(choice);
+    for (const NamedTheme& known : kThemes)
+        if (known.choice == choice)
+            m_settings.setValue(kThemeKey, QLatin1String(known.name));
+}
+
+void MainWindow::setTextPercent(int percent) {
+    m_theme.setTextPercent(percent);
+    m_settings.setValue(kTextKey, m_theme.textPercent());
+}
+
+void MainWindow::keepLayout() {
+    m_settings.setValue(kGeometryKey, saveGeometry());
+    m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
+    for (const Workspace* workspace : m_workspaces)
+        workspace->saveLayout(m_settings);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    keepLayout();
+    emit closing();
+    QMainWindow::closeEvent(event);
+}
+
+} // namespace ui

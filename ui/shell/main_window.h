@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/action_catalog.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/mode_bar.h"
+#include "ui/shell/status_strip.h"
+#include "ui/shell/workspace.h"
+
+#include <QMainWindow>
+
+#include <vector>
+
+class QSettings;
+class QStackedWidget;
+
+namespace ui {
+
+/// The frame: menus, workspaces behind the mode bar, messages above them, the status strip below.
+/// It knows nothing of chats or models; what composes it adds workspaces and actions. Thread: UI.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    /// Everything outlives the window. `theme` is set from the settings.
+    MainWindow(Theme& theme,
+               const RunStore& store,
+               EngineBridge& bridge,
+               QSettings& settings,
+               QWidget* parent = nullptr);
+
+    ActionCatalog& actionCatalog() { return m_actions; }
+
+    MessageBar& messages() { return *m_messages; }
+
+    StatusStrip& statusStrip() { return *m_status; }
+
+    /// The menu of this name; made at the right of those that are there when it is new.
+    QMenu* menu(const QString& title);
+
+    /// Adds a workspace, with its button, and Ctrl+1, Ctrl+2, ... for it.
+    void addWorkspace(Workspace* workspace, const QString& title, IconName icon);
+
+    Workspace* currentWorkspace() const;
+
+    void showWorkspace(int index);
+
+    /// All workspaces are there: fills the view menu with their docks, restores what was kept.
+    void finish();
+
+    /// Keeps geometry and layouts; also done when the window closes.
+    void keepLayout();
+
+    void setTheme(ThemeChoice choice);
+    void setTextPercent(int percent);
+
+signals:
+    void settingsAsked();
+    void closing();
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    void addViewActions();
+    void addThemeActions(QMenu& view);
+    void fillDockMenu(QMenu& docks);
+
+    Theme& m_theme;
+    QSettings& m_settings;
+    ActionCatalog m_actions;
+    QStackedWidget* m_stack;
+    ModeBar* m_modes;
+    MessageBar* m_messages;
+    StatusStrip* m_status;
+    std::vector<Workspace*> m_workspaces;
+};
+
+} // namespace ui

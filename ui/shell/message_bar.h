@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/banner.h"
+
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace ui {
+
+/// The notices of the window, one below the other, the newest first. At most four are shown; an
+/// older one makes room. Thread: UI.
+class MessageBar : public QWidget {
+    Q_OBJECT
+
+public:
+    static constexpr int kMostShown = 4;
+
+    explicit MessageBar(const Theme& theme, QWidget* parent = nullptr);
+
+    void show(Notice notice);
+
+    /// Takes back the notice of this id, if it is shown.
+    void withdraw(const QString& id);
+
+    /// The notices shown, newest first.
+    std::vector<const Notice*> notices() const;
+
+private:
+    void remove(Banner* banner);
+
+    const Theme& m_theme;
+    QVBoxLayout* m_rows;
+    std::vector<Banner*> m_banners;
+};
+
+} // namespace ui

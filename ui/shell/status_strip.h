@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_bridge.h"
+#include "ui/theme/theme.h"
+
+#include <QElapsedTimer>
+#include <QWidget>
+
+#include <optional>
+
+class QHBoxLayout;
+class QLabel;
+
+namespace ui {
+
+/// Always visible at the bottom: model, device, phase, tokens per second, speedup, memory, and how
+/// often views are drawn when that is less than usual.
+class StatusStrip : public QWidget, public Picture {
+    Q_OBJECT
+
+public:
+    StatusStrip(const Theme& theme,
+                const RunStore& store,
+                EngineBridge& bridge,
+                QWidget* parent = nullptr);
+    ~StatusStrip() override;
+
+    bool isShowing() const override { return isVisible(); }
+
+    void refresh(Topics changed) override;
+
+    /// For a replay: said in the place of the device.
+    void setSource(const QString& source);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QLabel* addPart(const QString& name);
+    void showSpeed();
+    void showMemory();
+    void restyle();
+
+    const Theme& m_theme;
+    const RunStore& m_store;
+    EngineBridge& m_bridge;
+    QHBoxLayout* m_row;
+    QLabel* m_model;
+    QLabel* m_device;
+    QLabel* m_phase;
+    QLabel* m_tokens;
+    QLabel* m_speedup;
+    QLabel* m_memory;
+    QLabel* m_pace;
+    QString m_source;
+    QElapsedTimer m_memoryClock;
+};
+
+/// Bytes of this process in memory, and of the machine; none where the system does not tell.
+struct MemoryInUse {
+    double processBytes = 0.0;
+    double machineBytes = 0.0;
+};
+
+std::optional<MemoryInUse> memoryInUse();
+
+/// "swift", "plain", ... as shown to people: what the decoder is doing.
+QString phaseText(engine::DecoderPhase phase);
+
+} // namespace ui

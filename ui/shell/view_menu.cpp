@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/view_menu.h"
+
+#include "ui/plots/picture_file.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDialog>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenu>
+#include <QPainter>
+#include <QPointer>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+/// Cells that are numbers become numbers, so that "-0.5" is no formula in a CSV file.
+PlotTable plotTable(const FigureTable& figure) {
+    PlotTable table;
+    table.header = figure.header;
+    for (const QStringList& row : figure.rows) {
+        std::vector<QVariant> cells;
+        for (const QString& cell : row) {
+            bool isNumber = false;
+            const double number = cell.toDouble(&isNumber);
+            cells.push_back(isNumber ? QVariant(number) : QVariant(cell));
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+class ViewPicture : public PictureSource {
+public:
+    explicit ViewPicture(View& view)
+        : m_view(view) {}
+
+    PlotTable table() const override { return plotTable(m_view.table()); }
+
+    QSize pictureSize() const override { return m_view.size(); }
+
+    void drawPicture(QPaintDevice& device, QSize size) override {
+        QPainter painter(&device);
+        m_view.drawFigure(painter, size);
+    }
+
+private:
+    View& m_view;
+};
+
+QString endingOf(int format) {
+    switch (format) {
+    case 0:
+        return QStringLiteral("svg");
+    case 1:
+        return QStringLiteral("png");
+    default:
+        return QStringLiteral("csv");
+    }
+}
+
+} // namespace
+
+QString saveView(View& view, const QString& path) {
+    ViewPicture picture(view);
+    std::optional<QString> error;
+    if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
+        error = saveSvg(picture, path);
+    else if (path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
+        error = saveCsv(picture.table(), path);
+    else
+        error = savePng(picture, path);
+    return error.value_or(QString());
+}
+
+ViewMenu::ViewMenu(const Theme& theme, MessageBar& messages, QWidget* window)
+    : QObject(window)
+    , m_theme(theme)
+    , m_messages(messages)
+    , m_window(window) {}
+
+void ViewMenu::popup(View* view, const QPoint& place) {
+    if (view == nullptr)
+        return;
+    auto* menu = new QMenu(m_window);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    fill(*menu, view);
+    menu->popup(place);
+}
+
+void ViewMenu::fill(QMenu& menu, View* view) {
+    const bool hasTable = !view->table().header.isEmpty();
+    menu.addAction(tr("Copy image"), this, [this, view] { copyImage(view); });
+    QAction* copyData = menu.addAction(tr("Copy data"), this, [view] {
+        QApplication::clipboard()->setText(QString::fromUtf8(toCsv(plotTable(view->table()))));
+    });
+    QAction* asTable = menu.addAction(tr("Show as table"), this, [this, view] { showTable(view); });
+    menu.addSeparator();
+    menu.addAction(tr("Save as SVG..."), this, [this, view] { askToSave(view, Format::Svg); });
+    menu.addAction(tr("Save as PNG..."), this, [this, view] { askToSave(view, Format::Png); });
+    QAction* csv = menu.addAction(
+        tr("Save data as CSV..."), this, [this, view] { askToSave(view, Format::Csv); });
+    menu.addSeparator();
+    menu.addAction(tr("What am I looking at?"), this, [this, view] { explain(view); });
+    for (QAction* action : {copyData, asTable, csv})
+        action->setEnabled(hasTable);
+}
+
+void ViewMenu::copyImage(View* view) {
+    QImage image(view->size() * 2, QImage::Format_ARGB32);
+    image.fill(m_theme.colours().panel);
+    QPainter painter(&image);
+    view->drawFigure(painter, image.size());
+    painter.end();
+    QApplication::clipboard()->setImage(image);
+}
+
+void ViewMenu::askToSave(View* view, Format format) {
+    const QString ending = endingOf(static_cast<int>(format));
+    auto* dialog = new QFileDialog(m_window, tr("Save %1").arg(view->info().title));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(ending);
+    dialog->setNameFilter(QStringLiteral("%1 (*.%2)").arg(ending.toUpper(), ending));
+    dialog->selectFile(view->info().id + QLatin1Char('.') + ending);
+    connect(dialog,
+            &QFileDialog::fileSelected,
+            this,
+            [this, view = QPointer(view)](const QString& path) {
+                if (!view)
+                    return;
+                const QString error = saveView(*view, path);
+                if (!error.isEmpty())
+                    m_messages.show({Notice::Kind::Error,
+                                     QStringLiteral("save_view"),
+                                     tr("The picture was not saved."),
+                                     error,
+                                     {},
+                                     {}});
+            });
+    dialog->open();
+}
+
+void ViewMenu::showTable(View* view) {
+    auto* dialog = new QDialog(m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("%1 as a table").arg(view->info().title));
+    dialog->resize(m_theme.scaled(640), m_theme.scaled(480));
+    auto* model = new PlotTableModel(dialog);
+    model->setTable(plotTable(view->table()));
+    auto* table = new QTableView(dialog);
+    table->setModel(model);
+    table->setAccessibleName(dialog->windowTitle());
+    table->setFont(m_theme.font(TextRole::Figure));
+    table->horizontalHeader()->setStretchLastSection(true);
+    table->verticalHeader()->hide();
+    table->setTabKeyNavigation(false);
+    (new QVBoxLayout(dialog))->addWidget(table);
+    dialog->open();
+}
+
+void ViewMenu::explain(View* view) {
+    m_messages.show({Notice::Kind::Info,
+                     QStringLiteral("explain"),
+                     view->info().title + u'.',
+                     view->info().explanation,
+                     {},
+                     {}});
+}
+
+} // namespace ui

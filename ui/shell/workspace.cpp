@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/workspace.h"
+
+#include "ui/shell/dock_title.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QGuiApplication>
+#include <QScreen>
+#include <QSettings>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+/// So much of a floating dock must lie on a screen, both ways.
+constexpr int kVisiblePixels = 40;
+
+bool isOnAScreen(const QRect& place) {
+    const auto screens = QGuiApplication::screens();
+    return std::ranges::any_of(screens, [&](const QScreen* screen) {
+        const QRect seen = screen->availableGeometry().intersected(place);
+        return seen.width() >= kVisiblePixels && seen.height() >= kVisiblePixels;
+    });
+}
+
+} // namespace
+
+Workspace::Workspace(const QString& id, const Theme& theme, QWidget* parent)
+    : QMainWindow(parent)
+    , m_theme(theme) {
+    setObjectName(id);
+    setWindowFlags(Qt::Widget);
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    setDockNestingEnabled(true);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+}
+
+void Workspace::addDock(const Dock& place) {
+    auto* dock = new QDockWidget(place.title, this);
+    dock->setObjectName(place.id);
+    auto* title = new DockTitle(m_theme, place.title, place.view, dock);
+    dock->setTitleBarWidget(title);
+    dock->setWidget(place.content);
+    connect(title, &DockTitle::menuAsked, this, [this, view = place.view](const QPoint& at) {
+        if (m_showMenu)
+            m_showMenu(view, at);
+    });
+    m_docks.push_back(dock);
+    m_places.push_back(place);
+    placeDock(dock);
+}
+
+void Workspace::setArrangement(std::function<void(Workspace&)> arrange) {
+    m_arrange = std::move(arrange);
+    resetLayout();
+}
+
+QDockWidget* Workspace::dock(const QString& id) const {
+    const auto found = std::ranges::find_if(
+        m_docks, [&](const QDockWidget* dock) { return dock->objectName() == id; });
+    return found == m_docks.end() ? nullptr : *found;
+}
+
+void Workspace::onMenuAsked(std::function<void(View*, const QPoint&)> show) {
+    m_showMenu = std::move(show);
+}
+
+void Workspace::placeDock(QDockWidget* dock) {
+    const auto place = std::ranges::find(m_places, dock->objectName(), &Dock::id);
+    dock->setFloating(false);
+    addDockWidget(place->area, dock);
+    dock->setVisible(place->isInitiallyShown);
+}
+
+void Workspace::resetLayout() {
+    for (QDockWidget* dock : m_docks)
+        removeDockWidget(dock);
+    for (QDockWidget* dock : m_docks)
+        placeDock(dock);
+    QList<QDockWidget*> wide;
+    QList<QDockWidget*> high;
+    QList<int> widths;
+    QList<int> heights;
+    for (std::size_t i = 0; i < m_docks.size(); ++i) {
+        if (m_places[i].extent == 0 || !m_places[i].isInitiallyShown)
+            continue;
+        const bool isSide = m_places[i].area == Qt::LeftDockWidgetArea ||
+                            m_places[i].area == Qt::RightDockWidgetArea;
+        (isSide ? wide : high) << m_docks[i];
+        (isSide ? widths : heights) << m_theme.scaled(m_places[i].extent);
+    }
+    resizeDocks(wide, widths, Qt::Horizontal);
+    resizeDocks(high, heights, Qt::Vertical);
+    if (m_arrange)
+        m_arrange(*this);
+}
+
+bool Workspace::restoreLayout(const QSettings& settings) {
+    const QByteArray kept = settings.value(QStringLiteral("layout/") + objectName()).toByteArray();
+    if (kept.isEmpty())
+        return false;
+    if (!restoreState(kept, kLayoutVersion)) {
+        resetLayout();
+        return false;
+    }
+    clampToScreens();
+    return true;
+}
+
+void Workspace::saveLayout(QSettings& settings) const {
+    settings.setValue(QStringLiteral("layout/") + objectName(), saveState(kLayoutVersion));
+}
+
+void Workspace::clampToScreens() {
+    const QRect home = QGuiApplication::primaryScreen()->availableGeometry();
+    for (QDockWidget* dock : m_docks) {
+        if (!dock->isFloating())
+            continue;
+        const bool hasSize = dock->width() >= kVisiblePixels && dock->height() >= kVisiblePixels;
+        if (!hasSize)
+            dock->resize(
+                dock->sizeHint().expandedTo(QSize(m_theme.scaled(300), m_theme.scaled(200))));
+        if (!hasSize || !isOnAScreen(dock->geometry()))
+            dock->move(home.center() - dock->rect().center());
+    }
+}
+
+void Workspace::showFloating(bool isShown) {
+    if (isShown) {
+        for (QDockWidget* dock : std::exchange(m_hiddenFloating, {}))
+            dock->show();
+        return;
+    }
+    for (QDockWidget* dock : m_docks) {
+        if (!dock->isFloating() || !dock->isVisible())
+            continue;
+        m_hiddenFloating.push_back(dock);
+        dock->hide();
+    }
+}
+
+void Workspace::focusNextDock(int direction) {
+    std::vector<QWidget*> stops;
+    if (centralWidget() != nullptr)
+        stops.push_back(centralWidget());
+    for (QDockWidget* dock : m_docks)
+        if (dock->isVisible())
+            stops.push_back(dock->widget());
+    if (stops.empty())
+        return;
+    const QWidget* focused = QApplication::focusWidget();
+    const auto holds = [focused](const QWidget* stop) {
+        return focused != nullptr && (stop == focused || stop->isAncestorOf(focused));
+    };
+    const auto now = std::ranges::find_if(stops, holds);
+    const auto count = static_cast<std::ptrdiff_t>(stops.size());
+    const std::ptrdiff_t place =
+        now == stops.end() ? (direction > 0 ? -1 : 0) : now - stops.begin();
+    QWidget* next = stops[static_cast<std::size_t>((place + direction + count) % count)];
+    if (next->focusPolicy() == Qt::NoFocus) {
+        const auto children = next->findChildren<QWidget*>();
+        const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
+            return child->isVisible() && child->isEnabled() &&
+                   (child->focusPolicy() & Qt::TabFocus) != 0;
+        });
+        if (taker != children.end())
+            next = *taker;
+    }
+    next->setFocus(Qt::TabFocusReason);
+}
+
+} // namespace ui

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+
+#include <QMainWindow>
+
+#include <functional>
+#include <vector>
+
+class QDockWidget;
+class QSettings;
+
+namespace ui {
+
+/// One way to look at the run: a central widget and docks around it, with a layout of its own that
+/// is kept. Thread: UI.
+class Workspace : public QMainWindow {
+    Q_OBJECT
+
+public:
+    /// Another number whenever docks come or go: a layout kept by an older program is then left
+    /// aside and the default one built.
+    static constexpr int kLayoutVersion = 1;
+
+    struct Dock {
+        QString id;
+        QString title;
+        QWidget* content = nullptr;
+        View* view = nullptr; ///< `content` where it is a view, else null
+        Qt::DockWidgetArea area = Qt::RightDockWidgetArea;
+        int extent = 0; ///< pixels at 100 %: wide at the sides, high at the bottom; 0 = its own
+        bool isInitiallyShown = true;
+    };
+
+    Workspace(const QString& id, const Theme& theme, QWidget* parent = nullptr);
+
+    void addDock(const Dock& dock);
+
+    /// Called once all docks are there, and by resetLayout(): places what addDock() cannot, such as
+    /// docks side by side.
+    void setArrangement(std::function<void(Workspace&)> arrange);
+
+    QDockWidget* dock(const QString& id) const;
+
+    const std::vector<QDockWidget*>& docks() const { return m_docks; }
+
+    /// The title widgets' menus; see DockTitle::menuAsked().
+    void onMenuAsked(std::function<void(View*, const QPoint&)> show);
+
+    void resetLayout();
+
+    /// Floating docks that no screen shows come back to one. Whether the kept layout was used.
+    bool restoreLayout(const QSettings& settings);
+
+    void saveLayout(QSettings& settings) const;
+
+    /// Hidden with the workspace, shown again with it: floating docks are windows of their own.
+    void showFloating(bool isShown);
+
+    /// Gives the keyboard to the next dock (or the one before), the central widget among them.
+    void focusNextDock(int direction);
+
+private:
+    void placeDock(QDockWidget* dock);
+    void clampToScreens();
+
+    const Theme& m_theme;
+    std::vector<Dock> m_places;
+    std::vector<QDockWidget*> m_docks;
+    std::vector<QDockWidget*> m_hiddenFloating;
+    std::function<void(Workspace&)> m_arrange;
+    std::function<void(View*, const QPoint&)> m_showMenu;
+};
+
+} // namespace ui

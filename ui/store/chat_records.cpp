@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/store/chat_records.h"
+
+#include <QHash>
+
+#include <algorithm>
+
+namespace ui {
+
+QString roleName(MessageRole role) {
+    return role == MessageRole::User ? QStringLiteral("user") : QStringLiteral("assistant");
+}
+
+QString stateName(MessageState state) {
+    switch (state) {
+    case MessageState::Streaming:
+        return QStringLiteral("streaming");
+    case MessageState::Finished:
+        return QStringLiteral("finished");
+    case MessageState::Stopped:
+        return QStringLiteral("stopped");
+    case MessageState::Failed:
+        return QStringLiteral("failed");
+    case MessageState::Recovered:
+        return QStringLiteral("recovered");
+    }
+    return {};
+}
+
+QString decoderTitle(const QString& decoderName) {
+    if (decoderName == QLatin1String("swift"))
+        return QStringLiteral("SWIFT");
+    QString title = decoderName.left(1).toUpper() + decoderName.mid(1);
+    return title.replace(u'_', u'-');
+}
+
+QList<StoredMessage> Chat::currentBranch() const {
+    QHash<MessageId, const StoredMessage*> byId;
+    for (const StoredMessage& message : messages)
+        byId.insert(message.id, &message);
+    QList<StoredMessage> branch;
+    // take() leaves each message once: parent ids come from a file and may form a ring.
+    for (const StoredMessage* message = byId.take(record.leafId); message != nullptr;
+         message = byId.take(message->parentId))
+        branch.append(*message);
+    std::reverse(branch.begin(), branch.end());
+    return branch;
+}
+
+QList<MessageId> Chat::childrenOf(MessageId parentId) const {
+    QList<MessageId> children;
+    for (const StoredMessage& message : messages)
+        if (message.parentId == parentId)
+            children.append(message.id);
+    return children;
+}
+
+} // namespace ui

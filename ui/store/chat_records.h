@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/session_records.h"
+
+#include <QJsonObject>
+#include <QList>
+#include <QMetaType>
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+
+namespace ui {
+
+// What is kept of chats: plain values, copied freely between the window and the store's thread.
+// Times are milliseconds since 1970 in UTC; 0 as an id means "none".
+
+using ChatId = qint64;
+using MessageId = qint64;
+
+enum class MessageRole : std::uint8_t { User, Assistant };
+
+enum class MessageState : std::uint8_t {
+    Streaming, ///< still being written
+    Finished,
+    Stopped,   ///< by the user; the text is what there was
+    Failed,    ///< by an error of the engine
+    Recovered, ///< was streaming when the program ended; the text is what had been saved
+};
+
+QString roleName(MessageRole role);    ///< "user", "assistant": in files, never shown
+QString stateName(MessageState state); ///< "streaming", "finished", ...
+
+/// A decoder's name as it is shown, also where no model is loaded that could tell its title:
+/// "SWIFT", "Vanilla", "Self-sd".
+QString decoderTitle(const QString& decoderName);
+
+/// One token of an answer, and how it came about.
+struct TokenTrace {
+    engine::TokenId id = engine::kNoToken;
+    int begin = 0; ///< first UTF-16 unit of the message's text
+    int end = 0;   ///< behind its last one; equal to begin for a token without text
+    engine::TokenFact fact;
+    int step = -1;       ///< round of the answer, from 0
+    double stepMs = 0.0; ///< what that whole round took
+};
+
+/// The figures below an answer. What was not measured is empty, never 0.
+struct MessageFigures {
+    QString modelName;
+    QString decoderName; ///< DecoderInfo::name: "swift", "vanilla", ...
+    int promptTokens = 0;
+    int outputTokens = 0;
+    int steps = 0;
+    std::optional<double> firstTokenMs;
+    std::optional<double> decodeMs;
+    std::optional<double> tokensPerSecond;
+    std::optional<double> tokensPerStep; ///< M
+    qint64 acceptedTokens = 0;           ///< numerator of the acceptance
+    qint64 draftSteps = 0;               ///< its denominator; 0 = nothing was drafted
+    std::optional<double> speedup;       ///< against the measured baseline
+    std::optional<double> baselineTokensPerSecond;
+    std::optional<quint64> seed;
+    QString finishReason; ///< as the engine names it; empty while streaming
+
+    bool operator==(const MessageFigures&) const = default;
+};
+
+/// A node of a chat's tree. Several children of one parent are branches.
+struct StoredMessage {
+    MessageId id = 0;
+    ChatId chatId = 0;
+    MessageId parentId = 0;
+    MessageRole role = MessageRole::User;
+    MessageState state = MessageState::Finished;
+    qint64 createdMs = 0;
+    QString text;
+    QList<TokenTrace> tokens; ///< of an answer; an end id included
+    bool isTraced = true;     ///< false: of the tokens only the ids are known
+    MessageFigures figures;
+};
+
+/// A chat without its messages.
+struct ChatRecord {
+    ChatId id = 0;
+    QString title;
+    qint64 createdMs = 0;
+    qint64 updatedMs = 0;
+    qint64 deletedMs = 0;          ///< 0 = not deleted
+    QString modelName;             ///< that was loaded when it was last used
+    QString decoderName;           ///< of the newest finished answer
+    std::optional<double> speedup; ///< of the newest finished answer
+    QString systemPrompt;
+    MessageId leafId = 0; ///< end of the branch that is shown
+    QJsonObject settings; ///< sampling and decoder settings, as the window writes them
+};
+
+/// A chat with all its messages, oldest first; parents stand before their children.
+struct Chat {
+    ChatRecord record;
+    QList<StoredMessage> messages;
+
+    /// From the first message to the present leaf.
+    QList<StoredMessage> currentBranch() const;
+
+    /// All children of a parent (0 = the roots), oldest first: what "2 of 3" counts.
+    QList<MessageId> childrenOf(MessageId parentId) const;
+};
+
+/// What a search found in one chat.
+struct ChatMatch {
+    ChatRecord record;
+    QString excerpt; ///< plain text around the find; empty when the title matched
+};
+
+/// An answer that the end of the program cut off, and that is here again.
+struct RecoveredAnswer {
+    ChatId chatId = 0;
+    MessageId messageId = 0;
+    QString chatTitle;
+    qsizetype tokenCount = 0;
+};
+
+enum class StoreFaultKind : std::uint8_t {
+    Damaged,   ///< the file cannot be read; it was set aside
+    Newer,     ///< the file belongs to a newer program; it was set aside
+    Locked,    ///< another program has it open
+    ReadOnly,  ///< it cannot be made or written there
+    Full,      ///< no space left
+    DiskError, ///< the operating system refused to read or write
+};
+
+/// Something the user has to know of. While chats cannot be saved they are kept in memory and the
+/// store tries again by itself.
+struct StoreFault {
+    StoreFaultKind kind = StoreFaultKind::DiskError;
+    QString sentence; ///< what happened, where, and what to do; plain text
+    QString details;  ///< of the database or the system, for *Details*; plain text
+    QString path;     ///< of the file; of the copy that was set aside, where there is one
+
+    /// Whether chats stay in memory until this is over. Else the fault is a notice.
+    bool isLasting() const {
+        return kind != StoreFaultKind::Damaged && kind != StoreFaultKind::Newer;
+    }
+};
+
+} // namespace ui
+
+Q_DECLARE_METATYPE(ui::ChatRecord)
+Q_DECLARE_METATYPE(ui::StoreFault)
+Q_DECLARE_METATYPE(QList<ui::RecoveredAnswer>)

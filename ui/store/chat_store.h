@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/export/chat_export.h"
+#include "ui/store/store_worker.h"
+
+#include <QHash>
+#include <QObject>
+#include <QPointer>
+#include <QThread>
+
+#include <functional>
+
+namespace ui {
+
+/// How an export ended.
+struct ExportOutcome {
+    QString path;
+    QString error; ///< a sentence with what to do; empty when the file is on the disk
+};
+
+/// The window's side of the chats on disk. Writes return at once and are on their way; saved()
+/// comes when they survive a power cut. Questions are answered by a call of `done` from the event
+/// loop, unless `context` is gone by then. What was asked later sees what was written before. The
+/// destructor waits until what was posted is committed. Thread: UI.
+class ChatStore : public QObject {
+    Q_OBJECT
+
+public:
+    explicit ChatStore(StoreOptions options, QObject* parent = nullptr);
+    ~ChatStore() override;
+
+    /// Starts the store; connect to the signals before.
+    void open();
+
+    // Questions.
+
+    /// Newest first, without deleted ones.
+    void listChats(QObject* context, std::function<void(QList<ChatRecord>)> done);
+
+    /// Chats whose title, or one of whose messages, contains all words of `text`; newest first.
+    void
+    searchChats(const QString& text, QObject* context, std::function<void(QList<ChatMatch>)> done);
+
+    /// Nothing if there is no such chat.
+    void loadChat(ChatId id, QObject* context, std::function<void(std::optional<Chat>)> done);
+
+    /// Writes the chat to a file; an old one stays as it was if that fails.
+    void exportChat(ChatId id,
+                    const ExportRequest& request,
+                    QObject* context,
+                    std::function<void(ExportOutcome)> done);
+
+    // Writes.
+
+    /// Gives the chat its id and times.
+    ChatId createChat(ChatRecord chat);
+
+    void renameChat(ChatId id, const QString& title);
+    void setModelName(ChatId id, const QString& modelName);
+    void setSystemPrompt(ChatId id, const QString& systemPrompt);
+    void setSettings(ChatId id, const QJsonObject& settings);
+    void setCurrentLeaf(ChatId id, MessageId leaf);
+
+    /// Hides the chat. The next start removes it; until then restoreChat() brings it back.
+    void deleteChat(ChatId id);
+    void restoreChat(ChatId id);
+
+    /// Adds a message to its chat as the new leaf. Gives it its id, and its time if it has none.
+    MessageId appendMessage(StoredMessage message);
+
+    /// Takes a streaming message as it is now, whole; call it as often as it grows. Committed every
+    /// StoreOptions::commitMs at most.
+    void updateMessage(const StoredMessage& message);
+
+    /// Takes the message in its final state and commits it at once.
+    void finishMessage(const StoredMessage& message);
+
+    /// Messages that a lasting fault keeps from the disk: what quitting now would lose.
+    qint64 unsavedCount() const { return m_unsavedCount; }
+
+signals:
+    /// The file is open, or a fault has said why not.
+    void opened();
+
+    /// The list is another one: ask again.
+    void listReset();
+
+    /// A chat is new or changed; deletedMs tells whether it is to be shown.
+    void chatChanged(const ui::ChatRecord& chat);
+
+    /// The message is on the disk with this many tokens.
+    void saved(qint64 messageId, qint64 tokenCount);
+
+    /// Answers that were being written when the program last ended; once a start.
+    void recovered(const QList<ui::RecoveredAnswer>& answers);
+
+    void faulted(const ui::StoreFault& fault);
+
+    /// What a lasting fault kept in memory is on the disk now.
+    void faultCleared();
+
+    void unsavedCountChanged(qint64 messageCount);
+
+private:
+    template <typename Task> void post(Task task);
+    template <typename Value, typename Question>
+    void ask(QObject* context, std::function<void(Value)> done, Question question);
+    void change(ChatId id, std::function<void(ChatRecord&)> change);
+    void sendNextUpdate();
+    qint64 nextId();
+
+    QThread m_thread;
+    StoreWorker* m_worker; ///< lives on m_thread, which ends it
+    qint64 m_lastId = 0;
+    qint64 m_unsavedCount = 0;
+    QHash<MessageId, StoredMessage> m_updates; ///< newest ones that the worker has not asked for
+    bool m_isUpdateUnderWay = false;
+};
+
+} // namespace ui

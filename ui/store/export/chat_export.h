@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+
+namespace ui {
+
+enum class ExportFormat : std::uint8_t { Markdown, Html, Json };
+
+struct ExportRequest {
+    ExportFormat format = ExportFormat::Markdown;
+    QString path;
+    bool hasOrigin = false; ///< HTML: mark each token by how it came about
+};
+
+// Markdown and HTML hold the branch that is shown, JSON holds everything. All UTF-8. Thread: any.
+
+QByteArray chatToMarkdown(const Chat& chat);
+
+/// One page without scripts or anything from elsewhere; every text is escaped.
+QByteArray chatToHtml(const Chat& chat, bool hasOrigin);
+
+/// {"format": "swift-studio-chat", "version": 1, ...}: every field of the records.
+QByteArray chatToJson(const Chat& chat);
+
+/// Writes the whole file and has it on the disk, or leaves an old one as it was. Empty, or a
+/// sentence that says what failed and what to do. Blocks: not for the UI thread.
+QString writeExport(const Chat& chat, const ExportRequest& request);
+
+/// "1.33x faster than vanilla, 62.2 tokens/s, ...": for one line below an answer; empty if nothing
+/// was measured.
+QString figuresLine(const MessageFigures& figures);
+
+} // namespace ui

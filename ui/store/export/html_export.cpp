@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/store/export/chat_export.h"
+
+#include <QCoreApplication>
+
+namespace ui {
+
+namespace {
+
+struct HtmlExports {
+    Q_DECLARE_TR_FUNCTIONS(HtmlExports)
+};
+
+// A file for any browser, so its colours are its own; those of tokens are the light theme's, each
+// with a mark besides colour. The policy lets a browser load and run nothing.
+constexpr const char* kHead = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff;
+  font: 15px/1.6 Inter, system-ui, sans-serif; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+.user { background: #f1f3f5; padding: .1rem .8rem .6rem; }
+.figures, .legend { color: #57606a; font-size: .85rem; }
+.draft { background: #cdebdd; border-bottom: 2px solid #2f9169; }
+.sibling { background: #cdebdd; border-bottom: 2px dashed #2f9169; }
+.bonus { border-bottom: 2px dotted #1b1f24; }
+</style>
+)";
+
+QString escaped(QString text) {
+    // Characters that HTML forbids; a parser may do anything with them.
+    for (QChar& character : text)
+        if (character.unicode() < 0x20 && character != u'\n' && character != u'\t')
+            character = QChar::ReplacementCharacter;
+    return text.toHtmlEscaped();
+}
+
+QString className(const TokenTrace& token) {
+    const std::string_view name = engine::tokenOriginName(token.fact.origin);
+    return QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+QString tooltip(const TokenTrace& token) {
+    QString tip = HtmlExports::tr("token %1, step %2, %3 ms, target probability %4")
+                      .arg(token.id)
+                      .arg(token.step)
+                      .arg(token.stepMs, 0, 'f', 1)
+                      .arg(token.fact.targetProbability, 0, 'f', 3);
+    if (token.fact.rank >= 0)
+        tip += HtmlExports::tr(", choice %1 of the draft with confidence %2")
+                   .arg(token.fact.rank + 1)
+                   .arg(token.fact.draftProbability, 0, 'f', 3);
+    return tip;
+}
+
+QString tracedText(const StoredMessage& message) {
+    QString html;
+    qsizetype done = 0;
+    for (const TokenTrace& token : message.tokens) {
+        if (token.end <= token.begin || token.begin < done || token.end > message.text.size())
+            continue;
+        html += escaped(message.text.mid(done, token.begin - done));
+        html += QStringLiteral("<span class=\"%1\" title=\"%2\">%3</span>")
+                    .arg(className(token),
+                         escaped(tooltip(token)),
+                         escaped(message.text.mid(token.begin, token.end - token.begin)));
+        done = token.end;
+    }
+    return html + escaped(message.text.mid(done));
+}
+
+QString messageToHtml(const StoredMessage& message, bool hasOrigin) {
+    const bool isUser = message.role == MessageRole::User;
+    const QString model = message.figures.modelName;
+    const QString name = isUser            ? HtmlExports::tr("You")
+                         : model.isEmpty() ? HtmlExports::tr("Assistant")
+                                           : model;
+    const bool isMarked = hasOrigin && message.isTraced && !message.tokens.isEmpty();
+    QString html =
+        QStringLiteral("<section class=\"") + roleName(message.role) + QStringLiteral("\">\n<h2>") +
+        escaped(name) + QStringLiteral("</h2>\n<div class=\"text\">") +
+        (isMarked ? tracedText(message) : escaped(message.text)) + QStringLiteral("</div>\n");
+    const QString figures = figuresLine(message.figures);
+    if (!figures.isEmpty())
+        html +=
+            QStringLiteral("<p class=\"figures\">") + escaped(figures) + QStringLiteral("</p>\n");
+    return html + QStringLiteral("</section>\n");
+}
+
+QString legend() {
+    return QStringLiteral("<p class=\"legend\"><span class=\"draft\">%1</span> %2 "
+                          "<span class=\"sibling\">%3</span> %4 "
+                          "<span class=\"bonus\">%5</span> %6</p>\n")
+        .arg(HtmlExports::tr("accepted"),
+             HtmlExports::tr("drafted with layers skipped, then confirmed;"),
+             HtmlExports::tr("alternative"),
+             HtmlExports::tr("another choice of the draft;"),
+             HtmlExports::tr("own"),
+             HtmlExports::tr("written by the full model."));
+}
+
+} // namespace
+
+QByteArray chatToHtml(const Chat& chat, bool hasOrigin) {
+    const QString title = escaped(chat.record.title.simplified());
+    QString html = QString::fromLatin1(kHead) + QStringLiteral("<title>") + title +
+                   QStringLiteral("</title>\n</head>\n<body>\n<h1>") + title +
+                   QStringLiteral("</h1>\n");
+    if (hasOrigin)
+        html += legend();
+    if (!chat.record.systemPrompt.isEmpty())
+        html += QStringLiteral("<p class=\"legend\">") + HtmlExports::tr("System prompt:") +
+                QStringLiteral("</p>\n<div class=\"text\">") + escaped(chat.record.systemPrompt) +
+                QStringLiteral("</div>\n");
+    for (const StoredMessage& message : chat.currentBranch())
+        html += messageToHtml(message, hasOrigin);
+    return (html + QStringLiteral("</body>\n</html>\n")).toUtf8();
+}
+
+} // namespace ui

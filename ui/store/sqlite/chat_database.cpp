@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/store/sqlite/chat_database.h"
+
+#include "ui/store/sqlite/chat_queries.h"
+#include "ui/store/sqlite/chat_schema.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QSqlDriver>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QTemporaryDir>
+#include <QUuid>
+#include <QVariant>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sqlite3.h>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kLongestValueBytes = 256 << 20;
+const QStringList kFileSuffixes = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
+
+bool syncToDisk(const QString& path) {
+    const int file = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool isSynced = ::fsync(file) == 0;
+    ::close(file);
+    return isSynced;
+}
+
+QString unusedName(const QString& path, const QString& word) {
+    const QString stamp = QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
+    const QString first = path + u'.' + word + u'-' + stamp;
+    QString name = first;
+    for (int i = 2; QFileInfo::exists(name); ++i)
+        name = first + u'-' + QString::number(i);
+    return name;
+}
+
+} // namespace
+
+ChatDatabase::ChatDatabase(QString path)
+    : m_path(std::move(path))
+    , m_connectionName(QUuid::createUuid().toString()) {}
+
+ChatDatabase::~ChatDatabase() { close(); }
+
+void ChatDatabase::close() {
+    m_isWritable = false;
+    m_isReadable = false;
+    m_hasFullText = false;
+    if (QSqlDatabase::contains(m_connectionName))
+        QSqlDatabase::removeDatabase(m_connectionName);
+    m_copyFolder.reset();
+}
+
+QSqlDatabase ChatDatabase::connection() const {
+    return QSqlDatabase::database(m_connectionName, false);
+}
+
+sqlite3* ChatDatabase::handle() const {
+    const QSqlDatabase database = connection();
+    if (!database.isOpen())
+        return nullptr;
+    const QVariant variant = database.driver()->handle();
+    return *static_cast<sqlite3* const*>(variant.constData());
+}
+
+QList<StoreFault> ChatDatabase::open() {
+    close();
+    QList<StoreFault> faults;
+    std::optional<StoreFault> fault = prepareFolder();
+    if (!fault)
+        fault = openFile();
+    if (!fault && std::exchange(m_isKnownDamaged, false))
+        fault = faultOf(SQLITE_CORRUPT, tr("Writing failed."));
+    if (fault && !fault->isLasting())
+        fault = setAside(*fault, faults);
+    if (fault) {
+        faults.append(*fault);
+        close();
+        if (fault->kind != StoreFaultKind::Locked)
+            openCopy();
+    }
+    return faults;
+}
+
+std::optional<StoreFault> ChatDatabase::prepareFolder() const {
+    const QString folder = QFileInfo(m_path).absolutePath();
+    if (QDir().mkpath(folder))
+        return std::nullopt;
+    return faultOf(SQLITE_CANTOPEN, tr("The folder %1 cannot be made.").arg(folder));
+}
+
+std::optional<StoreFault> ChatDatabase::openFile() {
+    QSqlDatabase database = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), m_connectionName);
+    database.setDatabaseName(m_path);
+    database.setConnectOptions(QStringLiteral("QSQLITE_BUSY_TIMEOUT=200"));
+    if (!database.open())
+        return faultOf(database.lastError().nativeErrorCode().toInt(), database.lastError().text());
+    harden();
+    if (const std::optional<StoreFault> fault = check())
+        return fault;
+    m_isReadable = true;
+    m_isWritable = true;
+    return std::nullopt;
+}
+
+// The file may have been put there by anyone.
+void ChatDatabase::harden() {
+    sqlite3* const raw = handle();
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
+    run(QStringLiteral("PRAGMA cell_size_check = ON"));
+}
+
+std::optional<StoreFault> ChatDatabase::check() {
+    if (sqlite3_db_readonly(handle(), "main") == 1)
+        return faultOf(SQLITE_READONLY, tr("The file is write-protected."));
+    // The exclusive mode keeps a second program out until this one ends, however it ends.
+    if (!run(QStringLiteral("PRAGMA locking_mode = EXCLUSIVE")))
+        return currentFault();
+    const std::optional<QVariant> version = firstValue(QStringLiteral("PRAGMA user_version"));
+    if (!version)
+        return currentFault();
+    // Before the journal mode, which is written into the file: it may be another program's.
+    if (const std::optional<StoreFault> fault = checkOrigin(version->toInt()))
+        return fault;
+    if (!run(QStringLiteral("PRAGMA journal_mode = WAL")) ||
+        !run(QStringLiteral("PRAGMA synchronous = FULL")) ||
+        !run(QStringLiteral("BEGIN IMMEDIATE")) || !run(QStringLiteral("COMMIT")))
+        return currentFault();
+    if (const std::optional<StoreFault> fault = migrate(version->toInt()))
+        return fault;
+    const std::optional<QVariant> fullText = firstValue(
+        QStringLiteral("SELECT count(*) FROM sqlite_schema WHERE name = 'message_search'"));
+    m_hasFullText = fullText && fullText->toInt() == 1;
+    // A file that says it is ours but has other columns shows it here.
+    if (!readChats(connection()) || !readMessages(connection(), 0))
+        return faultOf(SQLITE_CORRUPT, QString::fromUtf8(sqlite3_errmsg(handle())));
+    return std::nullopt;
+}
+
+std::optional<StoreFault> ChatDatabase::checkOrigin(int version) {
+    const std::optional<QVariant> verdict = firstValue(QStringLiteral("PRAGMA quick_check(1)"));
+    if (!verdict)
+        return currentFault();
+    if (verdict->toString() != QLatin1String("ok"))
+        return faultOf(SQLITE_CORRUPT, verdict->toString());
+    const std::optional<QVariant> owner = firstValue(QStringLiteral("PRAGMA application_id"));
+    const std::optional<QVariant> tables =
+        firstValue(QStringLiteral("SELECT count(*) FROM sqlite_schema"));
+    if (!owner || !tables)
+        return currentFault();
+    const bool isEmpty = version == 0 && tables->toInt() == 0;
+    if (!isEmpty && (owner->toInt() != kStoreApplicationId || version <= 0))
+        return faultOf(SQLITE_NOTADB, tr("It is a database of another program."));
+    if (version <= storeVersion())
+        return std::nullopt;
+    StoreFault fault = faultOf(SQLITE_CORRUPT,
+                               tr("The file has version %1, this program writes version %2.")
+                                   .arg(version)
+                                   .arg(storeVersion()));
+    fault.kind = StoreFaultKind::Newer;
+    return fault;
+}
+
+std::optional<StoreFault> ChatDatabase::migrate(int version) {
+    if (version == storeVersion())
+        return std::nullopt;
+    if (version > 0 && !keepCopy(version))
+        return currentFault();
+    if (run(QStringLiteral("BEGIN IMMEDIATE")) && applySteps(version) &&
+        run(QStringLiteral("COMMIT")))
+        return std::nullopt;
+    const StoreFault fault = currentFault();
+    run(QStringLiteral("ROLLBACK"));
+    return fault;
+}
+
+bool ChatDatabase::applySteps(int version) {
+    const std::optional<QVariant> fullText =
+        firstValue(QStringLiteral("SELECT sqlite_compileoption_used('ENABLE_FTS5')"));
+    const bool hasFullText = fullText && fullText->toInt() == 1;
+    for (; version < storeVersion(); ++version)
+        for (const QString& statement : schemaStep(version, hasFullText))
+            if (!run(statement))
+                return false;
+    return run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)) &&
+           run(QStringLiteral("PRAGMA user_version = %1").arg(storeVersion()));
+}
+
+// Written under another name first, so that a copy cut by a full disk never takes this one.
+bool ChatDatabase::keepCopy(int version) {
+    const QString name = m_path + QStringLiteral(".before-version-%1").arg(version + 1);
+    const QString draft = name + QStringLiteral(".part");
+    QFile::remove(draft);
+    QSqlQuery query(connection());
+    query.prepare(QStringLiteral("VACUUM INTO ?"));
+    query.addBindValue(draft);
+    if (!query.exec() || !syncToDisk(draft))
+        return false;
+    QFile::remove(name);
+    return QFile::rename(draft, name);
+}
+
+bool ChatDatabase::run(const QString& statement) {
+    QSqlQuery query(connection());
+    return query.exec(statement);
+}
+
+std::optional<QVariant> ChatDatabase::firstValue(const QString& statement) {
+    QSqlQuery query(connection());
+    if (!query.exec(statement) || !query.next())
+        return std::nullopt;
+    return query.value(0);
+}
+
+std::optional<StoreFault> ChatDatabase::setAside(const StoreFault& reason,
+                                                 QList<StoreFault>& faults) {
+    // Without this, closing would write the log into the damaged file: it is kept as it was found.
+    if (sqlite3* const raw = handle())
+        sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    close();
+    const bool isNewer = reason.kind == StoreFaultKind::Newer;
+    const QString name =
+        unusedName(m_path, isNewer ? QStringLiteral("newer") : QStringLiteral("damaged"));
+    for (const QString& suffix : kFileSuffixes)
+        if (QFileInfo::exists(m_path + suffix) && !QFile::rename(m_path + suffix, name + suffix))
+            return faultOf(SQLITE_READONLY, reason.details);
+    StoreFault fault = reason;
+    fault.path = name;
+    fault.sentence =
+        (isNewer ? tr("The chats were saved by a newer version of the program, so a new list was "
+                      "begun. They are kept as %1: open them with that version.")
+                 : tr("The file of the chats is damaged, so a new one was begun. The old one is "
+                      "kept as %1: a backup of it may still be readable."))
+            .arg(QDir::toNativeSeparators(name));
+    faults.append(fault);
+    return openFile();
+}
+
+// WAL needs a writable folder even for reading, so what is there is shown from a copy elsewhere.
+void ChatDatabase::openCopy() {
+    if (!QFileInfo::exists(m_path))
+        return;
+    m_copyFolder = std::make_unique<QTemporaryDir>();
+    const QString copy = m_copyFolder->filePath(QStringLiteral("chats.sqlite"));
+    for (const char* suffix : {"", "-wal"})
+        QFile::copy(m_path + QLatin1String(suffix), copy + QLatin1String(suffix));
+    QFile::setPermissions(copy, QFile::ReadOwner | QFile::WriteOwner);
+    QSqlDatabase database = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), m_connectionName);
+    database.setDatabaseName(copy);
+    if (!database.open())
+        return;
+    harden();
+    m_isReadable = !checkOrigin(storeVersion()) && readChats(database).has_value();
+}
+
+std::optional<StoreFault> ChatDatabase::write(const UnsavedRecords& records) {
+    std::optional<StoreFault> fault = tryWrite(records);
+    if (fault && fault->kind == StoreFaultKind::Damaged && m_hasFullText && remakeSearchTable())
+        fault = tryWrite(records);
+    if (!fault)
+        return std::nullopt;
+    // After a full disk the connection is sound; after anything else it is opened and checked anew.
+    m_isWritable = fault->kind == StoreFaultKind::Full;
+    m_isKnownDamaged = fault->kind == StoreFaultKind::Damaged;
+    return fault;
+}
+
+std::optional<StoreFault> ChatDatabase::tryWrite(const UnsavedRecords& records) {
+    const QSqlDatabase database = connection();
+    const bool isWritten =
+        run(QStringLiteral("BEGIN IMMEDIATE")) &&
+        std::all_of(records.chats.cbegin(),
+                    records.chats.cend(),
+                    [&](const ChatRecord& chat) { return writeChat(database, chat); }) &&
+        std::all_of(records.messages.cbegin(),
+                    records.messages.cend(),
+                    [&](const StoredMessage& message) {
+                        return writeMessage(database, message, m_hasFullText);
+                    }) &&
+        run(QStringLiteral("COMMIT"));
+    if (isWritten)
+        return std::nullopt;
+    const StoreFault fault = currentFault();
+    run(QStringLiteral("ROLLBACK"));
+    return fault;
+}
+
+// It can be told from the messages, so its damage is no reason to give up the file.
+bool ChatDatabase::remakeSearchTable() {
+    const QStringList statements = schemaStep(1, true);
+    const bool isMade = run(QStringLiteral("BEGIN IMMEDIATE")) &&
+                        run(QStringLiteral("DROP TABLE message_search")) &&
+                        std::all_of(statements.cbegin(),
+                                    statements.cend(),
+                                    [this](const QString& statement) { return run(statement); }) &&
+                        run(QStringLiteral("COMMIT"));
+    if (!isMade)
+        run(QStringLiteral("ROLLBACK"));
+    return isMade;
+}
+
+QList<StoredMessage> ChatDatabase::tidy() {
+    std::optional<QList<StoredMessage>> unfinished = readStreaming(connection());
+    if (!unfinished)
+        return {};
+    UnsavedRecords records;
+    for (StoredMessage& message : *unfinished) {
+        message.state = MessageState::Recovered;
+        records.messages.insert(message.id, message);
+    }
+    if (run(QStringLiteral("BEGIN IMMEDIATE")) &&
+        (!purgeDeleted(connection(), m_hasFullText) || !run(QStringLiteral("COMMIT"))))
+        run(QStringLiteral("ROLLBACK"));
+    if (records.isEmpty() || write(records))
+        return {};
+    return *unfinished;
+}
+
+StoreFault ChatDatabase::currentFault() const {
+    sqlite3* const raw = handle();
+    return faultOf(sqlite3_extended_errcode(raw), QString::fromUtf8(sqlite3_errmsg(raw)));
+}
+
+StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
+    const QString file = QDir::toNativeSeparators(m_path);
+    const QString technical = tr("%1 (SQLite code %2)").arg(details, QString::number(code));
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    // What we write breaks no rule of a sound file.
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return {StoreFaultKind::Damaged,
+                tr("The file of the chats is damaged: %1.").arg(file),
+                technical,
+                m_path};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return {StoreFaultKind::Locked,
+                tr("Another window of the program has the chats open. Close it: until then new "
+                   "chats are kept in memory, and saved as soon as it is closed."),
+                technical,
+                m_path};
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return {
+            StoreFaultKind::ReadOnly,
+            tr("Chats cannot be saved, because %1 cannot be written. Allow writing there: until "
+               "then new chats are kept in memory.")
+                .arg(file),
+            technical,
+            m_path};
+    case SQLITE_FULL:
+        return {StoreFaultKind::Full,
+                tr("Chats cannot be saved, because the disk of %1 is full. Free some space: until "
+                   "then new chats are kept in memory.")
+                    .arg(file),
+                technical,
+                m_path};
+    default:
+        return {StoreFaultKind::DiskError,
+                tr("Chats cannot be saved, because writing %1 failed. Check the disk: until then "
+                   "new chats are kept in memory.")
+                    .arg(file),
+                technical,
+                m_path};
+    }
+}
+
+} // namespace ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+
+#include <QSqlDatabase>
+
+namespace ui {
+
+// The statements of the chat store. All values are bound, never pasted. False or nothing: SQLite
+// refused, and its handle knows why. Thread: the one that opened `database`.
+
+bool writeChat(const QSqlDatabase& database, const ChatRecord& chat);
+
+/// `hasFullText`: the file has a search table, which a message enters once it is complete.
+bool writeMessage(const QSqlDatabase& database, const StoredMessage& message, bool hasFullText);
+
+/// Deleted ones too.
+std::optional<QList<ChatRecord>> readChats(const QSqlDatabase& database);
+
+/// Of one chat, oldest first.
+std::optional<QList<StoredMessage>> readMessages(const QSqlDatabase& database, ChatId chat);
+
+/// Messages that a program which ended left unfinished.
+std::optional<QList<StoredMessage>> readStreaming(const QSqlDatabase& database);
+
+/// 0 if there is none.
+MessageId highestMessageId(const QSqlDatabase& database);
+
+/// Removes chats marked as deleted, with their messages.
+bool purgeDeleted(const QSqlDatabase& database, bool hasFullText);
+
+struct MessageMatch {
+    ChatId chatId = 0;
+    QString text;
+};
+
+/// Newest message of each chat that contains all of `words` (plain text, no wildcards).
+std::optional<QList<MessageMatch>>
+findMessages(const QSqlDatabase& database, const QStringList& words, bool hasFullText);
+
+} // namespace ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/store/sqlite/chat_schema.h"
+
+namespace ui {
+
+namespace {
+
+// A step is never edited once a program with it is out; what changes later is a further step.
+// No triggers and no views: the connection refuses to run any.
+
+QStringList chatsAndMessages() {
+    return {QStringLiteral("CREATE TABLE chats ("
+                           " id INTEGER PRIMARY KEY,"
+                           " title TEXT NOT NULL,"
+                           " created_ms INTEGER NOT NULL,"
+                           " updated_ms INTEGER NOT NULL,"
+                           " deleted_ms INTEGER NOT NULL,"
+                           " model TEXT NOT NULL,"
+                           " decoder TEXT NOT NULL,"
+                           " speedup REAL,"
+                           " system_prompt TEXT NOT NULL,"
+                           " leaf INTEGER NOT NULL,"
+                           " settings TEXT NOT NULL)"),
+            QStringLiteral("CREATE TABLE messages ("
+                           " id INTEGER PRIMARY KEY,"
+                           " chat INTEGER NOT NULL,"
+                           " parent INTEGER NOT NULL,"
+                           " role TEXT NOT NULL,"
+                           " state TEXT NOT NULL,"
+                           " created_ms INTEGER NOT NULL,"
+                           " text TEXT NOT NULL,"
+                           " token_ids BLOB NOT NULL,"
+                           " trace BLOB,"
+                           " figures TEXT NOT NULL)"),
+            QStringLiteral("CREATE INDEX messages_by_chat ON messages (chat, id)"),
+            QStringLiteral("CREATE INDEX messages_streaming ON messages (id)"
+                           " WHERE state = 'streaming'")};
+}
+
+// Groups of three characters find parts of words, and words of scripts that know no spaces.
+QStringList fullText() {
+    return {QStringLiteral("CREATE VIRTUAL TABLE message_search"
+                           " USING fts5(text, tokenize = 'trigram')"),
+            QStringLiteral("INSERT INTO message_search (rowid, text)"
+                           " SELECT id, text FROM messages WHERE state <> 'streaming'")};
+}
+
+} // namespace
+
+int storeVersion() { return 2; }
+
+QStringList schemaStep(int version, bool hasFullText) {
+    switch (version) {
+    case 0:
+        return chatsAndMessages();
+    case 1:
+        return hasFullText ? fullText() : QStringList();
+    default:
+        return {};
+    }
+}
+
+} // namespace ui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+
+#include <QByteArray>
+
+namespace ui {
+
+// How parts of a message are written into columns. What is read comes from a file and may be
+// anything: whatever does not fit together is left out, never guessed. Thread: any.
+
+/// Little-endian 32-bit ids, one behind the other.
+QByteArray packTokenIds(const QList<TokenTrace>& tokens);
+
+/// Version byte, then 29 bytes a token: begin, end, origin, rank, probabilities, step, ms.
+QByteArray packTrace(const QList<TokenTrace>& tokens);
+
+/// Ids, without trace.
+QList<TokenTrace> unpackTokenIds(const QByteArray& blob);
+
+/// Fills in what packTrace() wrote. False, and `tokens` as they were, if the blob does not belong
+/// to them or points outside of `textLength` UTF-16 units.
+bool unpackTrace(const QByteArray& blob, qsizetype textLength, QList<TokenTrace>& tokens);
+
+/// What was not measured has no member.
+QJsonObject figuresToJson(const MessageFigures& figures);
+MessageFigures figuresFromJson(const QJsonObject& json);
+
+} // namespace ui

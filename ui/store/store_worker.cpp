@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/store/store_worker.h"
+
+#include "ui/store/sqlite/chat_queries.h"
+
+#include <QDateTime>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kLongestWaitInRetries = 15;
+constexpr qsizetype kExcerptBefore = 24;
+constexpr qsizetype kExcerptLength = 120;
+
+bool containsAll(const QString& text, const QStringList& words) {
+    return std::all_of(words.cbegin(), words.cend(), [&](const QString& word) {
+        return text.contains(word, Qt::CaseInsensitive);
+    });
+}
+
+QString excerptOf(const QString& text, const QStringList& words) {
+    const qsizetype found =
+        std::max<qsizetype>(0, text.indexOf(words.first(), 0, Qt::CaseInsensitive));
+    const qsizetype begin = std::max<qsizetype>(0, found - kExcerptBefore);
+    QString excerpt = text.mid(begin, kExcerptLength).simplified();
+    if (begin > 0)
+        excerpt.prepend(u'…');
+    return excerpt;
+}
+
+bool isNewerThan(const ChatRecord& a, const ChatRecord& b) {
+    return a.updatedMs != b.updatedMs ? a.updatedMs > b.updatedMs : a.id > b.id;
+}
+
+} // namespace
+
+StoreWorker::StoreWorker(StoreOptions options)
+    : m_options(std::move(options))
+    , m_database(m_options.path)
+    , m_commitTimer(this)
+    , m_retryTimer(this)
+    , m_retryMs(m_options.retryMs) {
+    m_commitTimer.setSingleShot(true);
+    m_retryTimer.setSingleShot(true);
+    connect(&m_commitTimer, &QTimer::timeout, this, &StoreWorker::commit);
+    connect(&m_retryTimer, &QTimer::timeout, this, &StoreWorker::retry);
+}
+
+void StoreWorker::open() {
+    openFile();
+    emit opened();
+}
+
+void StoreWorker::close() {
+    commit();
+    m_commitTimer.stop();
+    m_retryTimer.stop();
+    m_database.close();
+}
+
+void StoreWorker::openFile() {
+    for (const StoreFault& fault : m_database.open())
+        report(fault);
+    readList();
+    if (m_database.isWritable() && !m_isTidy)
+        tidy();
+    if (m_database.isReadable())
+        emit highestIdFound(std::max(highestMessageId(m_database.connection()),
+                                     m_chats.isEmpty() ? 0 : m_chats.lastKey()));
+    emit listReset();
+}
+
+void StoreWorker::readList() {
+    if (!m_database.isReadable())
+        return;
+    m_chats.clear();
+    const std::optional<QList<ChatRecord>> chats = readChats(m_database.connection());
+    for (const ChatRecord& chat : chats.value_or(QList<ChatRecord>()))
+        m_chats.insert(chat.id, chat);
+    m_chats.insert(m_unsaved.chats);
+}
+
+// Once a run: later, what is streaming is this run's own, and a deletion can still be undone.
+void StoreWorker::tidy() {
+    m_isTidy = true;
+    QList<RecoveredAnswer> answers;
+    for (const StoredMessage& message : m_database.tidy())
+        answers.append({message.chatId,
+                        message.id,
+                        m_chats.value(message.chatId).title,
+                        message.tokens.size()});
+    m_chats.removeIf([this](const std::pair<const ChatId&, ChatRecord&>& entry) {
+        return entry.second.deletedMs != 0 && !m_unsaved.chats.contains(entry.first);
+    });
+    if (!answers.isEmpty())
+        emit recovered(answers);
+}
+
+QList<ChatRecord> StoreWorker::chats() const {
+    QList<ChatRecord> list;
+    for (const ChatRecord& chat : m_chats)
+        if (chat.deletedMs == 0)
+            list.append(chat);
+    std::sort(list.begin(), list.end(), isNewerThan);
+    return list;
+}
+
+QList<ChatMatch> StoreWorker::search(const QString& text) const {
+    const QStringList words =
+        text.split(QRegularExpression(QStringLiteral("\\s+")), Qt::SkipEmptyParts);
+    QMap<ChatId, QString> texts;
+    if (m_database.isReadable() && !words.isEmpty())
+        for (const MessageMatch& match :
+             findMessages(m_database.connection(), words, m_database.hasFullText())
+                 .value_or(QList<MessageMatch>()))
+            texts.insert(match.chatId, match.text);
+    if (!words.isEmpty())
+        for (const StoredMessage& message : m_unsaved.messages)
+            if (containsAll(message.text, words))
+                texts.insert(message.chatId, message.text);
+    QList<ChatMatch> matches;
+    for (const ChatRecord& chat : chats())
+        if (words.isEmpty() || containsAll(chat.title, words))
+            matches.append({chat, QString()});
+        else if (texts.contains(chat.id))
+            matches.append({chat, excerptOf(texts.value(chat.id), words)});
+    return matches;
+}
+
+std::optional<Chat> StoreWorker::load(ChatId id) const {
+    if (!m_chats.contains(id))
+        return std::nullopt;
+    QMap<MessageId, StoredMessage> messages;
+    if (m_database.isReadable())
+        for (const StoredMessage& message :
+             readMessages(m_database.connection(), id).value_or(QList<StoredMessage>()))
+            messages.insert(message.id, message);
+    for (const StoredMessage& message : m_unsaved.messages)
+        if (message.chatId == id)
+            messages.insert(message.id, message);
+    return Chat{m_chats.value(id), messages.values()};
+}
+
+void StoreWorker::touch(ChatRecord& chat) {
+    m_unsaved.chats.insert(chat.id, chat);
+    m_commitTimer.start(0);
+    emit chatChanged(chat);
+}
+
+void StoreWorker::putChat(const ChatRecord& chat) {
+    m_chats.insert(chat.id, chat);
+    touch(m_chats[chat.id]);
+}
+
+void StoreWorker::changeChat(ChatId id, const std::function<void(ChatRecord&)>& change) {
+    const auto chat = m_chats.find(id);
+    if (chat == m_chats.end())
+        return;
+    change(*chat);
+    touch(*chat);
+}
+
+void StoreWorker::putMessage(const StoredMessage& message, bool isNew) {
+    m_unsaved.messages.insert(message.id, message);
+    const bool isStreaming = message.state == MessageState::Streaming;
+    if (isStreaming && !isNew) {
+        if (!m_commitTimer.isActive())
+            m_commitTimer.start(m_options.commitMs);
+        return;
+    }
+    // The chat may be one that a damaged file took along.
+    ChatRecord chat = m_chats.value(message.chatId);
+    if (chat.id == 0) {
+        chat.id = message.chatId;
+        chat.title = tr("Chat without a title");
+        chat.createdMs = message.createdMs;
+    }
+    chat.updatedMs = std::max(chat.updatedMs, QDateTime::currentMSecsSinceEpoch());
+    if (isNew)
+        chat.leafId = message.id;
+    if (!isStreaming && message.role == MessageRole::Assistant) {
+        chat.modelName = message.figures.modelName;
+        chat.decoderName = message.figures.decoderName;
+        chat.speedup = message.figures.speedup;
+    }
+    putChat(chat);
+}
+
+// A timer of 0 ms comes after all that was posted meanwhile: what was sent together is one
+// transaction.
+void StoreWorker::commit() {
+    m_commitTimer.stop();
+    if (m_unsaved.isEmpty())
+        return;
+    if (m_database.isWritable()) {
+        const std::optional<StoreFault> fault = m_database.write(m_unsaved);
+        if (!fault) {
+            acknowledge(std::exchange(m_unsaved, {}));
+            return;
+        }
+        // Of damage the next opening tells, which sets the file aside.
+        if (fault->isLasting())
+            report(*fault);
+    }
+    if (!m_retryTimer.isActive())
+        m_retryTimer.start(m_retryMs);
+    tellUnsavedCount();
+}
+
+void StoreWorker::acknowledge(const UnsavedRecords& written) {
+    if (m_lastingFault) {
+        m_lastingFault.reset();
+        m_retryTimer.stop();
+        m_retryMs = m_options.retryMs;
+        emit faultCleared();
+    }
+    for (const StoredMessage& message : written.messages)
+        emit saved(message.id, message.tokens.size());
+    tellUnsavedCount();
+}
+
+void StoreWorker::tellUnsavedCount() {
+    const qint64 count = m_lastingFault ? m_unsaved.messages.size() : 0;
+    if (std::exchange(m_toldUnsavedCount, count) != count)
+        emit unsavedCountChanged(count);
+}
+
+void StoreWorker::report(const StoreFault& fault) {
+    const bool isKnown = fault.isLasting() && m_lastingFault == fault.kind;
+    if (fault.isLasting()) {
+        m_lastingFault = fault.kind;
+        m_retryTimer.start(m_retryMs);
+        m_retryMs = std::min(m_retryMs * 2, m_options.retryMs * kLongestWaitInRetries);
+    }
+    if (!isKnown)
+        emit faulted(fault);
+}
+
+void StoreWorker::retry() {
+    if (!m_database.isWritable()) {
+        openFile();
+        if (!m_database.isWritable())
+            return;
+    }
+    if (!m_unsaved.isEmpty())
+        commit();
+    else
+        acknowledge({});
+}
+
+} // namespace ui

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/screenshot_job.h"
+
+#include <QPixmap>
+#include <QSaveFile>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+/// Ticks between the last event and the picture: layouts settle, every view is refreshed.
+constexpr int kSettleTicks = 5;
+
+} // namespace
+
+ScreenshotJob::ScreenshotJob(Studio& studio, Request request)
+    : m_studio(studio)
+    , m_request(std::move(request)) {
+    connect(&studio.bridge(), &EngineBridge::eventCame, this, &ScreenshotJob::onEvent);
+    connect(&studio.bridge(), &EngineBridge::tickFinished, this, &ScreenshotJob::onTick);
+}
+
+void ScreenshotJob::onEvent(const EngineEvent& event) {
+    if (const auto* step = event.as<StepFinished>()) {
+        std::fwrite(step->text.data(), 1, step->text.size(), m_request.out);
+        std::fflush(m_request.out);
+    } else if (event.as<PromptFinished>() != nullptr && !m_request.isReplay) {
+        std::fputc('\n', m_request.out);
+        m_isDone = true;
+    } else if (const auto* failure = event.as<EngineFailed>()) {
+        fail(QString::fromStdString(failure->error.message + " " + failure->error.hint));
+    }
+}
+
+void ScreenshotJob::onTick() {
+    if (m_request.isReplay && m_studio.bridge().isOver())
+        m_isDone = true;
+    const bool isReady = m_studio.run().model() != nullptr && m_studio.run().decoder() != nullptr;
+    if (!m_request.isReplay && isReady && !m_isSent) {
+        m_isSent = true;
+        if (m_request.prompt.isEmpty())
+            m_isDone = true;
+        else
+            m_studio.session().send(m_request.prompt);
+    }
+    if (m_isDone && ++m_ticksLeft == kSettleTicks)
+        take();
+}
+
+void ScreenshotJob::take() {
+    m_studio.window().showWorkspace(m_request.workspace);
+    m_studio.bridge().refreshPictures();
+    const QPixmap picture = m_studio.window().grab();
+    QSaveFile file(m_request.path);
+    const bool isWritten =
+        file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();
+    if (!isWritten) {
+        fail(tr("The picture %1 could not be written (%2). Name another file.")
+                 .arg(m_request.path, file.errorString()));
+        return;
+    }
+    emit finished(0);
+}
+
+void ScreenshotJob::fail(const QString& sentence) {
+    std::fprintf(stderr, "error: %s\n", qPrintable(sentence));
+    emit finished(1);
+}
+
+} // namespace ui

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/studio/studio.h"
+
+#include <QObject>
+#include <QString>
+
+#include <cstdio>
+
+namespace ui {
+
+/// The window's main job without anybody at it: runs a prompt (or waits for a replay's end), draws
+/// the window into a PNG file and is done. The answer goes to `out` as it comes. Thread: UI.
+class ScreenshotJob : public QObject {
+    Q_OBJECT
+
+public:
+    struct Request {
+        QString path;
+        QString prompt; ///< empty: the picture is taken when the model is loaded or the replay over
+        bool isReplay = false;
+        int workspace = 0;
+        std::FILE* out = stdout;
+    };
+
+    ScreenshotJob(Studio& studio, Request request);
+
+signals:
+    /// With the exit code: 0 when the picture is on the disk, else 1 and a sentence on stderr.
+    void finished(int exitCode);
+
+private:
+    void onEvent(const engine::EngineEvent& event);
+    void onTick();
+    void take();
+    void fail(const QString& sentence);
+
+    Studio& m_studio;
+    Request m_request;
+    bool m_isSent = false;
+    bool m_isDone = false; ///< what is to be shown is there
+    int m_ticksLeft = 0;
+};
+
+} // namespace ui

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/studio.h"
+
+#include "ui/views/chat/chat_view.h"
+
+#include <QFileInfo>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+/// Set while the window is open: found at a start, the program did not end by itself.
+constexpr const char* kOpenKey = "session/open";
+constexpr const char* kModelKey = "session/model";
+
+} // namespace
+
+Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
+    : m_options(std::move(options))
+    , m_settings(m_options.settingsPath, QSettings::IniFormat)
+    , m_bridge(std::make_unique<EngineBridge>(std::move(link), m_run))
+    , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
+    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats)) {
+    m_endedBadly = m_settings.value(kOpenKey, false).toBool();
+    m_session->setReplay(!m_options.replayName.isEmpty());
+    m_window = std::make_unique<MainWindow>(m_theme, m_run, *m_bridge, m_settings);
+    m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
+    makeChatWorkspace();
+    makeInspectWorkspace();
+    addChatActions();
+    addRunActions();
+    addModelActions();
+    m_window->finish();
+    addHelpActions();
+    connectNotices();
+    connect(&m_selection, &Selection::changed, this, [this] {
+        m_bridge->markChanged(Topic::Selection);
+    });
+    connect(m_window.get(), &MainWindow::closing, this, [this] {
+        m_settings.setValue(kOpenKey, false);
+        m_settings.sync();
+    });
+    if (!m_options.replayName.isEmpty())
+        m_window->statusStrip().setSource(tr("Replay of %1").arg(m_options.replayName));
+}
+
+/// The session before the store, the window before what it shows.
+Studio::~Studio() {
+    m_settings.setValue(kOpenKey, false);
+    m_window.reset();
+    m_session.reset();
+    m_chats.reset();
+    m_bridge.reset();
+}
+
+void Studio::start() {
+    m_settings.setValue(kOpenKey, true);
+    m_settings.sync();
+    m_chats->open();
+    m_bridge->start();
+    if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
+        return;
+    if (!endedBadly()) {
+        loadModel(m_options.modelPath);
+        return;
+    }
+    const QString path = m_options.modelPath;
+    m_window->messages().show({Notice::Kind::Info,
+                               QStringLiteral("ended_badly"),
+                               tr("SWIFT Studio was not closed properly the last time."),
+                               tr("Every saved token was kept. The model is not loaded."),
+                               {},
+                               {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
+}
+
+bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAskedFor; }
+
+void Studio::loadModel(const QString& path) {
+    m_window->messages().withdraw(QStringLiteral("load_model"));
+    LoadModel load;
+    load.path = path.toStdString();
+    m_bridge->send(std::move(load));
+}
+
+void Studio::onLoaded(const ModelLoaded& loaded) {
+    m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    m_window->messages().withdraw(QStringLiteral("ended_badly"));
+    m_window->setWindowTitle(
+        QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
+    // The switch stands on SWIFT at first; later the user's choice stays.
+    if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
+        return;
+    for (const DecoderInfo& decoder : loaded.decoders)
+        if (decoder.name == "swift")
+            m_bridge->send(ChooseDecoder{"swift", {{"profile", std::string("guided")}}});
+}
+
+QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
+
+void Studio::connectNotices() {
+    connect(m_bridge.get(), &EngineBridge::eventCame, this, &Studio::onEvent);
+    connect(m_chats.get(), &ChatStore::faulted, this, &Studio::onFault);
+    connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {
+        m_window->messages().withdraw(QStringLiteral("store"));
+    });
+    connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
+    connect(m_session.get(),
+            &ChatSession::failed,
+            this,
+            [this](const QString& sentence, const QString& hint) {
+                m_window->messages().show(
+                    {Notice::Kind::Error, QStringLiteral("chat"), sentence, hint, {}, {}});
+            });
+}
+
+void Studio::onEvent(const EngineEvent& event) {
+    if (const auto* loaded = event.as<ModelLoaded>())
+        onLoaded(*loaded);
+    else if (const auto* failure = event.as<EngineFailed>())
+        onFailed(*failure);
+    else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
+        m_window->messages().show({Notice::Kind::Error,
+                                   QStringLiteral("recording"),
+                                   QString::fromStdString(stopped->error->message),
+                                   QString::fromStdString(stopped->error->hint),
+                                   QString::fromStdString(stopped->path),
+                                   {}});
+}
+
+/// What nobody else tells: the chat tells of its own prompts, forms of their settings.
+void Studio::onFailed(const EngineFailed& failure) {
+    if (failure.task == "submit_prompt" || failure.task == "count_tokens" ||
+        failure.error.code == ErrorCode::Cancelled)
+        return;
+    const QString what = QString::fromStdString(failure.error.message);
+    Notice notice{Notice::Kind::Error,
+                  QString::fromStdString(failure.task),
+                  what,
+                  QString::fromStdString(failure.error.hint),
+                  tr("Task: %1\n%2").arg(QString::fromStdString(failure.task), what),
+                  {}};
+    if (failure.task == "load_model")
+        notice.choices.push_back(
+            {tr("Choose another model..."), [this] { showModelPanel(); }, true});
+    m_window->messages().show(std::move(notice));
+}
+
+void Studio::onFault(const StoreFault& fault) {
+    m_window->messages().show({fault.isLasting() ? Notice::Kind::Error : Notice::Kind::Warning,
+                               fault.isLasting() ? QStringLiteral("store") : QString(),
+                               tr("Chats:"),
+                               fault.sentence,
+                               fault.details + QLatin1Char('\n') + fault.path,
+                               {}});
+}
+
+void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
+    if (answers.isEmpty())
+        return;
+    const RecoveredAnswer& newest = answers.front();
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("recovered"),
+         tr("%n answer(s) were cut off when the program ended.",
+            nullptr,
+            static_cast<int>(answers.size())),
+         tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
+         {},
+         {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});
+}
+
+} // namespace ui

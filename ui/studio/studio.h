@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_bridge.h"
+#include "ui/chat/chat_session.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/selection.h"
+#include "ui/shell/view.h"
+#include "ui/shell/view_menu.h"
+#include "ui/store/chat_store.h"
+#include "ui/theme/theme.h"
+
+#include <QSettings>
+#include <QUndoStack>
+
+#include <memory>
+
+namespace ui {
+
+class ChatView;
+class ChatsPanel;
+class ModelPanel;
+
+/// What the window is made from.
+struct StudioOptions {
+    QString chatsPath;        ///< of the SQLite file
+    QString settingsPath;     ///< of the INI file
+    QString presetsFolder;    ///< shipped
+    QString ownPresetsFolder; ///< the user's
+    QString modelPath;        ///< opened at the start; empty = none
+    QString replayName;       ///< shown while a recording is played; empty = a real engine
+    /// Set when the user named the model: it is opened even after a crash.
+    bool isModelAskedFor = false;
+};
+
+/// The whole window: store of the run, chats, workspaces, actions. Thread: UI.
+class Studio : public QObject {
+    Q_OBJECT
+
+public:
+    Studio(std::unique_ptr<EngineLink> link, StudioOptions options);
+    ~Studio() override;
+
+    /// Opens the chats, loads the model, begins the ticks.
+    void start();
+
+    MainWindow& window() { return *m_window; }
+
+    ChatSession& session() { return *m_session; }
+
+    ChatView& chatView() { return *m_chatView; }
+
+    EngineBridge& bridge() { return *m_bridge; }
+
+    const RunStore& run() const { return m_run; }
+
+    ChatStore& chats() { return *m_chats; }
+
+    Theme& theme() { return m_theme; }
+
+    Selection& selection() { return m_selection; }
+
+    QUndoStack& undoStack() { return m_undoStack; }
+
+    void loadModel(const QString& path);
+
+    /// All views, for tests and for pictures of them.
+    QList<View*> views() const;
+
+signals:
+    /// The user chose a recording; it takes a window of its own.
+    void replayAsked(const QString& path);
+
+private:
+    ViewContext context() { return {m_theme, m_run, *m_bridge, m_selection, m_undoStack}; }
+
+    void makeChatWorkspace();
+    void makeInspectWorkspace();
+    void addChatActions();
+    void addRunActions();
+    void addModelActions();
+    void addHelpActions();
+    void connectNotices();
+    void onEvent(const engine::EngineEvent& event);
+    void onLoaded(const engine::ModelLoaded& loaded);
+    void onFailed(const engine::EngineFailed& failure);
+    void onFault(const StoreFault& fault);
+    void onRecovered(const QList<RecoveredAnswer>& answers);
+    void stopOrClose();
+    void showCommandSearch();
+    void showShortcuts();
+    void askForModel(bool isFolder);
+    void askForRecording();
+    void toggleRecording();
+    void exportChat();
+    void exportChatTo(ChatId id, const QString& path);
+    void renameChat();
+    void showModelPanel();
+    bool endedBadly() const;
+
+    StudioOptions m_options;
+    QSettings m_settings;
+    Theme m_theme;
+    RunStore m_run;
+    Selection m_selection;
+    QUndoStack m_undoStack;
+    std::unique_ptr<EngineBridge> m_bridge;
+    std::unique_ptr<ChatStore> m_chats;
+    std::unique_ptr<ChatSession> m_session;
+    std::unique_ptr<MainWindow> m_window;
+    ViewMenu* m_viewMenu = nullptr;
+    ChatView* m_chatView = nullptr;
+    ChatsPanel* m_chatsPanel = nullptr;
+    ModelPanel* m_modelPanel = nullptr;
+    QAction* m_recordAction = nullptr;
+    bool m_endedBadly = false;
+    bool m_hasChosenDecoder = false;
+};
+
+} // namespace ui

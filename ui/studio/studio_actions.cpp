@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/command_search.h"
+#include "ui/shell/shortcut_list.h"
+#include "ui/studio/studio.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+
+#include <QApplication>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QMenu>
+
+// What can be done by menu and key.
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+QList<QKeySequence> keys(std::initializer_list<const char*> texts) {
+    QList<QKeySequence> list;
+    for (const char* text : texts)
+        list << QKeySequence(QString::fromLatin1(text));
+    return list;
+}
+
+} // namespace
+
+void Studio::addChatActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& file = *m_window->menu(MainWindow::tr("&File"));
+    QMenu& edit = *m_window->menu(MainWindow::tr("&Edit"));
+    const auto add = [&](QMenu& menu,
+                         const char* id,
+                         const QString& text,
+                         const QList<QKeySequence>& shortcut,
+                         auto act) {
+        QAction* action = catalog.add(QLatin1String(id), tr("Chat"), text, shortcut, act);
+        menu.addAction(action);
+        return action;
+    };
+    add(file, "chat.new", tr("&New chat"), keys({"Ctrl+N", "Ctrl+Shift+O"}), [this] {
+        m_session->newChat();
+        m_window->showWorkspace(0);
+        m_chatView->input().focusText();
+    });
+    QAction* rename = add(file, "chat.rename", tr("Re&name chat..."), {}, [this] { renameChat(); });
+    QAction* save =
+        add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
+    file.addSeparator();
+    m_chatView->setMenuActions({rename, save});
+    QAction* undo = m_undoStack.createUndoAction(this);
+    QAction* redo = m_undoStack.createRedoAction(this);
+    undo->setShortcuts(keys({"Ctrl+Z"}));
+    redo->setShortcuts(keys({"Ctrl+Shift+Z"}));
+    edit.addAction(undo);
+    edit.addAction(redo);
+    edit.addSeparator();
+    add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
+        m_chatView->copyLastAnswer();
+    });
+    add(edit, "app.search", tr("&Search chats and commands..."), keys({"Ctrl+K"}), [this] {
+        showCommandSearch();
+    });
+    add(edit, "app.shortcuts", tr("&Keyboard shortcuts..."), keys({"Ctrl+/", "Ctrl+,"}), [this] {
+        showShortcuts();
+    });
+    QAction* origin = add(*m_window->menu(MainWindow::tr("&View")),
+                          "chat.origin",
+                          tr("Show &origin"),
+                          keys({"Ctrl+Shift+H"}),
+                          [] {});
+    origin->setCheckable(true);
+    origin->setChecked(m_chatView->showsOrigin());
+    connect(origin, &QAction::toggled, m_chatView, &ChatView::setShowsOrigin);
+    connect(m_chatView, &ChatView::originToggled, origin, &QAction::setChecked);
+    connect(m_window.get(), &MainWindow::settingsAsked, this, &Studio::showShortcuts);
+}
+
+void Studio::addRunActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& run = *m_window->menu(MainWindow::tr("&Run"));
+    const auto add =
+        [&](const char* id, const QString& text, const QList<QKeySequence>& shortcut, auto act) {
+            QAction* action = catalog.add(QLatin1String(id), tr("Run"), text, shortcut, act);
+            run.addAction(action);
+            return action;
+        };
+    add("run.stop", tr("&Stop"), keys({"Esc"}), [this] { stopOrClose(); });
+    add("run.regenerate", tr("Answer &again"), keys({"Ctrl+R"}), [this] {
+        m_chatView->regenerateLast();
+    });
+    run.addSeparator();
+    m_recordAction =
+        add("run.record", tr("&Record to a file..."), {}, [this] { toggleRecording(); });
+    add("run.replay", tr("Open a recor&ding..."), {}, [this] { askForRecording(); });
+}
+
+void Studio::addModelActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& model = *m_window->menu(MainWindow::tr("&Model"));
+    const auto add =
+        [&](const char* id, const QString& text, const QList<QKeySequence>& shortcut, auto act) {
+            model.addAction(catalog.add(QLatin1String(id), tr("Model"), text, shortcut, act));
+        };
+    add("model.choose", tr("&Models..."), keys({"Ctrl+Shift+M"}), [this] { showModelPanel(); });
+    add("model.open_file", tr("Open a GGUF &file..."), keys({"Ctrl+O"}), [this] {
+        askForModel(false);
+    });
+    add("model.open_folder", tr("Open a model f&older..."), {}, [this] { askForModel(true); });
+    add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
+}
+
+void Studio::addHelpActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& help = *m_window->menu(MainWindow::tr("&Help"));
+    help.addAction(catalog.find(QStringLiteral("app.shortcuts")));
+    help.addAction(
+        catalog.add(QStringLiteral("app.about"), tr("Help"), tr("&About SWIFT Studio"), {}, [this] {
+            m_window->messages().show(
+                {Notice::Kind::Info,
+                 QStringLiteral("about"),
+                 QStringLiteral("SWIFT Studio %1.").arg(QApplication::applicationVersion()),
+                 tr("Runs language models on this computer and speeds their decoding up by "
+                    "self-speculation (SWIFT, arXiv 2410.06916). The window is GPL-3.0, the engine "
+                    "Apache-2.0."),
+                 {},
+                 {}});
+        }));
+    QMenu& file = *m_window->menu(MainWindow::tr("&File"));
+    QAction* quit =
+        catalog.add(QStringLiteral("app.quit"), tr("Chat"), tr("&Quit"), keys({"Ctrl+Q"}), [this] {
+            m_window->close();
+        });
+    file.addAction(quit);
+}
+
+/// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.
+void Studio::stopOrClose() {
+    if (m_session->isAnswering())
+        m_session->stop();
+    else if (m_run.loading() != nullptr)
+        m_bridge->send(StopLoading{});
+    else if (m_session->contextQuestion() != nullptr)
+        m_session->dismissContextQuestion();
+}
+
+void Studio::showCommandSearch() {
+    m_chats->listChats(this, [this](QList<ChatRecord> chats) {
+        std::vector<Command> commands;
+        for (const ChatRecord& chat : chats)
+            commands.push_back({chat.title, tr("chat"), [this, id = chat.id] {
+                                    m_window->showWorkspace(0);
+                                    m_session->openChat(id);
+                                }});
+        for (const ActionCatalog::Entry& entry : m_window->actionCatalog().entries())
+            if (entry.action->isEnabled())
+                commands.push_back({QString(entry.action->text()).remove(QLatin1Char('&')),
+                                    entry.action->shortcut().toString(QKeySequence::NativeText),
+                                    [action = entry.action] { action->trigger(); }});
+        auto* search = new CommandSearch(m_theme, std::move(commands), m_window.get());
+        search->setAttribute(Qt::WA_DeleteOnClose);
+        search->move(m_window->mapToGlobal(
+            QPoint((m_window->width() - search->width()) / 2, m_theme.scaled(60))));
+        search->open();
+    });
+}
+
+void Studio::showShortcuts() {
+    auto* list = new ShortcutList(m_theme, m_window->actionCatalog(), m_window.get());
+    list->setAttribute(Qt::WA_DeleteOnClose);
+    list->open();
+}
+
+void Studio::askForModel(bool isFolder) {
+    auto* dialog = new QFileDialog(m_window.get(),
+                                   isFolder ? tr("Open a model folder") : tr("Open a GGUF file"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    if (!isFolder)
+        dialog->setNameFilters({tr("GGUF models (*.gguf)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, this, &Studio::loadModel);
+    dialog->open();
+}
+
+void Studio::askForRecording() {
+    auto* dialog = new QFileDialog(m_window.get(), tr("Open a recording"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilter(tr("Recordings (*.swiftrun)"));
+    connect(dialog, &QFileDialog::fileSelected, this, &Studio::replayAsked);
+    dialog->open();
+}
+
+void Studio::toggleRecording() {
+    if (!m_run.recordingPath().empty()) {
+        m_bridge->send(StopRecording{});
+        return;
+    }
+    auto* dialog = new QFileDialog(m_window.get(), tr("Record the run to a file"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("swiftrun"));
+    dialog->setNameFilter(tr("Recordings (*.swiftrun)"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        m_bridge->send(StartRecording{path.toStdString()});
+    });
+    dialog->open();
+}
+
+void Studio::exportChat() {
+    const ChatRecord& chat = m_session->chat().record;
+    if (chat.id == 0)
+        return;
+    auto* dialog = new QFileDialog(m_window.get(), tr("Export the chat"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters({tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)")});
+    dialog->setDefaultSuffix(QStringLiteral("md"));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, [this, id = chat.id](const QString& path) {
+        exportChatTo(id, path);
+    });
+    dialog->open();
+}
+
+void Studio::exportChatTo(ChatId id, const QString& path) {
+    ExportRequest request;
+    request.path = path;
+    request.hasOrigin = m_chatView->showsOrigin();
+    if (path.endsWith(QLatin1String(".html"), Qt::CaseInsensitive))
+        request.format = ExportFormat::Html;
+    else if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
+        request.format = ExportFormat::Json;
+    m_chats->exportChat(id, request, this, [this](ExportOutcome outcome) {
+        m_window->messages().show(outcome.error.isEmpty() ? Notice{Notice::Kind::Info,
+                                                                   QStringLiteral("export"),
+                                                                   tr("The chat was exported."),
+                                                                   outcome.path,
+                                                                   {},
+                                                                   {}}
+                                                          : Notice{Notice::Kind::Error,
+                                                                   QStringLiteral("export"),
+                                                                   tr("The chat was not exported."),
+                                                                   outcome.error,
+                                                                   {},
+                                                                   {}});
+    });
+}
+
+void Studio::renameChat() {
+    const ChatRecord& chat = m_session->chat().record;
+    if (chat.id == 0)
+        return;
+    auto* dialog = new QInputDialog(m_window.get());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Rename the chat"));
+    dialog->setLabelText(tr("Title"));
+    dialog->setTextValue(chat.title);
+    connect(
+        dialog, &QInputDialog::textValueSelected, this, [this, id = chat.id](const QString& title) {
+            if (!title.trimmed().isEmpty())
+                m_session->rename(id, title.trimmed());
+        });
+    dialog->open();
+}
+
+} // namespace ui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/dock_title.h"
+#include "ui/studio/studio.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chats/chats_panel.h"
+#include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/parameters_view.h"
+#include "ui/views/draft_tree/draft_tree_view.h"
+#include "ui/views/draft_tree/mask_view.h"
+#include "ui/views/layer_map/history_view.h"
+#include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/matchness/matchness_view.h"
+#include "ui/views/matchness/strip_view.h"
+#include "ui/views/speed/latency_view.h"
+#include "ui/views/speed/speed_view.h"
+
+#include <QDockWidget>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+// Which views stand where.
+
+namespace ui {
+
+namespace {
+
+/// A view under its title, as a part of a page.
+QWidget* titled(const Theme& theme, View* view, ViewMenu& menu, QWidget* parent) {
+    auto* part = new QWidget(parent);
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* title = new DockTitle(theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    QObject::connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
+        menu.popup(view, at);
+    });
+    return part;
+}
+
+} // namespace
+
+void Studio::makeChatWorkspace() {
+    auto* workspace = new Workspace(QStringLiteral("chat_workspace"), m_theme);
+    workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
+    m_chatView = new ChatView(context(), *m_session);
+    workspace->setCentralWidget(m_chatView);
+    auto* decoder = new DecoderSwitch(context());
+    m_chatView->input().addControl(decoder);
+    connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
+        m_window->messages().show(
+            {Notice::Kind::Error, QStringLiteral("decoder"), sentence, {}, {}, {}});
+    });
+    m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
+    connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
+    connect(m_chatsPanel, &ChatsPanel::newChatAsked, m_session.get(), &ChatSession::newChat);
+    workspace->addDock({QStringLiteral("chats"),
+                        tr("Chats"),
+                        m_chatsPanel,
+                        nullptr,
+                        Qt::LeftDockWidgetArea,
+                        216,
+                        true});
+    auto* parameters =
+        new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
+    auto* speed = new SpeedView(context(), SpeedForm::Compact);
+    auto* map = new LayerMapView(context());
+    for (View* view :
+         {static_cast<View*>(parameters), static_cast<View*>(speed), static_cast<View*>(map)})
+        workspace->addDock({QStringLiteral("chat.") + view->info().id,
+                            view->info().title,
+                            view,
+                            view,
+                            Qt::RightDockWidgetArea,
+                            296,
+                            true});
+    workspace->setArrangement([this](Workspace& docks) {
+        docks.resizeDocks({docks.dock(QStringLiteral("chat.parameters")),
+                           docks.dock(QStringLiteral("chat.speed")),
+                           docks.dock(QStringLiteral("chat.layer_map"))},
+                          {m_theme.scaled(400), m_theme.scaled(280), m_theme.scaled(140)},
+                          Qt::Vertical);
+    });
+    connect(&m_chatView->conversation(), &ConversationView::tokenChosen, this, [this](qint64, int) {
+        m_bridge->markChanged(Topic::Selection);
+    });
+    m_window->addWorkspace(workspace, tr("Chat"), IconName::Chat);
+}
+
+void Studio::makeInspectWorkspace() {
+    auto* workspace = new Workspace(QStringLiteral("inspect_workspace"), m_theme);
+    workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
+    auto* page = new QSplitter(Qt::Vertical);
+    page->setChildrenCollapsible(false);
+    page->setHandleWidth(1);
+    page->addWidget(titled(m_theme, new LayerMapView(context()), *m_viewMenu, page));
+    page->addWidget(titled(m_theme, new HistoryView(context()), *m_viewMenu, page));
+    page->addWidget(titled(m_theme, new MatchnessStripView(context()), *m_viewMenu, page));
+    page->setStretchFactor(1, 1);
+    workspace->setCentralWidget(page);
+    const auto add = [&](View* view, Qt::DockWidgetArea area, int extent) {
+        workspace->addDock({QStringLiteral("inspect.") + view->info().id,
+                            view->info().title,
+                            view,
+                            view,
+                            area,
+                            extent,
+                            true});
+    };
+    add(new DraftTreeView(context()), Qt::RightDockWidgetArea, 346);
+    add(new MaskView(context()), Qt::RightDockWidgetArea, 346);
+    add(new LatencyView(context()), Qt::RightDockWidgetArea, 346);
+    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, 240);
+    add(new SpeedView(context()), Qt::BottomDockWidgetArea, 240);
+    workspace->setArrangement([](Workspace& docks) {
+        docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
+                              docks.dock(QStringLiteral("inspect.speed")),
+                              Qt::Horizontal);
+        docks.tabifyDockWidget(docks.dock(QStringLiteral("inspect.draft_tree")),
+                               docks.dock(QStringLiteral("inspect.verification_mask")));
+        docks.dock(QStringLiteral("inspect.draft_tree"))->raise();
+    });
+    m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
+}
+
+} // namespace ui

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/text/message_layout.h"
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+/// Gathers the selected text; what parts two pieces is written only between pieces that are there.
+class CopyWriter {
+public:
+    explicit CopyWriter(SourceRange range)
+        : m_range(range) {}
+
+    void addBlock(const BlockView& block) {
+        part(block.isTight() ? QStringLiteral("\n") : QStringLiteral("\n\n"));
+        m_blockBegan = false;
+        addMarkers(block);
+        const auto columns = static_cast<std::size_t>(block.columnCount());
+        for (std::size_t i = 0; i < block.parts().size(); ++i) {
+            const TextPiece& piece = block.parts()[i].piece;
+            if (isOutside(piece))
+                continue;
+            if (columns > 0 && i > 0 && m_blockBegan)
+                m_between = i % columns == 0 ? QStringLiteral("\n") : QStringLiteral("\t");
+            add(piece.textBetween(m_range));
+            const int newline = piece.source().end - 1;
+            if (piece.endsLine() && newline < m_range.end && newline >= m_range.begin)
+                m_between += u'\n';
+        }
+    }
+
+    QString text() const { return m_text; }
+
+private:
+    bool isOutside(const TextPiece& piece) const {
+        const SourceRange own = piece.source();
+        return own.isEmpty() || own.end <= m_range.begin || own.begin >= m_range.end;
+    }
+
+    void part(const QString& between) { m_between = m_text.isEmpty() ? QString() : between; }
+
+    void add(const QString& text) {
+        m_text += m_between + text;
+        m_between.clear();
+        m_blockBegan = true;
+    }
+
+    /// A marker is copied with the beginning of its item.
+    void addMarkers(const BlockView& block) {
+        if (block.markers().empty() || block.parts().empty())
+            return;
+        const SourceRange first = block.parts().front().piece.source();
+        if (first.isEmpty() || first.begin < m_range.begin || first.begin >= m_range.end)
+            return;
+        QString markers(2 * std::max(0, block.listDepth() - 1), u' ');
+        const QString shown = block.markers().back().piece.textBetween({0, first.begin + 1});
+        if (shown == u"\u2022")
+            markers += QStringLiteral("- ");
+        else if (shown == u"\u2610")
+            markers += QStringLiteral("- [ ] ");
+        else if (shown == u"\u2611")
+            markers += QStringLiteral("- [x] ");
+        else
+            markers += shown + u' ';
+        add(markers);
+    }
+
+    SourceRange m_range;
+    QString m_text;
+    QString m_between;
+    bool m_blockBegan = false;
+};
+
+} // namespace
+
+QString copiedText(const MessageLayout& layout, SourceRange range) {
+    CopyWriter writer(range);
+    for (const BlockView& block : layout.blocks()) {
+        const SourceRange own = sourceOf(block);
+        if (own.begin >= 0 && own.end > range.begin && own.begin < range.end)
+            writer.addBlock(block);
+    }
+    return writer.text();
+}
+
+} // namespace ui

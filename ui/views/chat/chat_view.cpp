@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/chat_view.h"
+
+#include "ui/icons/icons.h"
+#include "ui/origin/origin_legend.h"
+#include "ui/views/chat/context_panel.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/start_panel.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <ranges>
+
+namespace ui {
+
+namespace {
+
+constexpr int kInputWidth = 728;
+
+ViewInfo chatInfo() {
+    return {QStringLiteral("chat"),
+            ChatView::tr("Chat"),
+            ChatView::tr("The conversation. Each token of an answer shows how it came about: "
+                         "drafted with layers skipped and confirmed by the full model, or written "
+                         "by the full model itself. The text is what the full model alone would "
+                         "have written (paper: tables 13 and 14)."),
+            Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder};
+}
+
+} // namespace
+
+ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* parent)
+    : View(context, chatInfo(), parent)
+    , m_session(session)
+    , m_titleRow(makeTitleRow())
+    , m_legend(new OriginLegend(context.theme, this))
+    , m_pages(new QStackedWidget(this))
+    , m_start(new StartPanel(context.theme, this))
+    , m_conversation(new ConversationView(context.theme, this))
+    , m_contextPanel(new ContextPanel(context.theme, this))
+    , m_input(new InputBar(context.theme, this)) {
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(m_titleRow);
+    rows->addWidget(m_legend);
+    auto* startPage = new QWidget(m_pages);
+    auto* startRow = new QHBoxLayout(startPage);
+    startRow->addStretch();
+    startRow->addWidget(m_start);
+    startRow->addStretch();
+    m_start->setFixedWidth(context.theme.scaled(440));
+    m_pages->addWidget(startPage);
+    m_pages->addWidget(m_conversation);
+    rows->addWidget(m_pages, 1);
+    auto* bottom = new QHBoxLayout;
+    bottom->setContentsMargins(
+        theme().scaled(12), theme().scaled(4), theme().scaled(12), theme().scaled(12));
+    auto* column = new QVBoxLayout;
+    column->setSpacing(theme().scaled(8));
+    column->addWidget(m_contextPanel);
+    column->addWidget(m_input);
+    for (QWidget* widget : {static_cast<QWidget*>(m_contextPanel), static_cast<QWidget*>(m_input)})
+        widget->setMaximumWidth(theme().scaled(kInputWidth));
+    bottom->addStretch(1);
+    bottom->addLayout(column, 100);
+    bottom->addStretch(1);
+    rows->addLayout(bottom);
+    connectSession();
+    connectConversation();
+    connect(&context.theme, &Theme::changed, this, &ChatView::restyle);
+    restyle();
+    showChat();
+}
+
+QWidget* ChatView::makeTitleRow() {
+    auto* row = new QWidget(this);
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(
+        theme().scaled(16), theme().scaled(4), theme().scaled(8), theme().scaled(4));
+    m_title = new QLabel(row);
+    m_title->setTextFormat(Qt::PlainText);
+    m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_originButton = new QPushButton(tr("Show origin"), row);
+    m_originButton->setCheckable(true);
+    m_originButton->setChecked(m_showsOrigin);
+    m_originButton->setProperty("form", "small");
+    m_originButton->setProperty("kind", "flat");
+    m_originButton->setToolTip(tr("Mark where each token came from (Ctrl+Shift+H)"));
+    m_menuButton = new QToolButton(row);
+    m_menuButton->setAccessibleName(tr("More for this chat"));
+    m_menuButton->setToolTip(tr("Rename, export"));
+    m_menuButton->setPopupMode(QToolButton::InstantPopup);
+    m_menuButton->setFocusPolicy(Qt::TabFocus);
+    layout->addWidget(m_title, 1);
+    layout->addWidget(m_originButton);
+    layout->addWidget(m_menuButton);
+    connect(m_originButton, &QPushButton::toggled, this, &ChatView::setShowsOrigin);
+    return row;
+}
+
+void ChatView::connectSession() {
+    connect(&m_session, &ChatSession::shown, this, &ChatView::showChat);
+    connect(&m_session, &ChatSession::stateChanged, this, [this] {
+        showState();
+        showTitle();
+    });
+    connect(&m_session, &ChatSession::messageAdded, this, [this](MessageId id) {
+        m_pages->setCurrentIndex(1);
+        if (const StoredMessage* added = m_session.message(id))
+            m_conversation->add(m_session.chat(), *added);
+        showTitle();
+    });
+    connect(&m_session, &ChatSession::messageGrew, m_conversation, &ConversationView::noteGrown);
+    connect(&m_session, &ChatSession::messageFinished, this, [this](MessageId id) {
+        if (const StoredMessage* done = m_session.message(id))
+            m_conversation->finish(*done);
+    });
+    connect(&m_session, &ChatSession::draftReturned, m_input, &InputBar::setText);
+    connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
+        m_countedTokens = tokens;
+        showGauge();
+    });
+    connect(m_input, &InputBar::sendAsked, this, [this](const QString& text) {
+        m_input->setLastMessage(text);
+        m_input->setText({});
+        m_session.send(text);
+    });
+    connect(m_input, &InputBar::stopAsked, &m_session, &ChatSession::stop);
+    connect(m_input, &InputBar::textChanged, this, &ChatView::showState);
+    connect(m_start, &StartPanel::promptChosen, &m_session, &ChatSession::send);
+    connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
+    connect(
+        m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
+}
+
+void ChatView::connectConversation() {
+    connect(m_conversation, &ConversationView::copyAsked, this, [this](MessageId id) {
+        if (MessageCard* card = m_conversation->card(id))
+            QApplication::clipboard()->setText(card->message().text);
+    });
+    connect(
+        m_conversation, &ConversationView::regenerateAsked, &m_session, &ChatSession::regenerate);
+    connect(m_conversation,
+            &ConversationView::branchAsked,
+            &m_session,
+            &ChatSession::branchIntoNewChat);
+    connect(m_conversation, &ConversationView::editAsked, &m_session, &ChatSession::edit);
+    connect(m_conversation, &ConversationView::branchShown, &m_session, &ChatSession::showBranch);
+}
+
+void ChatView::refreshView(Topics changed) {
+    m_conversation->flush(m_session.chat());
+    if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Loading) ||
+        changed.testFlag(Topic::Decoder))
+        showState();
+    if (changed.testFlag(Topic::Context))
+        showGauge();
+}
+
+void ChatView::showChat() {
+    m_countedTokens = 0;
+    m_conversation->showChat(m_session.chat());
+    m_pages->setCurrentIndex(m_session.branch().isEmpty() ? 0 : 1);
+    showTitle();
+    showState();
+    showGauge();
+}
+
+void ChatView::showTitle() {
+    const QString title = m_session.chat().record.title;
+    m_title->setText(title.isEmpty() ? tr("New chat") : title);
+    m_title->setToolTip(m_title->text());
+    setSubtitle(title);
+}
+
+QString ChatView::obstacleText(SendObstacle obstacle) const {
+    switch (obstacle) {
+    case SendObstacle::NoModel:
+        return tr("Open a model first (Ctrl+Shift+M).");
+    case SendObstacle::Loading:
+        return tr("The model is being loaded.");
+    case SendObstacle::Answering:
+        return tr("Wait for the answer, or stop it (Esc).");
+    case SendObstacle::NoText:
+        return tr("Write something first.");
+    case SendObstacle::Replay:
+        return tr("This is a recording: there is no model to answer.");
+    case SendObstacle::None:
+        break;
+    }
+    return {};
+}
+
+void ChatView::showState() {
+    const SendObstacle obstacle = m_session.obstacle(m_input->text());
+    m_input->setObstacle(obstacleText(obstacle));
+    m_input->setAnswering(m_session.isAnswering());
+    m_conversation->setBusy(m_session.isAnswering());
+    const ContextQuestion* question = m_session.contextQuestion();
+    m_contextPanel->setVisible(question != nullptr);
+    if (question != nullptr)
+        m_contextPanel->ask(*question);
+    if (question != nullptr && m_session.isAnswering())
+        m_contextPanel->setBusy(true);
+    const engine::ModelLoaded* model = store().model();
+    const QString name = model != nullptr ? QString::fromStdString(model->model.name) : QString();
+    const bool canSend = m_session.obstacle(QStringLiteral("x")) == SendObstacle::None;
+    if (obstacle == SendObstacle::Replay)
+        m_input->setPlaceholder(tr("A recording is shown"));
+    else if (model == nullptr)
+        m_input->setPlaceholder(store().loading() != nullptr ? tr("The model is being loaded")
+                                                             : tr("Load a model to write"));
+    else
+        m_input->setPlaceholder(m_session.isAnswering()
+                                    ? tr("Write the next message while this one finishes")
+                                    : tr("Message %1").arg(name));
+    m_start->setState(model != nullptr ? tr("%1 is ready. It runs on this computer only.").arg(name)
+                                       : obstacleText(m_session.obstacle(QStringLiteral("x"))),
+                      canSend);
+}
+
+void ChatView::showGauge() {
+    const engine::Statistics& statistics = store().statistics();
+    const bool isOwn = m_session.isAnswering() || m_countedTokens == 0;
+    const int used = m_session.branch().isEmpty() ? 0
+                     : isOwn                      ? statistics.contextUsed
+                             : std::max(m_countedTokens, statistics.contextUsed);
+    m_input->gauge().show(used, statistics.contextLength);
+}
+
+const StoredMessage* ChatView::lastAnswer() const {
+    for (const StoredMessage& message : m_session.branch() | std::views::reverse)
+        if (message.role == MessageRole::Assistant)
+            return m_session.message(message.id);
+    return nullptr;
+}
+
+void ChatView::setShowsOrigin(bool isShown) {
+    if (m_showsOrigin == isShown && m_originButton->isChecked() == isShown &&
+        m_legend->isHidden() != isShown)
+        return;
+    m_showsOrigin = isShown;
+    m_originButton->setChecked(isShown);
+    m_legend->setVisible(isShown);
+    m_conversation->setShowsOrigin(isShown);
+    emit originToggled(isShown);
+}
+
+void ChatView::copyLastAnswer() {
+    if (const StoredMessage* answer = lastAnswer())
+        QApplication::clipboard()->setText(answer->text);
+}
+
+void ChatView::regenerateLast() {
+    if (const StoredMessage* answer = lastAnswer())
+        m_session.regenerate(answer->id);
+}
+
+void ChatView::setMenuActions(const QList<QAction*>& actions) {
+    auto* menu = new QMenu(m_menuButton);
+    menu->addActions(actions);
+    m_menuButton->setMenu(menu);
+}
+
+FigureTable ChatView::table() const {
+    FigureTable table{{tr("Token"),
+                       tr("Id"),
+                       tr("Origin"),
+                       tr("Rank"),
+                       tr("Draft probability"),
+                       tr("Target probability"),
+                       tr("Step"),
+                       tr("Step ms")},
+                      {}};
+    const StoredMessage* answer = lastAnswer();
+    if (answer == nullptr)
+        return table;
+    for (const TokenTrace& token : answer->tokens)
+        table.rows.push_back({answer->text.mid(token.begin, token.end - token.begin),
+                              QString::number(token.id),
+                              QString::fromUtf8(engine::tokenOriginName(token.fact.origin).data()),
+                              QString::number(token.fact.rank),
+                              QString::number(token.fact.draftProbability, 'f', 4),
+                              QString::number(token.fact.targetProbability, 'f', 4),
+                              QString::number(token.step),
+                              QString::number(token.stepMs, 'f', 2)});
+    return table;
+}
+
+void ChatView::restyle() {
+    QFont title = theme().font(TextRole::Title);
+    m_title->setFont(title);
+    m_titleRow->setFixedHeight(theme().scaled(36));
+    m_titleRow->setProperty("ground", "panel");
+    m_menuButton->setIcon(
+        makeIcon(IconName::More, theme().colours().muted, theme().colours().disabled));
+    setAutoFillBackground(true);
+    QPalette palette = this->palette();
+    palette.setColor(QPalette::Window, theme().colours().panel);
+    setPalette(palette);
+}
+
+} // namespace ui

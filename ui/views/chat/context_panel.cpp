@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/context_panel.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+QString number(int value) { return QLocale(QLocale::English).toString(value); }
+
+} // namespace
+
+ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
+    : QFrame(parent)
+    , m_theme(theme)
+    , m_icon(new QLabel(this))
+    , m_title(new QLabel(this))
+    , m_newChat(new QRadioButton(this))
+    , m_dropOldest(new QRadioButton(this))
+    , m_cutMiddle(new QRadioButton(this))
+    , m_continue(new QPushButton(tr("Continue"), this))
+    , m_cancel(new QPushButton(tr("Write something shorter"), this))
+    , m_note(new QLabel(tr("Asked once per chat. Nothing is cut silently."), this)) {
+    setAccessibleName(tr("The context is full"));
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(
+        theme.scaled(12), theme.scaled(10), theme.scaled(12), theme.scaled(10));
+    rows->setSpacing(theme.scaled(6));
+    auto* top = new QHBoxLayout;
+    top->addWidget(m_icon);
+    top->addWidget(m_title, 1);
+    rows->addLayout(top);
+    for (QRadioButton* choice : {m_newChat, m_dropOldest, m_cutMiddle})
+        rows->addWidget(choice);
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_continue);
+    buttons->addWidget(m_cancel);
+    buttons->addWidget(m_note);
+    buttons->addStretch();
+    rows->addLayout(buttons);
+    connect(m_continue, &QPushButton::clicked, this, [this] {
+        emit chosen(m_newChat->isChecked()      ? ContextPolicy::NewChatWithSummary
+                    : m_dropOldest->isChecked() ? ContextPolicy::DropOldest
+                                                : ContextPolicy::CutMiddle);
+    });
+    connect(m_cancel, &QPushButton::clicked, this, &ContextPanel::dismissed);
+    connect(&theme, &Theme::changed, this, &ContextPanel::restyle);
+    restyle();
+}
+
+void ContextPanel::ask(const ContextQuestion& question) {
+    m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
+                         .arg(number(question.usedTokens), number(question.contextLength)));
+    const auto words = [](const QString& what, const ContextFit& fit) {
+        return fit.isEnough ? tr("%1 \u00B7 %2, %3 tokens")
+                                  .arg(what,
+                                       tr("%n message(s)", nullptr, fit.droppedMessages),
+                                       number(fit.droppedTokens))
+                            : tr("%1 \u00B7 would not be enough").arg(what);
+    };
+    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
+    m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
+    m_cutMiddle->setText(words(tr("Cut the middle, keep the start"), question.cutMiddle));
+    // A summary is made of what fits; a message too long by itself fits nowhere.
+    const bool canDrop = question.dropOldest.isEnough;
+    m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
+    m_dropOldest->setEnabled(canDrop);
+    m_cutMiddle->setEnabled(question.cutMiddle.isEnough);
+    m_newChat->setChecked(m_newChat->isEnabled());
+    if (!m_newChat->isEnabled())
+        m_dropOldest->setChecked(m_dropOldest->isEnabled());
+    setBusy(false);
+    m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
+}
+
+void ContextPanel::setBusy(bool isBusy) {
+    m_continue->setEnabled(!isBusy);
+    m_note->setText(isBusy ? tr("The model is writing the summary. Esc stops it.")
+                           : tr("Asked once per chat. Nothing is cut silently."));
+}
+
+void ContextPanel::restyle() {
+    m_icon->setPixmap(iconPixmap(
+        IconName::Warning, m_theme.colours().warning, m_theme.scaled(16), devicePixelRatioF()));
+    m_title->setProperty("text", "bold");
+    m_note->setFont(m_theme.font(TextRole::Small));
+    m_continue->setProperty("kind", "primary");
+    m_continue->setProperty("form", "small");
+    m_cancel->setProperty("form", "small");
+    update();
+}
+
+void ContextPanel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(m_theme.colours().warningLine);
+    painter.setBrush(m_theme.colours().warningGround);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(.5, .5, -.5, -.5), 6, 6);
+}
+
+} // namespace ui

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/chat/context_fit.h"
+#include "ui/theme/theme.h"
+
+#include <QFrame>
+
+class QLabel;
+class QPushButton;
+class QRadioButton;
+
+namespace ui {
+
+/// The context is full: how it should go on, with what each choice would leave out. Asked in place.
+class ContextPanel : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit ContextPanel(const Theme& theme, QWidget* parent = nullptr);
+
+    void ask(const ContextQuestion& question);
+
+    void setBusy(bool isBusy);
+
+signals:
+    void chosen(ui::ContextPolicy policy);
+    void dismissed();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void restyle();
+
+    const Theme& m_theme;
+    QLabel* m_icon;
+    QLabel* m_title;
+    QRadioButton* m_newChat;
+    QRadioButton* m_dropOldest;
+    QRadioButton* m_cutMiddle;
+    QPushButton* m_continue;
+    QPushButton* m_cancel;
+    QLabel* m_note;
+};
+
+} // namespace ui

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/conversation_view.h"
+
+#include "ui/origin/token_details.h"
+
+#include <QPushButton>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kColumnWidth = 752; ///< the text's 728 and the cards' padding
+constexpr int kEndTolerance = 4;  ///< pixels from the end that still count as the end
+
+BranchPlace placeOf(const Chat& chat, const StoredMessage& message) {
+    const QList<MessageId> siblings = chat.childrenOf(message.parentId);
+    const qsizetype index = siblings.indexOf(message.id);
+    BranchPlace place;
+    place.index = static_cast<int>(std::max<qsizetype>(index, 0));
+    place.count = static_cast<int>(std::max<qsizetype>(siblings.size(), 1));
+    place.previous = index > 0 ? siblings[index - 1] : 0;
+    place.next = index >= 0 && index + 1 < siblings.size() ? siblings[index + 1] : 0;
+    return place;
+}
+
+} // namespace
+
+ConversationView::ConversationView(const Theme& theme, QWidget* parent)
+    : QScrollArea(parent)
+    , m_theme(theme)
+    , m_page(new QWidget)
+    , m_column(new QVBoxLayout)
+    , m_earlier(new QPushButton(tr("Show earlier messages"), m_page))
+    , m_toEnd(new QPushButton(tr("To the newest text"), this))
+    , m_details(new TokenDetails(theme, this)) {
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setAccessibleName(tr("Conversation"));
+    auto* centring = new QHBoxLayout(m_page);
+    auto* column = new QWidget(m_page);
+    column->setLayout(m_column);
+    column->setMaximumWidth(theme.scaled(kColumnWidth));
+    centring->addStretch(1);
+    centring->addWidget(column, 100);
+    centring->addStretch(1);
+    m_column->setContentsMargins(0, theme.scaled(12), 0, theme.scaled(12));
+    m_column->setSpacing(theme.scaled(12));
+    m_earlier->setProperty("kind", "link");
+    m_column->addWidget(m_earlier, 0, Qt::AlignHCenter);
+    m_column->addStretch();
+    setWidget(m_page);
+    m_details->hide();
+    m_toEnd->setProperty("form", "small");
+    m_toEnd->hide();
+    connect(m_earlier, &QPushButton::clicked, this, [this] {
+        showMessages(m_chat, m_shownCount + kMessagesShown);
+    });
+    connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::scrollToEnd);
+    connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::hideDetails);
+    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, [this] {
+        if (m_isAtEnd)
+            scrollToEnd();
+        m_toEnd->setVisible(!m_isAtEnd);
+    });
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) {
+        m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
+        m_toEnd->setVisible(!m_isAtEnd);
+        if (!m_details->isPinned())
+            hideDetails();
+    });
+    connect(&theme, &Theme::changed, this, &ConversationView::restyle);
+    restyle();
+}
+
+void ConversationView::showChat(const Chat& chat) {
+    m_isAtEnd = true;
+    showMessages(chat, kMessagesShown);
+    scrollToEnd();
+}
+
+void ConversationView::showMessages(const Chat& chat, qsizetype count) {
+    m_chat = chat;
+    m_shownCount = count;
+    hideDetails();
+    for (MessageCard* card : std::exchange(m_cards, {})) {
+        card->hide();
+        card->deleteLater();
+    }
+    m_grown.clear();
+    const QList<StoredMessage> branch = chat.currentBranch();
+    const qsizetype first = std::max<qsizetype>(0, branch.size() - count);
+    m_earlier->setVisible(first > 0);
+    for (qsizetype i = first; i < branch.size(); ++i)
+        makeCard(chat, branch[i]);
+}
+
+MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& message) {
+    auto* card = new MessageCard(m_theme, message, placeOf(chat, message), m_page);
+    card->setShowsOrigin(m_showsOrigin);
+    card->setBusy(m_isBusy);
+    m_column->insertWidget(m_column->count() - 1, card);
+    m_cards.push_back(card);
+    connect(card, &MessageCard::copyAsked, this, &ConversationView::copyAsked);
+    connect(card, &MessageCard::regenerateAsked, this, &ConversationView::regenerateAsked);
+    connect(card, &MessageCard::branchAsked, this, &ConversationView::branchAsked);
+    connect(card, &MessageCard::editAsked, this, &ConversationView::editAsked);
+    connect(card, &MessageCard::branchShown, this, &ConversationView::branchShown);
+    connect(&card->body(), &MessageBody::tokenHovered, this, [this, card](int token) {
+        if (!m_details->isPinned())
+            showDetails(card, token, false);
+    });
+    connect(&card->body(), &MessageBody::tokenPinned, this, [this, card](int token) {
+        showDetails(card, token, true);
+    });
+    return card;
+}
+
+void ConversationView::add(const Chat& chat, const StoredMessage& message) {
+    m_chat = chat;
+    makeCard(chat, message);
+    m_isAtEnd = true;
+    scrollToEnd();
+}
+
+void ConversationView::flush(const Chat& chat) {
+    for (const MessageId id : std::exchange(m_grown, {})) {
+        const auto grown = std::ranges::find(chat.messages, id, &StoredMessage::id);
+        if (MessageCard* shown = card(id); shown != nullptr && grown != chat.messages.end())
+            shown->grow(*grown);
+    }
+}
+
+void ConversationView::finish(const StoredMessage& message) {
+    m_grown.erase(message.id);
+    if (MessageCard* shown = card(message.id))
+        shown->finish(message);
+}
+
+MessageCard* ConversationView::card(MessageId id) const {
+    const auto found = std::ranges::find_if(
+        m_cards, [id](const MessageCard* card) { return card->message().id == id; });
+    return found == m_cards.end() ? nullptr : *found;
+}
+
+void ConversationView::setShowsOrigin(bool isShown) {
+    m_showsOrigin = isShown;
+    if (!isShown)
+        hideDetails();
+    for (MessageCard* card : m_cards)
+        card->setShowsOrigin(isShown);
+}
+
+void ConversationView::setBusy(bool isBusy) {
+    m_isBusy = isBusy;
+    for (MessageCard* card : m_cards)
+        card->setBusy(isBusy);
+}
+
+void ConversationView::scrollToEnd() {
+    verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+/// Below the token where there is room, else above it.
+void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) {
+    if (token < 0 || token >= card->message().tokens.size()) {
+        hideDetails();
+        return;
+    }
+    const QList<TokenTrace> one = {card->message().tokens[token]};
+    m_details->setToken(tokenMarks(one).front(), card->tokenText(token));
+    m_details->setPinned(isPinned);
+    m_details->adjustSize();
+    const QRect place = card->body().tokenRect(token);
+    QPoint at = card->body().mapTo(this, place.bottomLeft()) + QPoint(0, m_theme.scaled(6));
+    if (at.y() + m_details->height() > height())
+        at.setY(card->body().mapTo(this, place.topLeft()).y() - m_details->height() -
+                m_theme.scaled(6));
+    at.setX(std::clamp(at.x(), 0, std::max(0, width() - m_details->width())));
+    m_details->move(at);
+    m_details->show();
+    m_details->raise();
+    emit tokenChosen(card->message().id, token);
+}
+
+void ConversationView::hideDetails() {
+    if (m_details->isHidden())
+        return;
+    m_details->setPinned(false);
+    m_details->hide();
+    emit tokenChosen(0, -1);
+}
+
+void ConversationView::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    m_toEnd->adjustSize();
+    m_toEnd->move((width() - m_toEnd->width()) / 2,
+                  height() - m_toEnd->height() - m_theme.scaled(8));
+}
+
+void ConversationView::restyle() {
+    m_page->setAutoFillBackground(true);
+    QPalette palette = m_page->palette();
+    palette.setColor(QPalette::Window, m_theme.colours().panel);
+    m_page->setPalette(palette);
+}
+
+} // namespace ui

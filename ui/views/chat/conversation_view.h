@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+#include "ui/theme/theme.h"
+#include "ui/views/chat/message_card.h"
+
+#include <QScrollArea>
+
+#include <set>
+#include <vector>
+
+class QPushButton;
+class QVBoxLayout;
+
+namespace ui {
+
+class TokenDetails;
+
+/// The messages of the branch that is shown, in one column. It follows the text at its end until
+/// the reader scrolls away, and again when the reader comes back to the end.
+class ConversationView : public QScrollArea {
+    Q_OBJECT
+
+public:
+    /// Older messages are laid out when they are asked for.
+    static constexpr qsizetype kMessagesShown = 40;
+
+    explicit ConversationView(const Theme& theme, QWidget* parent = nullptr);
+
+    void showChat(const Chat& chat);
+
+    void add(const Chat& chat, const StoredMessage& message);
+
+    /// Notes that the message has grown; flush() draws it.
+    void noteGrown(MessageId id) { m_grown.insert(id); }
+
+    /// Draws what has grown, once for all events of a tick.
+    void flush(const Chat& chat);
+
+    void finish(const StoredMessage& message);
+
+    void setShowsOrigin(bool isShown);
+    void setBusy(bool isBusy);
+
+    bool isAtEnd() const { return m_isAtEnd; }
+
+    void scrollToEnd();
+
+    MessageCard* card(MessageId id) const;
+
+    const std::vector<MessageCard*>& cards() const { return m_cards; }
+
+signals:
+    void copyAsked(qint64 id);
+    void regenerateAsked(qint64 id);
+    void branchAsked(qint64 id);
+    void editAsked(qint64 id, const QString& text);
+    void branchShown(qint64 id);
+
+    /// The user points at a token of a message; -1 = at none.
+    void tokenChosen(qint64 id, int index);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void showMessages(const Chat& chat, qsizetype count);
+    MessageCard* makeCard(const Chat& chat, const StoredMessage& message);
+    void showDetails(MessageCard* card, int token, bool isPinned);
+    void hideDetails();
+    void restyle();
+
+    const Theme& m_theme;
+    QWidget* m_page;
+    QVBoxLayout* m_column;
+    QPushButton* m_earlier;
+    QPushButton* m_toEnd;
+    TokenDetails* m_details;
+    Chat m_chat;
+    std::vector<MessageCard*> m_cards;
+    std::set<MessageId> m_grown;
+    qsizetype m_shownCount = kMessagesShown;
+    bool m_showsOrigin = true;
+    bool m_isBusy = false;
+    bool m_isAtEnd = true;
+};
+
+} // namespace ui

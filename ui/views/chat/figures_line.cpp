@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/figures_line.h"
+
+namespace ui {
+
+using engine::TokenOrigin;
+
+namespace {
+
+constexpr const char* kGap = "&nbsp;&nbsp;&nbsp; ";
+
+QString fixed(double value, int decimals) { return QString::number(value, 'f', decimals); }
+
+/// ".95": as the literature writes shares.
+QString share(qint64 part, qint64 whole) {
+    if (whole <= 0)
+        return {};
+    const QString text = fixed(static_cast<double>(part) / static_cast<double>(whole), 2);
+    return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
+}
+
+QString figure(const QString& text) { return QStringLiteral("<b>%1</b>").arg(text); }
+
+} // namespace
+
+OriginCounts countOrigins(const StoredMessage& message) {
+    OriginCounts counts;
+    for (const TokenTrace& token : message.tokens) {
+        switch (token.fact.origin) {
+        case TokenOrigin::Sibling:
+            ++counts.siblings;
+            [[fallthrough]];
+        case TokenOrigin::Draft:
+            ++counts.accepted;
+            break;
+        case TokenOrigin::Bonus:
+            ++counts.bonus;
+            break;
+        case TokenOrigin::Vanilla:
+            ++counts.vanilla;
+            break;
+        }
+    }
+    return counts;
+}
+
+QString figuresText(const StoredMessage& message, const Colours& colours) {
+    const MessageFigures& figures = message.figures;
+    QStringList parts;
+    if (figures.speedup && figures.baselineTokensPerSecond)
+        parts << FiguresLine::tr("<b style='color:%1'>%2\u00D7</b> vs vanilla %3")
+                     .arg(colours.accent.name(),
+                          fixed(*figures.speedup, 2),
+                          fixed(*figures.baselineTokensPerSecond, 1));
+    if (figures.tokensPerSecond)
+        parts << FiguresLine::tr("%1 tok/s").arg(figure(fixed(*figures.tokensPerSecond, 1)));
+    if (figures.firstTokenMs)
+        parts << FiguresLine::tr("%1 to first token")
+                     .arg(figure(fixed(*figures.firstTokenMs / 1e3, 2) + QStringLiteral(" s")));
+    if (figures.draftSteps > 0) {
+        if (figures.tokensPerStep)
+            parts << FiguresLine::tr("%1 tokens per step (M)")
+                         .arg(figure(fixed(*figures.tokensPerStep, 2)));
+        parts << FiguresLine::tr("accepted %1 drafted = %2")
+                     .arg(figure(QStringLiteral("%1/%2")
+                                     .arg(figures.acceptedTokens)
+                                     .arg(figures.draftSteps)),
+                          share(figures.acceptedTokens, figures.draftSteps));
+    } else if (!message.tokens.isEmpty()) {
+        parts << FiguresLine::tr(
+            "%n token(s), one by one", nullptr, static_cast<int>(message.tokens.size()));
+    }
+    switch (message.state) {
+    case MessageState::Stopped:
+        parts << FiguresLine::tr("stopped");
+        break;
+    case MessageState::Failed:
+        parts << FiguresLine::tr("ended by an error");
+        break;
+    case MessageState::Recovered:
+        parts << FiguresLine::tr(
+            "recovered, %n token(s)", nullptr, static_cast<int>(message.tokens.size()));
+        break;
+    default:
+        break;
+    }
+    if (figures.finishReason == QLatin1String("context_full"))
+        parts << FiguresLine::tr("the context is full");
+    else if (figures.finishReason == QLatin1String("max_tokens"))
+        parts << FiguresLine::tr("cut at the longest answer");
+    return parts.join(QLatin1String(kGap));
+}
+
+QString figuresInWords(const StoredMessage& message) {
+    const MessageFigures& figures = message.figures;
+    QStringList lines;
+    if (figures.speedup && figures.baselineTokensPerSecond)
+        lines << FiguresLine::tr("%1 times as fast as the full model token by token, which made %2 "
+                                 "tokens per second in this run.")
+                     .arg(fixed(*figures.speedup, 2), fixed(*figures.baselineTokensPerSecond, 1));
+    if (figures.draftSteps > 0) {
+        const OriginCounts counts = countOrigins(message);
+        lines << FiguresLine::tr("%1 of %2 draft steps were accepted; the answer has %3 accepted "
+                                 "tokens (%4 of them alternatives), %5 of the full model behind "
+                                 "drafts and %6 plain ones.")
+                     .arg(figures.acceptedTokens)
+                     .arg(figures.draftSteps)
+                     .arg(counts.accepted)
+                     .arg(counts.siblings)
+                     .arg(counts.bonus)
+                     .arg(counts.vanilla);
+    }
+    if (figures.promptTokens > 0)
+        lines << FiguresLine::tr("The prompt had %n token(s).", nullptr, figures.promptTokens);
+    return lines.join(QLatin1Char('\n'));
+}
+
+FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
+    : QLabel(parent)
+    , m_theme(theme) {
+    setTextFormat(Qt::RichText);
+    setWordWrap(true);
+    setAccessibleName(tr("Figures of the answer"));
+}
+
+void FiguresLine::show(const StoredMessage& message) {
+    setFont(m_theme.font(TextRole::Small));
+    setText(QStringLiteral("<span style='color:%1'>%2</span>")
+                .arg(m_theme.colours().muted.name(), figuresText(message, m_theme.colours())));
+    setToolTip(figuresInWords(message));
+    setAccessibleDescription(figuresInWords(message));
+}
+
+} // namespace ui

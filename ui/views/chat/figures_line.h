@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+#include "ui/theme/theme.h"
+
+#include <QLabel>
+
+namespace ui {
+
+/// The figures below an answer: speedup, tokens per second, time to the first token, M, acceptance
+/// with its denominator; for a plain answer the number of tokens. What was not measured is left
+/// out.
+class FiguresLine : public QLabel {
+    Q_OBJECT
+
+public:
+    explicit FiguresLine(const Theme& theme, QWidget* parent = nullptr);
+
+    void show(const StoredMessage& message);
+
+private:
+    const Theme& m_theme;
+};
+
+/// The same as rich text; nothing in it comes from a model or a file.
+QString figuresText(const StoredMessage& message, const Colours& colours);
+
+/// One sentence a figure, for the tool tip and screen readers.
+QString figuresInWords(const StoredMessage& message);
+
+/// Tokens by origin, as they are coloured: what the figures must equal.
+struct OriginCounts {
+    int accepted = 0; ///< first choices and siblings
+    int siblings = 0;
+    int bonus = 0;
+    int vanilla = 0;
+};
+
+OriginCounts countOrigins(const StoredMessage& message);
+
+} // namespace ui

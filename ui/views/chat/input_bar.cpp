@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/input_bar.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTextDocument>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr int kMostLines = 8;
+constexpr double kAmber = 0.75;
+constexpr double kRed = 0.90;
+
+} // namespace
+
+ContextGauge::ContextGauge(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme) {
+    setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+    setAccessibleName(tr("Context used"));
+    hide();
+}
+
+void ContextGauge::show(int used, int length) {
+    if (used == m_used && length == m_length)
+        return;
+    m_used = used;
+    m_length = length;
+    setVisible(length > 0);
+    setAccessibleDescription(words());
+    setToolTip(tr("Tokens of the conversation that the model sees, of those that fit."));
+    updateGeometry();
+    update();
+}
+
+QString ContextGauge::words() const {
+    const QLocale english(QLocale::English);
+    return tr("%1 / %2 context").arg(english.toString(m_used), english.toString(m_length));
+}
+
+QSize ContextGauge::sizeHint() const {
+    const QFontMetrics metrics(m_theme.font(TextRole::Figure));
+    return {m_theme.scaled(108) + metrics.horizontalAdvance(words()), m_theme.scaled(20)};
+}
+
+void ContextGauge::paintEvent(QPaintEvent*) {
+    const Colours& colours = m_theme.colours();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const double part = m_length > 0 ? std::min(1.0, static_cast<double>(m_used) / m_length) : 0.0;
+    const QColor level = part >= kRed     ? colours.error
+                         : part >= kAmber ? colours.warning
+                                          : colours.muted;
+    const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colours.hover);
+    painter.drawRoundedRect(bar, 2, 2);
+    painter.setBrush(level);
+    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
+    painter.setFont(m_theme.font(TextRole::Figure));
+    painter.setPen(part >= kRed ? colours.error : colours.muted);
+    painter.drawText(
+        rect().adjusted(m_theme.scaled(106), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, words());
+}
+
+InputBar::InputBar(const Theme& theme, QWidget* parent)
+    : QFrame(parent)
+    , m_theme(theme)
+    , m_text(new QPlainTextEdit(this))
+    , m_row(new QHBoxLayout)
+    , m_gauge(new ContextGauge(theme, this))
+    , m_send(new QPushButton(tr("Send"), this))
+    , m_stop(new QPushButton(tr("Stop"), this)) {
+    m_text->setAccessibleName(tr("Message"));
+    m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setTabChangesFocus(true);
+    m_text->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+    m_text->installEventFilter(this);
+    m_send->setAccessibleName(tr("Send the message"));
+    m_stop->setAccessibleName(tr("Stop the answer"));
+    m_stop->setToolTip(tr("Stop the answer (Esc)"));
+    m_stop->hide();
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(theme.scaled(12), theme.scaled(8), theme.scaled(8), theme.scaled(8));
+    rows->setSpacing(theme.scaled(6));
+    rows->addWidget(m_text);
+    m_row->setSpacing(theme.scaled(12));
+    m_row->addWidget(m_gauge);
+    m_row->addStretch();
+    m_row->addWidget(m_send);
+    m_row->addWidget(m_stop);
+    rows->addLayout(m_row);
+    connect(m_text, &QPlainTextEdit::textChanged, this, [this] {
+        fitHeight();
+        emit textChanged();
+    });
+    connect(m_send, &QPushButton::clicked, this, &InputBar::send);
+    connect(m_stop, &QPushButton::clicked, this, &InputBar::stopAsked);
+    connect(&theme, &Theme::changed, this, &InputBar::restyle);
+    setObstacle({});
+    restyle();
+}
+
+void InputBar::addControl(QWidget* control) {
+    m_row->insertWidget(m_row->indexOf(m_gauge), control);
+}
+
+QString InputBar::text() const { return m_text->toPlainText(); }
+
+void InputBar::setText(const QString& text) {
+    m_text->setPlainText(text);
+    m_text->moveCursor(QTextCursor::End);
+}
+
+void InputBar::setPlaceholder(const QString& text) { m_text->setPlaceholderText(text); }
+
+void InputBar::setAnswering(bool isAnswering) {
+    // The keyboard stays where the button was.
+    const bool hadFocus = m_send->hasFocus() || m_stop->hasFocus();
+    m_send->setVisible(!isAnswering);
+    m_stop->setVisible(isAnswering);
+    if (hadFocus)
+        m_text->setFocus();
+}
+
+void InputBar::setObstacle(const QString& reason) {
+    m_obstacle = reason;
+    m_send->setEnabled(reason.isEmpty());
+    m_send->setToolTip(reason.isEmpty() ? tr("Send the message (Enter)") : reason);
+}
+
+void InputBar::focusText() { m_text->setFocus(); }
+
+void InputBar::send() {
+    if (m_obstacle.isEmpty() && m_send->isVisibleTo(this))
+        emit sendAsked(text());
+}
+
+bool InputBar::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)
+        update();
+    if (watched != m_text || event->type() != QEvent::KeyPress)
+        return QFrame::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+    if (isEnter && !(key->modifiers() & Qt::ShiftModifier)) {
+        send();
+        return true;
+    }
+    if (key->key() == Qt::Key_Up && text().isEmpty() && !m_lastMessage.isEmpty()) {
+        setText(m_lastMessage);
+        return true;
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+void InputBar::fitHeight() {
+    const QFontMetrics metrics(m_text->font());
+    const int lines =
+        std::clamp(static_cast<int>(m_text->document()->size().height()), 1, kMostLines);
+    m_text->setFixedHeight(lines * metrics.lineSpacing() + m_theme.scaled(10));
+}
+
+void InputBar::restyle() {
+    m_text->setFont(m_theme.font(TextRole::Conversation));
+    m_text->setStyleSheet(
+        QStringLiteral("QPlainTextEdit { border: none; background: transparent; }"));
+    m_stop->setIcon(makeIcon(IconName::Stop, m_theme.colours().text, m_theme.colours().disabled));
+    m_stop->setStyleSheet(
+        QStringLiteral("border-color: %1; font-weight: 600;").arg(m_theme.colours().text.name()));
+    m_send->setProperty("kind", "primary");
+    fitHeight();
+    update();
+}
+
+void InputBar::paintEvent(QPaintEvent*) {
+    const Colours& colours = m_theme.colours();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const bool hasFocus = m_text->hasFocus();
+    painter.setPen(QPen(hasFocus ? colours.focus : colours.controlBorder, hasFocus ? 2 : 1));
+    painter.setBrush(colours.panel);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+}
+
+} // namespace ui

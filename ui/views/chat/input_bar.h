@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QFrame>
+
+class QHBoxLayout;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+
+namespace ui {
+
+/// How full the context is: a bar, amber from 75 %, red from 90 %, and the numbers.
+class ContextGauge : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ContextGauge(const Theme& theme, QWidget* parent = nullptr);
+
+    /// Tokens; a length of 0 hides it.
+    void show(int used, int length);
+
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QString words() const;
+
+    const Theme& m_theme;
+    int m_used = 0;
+    int m_length = 0;
+};
+
+/// Where the next message is written: grows with its lines, Enter sends, Shift+Enter begins a line,
+/// the up-arrow in an empty field brings the last message back. Stop stands where Send stood.
+class InputBar : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit InputBar(const Theme& theme, QWidget* parent = nullptr);
+
+    /// Stands at the left below the text, e.g. the decoder switch.
+    void addControl(QWidget* control);
+
+    ContextGauge& gauge() { return *m_gauge; }
+
+    QString text() const;
+    void setText(const QString& text);
+    void setPlaceholder(const QString& text);
+
+    /// Whether Send or Stop is shown.
+    void setAnswering(bool isAnswering);
+
+    /// Why nothing can be sent: the tip of a disabled Send; empty = it can.
+    void setObstacle(const QString& reason);
+
+    /// What the up-arrow brings back.
+    void setLastMessage(const QString& text) { m_lastMessage = text; }
+
+    void focusText();
+
+signals:
+    void sendAsked(const QString& text);
+    void stopAsked();
+    void textChanged();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void fitHeight();
+    void restyle();
+    void send();
+
+    const Theme& m_theme;
+    QPlainTextEdit* m_text;
+    QHBoxLayout* m_row;
+    ContextGauge* m_gauge;
+    QPushButton* m_send;
+    QPushButton* m_stop;
+    QString m_obstacle;
+    QString m_lastMessage;
+};
+
+} // namespace ui

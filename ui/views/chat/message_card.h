@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/icons/icons.h"
+#include "ui/store/chat_records.h"
+#include "ui/text/message_body.h"
+#include "ui/theme/theme.h"
+#include "ui/views/chat/figures_line.h"
+
+#include <QWidget>
+
+class QHBoxLayout;
+class QLabel;
+class QPlainTextEdit;
+class QToolButton;
+
+namespace ui {
+
+/// Where a message stands among the branches beside it.
+struct BranchPlace {
+    int index = 0; ///< from 0
+    int count = 1;
+    MessageId previous = 0; ///< 0 = none
+    MessageId next = 0;
+};
+
+/// One message of the conversation with its figures and what can be done with it.
+class MessageCard : public QWidget {
+    Q_OBJECT
+
+public:
+    MessageCard(const Theme& theme,
+                const StoredMessage& message,
+                const BranchPlace& place,
+                QWidget* parent = nullptr);
+
+    const StoredMessage& message() const { return m_message; }
+
+    MessageBody& body() { return *m_body; }
+
+    /// The message with more text and tokens at its end.
+    void grow(const StoredMessage& message);
+
+    /// The message as it will be.
+    void finish(const StoredMessage& message);
+
+    void setShowsOrigin(bool isShown);
+
+    /// While an answer is written nothing can be edited or asked again.
+    void setBusy(bool isBusy);
+
+    /// Text and ids of the token, for its details.
+    QString tokenText(int index) const;
+
+signals:
+    void copyAsked(qint64 id);
+    void regenerateAsked(qint64 id);
+    void branchAsked(qint64 id);
+    void editAsked(qint64 id, const QString& text);
+    void branchShown(qint64 id);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct ActionButton {
+        QToolButton* button;
+        IconName icon;
+    };
+
+    bool isUser() const { return m_message.role == MessageRole::User; }
+
+    void makeHeader(QHBoxLayout& row, const BranchPlace& place);
+    void makeActions(QHBoxLayout& row);
+    QToolButton* addAction(QHBoxLayout& row, IconName icon, const QString& name);
+    void beginEdit();
+    void endEdit(bool isKept);
+    void showState();
+    void restyle();
+
+    const Theme& m_theme;
+    StoredMessage m_message;
+    MessageBody* m_body;
+    QLabel* m_name;
+    QLabel* m_chip;
+    FiguresLine* m_figures;
+    QWidget* m_actionRow;
+    QPlainTextEdit* m_editor = nullptr;
+    QWidget* m_editorRow = nullptr;
+    std::vector<ActionButton> m_actions;
+    std::vector<QToolButton*> m_changing; ///< off while an answer is written
+};
+
+/// The marks that a body draws.
+std::vector<TokenMark> tokenMarks(const QList<TokenTrace>& tokens, qsizetype first = 0);
+
+} // namespace ui

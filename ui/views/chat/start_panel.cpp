@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/start_panel.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace ui {
+
+namespace {
+
+struct Example {
+    const char* prompt;
+    const char* kind;
+};
+
+constexpr std::array kExamples = {
+    Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old"),
+            QT_TRANSLATE_NOOP("ui::StartPanel", "chat")},
+    Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Write Python that merges two sorted lists"),
+            QT_TRANSLATE_NOOP("ui::StartPanel", "code")},
+    Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Tell a short story about a lighthouse keeper"),
+            QT_TRANSLATE_NOOP("ui::StartPanel", "story")}};
+
+} // namespace
+
+StartPanel::StartPanel(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_title(new QLabel(tr("What shall we write?"), this))
+    , m_sentence(new QLabel(this)) {
+    auto* rows = new QVBoxLayout(this);
+    rows->setSpacing(theme.scaled(8));
+    rows->addStretch(2);
+    rows->addWidget(m_title);
+    m_sentence->setWordWrap(true);
+    m_sentence->setTextFormat(Qt::PlainText);
+    rows->addWidget(m_sentence);
+    rows->addSpacing(theme.scaled(8));
+    for (const Example& example : kExamples) {
+        const QString prompt = tr(example.prompt);
+        auto* button = new QPushButton(this);
+        button->setAccessibleName(tr("Send: %1").arg(prompt));
+        auto* row = new QHBoxLayout(button);
+        row->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), 0);
+        auto* words = new QLabel(prompt, button);
+        auto* kind = new QLabel(tr(example.kind), button);
+        kind->setProperty("text", "small");
+        auto* arrow = new QLabel(button);
+        arrow->setObjectName(QStringLiteral("arrow"));
+        row->addWidget(words, 1);
+        row->addWidget(kind);
+        row->addWidget(arrow);
+        for (QLabel* label : {words, kind, arrow})
+            label->setAttribute(Qt::WA_TransparentForMouseEvents);
+        connect(button, &QPushButton::clicked, this, [this, prompt] { emit promptChosen(prompt); });
+        rows->addWidget(button);
+        m_examples << button;
+    }
+    rows->addStretch(3);
+    connect(&theme, &Theme::changed, this, &StartPanel::restyle);
+    restyle();
+}
+
+void StartPanel::setState(const QString& sentence, bool canSend) {
+    m_sentence->setText(sentence);
+    for (QPushButton* button : m_examples)
+        button->setEnabled(canSend);
+}
+
+void StartPanel::restyle() {
+    QFont title = m_theme.font(TextRole::Title);
+    title.setPixelSize(m_theme.scaled(20));
+    m_title->setFont(title);
+    m_sentence->setProperty("text", "muted");
+    for (QPushButton* button : m_examples) {
+        button->setFixedHeight(m_theme.scaled(40));
+        button->findChild<QLabel*>(QStringLiteral("arrow"))
+            ->setPixmap(iconPixmap(IconName::ChevronRight,
+                                   m_theme.colours().muted,
+                                   m_theme.scaled(16),
+                                   devicePixelRatioF()));
+    }
+}
+
+} // namespace ui

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/controls/parameters_view.h"
+
+#include "ui/icons/icons.h"
+#include "ui/shell/segmented_control.h"
+#include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/sampling_settings.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QRandomGenerator>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr quint32 kSeedsToDraw = 1'000'000'000;
+
+ViewInfo viewInfo() {
+    return {"parameters",
+            QObject::tr("Parameters"),
+            QObject::tr("The settings of the decoder and of sampling. Each says when a change of "
+                        "it acts; F1 explains the one at hand."),
+            Topic::Model | Topic::Decoder | Topic::Search};
+}
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+SettingValue valueIn(const SettingValues& values, const SettingInfo& setting) {
+    const auto found = values.find(setting.name);
+    return found == values.end() ? setting.initial : found->second;
+}
+
+QString changeText(const SettingInfo& setting, const SettingValue& value) {
+    return QObject::tr("%1 to %2").arg(settingTitle(setting).whole(), shownValue(setting, value));
+}
+
+} // namespace
+
+ParametersView::ParametersView(const ViewContext& viewContext,
+                               const PresetFolders& folders,
+                               QWidget* parent)
+    : View(viewContext, viewInfo(), parent)
+    , m_shelf(folders.bundled, folders.own)
+    , m_pending(viewContext.bridge, viewContext.undoStack) {
+    build();
+    connect(m_form, &SettingsForm::edited, this, &ParametersView::changeSetting);
+    connect(m_sampling, &SettingsForm::edited, this, &ParametersView::changeSampling);
+    connect(m_presets, &PresetBar::applyWanted, this, &ParametersView::applyPreset);
+    connect(m_presets, &PresetBar::referenceChanged, this, &ParametersView::showValues);
+    connect(&m_pending, &PendingChanges::refused, this, &ParametersView::showRefused);
+    connect(m_decoderBox, &QComboBox::activated, this, [this](int index) {
+        chooseDecoder(m_decoderBox->itemData(index).toString().toStdString());
+    });
+    connect(m_useSwift, &QPushButton::clicked, this, [this] { chooseDecoder("swift"); });
+    connect(&theme(), &Theme::changed, this, &ParametersView::adoptTheme);
+    adoptTheme();
+    refreshView(info().topics);
+}
+
+void ParametersView::build() {
+    auto* page = new QWidget;
+    page->setProperty("ground", "panel");
+    m_presets = new PresetBar(theme(), m_shelf, page);
+    m_form = new SettingsForm(theme(), page);
+    m_empty = plainLabel(page);
+    m_empty->setContentsMargins(12, 12, 12, 4);
+    m_useSwift = new QPushButton(tr("Use SWIFT"), page);
+    auto* emptyRow = new QHBoxLayout;
+    emptyRow->setContentsMargins(12, 0, 12, 8);
+    emptyRow->addWidget(m_useSwift);
+    emptyRow->addStretch(1);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 8, 0, 8);
+    column->setSpacing(0);
+    column->addWidget(makeDecoderPart());
+    column->addSpacing(6);
+    column->addWidget(m_presets);
+    column->addSpacing(4);
+    column->addWidget(m_form);
+    column->addWidget(m_empty);
+    column->addLayout(emptyRow);
+    column->addWidget(makeSamplingPart());
+    column->addStretch(1);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(page);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(scroll);
+}
+
+QWidget* ParametersView::makeDecoderPart() {
+    auto* part = new QWidget;
+    m_decoderBox = new QComboBox(part);
+    m_decoderBox->setObjectName("decoders");
+    m_decoderBox->setAccessibleName(tr("Decoder"));
+    m_decoderBox->setFocusPolicy(Qt::StrongFocus);
+    m_decoderBox->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_decoderBox->setMinimumContentsLength(6);
+    m_summary = plainLabel(part);
+    m_summary->setObjectName("summary");
+    auto* row = new QHBoxLayout;
+    row->setSpacing(4);
+    row->addWidget(m_decoderBox, 1);
+    row->addWidget(makeLevels());
+    auto* column = new QVBoxLayout(part);
+    column->setContentsMargins(12, 0, 8, 0);
+    column->setSpacing(4);
+    column->addLayout(row);
+    column->addWidget(m_summary);
+    return part;
+}
+
+QWidget* ParametersView::makeSamplingPart() {
+    auto* part = new QWidget;
+    m_samplingTitle = new QLabel(tr("Sampling"), part);
+    m_samplingTitle->setContentsMargins(12, 12, 12, 0);
+    m_sampling = new SettingsForm(theme(), part);
+    m_sampling->setSettings(samplingSettings());
+    m_sampling->setSimple(false);
+    auto* dice = new QToolButton(part);
+    dice->setObjectName("dice");
+    dice->setAccessibleName(tr("Draw another seed"));
+    dice->setToolTip(dice->accessibleName());
+    SettingRow* seed = m_sampling->row("seed");
+    seed->addButton(dice);
+    connect(dice, &QToolButton::clicked, this, [this, seed] {
+        changeSampling(seed,
+                       static_cast<double>(QRandomGenerator::global()->bounded(kSeedsToDraw)));
+    });
+    auto* column = new QVBoxLayout(part);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_samplingTitle);
+    column->addWidget(m_sampling);
+    return part;
+}
+
+void ParametersView::adoptTheme() {
+    const int size = theme().scaled(16);
+    const Colours& colours = theme().colours();
+    for (const auto& [name, icon] :
+         {std::pair("dice", IconName::Dice), std::pair("explain", IconName::Help)}) {
+        auto* button = findChild<QToolButton*>(name);
+        button->setIconSize({size, size});
+        button->setIcon(makeIcon(icon, colours.muted, colours.disabled));
+    }
+    m_samplingTitle->setFont(theme().font(TextRole::DockTitle));
+    m_decoderBox->setFont(theme().font(TextRole::Small));
+    m_summary->setFont(theme().font(TextRole::Tiny));
+    for (QLabel* label : {m_summary, m_empty}) {
+        QPalette palette = label->palette();
+        palette.setColor(QPalette::WindowText, colours.muted);
+        label->setPalette(palette);
+    }
+}
+
+/// "Simple | All" and "?": in the view, because a dock's title drops its legend when it is narrow.
+QWidget* ParametersView::makeLevels() {
+    auto* part = new QWidget;
+    m_levels = new SegmentedControl(theme(), tr("Settings shown"), part);
+    m_levels->setSegments({tr("Simple"), tr("All")});
+    m_levels->setCurrentIndex(0);
+    connect(
+        m_levels, &SegmentedControl::chosen, this, [this](int index) { setSimple(index == 0); });
+    auto* explain = new QToolButton(part);
+    explain->setObjectName("explain");
+    explain->setCheckable(true);
+    explain->setAccessibleName(tr("Explain the settings in place"));
+    explain->setToolTip(tr("Explain the settings in place; F1 explains only the one at hand"));
+    connect(explain, &QToolButton::toggled, this, [this](bool isOn) {
+        m_form->setHelpShown(isOn);
+        m_sampling->setHelpShown(isOn);
+    });
+    auto* row = new QHBoxLayout(part);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    row->addWidget(m_levels);
+    row->addWidget(explain);
+    return part;
+}
+
+FigureTable ParametersView::table() const {
+    FigureTable made{{tr("Setting"), m_presets->referenceName(), tr("Now"), tr("Acts")}, {}};
+    for (const SettingRow* row : m_form->rows()) {
+        const SettingInfo& setting = row->setting();
+        made.rows.push_back({settingTitle(setting).whole(),
+                             shownValue(setting, valueIn(m_presets->reference(), setting)),
+                             shownValue(setting, valueIn(store().settings(), setting)),
+                             effectText(setting.effect)});
+    }
+    return made;
+}
+
+void ParametersView::setSimple(bool isSimple) {
+    m_form->setSimple(isSimple);
+    m_levels->setCurrentIndex(isSimple ? 0 : 1);
+    showDecoder();
+}
+
+void ParametersView::refreshView(Topics changed) {
+    if (changed & (Topic::Model | Topic::Decoder)) {
+        showDecoders();
+        showDecoder();
+        showValues();
+    }
+    showNotes();
+}
+
+void ParametersView::showDecoders() {
+    std::vector<DecoderInfo> known;
+    if (store().model() != nullptr)
+        known = store().model()->decoders;
+    else if (store().decoder() != nullptr)
+        known = {*store().decoder()};
+    m_decoderBox->clear();
+    for (const DecoderInfo& decoder : known) {
+        m_decoderBox->addItem(QString::fromStdString(decoder.title),
+                              QString::fromStdString(decoder.name));
+        m_decoderBox->setItemData(m_decoderBox->count() - 1,
+                                  QString::fromStdString(decoder.summary).toHtmlEscaped(),
+                                  Qt::ToolTipRole);
+    }
+    m_decoderBox->setEnabled(!known.empty());
+}
+
+void ParametersView::showDecoder() {
+    const DecoderInfo* decoder = store().decoder();
+    const bool hasRows = decoder != nullptr && !decoder->settings.empty();
+    m_presets->setVisible(hasRows);
+    m_form->setVisible(hasRows);
+    m_empty->setVisible(!hasRows);
+    m_useSwift->setVisible(decoder != nullptr && !hasRows && m_decoderBox->findData("swift") >= 0);
+    m_summary->setVisible(decoder != nullptr && !m_form->isSimple());
+    if (decoder == nullptr) {
+        m_empty->setText(tr("Open a model to see what can be set."));
+        return;
+    }
+    const QString title = QString::fromStdString(decoder->title);
+    m_empty->setText(
+        tr("%1 has nothing to set: it is what the others are compared with.").arg(title));
+    m_summary->setText(QString::fromStdString(
+        decoder->source.empty() ? decoder->summary : decoder->summary + ' ' + decoder->source));
+    m_decoderBox->setCurrentIndex(m_decoderBox->findData(QString::fromStdString(decoder->name)));
+    m_decoderBox->setToolTip(m_summary->text().toHtmlEscaped());
+    if (m_hasDecoder && m_decoderName == decoder->name)
+        return;
+    m_hasDecoder = true;
+    m_decoderName = decoder->name;
+    m_form->setSettings(decoder->settings);
+    m_presets->setDecoder(*decoder, store().settings());
+}
+
+void ParametersView::showValues() {
+    m_sampling->setValues(valuesOf(store().sampling()));
+    if (!m_hasDecoder)
+        return;
+    m_presets->setSettings(store().settings());
+    m_form->setReference(m_presets->reference(), m_presets->referenceName());
+    m_form->setValues(store().settings());
+    m_presets->setDifferences(m_form->differences());
+}
+
+void ParametersView::showNotes() {
+    for (SettingRow* row : m_form->rows())
+        row->setNote(settingNote(store(), row->setting().name));
+}
+
+/// A profile sets others too, so the way back is all that was set.
+void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
+    const SettingInfo& setting = row->setting();
+    RunChange change;
+    change.text = changeText(setting, value);
+    change.setting = setting.name;
+    change.visit = row->visit();
+    change.after = ChangeSettings{{{setting.name, value}}};
+    change.before = setting.name == "profile"
+                        ? ChangeSettings{store().settings()}
+                        : ChangeSettings{{{setting.name, valueIn(store().settings(), setting)}}};
+    request(std::move(change));
+}
+
+void ParametersView::changeSampling(SettingRow* row, const SettingValue& value) {
+    RunChange change;
+    change.text = changeText(row->setting(), value);
+    change.setting = row->setting().name;
+    change.visit = row->visit();
+    change.before = ChangeSampling{store().sampling()};
+    change.after = ChangeSampling{samplingOf({{row->setting().name, value}}, store().sampling())};
+    request(std::move(change));
+}
+
+void ParametersView::applyPreset(const SettingValues& values, const QString& name) {
+    RunChange change;
+    change.text = tr("preset %1").arg(name);
+    change.before = ChangeSettings{store().settings()};
+    change.after = ChangeSettings{values};
+    request(std::move(change));
+}
+
+void ParametersView::chooseDecoder(const std::string& name) {
+    const DecoderInfo* present = store().decoder();
+    if (present != nullptr && present->name == name)
+        return;
+    RunChange change;
+    change.text = tr("decoder %1").arg(QString::fromStdString(name));
+    change.before = present != nullptr ? ChooseDecoder{present->name, store().settings()}
+                                       : ChooseDecoder{"vanilla"};
+    change.after = ChooseDecoder{name, startingSettings(store(), name)};
+    request(std::move(change));
+}
+
+void ParametersView::request(RunChange change) {
+    RunChange asked = change;
+    if (!m_pending.request(std::move(change)))
+        showRefused(asked,
+                    {ErrorCode::Unsupported,
+                     tr("A recording is shown: nothing can be changed in it.").toStdString(),
+                     tr("Open a model to try this setting.").toStdString()});
+}
+
+void ParametersView::showRefused(const RunChange& change, const Error& error) {
+    refreshView(info().topics); // back to what is set
+    const QString sentence = QString::fromStdString(
+        error.hint.empty() ? error.message : error.message + ' ' + error.hint);
+    const bool isSampling = std::holds_alternative<ChangeSampling>(change.after);
+    SettingRow* row = (isSampling ? m_sampling : m_form)->row(change.setting);
+    if (row != nullptr)
+        row->setProblem(sentence);
+    else
+        m_presets->setProblem(sentence);
+}
+
+/// Being put into another window takes fonts and colours back.
+void ParametersView::showEvent(QShowEvent* event) {
+    View::showEvent(event);
+    adoptTheme();
+}
+
+} // namespace ui

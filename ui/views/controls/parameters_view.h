@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+#include "ui/views/controls/pending_changes.h"
+#include "ui/views/controls/preset_bar.h"
+#include "ui/views/controls/settings_form.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+
+namespace ui {
+
+class SegmentedControl;
+
+/// Where presets lie.
+struct PresetFolders {
+    QString bundled; ///< share/swift-studio/presets
+    QString own;     ///< the user's
+};
+
+/// The dock "Parameters": decoder, presets, the decoder's settings and sampling. What is shown is
+/// what the engine said last; what the user changes is sent when it is let go, can be undone once
+/// the engine took it, and goes back when it was refused. Thread: UI.
+class ParametersView : public View {
+    Q_OBJECT
+
+public:
+    ParametersView(const ViewContext& context,
+                   const PresetFolders& folders,
+                   QWidget* parent = nullptr);
+
+    /// Setting, preset's value, present value, when a change acts.
+    FigureTable table() const override;
+
+    SettingsForm& form() const { return *m_form; }
+
+    SettingsForm& sampling() const { return *m_sampling; }
+
+    PresetBar& presets() const { return *m_presets; }
+
+    void setSimple(bool isSimple);
+
+protected:
+    void refreshView(Topics changed) override;
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void build();
+    QWidget* makeDecoderPart();
+    QWidget* makeLevels();
+    QWidget* makeSamplingPart();
+    void adoptTheme();
+    void showDecoders();
+    void showDecoder();
+    void showValues();
+    void showNotes();
+    void changeSetting(SettingRow* row, const engine::SettingValue& value);
+    void changeSampling(SettingRow* row, const engine::SettingValue& value);
+    void applyPreset(const engine::SettingValues& values, const QString& name);
+    void chooseDecoder(const std::string& name);
+    void request(RunChange change);
+    void showRefused(const RunChange& change, const engine::Error& error);
+
+    PresetShelf m_shelf;
+    PendingChanges m_pending;
+    std::string m_decoderName;
+    bool m_hasDecoder = false;
+    QComboBox* m_decoderBox = nullptr;
+    SegmentedControl* m_levels = nullptr;
+    QLabel* m_summary = nullptr;
+    PresetBar* m_presets = nullptr;
+    SettingsForm* m_form = nullptr;
+    QLabel* m_empty = nullptr;
+    QPushButton* m_useSwift = nullptr;
+    QLabel* m_samplingTitle = nullptr;
+    SettingsForm* m_sampling = nullptr;
+};
+
+} // namespace ui

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/controls/pending_changes.h"
+
+#include <QUndoCommand>
+#include <QUndoStack>
+
+#include <algorithm>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kMergeId = 0x52554E; // any number that no other command of the window has
+
+class UndoChange : public QUndoCommand {
+public:
+    UndoChange(EngineBridge& bridge, RunChange change)
+        : QUndoCommand(change.text)
+        , m_bridge(bridge)
+        , m_change(std::move(change)) {}
+
+    void undo() override { m_bridge.send(m_change.before); }
+
+    void redo() override {
+        if (!m_isDone)
+            m_bridge.send(m_change.after);
+        m_isDone = false;
+    }
+
+    int id() const override { return kMergeId; }
+
+    bool mergeWith(const QUndoCommand* other) override {
+        const RunChange& later = static_cast<const UndoChange*>(other)->m_change;
+        if (m_change.setting.empty() || later.setting != m_change.setting ||
+            later.visit != m_change.visit)
+            return false;
+        m_change.after = later.after;
+        setText(later.text);
+        return true;
+    }
+
+private:
+    EngineBridge& m_bridge;
+    RunChange m_change;
+    bool m_isDone = true; // the engine did it before the command was made
+};
+
+std::string_view taskOf(const EngineCommand& command) {
+    if (std::holds_alternative<ChangeSettings>(command))
+        return "change_settings";
+    if (std::holds_alternative<ChangeSampling>(command))
+        return "change_sampling";
+    return "choose_decoder";
+}
+
+bool isConfirmedBy(const EngineCommand& command, const EngineEvent& event) {
+    if (const auto* wanted = std::get_if<ChangeSettings>(&command)) {
+        const auto* changed = event.as<SettingsChanged>();
+        return changed != nullptr &&
+               std::all_of(wanted->values.begin(), wanted->values.end(), [&](const auto& value) {
+                   const auto found = changed->settings.find(value.first);
+                   return found != changed->settings.end() && found->second == value.second;
+               });
+    }
+    if (const auto* wanted = std::get_if<ChangeSampling>(&command)) {
+        const auto* changed = event.as<SamplingChanged>();
+        return changed != nullptr && changed->sampling == wanted->sampling;
+    }
+    const auto* wanted = std::get_if<ChooseDecoder>(&command);
+    const auto* chosen = event.as<DecoderChosen>();
+    return wanted != nullptr && chosen != nullptr && chosen->info.name == wanted->name;
+}
+
+} // namespace
+
+PendingChanges::PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObject* parent)
+    : QObject(parent)
+    , m_bridge(bridge)
+    , m_undoStack(undoStack) {
+    connect(&bridge, &EngineBridge::eventCame, this, &PendingChanges::apply);
+}
+
+bool PendingChanges::request(RunChange change) {
+    if (!m_bridge.send(change.after))
+        return false;
+    m_waiting.push_back(std::move(change));
+    return true;
+}
+
+void PendingChanges::apply(const EngineEvent& event) {
+    if (const auto* failed = event.as<EngineFailed>()) {
+        refuse(*failed);
+        return;
+    }
+    for (std::size_t i = 0; i < m_waiting.size(); ++i)
+        if (isConfirmedBy(m_waiting[i].after, event)) {
+            take(i);
+            return;
+        }
+}
+
+void PendingChanges::take(std::size_t index) {
+    RunChange change = std::move(m_waiting[index]);
+    m_waiting.erase(m_waiting.begin() + static_cast<std::ptrdiff_t>(index));
+    m_undoStack.push(new UndoChange(m_bridge, std::move(change)));
+}
+
+/// Commands are worked on in order, so the oldest of its kind is meant.
+void PendingChanges::refuse(const EngineFailed& failed) {
+    const auto meant = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const auto& change) {
+        return taskOf(change.after) == failed.task;
+    });
+    if (meant == m_waiting.end())
+        return;
+    const RunChange change = std::move(*meant);
+    m_waiting.erase(meant);
+    emit refused(change, failed.error);
+}
+
+} // namespace ui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_command.h"
+#include "ui/bridge/engine_bridge.h"
+
+#include <QObject>
+#include <QString>
+
+#include <deque>
+#include <string>
+
+class QUndoStack;
+
+namespace ui {
+
+/// Something to change about the run, and the way back. ChangeSettings, ChangeSampling or
+/// ChooseDecoder on both sides. A plain value.
+struct RunChange {
+    QString text; ///< for the undo menu: "skip ratio r to 0.50"
+    engine::EngineCommand before;
+    engine::EngineCommand after;
+    std::string setting; ///< the one that was edited; empty = several
+    int visit = 0;       ///< changes of one setting and one visit are one to undo
+};
+
+/// Sends changes and waits for the engine's word: what it took can be undone from then on, what it
+/// refused never was. Thread: UI.
+class PendingChanges : public QObject {
+    Q_OBJECT
+
+public:
+    PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObject* parent = nullptr);
+
+    /// False when the engine takes no commands (a recording is shown); then nothing happens.
+    bool request(RunChange change);
+
+    bool isEmpty() const { return m_waiting.empty(); }
+
+signals:
+    void refused(const ui::RunChange& change, const engine::Error& error);
+
+private:
+    void apply(const engine::EngineEvent& event);
+    void take(std::size_t index);
+    void refuse(const engine::EngineFailed& failed);
+
+    EngineBridge& m_bridge;
+    QUndoStack& m_undoStack;
+    std::deque<RunChange> m_waiting;
+};
+
+} // namespace ui

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/session/engine_command.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <string>
+#include <vector>
+
+namespace ui {
+
+/// Named settings of a decoder, kept in a JSON file:
+/// {"format": "swift-studio-preset", "version": 1, "name": "...", "meaning": "...",
+///  "decoder": "swift", "values": {"r": 0.45, "rescore": false, "start": "uniform"}}.
+/// What `values` leaves out has its default. A plain value.
+struct Preset {
+    QString name;
+    QString meaning; ///< one sentence; may be empty
+    std::string decoder;
+    engine::SettingValues values;
+    QString path;       ///< of its file; empty = not kept
+    bool isOwn = false; ///< made by the user: can be deleted
+};
+
+/// Errors: NotFound, Io, CorruptFile, naming the file and the place or the member in it.
+engine::Result<Preset> readPreset(const QString& path);
+
+/// The presets of two folders: those that came with the program and the user's own. Thread: UI.
+class PresetShelf {
+public:
+    /// Reads both folders; `ownFolder` is made when something is saved there.
+    PresetShelf(QString bundledFolder, QString ownFolder);
+
+    /// Reads both folders anew.
+    void reload();
+
+    /// Bundled ones first, each kind by name.
+    const std::vector<Preset>& presets() const { return m_presets; }
+
+    /// One sentence for each file that was passed over.
+    const QStringList& problems() const { return m_problems; }
+
+    /// Keeps it among the user's own, in place of an own one of the same name. Errors: InvalidInput
+    /// for an empty name, Io.
+    engine::Result<void> save(Preset preset);
+
+    /// Errors: InvalidInput for one that is not the user's own, Io.
+    engine::Result<void> remove(const Preset& preset);
+
+private:
+    void readFolder(const QString& folder, bool isOwn);
+
+    QString m_bundledFolder;
+    QString m_ownFolder;
+    std::vector<Preset> m_presets;
+    QStringList m_problems;
+};
+
+} // namespace ui

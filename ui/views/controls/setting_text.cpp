@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/controls/setting_text.h"
+
+#include <QCoreApplication>
+
+#include <array>
+#include <cmath>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+QString say(const char* text) { return QCoreApplication::translate("ui::SettingText", text); }
+
+struct Help {
+    const char* setting;
+    const char* text;
+};
+
+// By name: decoders that use the same word mean the same thing by it. Others have their meaning.
+constexpr std::array<Help, 13> kHelp = {{
+    {"r",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "How much of the model a draft leaves out. More skipping makes a draft "
+                       "cheaper and more often wrong. The first and the last layer always run; "
+                       "the text that is written stays the same.")},
+    {"gamma",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "The first \u03b3 tokens of an answer are the exam paper: a candidate's "
+                       "score is the share of them that it would have written itself. In the "
+                       "paper's Table 9 acceptance stops rising at 32, and a trial costs more the "
+                       "longer the window is.")},
+    {"epsilon",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "A draft ends as soon as its best guess is less probable than this. Higher "
+                       "is careful: short drafts, rarely wrong. Lower is bold. The paper gives no "
+                       "number; the authors' code uses 0.8.")},
+    {"beta",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "Every \u03b2-th trial is chosen by Bayesian optimisation, the others by "
+                       "chance. 1 = every trial.")},
+    {"S",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "The search ends after so many trials at the latest. 0 keeps the start "
+                       "set.")},
+    {"stop_score",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "The search ends when a skip set scores better than this, or when patience "
+                       "or S runs out, whichever comes first.")},
+    {"patience",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "The search ends after so many trials in a row without a better set.")},
+    {"max_draft",
+     QT_TRANSLATE_NOOP("ui::SettingText", "A draft is never longer than this, however sure.")},
+    {"siblings",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "How many alternatives of a drafted token are checked along with it: few "
+                       "when the draft is sure, more when it is not. The paper has 1,3,5,10; "
+                       "\u201cpublished\u201d is what the authors' code does.")},
+    {"temperature",
+     QT_TRANSLATE_NOOP(
+         "ui::SettingText",
+         "0 always takes the most probable token. Higher values choose more freely.")},
+    {"top_p",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "Only the most probable tokens that together reach this share can be "
+                       "chosen. 1 = all of them.")},
+    {"top_k",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "Only so many of the most probable tokens can be chosen. 0 = all.")},
+    {"seed",
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "The same seed, prompt and settings give the same answer again. It has no "
+                       "effect at temperature 0.")},
+}};
+
+const Help* helpOf(const std::string& setting) {
+    for (const Help& help : kHelp)
+        if (setting == help.setting)
+            return &help;
+    return nullptr;
+}
+
+/// A letter of a paper: the setting's own name, or Greek with at most an index.
+bool isSymbol(const QString& word, const QString& settingName) {
+    if (word == settingName)
+        return word.size() == 1;
+    return !word.isEmpty() && word.size() <= 2 && word.front().script() == QChar::Script_Greek;
+}
+
+const double* numberIn(const SettingValues& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : std::get_if<double>(&found->second);
+}
+
+const std::string* textIn(const SettingValues& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+}
+
+/// Decoders differ in which layers their skip sets never name.
+QString ratioNote(const RunStore& store) {
+    const double* ratio = numberIn(store.settings(), "r");
+    if (ratio == nullptr || store.model() == nullptr || store.decoder() == nullptr)
+        return {};
+    const int all = store.model()->model.layerCount;
+    int layers = 0;
+    for (int layer = 0; layer < all; ++layer)
+        layers += store.decoder()->isLocked(layer, all) ? 0 : 1;
+    const bool areEndsLocked = layers < all;
+    if (layers <= 0)
+        return {};
+    const std::string* budget = textIn(store.settings(), "budget");
+    if (budget != nullptr && *budget == "bytes")
+        return say("%1 % of the bytes of %2 inner sublayers; ends stay locked")
+            .arg(std::lround(*ratio * 100))
+            .arg(2 * layers);
+    const int skipped = static_cast<int>(std::floor(2 * layers * *ratio + 1e-9));
+    return (areEndsLocked ? say("%1 of %2 inner sublayers; ends stay locked")
+                          : say("%1 of %2 sublayers"))
+        .arg(skipped)
+        .arg(2 * layers);
+}
+
+/// Why a search that has ended did.
+QString searchNote(const RunStore& store) {
+    const std::vector<TrialPoint>& trials = store.search().trials();
+    if (trials.empty() || store.phase() != DecoderPhase::Accelerate)
+        return {};
+    const QString best = QString::number(trials.back().best, 'f', 2);
+    return say("stopped at %1 with score %2").arg(trials.back().place).arg(best);
+}
+
+} // namespace
+
+SettingTitle settingTitle(const SettingInfo& setting) {
+    const QString title = QString::fromStdString(setting.title).simplified();
+    const QString last = title.section(QLatin1Char(' '), -1);
+    const QString before = title.chopped(last.size()).trimmed();
+    if (!before.isEmpty() && isSymbol(last, QString::fromStdString(setting.name)))
+        return {last, before};
+    return {{}, title.isEmpty() ? QString::fromStdString(setting.name) : title};
+}
+
+QString effectText(SettingEffect effect) {
+    switch (effect) {
+    case SettingEffect::NextStep:
+        return say("live");
+    case SettingEffect::NextTrial:
+        return say("next trial");
+    case SettingEffect::NextAnswer:
+        return say("next answer");
+    case SettingEffect::NewSearch:
+        return say("new search");
+    }
+    return {};
+}
+
+QString effectSentence(SettingEffect effect) {
+    switch (effect) {
+    case SettingEffect::NextStep:
+        return say("A change acts from the next step on.");
+    case SettingEffect::NextTrial:
+        return say("A change acts from the next trial of the search on.");
+    case SettingEffect::NextAnswer:
+        return say("A change acts from the next answer on.");
+    case SettingEffect::NewSearch:
+        return say("A change begins the search anew.");
+    }
+    return {};
+}
+
+QString settingHelp(const SettingInfo& setting) {
+    const Help* help = helpOf(setting.name);
+    QString text = help != nullptr ? say(help->text) : QString::fromStdString(setting.meaning);
+    if (setting.kind == SettingKind::Number || setting.kind == SettingKind::Integer) {
+        const QString range = QString::fromStdString(settingRange(setting));
+        const QString unit = QString::fromStdString(setting.unit);
+        text += QLatin1Char(' ') + (unit.isEmpty() ? say("Range: %1.").arg(range)
+                                                   : say("Range: %1 %2.").arg(range, unit));
+    }
+    return text + QLatin1Char(' ') + effectSentence(setting.effect);
+}
+
+QString settingNote(const RunStore& store, const std::string& setting) {
+    if (setting == "r")
+        return ratioNote(store);
+    if (setting == "S")
+        return searchNote(store);
+    return {};
+}
+
+QString shownValue(const SettingInfo& setting, const SettingValue& value) {
+    const QString text = QString::fromStdString(settingText(setting, value));
+    return text.isEmpty() ? say("(empty)") : text;
+}
+
+} // namespace ui

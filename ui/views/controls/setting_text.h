@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/run_store.h"
+
+#include <QString>
+
+namespace ui {
+
+/// A setting's title in two parts, as the form shows it: "r" and "Skip ratio".
+struct SettingTitle {
+    QString symbol; ///< empty = none
+    QString name;
+
+    /// For screen readers and lists: "Skip ratio r".
+    QString whole() const { return symbol.isEmpty() ? name : name + QLatin1Char(' ') + symbol; }
+};
+
+SettingTitle settingTitle(const engine::SettingInfo& setting);
+
+/// When a change acts: "live", "next trial", "next answer", "new search".
+QString effectText(engine::SettingEffect effect);
+
+/// The same as a sentence.
+QString effectSentence(engine::SettingEffect effect);
+
+/// Plain words for someone who has not read the paper: what it does, what to expect of more and
+/// less of it, its range, when a change acts. Plain text.
+QString settingHelp(const engine::SettingInfo& setting);
+
+/// What this value means on the model at hand or in this run, "25 of 56 inner sublayers; ends stay
+/// locked". Empty where there is nothing to say.
+QString settingNote(const RunStore& store, const std::string& setting);
+
+/// The value as a person reads it: "0.45", "on".
+QString shownValue(const engine::SettingInfo& setting, const engine::SettingValue& value);
+
+} // namespace ui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/draft_tree/draft_tree_view.h"
+
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+
+// How a comb is painted.
+
+namespace ui {
+
+namespace {
+
+constexpr int kMostRowsHigh = 64;
+
+/// ".98", "1.0": as the figures of the literature are written.
+QString shareText(double probability) {
+    const QString text = QString::number(probability, 'f', 2);
+    return text.startsWith(QLatin1String("0.")) ? text.mid(1) : QStringLiteral("1.0");
+}
+
+} // namespace
+
+CombPicture::CombPicture(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme) {
+    setAccessibleName(tr("Draft tree"));
+}
+
+void CombPicture::show(DraftComb comb) {
+    if (comb.rows.size() != m_comb.rows.size())
+        updateGeometry();
+    m_comb = std::move(comb);
+    update();
+}
+
+void CombPicture::setEpsilon(std::optional<double> epsilon) { m_epsilon = epsilon; }
+
+QSize CombPicture::sizeHint() const {
+    const int rows = std::min(static_cast<int>(m_comb.rows.size()), kMostRowsHigh);
+    return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(24)};
+}
+
+/// Row 0 is the root; the words of the columns stand above it.
+int CombPicture::rowTop(int row) const { return m_theme.scaled(30) + row * m_theme.scaled(32); }
+
+CombPicture::Columns CombPicture::columns() const {
+    Columns columns;
+    columns.depthX = m_theme.scaled(12);
+    columns.choiceX = m_theme.scaled(52);
+    columns.choiceWidth = std::clamp(width() * 3 / 10, m_theme.scaled(76), m_theme.scaled(130));
+    columns.alternativeX = columns.choiceX + columns.choiceWidth + m_theme.scaled(20);
+    columns.right = width() - m_theme.scaled(12);
+    return columns;
+}
+
+void CombPicture::paintEvent(QPaintEvent*) {
+    const Colours& colours = m_theme.colours();
+    const Columns place = columns();
+    QPainter painter(this);
+    painter.fillRect(rect(), colours.panel);
+    painter.setFont(m_theme.font(TextRole::Small));
+    painter.setPen(colours.muted);
+    const QRect words(0, m_theme.scaled(6), place.right, m_theme.scaled(20));
+    painter.drawText(words.adjusted(place.depthX, 0, 0, 0), Qt::AlignVCenter, tr("depth"));
+    painter.drawText(words.adjusted(place.choiceX, 0, 0, 0), Qt::AlignVCenter, tr("first choice"));
+    painter.drawText(
+        words.adjusted(place.alternativeX, 0, 0, 0), Qt::AlignVCenter, tr("alternatives"));
+    painter.drawText(words, Qt::AlignVCenter | Qt::AlignRight, QStringLiteral("k"));
+    const int boxHeight = m_theme.scaled(23);
+    const QRect root(place.choiceX, rowTop(0), place.choiceWidth, boxHeight);
+    painter.drawText(QRect(place.depthX, rowTop(0), m_theme.scaled(30), boxHeight),
+                     Qt::AlignVCenter,
+                     QStringLiteral("0"));
+    CombNode rootNode;
+    rootNode.text = m_comb.rootText.isEmpty() ? tr("prompt") : m_comb.rootText;
+    paintBox(painter, root, rootNode, Look::Root);
+    for (const CombRow& row : m_comb.rows)
+        paintRow(painter, row, place);
+    if (!m_comb.rows.empty())
+        paintEnd(painter, place);
+}
+
+void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns& place) {
+    const Colours& colours = m_theme.colours();
+    const int top = rowTop(row.depth);
+    const int boxHeight = m_theme.scaled(23);
+    const QRect box(place.choiceX, top, place.choiceWidth, boxHeight);
+    const int stem = box.x() + m_theme.scaled(14);
+    const int elbow = top - m_theme.scaled(5);
+    painter.setPen(colours.muted);
+    painter.setFont(m_theme.font(TextRole::Figure));
+    painter.drawText(QRect(place.depthX, top, m_theme.scaled(30), boxHeight),
+                     Qt::AlignVCenter,
+                     QString::number(row.depth));
+    painter.drawText(QRect(0, top, place.right, boxHeight),
+                     Qt::AlignVCenter | Qt::AlignRight,
+                     QString::number(row.choices));
+    if (row.firstChoice.index >= 0) {
+        painter.setPen(QPen(row.firstChoice.isAccepted ? colours.acceptedLine : colours.border,
+                            row.firstChoice.isAccepted ? m_theme.scaled(3) : 1));
+        painter.drawLine(stem, top - (m_theme.scaled(32) - boxHeight), stem, top);
+        paintBox(painter,
+                 box,
+                 row.firstChoice,
+                 row.firstChoice.isAccepted ? Look::Accepted : Look::Rejected);
+    }
+    if (row.alternatives.empty()) {
+        painter.setFont(m_theme.font(TextRole::Small));
+        painter.setPen(colours.muted);
+        painter.drawText(QRect(place.alternativeX, top, place.right, boxHeight),
+                         Qt::AlignVCenter,
+                         row.firstChoice.index >= 0 ? tr("none needed") : QString());
+        return;
+    }
+    painter.setPen(colours.border);
+    painter.drawLine(stem, elbow, place.alternativeX + m_theme.scaled(12), elbow);
+    const int accepted = paintAlternatives(painter, row, top, place);
+    if (accepted > 0) {
+        painter.setPen(QPen(colours.acceptedLine, m_theme.scaled(3)));
+        painter.drawLine(stem, elbow, accepted, elbow);
+        painter.drawLine(accepted, elbow, accepted, top);
+        painter.drawLine(stem, top - (m_theme.scaled(32) - boxHeight), stem, elbow);
+    }
+}
+
+/// Returns where the accepted one hangs, 0 when there is none. The accepted one is always shown.
+int CombPicture::paintAlternatives(QPainter& painter,
+                                   const CombRow& row,
+                                   int top,
+                                   const Columns& place) {
+    std::vector<CombNode> nodes = row.alternatives;
+    std::ranges::stable_partition(nodes, [](const CombNode& node) { return node.isAccepted; });
+    const int gap = m_theme.scaled(6);
+    const int boxWidth = m_theme.scaled(62);
+    const int room = place.right - m_theme.scaled(48) - place.alternativeX;
+    const int fitting = std::max(1, (room + gap) / (boxWidth + gap));
+    const int shown = std::min(static_cast<int>(nodes.size()), fitting);
+    int accepted = 0;
+    for (int i = 0; i < shown; ++i) {
+        const QRect box(
+            place.alternativeX + i * (boxWidth + gap), top, boxWidth, m_theme.scaled(23));
+        const CombNode& node = nodes[static_cast<std::size_t>(i)];
+        paintBox(painter, box, node, node.isAccepted ? Look::Accepted : Look::Pale);
+        if (node.isAccepted)
+            accepted = box.x() + m_theme.scaled(12);
+    }
+    const int hidden = static_cast<int>(nodes.size()) - shown;
+    if (hidden > 0) {
+        painter.setPen(m_theme.colours().muted);
+        painter.setFont(m_theme.font(TextRole::Tiny));
+        painter.drawText(QRect(place.alternativeX + shown * (boxWidth + gap),
+                               top,
+                               m_theme.scaled(40),
+                               m_theme.scaled(23)),
+                         Qt::AlignVCenter,
+                         QStringLiteral("+%1").arg(hidden));
+    }
+    return accepted;
+}
+
+void CombPicture::paintBox(QPainter& painter, const QRect& place, const CombNode& node, Look look) {
+    const Colours& colours = m_theme.colours();
+    const QColor ground = look == Look::Accepted   ? colours.accepted
+                          : look == Look::Rejected ? colours.rejected
+                          : look == Look::Root     ? colours.raised
+                                                   : colours.panel;
+    painter.setPen(look == Look::Accepted   ? colours.acceptedLine
+                   : look == Look::Rejected ? colours.rejectedText
+                                            : colours.border);
+    painter.setBrush(ground);
+    painter.drawRect(place.adjusted(0, 0, -1, -1));
+    QFont mono = m_theme.font(TextRole::Figure);
+    const QFont tiny = m_theme.font(TextRole::AxisFigure);
+    const QString probability = look == Look::Root ? tr("root") : shareText(node.probability);
+    const int probabilityWidth = QFontMetrics(tiny).horizontalAdvance(probability);
+    const QRect inside = place.adjusted(m_theme.scaled(6), 0, -m_theme.scaled(6), 0);
+    const QColor text = look == Look::Rejected ? colours.rejectedText
+                        : look == Look::Pale   ? colours.muted
+                                               : colours.text;
+    painter.setPen(look == Look::Accepted ? colours.text : colours.muted);
+    if (look == Look::Rejected)
+        painter.setPen(colours.rejectedText);
+    painter.setFont(tiny);
+    painter.drawText(inside, Qt::AlignVCenter | Qt::AlignRight, probability);
+    mono.setStrikeOut(look == Look::Rejected);
+    painter.setFont(mono);
+    painter.setPen(text);
+    const QRect words = inside.adjusted(0, 0, -probabilityWidth - m_theme.scaled(4), 0);
+    painter.drawText(words,
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     QFontMetrics(mono).elidedText(node.text, Qt::ElideRight, words.width()));
+}
+
+void CombPicture::paintEnd(QPainter& painter, const Columns& place) {
+    const Colours& colours = m_theme.colours();
+    const int top = rowTop(static_cast<int>(m_comb.rows.size()) + 1) - m_theme.scaled(4);
+    QPen dashed(colours.warning, 1, Qt::DashLine);
+    painter.setPen(dashed);
+    painter.drawLine(place.depthX, top, place.right, top);
+    painter.setFont(m_theme.font(TextRole::Small));
+    const QRect words(
+        place.depthX, top + m_theme.scaled(4), place.right - place.depthX, m_theme.scaled(18));
+    const bool isUnsure = m_epsilon && m_comb.lastConfidence < *m_epsilon;
+    painter.setPen(colours.warning);
+    painter.drawText(words,
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     isUnsure ? tr("Draft stops here: %1 < \u03B5 %2")
+                                    .arg(m_comb.lastConfidence, 0, 'f', 2)
+                                    .arg(*m_epsilon, 0, 'f', 2)
+                              : tr("Draft stops here: longest draft"));
+    painter.setPen(colours.muted);
+    const QString own =
+        m_comb.ownText.isEmpty() ? QString() : tr("full model adds %1").arg(m_comb.ownText);
+    painter.drawText(words, Qt::AlignVCenter | Qt::AlignRight, own);
+}
+
+} // namespace ui

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_event.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace ui {
+
+/// A drafted token as it is drawn. A plain value.
+struct CombNode {
+    int index = -1; ///< into StepFinished::draft
+    QString text;
+    double probability = 0.0; ///< the draft's own
+    bool isAccepted = false;
+};
+
+/// One depth of the draft: the first choice and what was drafted beside it.
+struct CombRow {
+    int depth = 0;        ///< from 1
+    CombNode firstChoice; ///< index -1: nothing of the spine reaches here
+    std::vector<CombNode> alternatives;
+    int choices = 0; ///< k: nodes at this depth
+};
+
+/// A draft tree in rows: SWIFT's comb, and any other tree by depth. A plain value.
+struct DraftComb {
+    QString rootText; ///< the token behind which was drafted; empty when it is not known
+    std::vector<CombRow> rows;
+    int candidates = 0; ///< rows of the verifying pass, the root included
+    int accepted = 0;
+    QString ownText; ///< the full model's own token behind the accepted ones
+
+    /// The confidence at which drafting ended, 0 when nothing was drafted.
+    double lastConfidence = 0.0;
+};
+
+/// `rootText`: the text of the token before the step's first one.
+DraftComb makeDraftComb(const engine::StepFinished& step, const QString& rootText);
+
+/// Who sees whom in the verifying pass: [rows][rows], true = the row's token sees the column's.
+/// Row 0 is the root, row i + 1 is node i.
+std::vector<std::vector<bool>> verificationMask(const engine::StepFinished& step);
+
+/// A drafted token as people read it.
+QString draftedText(const engine::StepFinished& step, std::size_t node);
+
+} // namespace ui

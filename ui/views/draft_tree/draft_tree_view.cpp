@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/draft_tree/draft_tree_view.h"
+
+#include <QLabel>
+#include <QPainter>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <ranges>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+ViewInfo treeInfo() {
+    return {QStringLiteral("draft_tree"),
+            DraftTreeView::tr("Draft tree"),
+            DraftTreeView::tr(
+                "What the last step drafted and what the full model made of it. Downwards the "
+                "draft's first choices, beside them its alternatives where it was less sure. The "
+                "full model checks all of them in one pass: the bold path is accepted, then it "
+                "adds one token of its own (paper: figure 5)."),
+            Topic::Answers | Topic::Decoder | Topic::Selection};
+}
+
+} // namespace
+
+ShownStep shownStep(const RunStore& store, const Selection& selection) {
+    if (const auto chosen = selection.token()) {
+        const Answer* answer = store.answers().find(chosen->promptId);
+        const auto index = static_cast<std::size_t>(chosen->index);
+        if (answer != nullptr && chosen->index >= 0 && index < answer->tokens.size()) {
+            const auto step =
+                std::ranges::find(answer->steps, answer->tokens[index].step, &StepFinished::step);
+            if (step != answer->steps.end())
+                return {answer, &*step};
+        }
+    }
+    for (const Answer& answer : store.answers().answers() | std::views::reverse)
+        for (const StepFinished& step : answer.steps | std::views::reverse)
+            if (!step.draft.empty())
+                return {&answer, &step};
+    return {};
+}
+
+QString textBefore(const Answer& answer, const StepFinished& step) {
+    const auto first = std::ranges::find(answer.tokens, step.step, &AnswerToken::step);
+    if (first == answer.tokens.end() || first == answer.tokens.begin())
+        return {};
+    const AnswerToken& before = *(first - 1);
+    return QString::fromStdString(answer.text.substr(before.begin, before.end - before.begin));
+}
+
+DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
+    : View(context, treeInfo(), parent)
+    , m_scroll(new QScrollArea(this))
+    , m_picture(new CombPicture(context.theme))
+    , m_sentence(new QLabel(this)) {
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, theme().scaled(8));
+    rows->setSpacing(theme().scaled(4));
+    m_scroll->setWidget(m_picture);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setAccessibleName(tr("Draft tree of the last step"));
+    m_scroll->setFocusPolicy(Qt::TabFocus);
+    m_sentence->setWordWrap(true);
+    m_sentence->setTextFormat(Qt::PlainText);
+    rows->addWidget(m_scroll, 1);
+    rows->addWidget(m_sentence);
+    connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
+    restyle();
+    refreshView({});
+}
+
+void DraftTreeView::refreshView(Topics) {
+    const ShownStep shown = shownStep(store(), selection());
+    if (shown.step == nullptr) {
+        m_picture->show({});
+        setSubtitle({});
+        m_sentence->setText(tr("The tree of each step appears here once a decoder drafts: its "
+                               "candidates, and which of them the full model accepted."));
+        return;
+    }
+    const auto epsilon = store().settings().find("epsilon");
+    const double* threshold =
+        epsilon == store().settings().end() ? nullptr : std::get_if<double>(&epsilon->second);
+    m_picture->setEpsilon(threshold == nullptr ? std::nullopt : std::optional(*threshold));
+    const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
+    setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
+    m_sentence->setText(
+        comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
+                          : tr("%n candidate(s) checked in one pass: %1 accepted, %2 own.",
+                               nullptr,
+                               static_cast<int>(shown.step->draft.size()))
+                                .arg(comb.accepted)
+                                .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
+    m_picture->setAccessibleDescription(m_sentence->text());
+    m_picture->show(comb);
+}
+
+FigureTable DraftTreeView::table() const {
+    FigureTable table{{tr("Depth"), tr("Token"), tr("Choice"), tr("Probability"), tr("Accepted")},
+                      {}};
+    for (const CombRow& row : m_picture->comb().rows) {
+        const auto add = [&](const CombNode& node, int choice) {
+            table.rows.push_back({QString::number(row.depth),
+                                  node.text,
+                                  QString::number(choice),
+                                  QString::number(node.probability, 'f', 4),
+                                  node.isAccepted ? tr("yes") : tr("no")});
+        };
+        if (row.firstChoice.index >= 0)
+            add(row.firstChoice, 1);
+        for (std::size_t i = 0; i < row.alternatives.size(); ++i)
+            add(row.alternatives[i], static_cast<int>(i) + 2);
+    }
+    return table;
+}
+
+void DraftTreeView::drawFigure(QPainter& painter, const QSize& size) {
+    const QSize whole(m_picture->width(), std::max(m_picture->sizeHint().height(), 1));
+    const double scale = std::min(static_cast<double>(size.width()) / std::max(whole.width(), 1),
+                                  static_cast<double>(size.height()) / whole.height());
+    painter.scale(scale, scale);
+    m_picture->render(&painter, QPoint(), QRegion(), DrawChildren);
+}
+
+void DraftTreeView::restyle() {
+    m_sentence->setFont(theme().font(TextRole::Small));
+    m_sentence->setContentsMargins(theme().scaled(12), 0, theme().scaled(12), 0);
+    m_picture->updateGeometry();
+    m_picture->update();
+}
+
+} // namespace ui

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+#include "ui/views/draft_tree/draft_comb.h"
+
+#include <optional>
+
+class QLabel;
+class QScrollArea;
+
+namespace ui {
+
+/// Paints a comb; as high as its rows need.
+class CombPicture : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit CombPicture(const Theme& theme, QWidget* parent = nullptr);
+
+    void show(DraftComb comb);
+
+    /// The confidence below which drafting ends; none = not told.
+    void setEpsilon(std::optional<double> epsilon);
+
+    const DraftComb& comb() const { return m_comb; }
+
+    QSize sizeHint() const override;
+
+    QSize minimumSizeHint() const override { return {0, 0}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    struct Columns {
+        int depthX = 0;
+        int choiceX = 0;
+        int choiceWidth = 0;
+        int alternativeX = 0;
+        int right = 0;
+    };
+
+    enum class Look { Root, Accepted, Rejected, Pale };
+
+    Columns columns() const;
+    int rowTop(int row) const;
+    int paintAlternatives(QPainter& painter, const CombRow& row, int top, const Columns& columns);
+    void paintRow(QPainter& painter, const CombRow& row, const Columns& columns);
+    void paintBox(QPainter& painter, const QRect& place, const CombNode& node, Look look);
+    void paintEnd(QPainter& painter, const Columns& columns);
+
+    const Theme& m_theme;
+    DraftComb m_comb;
+    std::optional<double> m_epsilon;
+};
+
+/// The last step's draft: first choices downwards, alternatives beside them, the accepted path
+/// bold. With a token chosen, the step that made it.
+class DraftTreeView : public View {
+    Q_OBJECT
+
+public:
+    explicit DraftTreeView(const ViewContext& context, QWidget* parent = nullptr);
+
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    const CombPicture& picture() const { return *m_picture; }
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    void restyle();
+
+    QScrollArea* m_scroll;
+    CombPicture* m_picture;
+    QLabel* m_sentence;
+};
+
+/// The step to show: that of the chosen token while its answer's steps are kept, else the newest
+/// that drafted; null when there is none.
+struct ShownStep {
+    const Answer* answer = nullptr;
+    const engine::StepFinished* step = nullptr;
+};
+
+ShownStep shownStep(const RunStore& store, const Selection& selection);
+
+/// The text of the token before the step's first one; empty at the start of an answer.
+QString textBefore(const Answer& answer, const engine::StepFinished& step);
+
+} // namespace ui

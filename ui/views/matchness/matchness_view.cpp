@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/matchness/matchness_view.h"
+
+#include "ui/plots/marker_legend.h"
+#include "ui/views/figure/figure_of.h"
+
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr double kHighestFoot = 0.8; ///< the axis begins no higher than this, on a fifth
+constexpr int kHeadroom = 36;        ///< pixels above 1.0, for the names of phases
+
+ViewInfo matchnessInfo() {
+    return {
+        QStringLiteral("matchness"),
+        MatchnessView::tr("Matchness"),
+        MatchnessView::tr(
+            "Each point is a candidate skip set: the share of the window's γ tokens that a draft "
+            "with these layers left out would have written itself. The line is the best set so "
+            "far; the search ends at the stop score. Mirrors figure 6, left, of the SWIFT paper."),
+        Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
+}
+
+struct Look {
+    TrialLook look;
+    Marker marker;
+    ColourName colour;
+};
+
+constexpr std::array<Look, 6> kLooks = {
+    {{TrialLook::Random, Marker::HollowCircle, &Colours::muted},
+     {TrialLook::Bayesian, Marker::FilledDiamond, &Colours::accent},
+     {TrialLook::Start, Marker::HollowTriangle, &Colours::text},
+     {TrialLook::Manual, Marker::HollowSquare, &Colours::text},
+     {TrialLook::Rescore, Marker::Cross, &Colours::muted},
+     {TrialLook::Other, Marker::Plus, &Colours::muted}}};
+
+QString lookName(TrialLook look) {
+    switch (look) {
+    case TrialLook::Random:
+        return MatchnessView::tr("random");
+    case TrialLook::Bayesian:
+        return MatchnessView::tr("Bayesian");
+    case TrialLook::Start:
+        return MatchnessView::tr("start set");
+    case TrialLook::Manual:
+        return MatchnessView::tr("by hand");
+    case TrialLook::Rescore:
+        return MatchnessView::tr("scored again");
+    case TrialLook::Other:
+        break;
+    }
+    return MatchnessView::tr("other");
+}
+
+} // namespace
+
+MatchnessView::MatchnessView(const ViewContext& context, QWidget* parent)
+    : View(context, matchnessInfo(), parent) {
+    makePlot();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_plot);
+    connect(m_plot, &LinePlot::pointChosen, this, &MatchnessView::choosePlace);
+    refreshView({});
+}
+
+void MatchnessView::makePlot() {
+    m_plot = new LinePlot(theme(), tr("Matchness of each candidate set"), this);
+    for (const Look& look : kLooks)
+        m_series[static_cast<std::size_t>(look.look)] = m_plot->addSeries(
+            {lookName(look.look), look.colour, LineForm::None, Dash::Solid, look.marker});
+    m_bestSeries = m_plot->addSeries({tr("best so far"), &Colours::text, LineForm::Step});
+    AxisForm x;
+    x.title = tr("search step");
+    x.tickCount = 5;
+    AxisForm y;
+    y.tickCount = 6;
+    m_plot->setXAxis(x);
+    m_plot->setYAxis(y);
+    m_plot->setHeadroom(kHeadroom);
+    m_plot->setEmptyNote({tr("Nothing measured yet"),
+                          tr("Matchness says how many of the last γ tokens a draft would have "
+                             "written itself. Points appear with the first search step."),
+                          {}});
+}
+
+QWidget* MatchnessView::makeLegend(QWidget* parent) {
+    return new MarkerLegend(
+        theme(),
+        {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::muted},
+         {lookName(TrialLook::Bayesian), Marker::FilledDiamond, &Colours::accent},
+         {tr("best so far"), Marker::None, &Colours::text}},
+        parent);
+}
+
+void MatchnessView::refreshView(Topics) {
+    takeTrials();
+    updateAxes();
+    updateCursor();
+    setSubtitle(tr("of each candidate set"));
+    const auto& trials = store().search().trials();
+    if (!trials.empty())
+        m_plot->setSummary(tr("Best matchness %1 behind %2 search steps.")
+                               .arg(QString::number(trials.back().best, 'f', 3))
+                               .arg(trials.size()));
+    m_plot->refresh();
+}
+
+void MatchnessView::takeTrials() {
+    const auto& trials = store().search().trials();
+    const bool isAnew =
+        trials.size() < m_taken || (m_taken > 0 && trials[m_taken - 1].time != m_takenUntil);
+    if (isAnew) {
+        m_plot->clearPoints();
+        m_taken = 0;
+        m_lowest = 1.0;
+    }
+    for (; m_taken < trials.size(); ++m_taken) {
+        const TrialPoint& trial = trials[m_taken];
+        const auto place = static_cast<double>(trial.place);
+        m_plot->append(m_series[static_cast<std::size_t>(trialLook(trial.kind))],
+                       {place, trial.score});
+        m_plot->append(m_bestSeries, {place, trial.best});
+        m_lowest = std::min({m_lowest, trial.score, trial.best});
+        m_takenUntil = trial.time;
+    }
+}
+
+void MatchnessView::updateAxes() {
+    const SearchLog& search = store().search();
+    const SearchSpan span = searchSpan(search);
+    const double foot = std::clamp(std::floor(m_lowest * 5.0 - 1e-9) / 5.0, 0.0, kHighestFoot);
+    m_plot->setHome(span.range(), {m_taken == 0 ? 0.0 : foot, 1.0});
+    m_plot->setBands(searchBands(search, span));
+    std::vector<double> ticks;
+    for (const int place : search.answerPlaces())
+        if (place > 0)
+            ticks.push_back(place);
+    m_plot->setInstanceTicks(std::move(ticks));
+    std::vector<ReferenceLine> lines;
+    const auto stop = store().settings().find("stop_score");
+    if (stop != store().settings().end() && std::holds_alternative<double>(stop->second)) {
+        const double score = std::get<double>(stop->second);
+        lines.push_back({score,
+                         tr("stop score %1").arg(QString::number(score, 'f', 2)),
+                         &Colours::success,
+                         Dash::Dashed,
+                         LabelSide::Left,
+                         false});
+    }
+    m_plot->setReferences(std::move(lines));
+}
+
+void MatchnessView::updateCursor() {
+    const auto& sets = store().search().bestSets();
+    const auto index = selection().historyIndex();
+    if (!index || *index < 0 || *index >= static_cast<int>(sets.size())) {
+        m_plot->setCursor(std::nullopt);
+        setBadge(m_taken == 0 ? QString() : tr("live"));
+        return;
+    }
+    const BestSet& set = sets[static_cast<std::size_t>(*index)];
+    PlotCursor cursor;
+    cursor.x = set.place;
+    cursor.label = tr("step %1").arg(set.place);
+    if (set.trial) {
+        cursor.y = set.trial->score;
+        cursor.label = tr("step %1: %2").arg(set.place).arg(scoreText(*set.trial));
+    }
+    m_plot->setCursor(cursor);
+    setBadge(tr("step %1").arg(set.place));
+}
+
+void MatchnessView::choosePlace(double place) {
+    selection().setHistoryIndex(historyIndexAt(store().search(), place));
+    updateCursor();
+}
+
+FigureTable MatchnessView::table() const { return figureOf(m_plot->table()); }
+
+void MatchnessView::drawFigure(QPainter& painter, const QSize& size) {
+    drawFigureOf(*m_plot, painter, size);
+}
+
+} // namespace ui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/line_plot.h"
+#include "ui/shell/view.h"
+#include "ui/views/matchness/search_figures.h"
+
+#include <array>
+
+namespace ui {
+
+/// The scores of all candidate sets, the best so far, and the phases of the search. A click goes to
+/// the best set of that place.
+class MatchnessView : public View {
+    Q_OBJECT
+
+public:
+    explicit MatchnessView(const ViewContext& context, QWidget* parent = nullptr);
+
+    QWidget* makeLegend(QWidget* parent) override;
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    LinePlot& plot() { return *m_plot; }
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    void makePlot();
+    void takeTrials();
+    void updateAxes();
+    void updateCursor();
+    void choosePlace(double place);
+
+    LinePlot* m_plot = nullptr;
+    std::array<int, 6> m_series{}; ///< [TrialLook]
+    int m_bestSeries = 0;
+    std::size_t m_taken = 0;
+    double m_takenUntil = 0.0; ///< time of the newest trial taken
+    double m_lowest = 1.0;     ///< score
+};
+
+} // namespace ui

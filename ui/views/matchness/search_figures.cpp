@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/matchness/search_figures.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace ui {
+
+using engine::DecoderPhase;
+
+namespace {
+
+constexpr double kLeadPart = 0.09; ///< of the room for trials
+constexpr double kTailPart = 0.24;
+constexpr int kSmallestRoom = 25; ///< trials
+
+QString tr(const char* text) { return QCoreApplication::translate("SearchFigures", text); }
+
+/// 25, 50, 100, 150, 200, 300, 400, 500, 600, ..., 1000, 1500, ...: the axis jumps rarely.
+double roomFor(int trials) {
+    double step = kSmallestRoom;
+    while (step * 10.0 < trials)
+        step *= 2.0;
+    return std::max<double>(kSmallestRoom, std::ceil(trials / step) * step);
+}
+
+bool isAccelerating(const SearchLog& search) {
+    return !search.phases().empty() && search.phases().back().phase == DecoderPhase::Accelerate;
+}
+
+/// Counted trials behind `first` up to `last`, by kind, as words that add up.
+QString countsText(const SearchLog& search, int first, int last) {
+    std::array<int, 6> counts{};
+    for (int i = first; i < last; ++i) {
+        const TrialPoint& trial = search.trials()[static_cast<std::size_t>(i)];
+        counts[static_cast<std::size_t>(trialLook(trial.kind))] += trial.counts ? 1 : 0;
+    }
+    const std::array<std::pair<TrialLook, QString>, 5> names = {
+        {{TrialLook::Random, tr("%1 random")},
+         {TrialLook::Bayesian, tr("%1 Bayesian")},
+         {TrialLook::Start, tr("%1 start")},
+         {TrialLook::Manual, tr("%1 by hand")},
+         {TrialLook::Other, tr("%1 other")}}};
+    QStringList words;
+    for (const auto& [look, name] : names)
+        if (const int count = counts[static_cast<std::size_t>(look)]; count > 0)
+            words << name.arg(count);
+    return words.join(QStringLiteral(" + "));
+}
+
+PhaseBand bandOf(const SearchLog& search, const PhaseSpan& phase, int last) {
+    PhaseBand band;
+    band.from = phase.firstPlace;
+    band.to = last;
+    switch (phase.phase) {
+    case DecoderPhase::Accumulate:
+        band.name = tr("fill γ");
+        band.shortName = tr("γ");
+        band.ground = &Colours::accumulateBand;
+        break;
+    case DecoderPhase::Optimise: {
+        const QString counts = countsText(search, phase.firstPlace, last);
+        band.shortName = tr("optimise");
+        band.name = counts.isEmpty() ? band.shortName : tr("optimise: %1").arg(counts);
+        band.ground = &Colours::optimiseBand;
+        break;
+    }
+    case DecoderPhase::Accelerate:
+        band.name = tr("accelerate");
+        band.ground = &Colours::accelerateBand;
+        break;
+    case DecoderPhase::Plain:
+        band.ground = &Colours::optimiseBand;
+        break;
+    }
+    return band;
+}
+
+/// Phases that held trials, neighbours of one kind together: a search goes back to filling its
+/// window with every answer, and no trial happens there.
+std::vector<PhaseSpan> phasesWithTrials(const SearchLog& search) {
+    std::vector<PhaseSpan> kept;
+    const auto& phases = search.phases();
+    const auto trials = static_cast<int>(search.trials().size());
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const int next = i + 1 < phases.size() ? phases[i + 1].firstPlace : trials;
+        const bool hasTrials = next > phases[i].firstPlace;
+        if (hasTrials && (kept.empty() || kept.back().phase != phases[i].phase))
+            kept.push_back(phases[i]);
+    }
+    return kept;
+}
+
+} // namespace
+
+TrialLook trialLook(const std::string& kind) {
+    if (kind == "random")
+        return TrialLook::Random;
+    if (kind == "bayesian")
+        return TrialLook::Bayesian;
+    if (kind == "start")
+        return TrialLook::Start;
+    if (kind == "manual")
+        return TrialLook::Manual;
+    return kind == "rescore" ? TrialLook::Rescore : TrialLook::Other;
+}
+
+SearchSpan searchSpan(const SearchLog& search) {
+    SearchSpan span;
+    span.trials = static_cast<int>(search.trials().size());
+    span.shown =
+        isAccelerating(search) ? std::max(span.trials, kSmallestRoom) : roomFor(span.trials);
+    span.lead = span.shown * kLeadPart;
+    span.tail = isAccelerating(search) ? span.shown * kTailPart : 0.0;
+    return span;
+}
+
+std::vector<PhaseBand> searchBands(const SearchLog& search, const SearchSpan& span) {
+    std::vector<PhaseBand> bands;
+    const std::vector<PhaseSpan> phases = phasesWithTrials(search);
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const int last = i + 1 < phases.size() ? phases[i + 1].firstPlace : span.trials;
+        bands.push_back(bandOf(search, phases[i], last));
+    }
+    const auto& all = search.phases();
+    if (!all.empty() && all.front().phase == DecoderPhase::Accumulate) {
+        PhaseBand lead = bandOf(search, all.front(), 0);
+        lead.from = -span.lead;
+        lead.to = 0.0;
+        bands.insert(bands.begin(), lead);
+    }
+    if (isAccelerating(search)) {
+        PhaseBand tail = bandOf(search, all.back(), span.trials);
+        tail.from = span.trials;
+        tail.to = span.range().to;
+        bands.push_back(tail);
+    }
+    return bands;
+}
+
+QString scoreText(const engine::TrialFinished& trial) {
+    const QString score = QString::number(trial.score, 'f', 3);
+    if (trial.ticks.empty())
+        return score;
+    const int matches = std::accumulate(trial.ticks.begin(), trial.ticks.end(), 0);
+    return QStringLiteral("%1 / %2 = %3").arg(matches).arg(trial.ticks.size()).arg(score);
+}
+
+const engine::TrialFinished* shownTrial(const SearchLog& search, std::optional<int> historyIndex) {
+    const auto& sets = search.bestSets();
+    const BestSet* set = search.current();
+    if (historyIndex && *historyIndex >= 0 && *historyIndex < static_cast<int>(sets.size()))
+        set = &sets[static_cast<std::size_t>(*historyIndex)];
+    return set != nullptr && set->trial ? &*set->trial : nullptr;
+}
+
+std::optional<int> historyIndexAt(const SearchLog& search, double place) {
+    const auto& sets = search.bestSets();
+    if (sets.empty() || place > static_cast<double>(search.trials().size()))
+        return std::nullopt;
+    int index = 0;
+    for (std::size_t i = 0; i < sets.size() && sets[i].place <= place + 0.5; ++i)
+        index = static_cast<int>(i);
+    return index;
+}
+
+std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
+    std::vector<StripCell> cells;
+    cells.reserve(trial.ticks.size());
+    for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
+        StripCell cell;
+        cell.isMatch = trial.ticks[i] != 0;
+        // The event knows the marks alone: the place stands in for the token.
+        cell.token = QString::number(i + 1);
+        cells.push_back(std::move(cell));
+    }
+    return cells;
+}
+
+} // namespace ui

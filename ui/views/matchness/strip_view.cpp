@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/matchness/strip_view.h"
+
+#include "ui/views/matchness/search_figures.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+ViewInfo stripInfo() {
+    return {
+        QStringLiteral("matchness_strip"),
+        MatchnessStripView::tr("Matchness strip"),
+        MatchnessStripView::tr(
+            "The first γ tokens of an answer are the exam: above what the full model wrote, below "
+            "a tick where the draft agrees, or a cross and its own guess. Their share is the "
+            "matchness. Mirrors equation 4 and figure 4 of the SWIFT paper."),
+        Topic::Search | Topic::Selection | Topic::Model};
+}
+
+} // namespace
+
+MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* parent)
+    : View(context, stripInfo(), parent)
+    , m_strip(new MatchnessStrip(theme(), this))
+    , m_note(
+          new QLabel(tr("No set has been scored yet. The first γ tokens of an answer appear here "
+                        "with the first search step."),
+                     this)) {
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->setWordWrap(true);
+    m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(m_strip, 1);
+    column->addWidget(m_note);
+    setAutoFillBackground(true);
+    connect(&theme(), &Theme::changed, this, &MatchnessStripView::restyle);
+    restyle();
+    refreshView({});
+}
+
+void MatchnessStripView::restyle() {
+    const Colours& colours = theme().colours();
+    QPalette ground = palette();
+    ground.setColor(QPalette::Window, colours.panel);
+    setPalette(ground);
+    QPalette muted = m_note->palette();
+    muted.setColor(QPalette::WindowText, colours.muted);
+    m_note->setPalette(muted);
+    m_note->setFont(theme().font(TextRole::Small));
+    const int side = theme().scaled(12);
+    layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(5));
+    if (m_counts != nullptr)
+        m_counts->setFont(theme().font(TextRole::Small));
+}
+
+QWidget* MatchnessStripView::makeLegend(QWidget* parent) {
+    m_counts = new QLabel(parent);
+    m_counts->setTextFormat(Qt::PlainText);
+    m_counts->setFont(theme().font(TextRole::Small));
+    connect(m_counts, &QObject::destroyed, this, [this] { m_counts = nullptr; });
+    showWords();
+    return m_counts;
+}
+
+QString MatchnessStripView::countsText() const {
+    const StripModel& cells = m_strip->cellModel();
+    if (cells.cells().empty())
+        return {};
+    return tr("%1 match, %2 miss").arg(cells.matchCount()).arg(cells.missCount());
+}
+
+void MatchnessStripView::refreshView(Topics) {
+    const SearchLog& search = store().search();
+    const auto index = selection().historyIndex();
+    const engine::TrialFinished* trial = shownTrial(search, index);
+    m_strip->setCells(trial == nullptr ? std::vector<StripCell>() : stripCells(*trial));
+    m_strip->setVisible(trial != nullptr);
+    m_note->setVisible(trial == nullptr);
+    const bool isPast = index && *index >= 0 && *index < static_cast<int>(search.bestSets().size());
+    if (isPast)
+        setBadge(tr("step %1").arg(search.bestSets()[static_cast<std::size_t>(*index)].place));
+    else
+        setBadge(trial != nullptr ? tr("live") : QString());
+    showWords();
+}
+
+void MatchnessStripView::showWords() {
+    const auto count = m_strip->cellModel().cells().size();
+    setSubtitle(
+        count == 0 ? tr("what the set would have drafted")
+                   : tr("first γ = %1 tokens; below: what this set would have drafted").arg(count));
+    if (m_counts != nullptr)
+        m_counts->setText(countsText());
+}
+
+FigureTable MatchnessStripView::table() const {
+    FigureTable figure{{tr("place"), tr("token"), tr("draft's guess"), tr("match")}, {}};
+    int place = 0;
+    for (const StripCell& cell : m_strip->cellModel().cells())
+        figure.rows.push_back({QString::number(++place),
+                               cell.token,
+                               cell.isMatch ? cell.token : cell.guess,
+                               cell.isMatch ? tr("yes") : tr("no")});
+    return figure;
+}
+
+} // namespace ui

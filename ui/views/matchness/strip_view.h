@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+#include "ui/views/matchness/matchness_strip.h"
+
+class QLabel;
+
+namespace ui {
+
+/// The γ tokens that candidates are scored on, over what the set that is shown would have drafted.
+class MatchnessStripView : public View {
+    Q_OBJECT
+
+public:
+    explicit MatchnessStripView(const ViewContext& context, QWidget* parent = nullptr);
+
+    /// "29 match, 3 miss", kept up to date.
+    QWidget* makeLegend(QWidget* parent) override;
+    FigureTable table() const override;
+
+    MatchnessStrip& strip() { return *m_strip; }
+
+    QString countsText() const;
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    void restyle();
+    void showWords();
+
+    MatchnessStrip* m_strip;
+    QLabel* m_note; ///< stands there while nothing was scored
+    QLabel* m_counts = nullptr;
+};
+
+} // namespace ui

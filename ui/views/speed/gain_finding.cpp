@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/speed/gain_finding.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr double kSaidBelow = 0.97;
+constexpr double kTakenBackAbove = 1.03;
+
+QString tr(const char* text) { return QCoreApplication::translate("GainFinding", text); }
+
+QString timesText(double factor) { return QStringLiteral("%1×").arg(factor, 0, 'f', 2); }
+
+} // namespace
+
+QString shareText(double share) {
+    const QString text = QString::number(share, 'f', 2);
+    return text.startsWith(QStringLiteral("0.")) ? text.mid(1) : text;
+}
+
+std::optional<double> GainFinding::neededAcceptance() const {
+    // M = (M - 1) c / alpha + v + o, solved for alpha.
+    const double drafted = factors.tokensPerRound - 1.0;
+    const double left = factors.tokensPerRound - factors.verifyCost - factors.otherCost;
+    if (drafted <= 0.0 || left <= 0.0)
+        return std::nullopt;
+    const double needed = drafted * factors.draftCost / left;
+    return needed <= 1.0 ? std::optional(needed) : std::nullopt;
+}
+
+std::optional<GainFinding> gainFinding(const RunStore& store) {
+    const engine::DecodeMetrics& total = store.speed().total();
+    const auto factors = store.speed().measuredFactors();
+    const auto baselineMs = store.speed().baselineMs();
+    if (!factors || !baselineMs || total.rounds < kRoundsToJudge)
+        return std::nullopt;
+    GainFinding finding{.rounds = total.rounds,
+                        .accepted = total.accepted,
+                        .draftSteps = total.draftSteps,
+                        .factors = *factors,
+                        .expectedFull = engine::expectedSpeedup(*factors)};
+    engine::SpeedFactors simple = *factors;
+    simple.verifyCost = 1.0;
+    simple.otherCost = 0.0;
+    finding.expected = engine::expectedSpeedup(simple);
+    if (const BestSet* set = store.search().current()) {
+        const engine::PlanOutline& plan = set->change.plan;
+        finding.skippedSublayers =
+            static_cast<int>(plan.skipped.attention.size() + plan.skipped.mlp.size());
+        finding.sublayers = 2 * plan.layerCount;
+    }
+    const double ownMs = total.draftMs + total.verifyMs + total.otherMs;
+    if (ownMs > 0.0)
+        finding.measured = *baselineMs * static_cast<double>(total.tokens) / ownMs;
+    return finding;
+}
+
+bool isWithoutGain(const GainFinding& finding, bool wasSaid) {
+    const double factor = finding.measured.value_or(finding.expectedFull);
+    return factor < (wasSaid ? kTakenBackAbove : kSaidBelow);
+}
+
+std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding) {
+    const engine::SpeedFactors& factors = finding.factors;
+    std::vector<std::pair<QString, QString>> rows = {
+        {tr("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
+        {tr("Accepted / drafted (α)"),
+         QStringLiteral("%1 / %2 = %3")
+             .arg(finding.accepted)
+             .arg(finding.draftSteps)
+             .arg(shareText(factors.acceptance))},
+        {tr("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
+        {tr("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
+        {tr("Other work of a step (o)"), shareText(factors.otherCost)},
+        {tr("Expected: M·α / ((M−1)·c + α)"), timesText(finding.expected)},
+        {tr("With v and o: M / ((M−1)·c/α + v + o)"), timesText(finding.expectedFull)}};
+    if (finding.measured)
+        rows.emplace_back(tr("Measured, without the search"), timesText(*finding.measured));
+    return rows;
+}
+
+QString arithmeticSentence(const GainFinding& finding) {
+    const engine::SpeedFactors& factors = finding.factors;
+    const int lostOfTen =
+        static_cast<int>(std::lround(10.0 * std::clamp(1.0 - factors.acceptance, 0.0, 1.0)));
+    const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
+    QString text;
+    if (finding.sublayers > 0 && saved > 0)
+        text = tr("Skipping %1 of %2 sublayers saves %3 % of the time of a pass but loses %4 of 10 "
+                  "drafted tokens.")
+                   .arg(finding.skippedSublayers)
+                   .arg(finding.sublayers)
+                   .arg(saved)
+                   .arg(lostOfTen);
+    else
+        text = tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
+                  "nothing.");
+    text += QChar(' ');
+    if (const auto needed = finding.neededAcceptance())
+        text += tr("To gain, this model would need α above %1 at this c, or larger layers.")
+                    .arg(shareText(*needed));
+    else
+        text += tr("At these costs no acceptance would make it faster; larger layers would.");
+    return text + QChar(' ') + tr("Models of 7B and up usually have more to skip.");
+}
+
+} // namespace ui

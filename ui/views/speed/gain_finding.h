@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/run_store.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ui {
+
+/// Whether skipping layers pays, and the measured numbers that say so. A plain value.
+struct GainFinding {
+    std::int64_t rounds = 0; ///< that drafted
+    std::int64_t accepted = 0;
+    std::int64_t draftSteps = 0;
+    engine::SpeedFactors factors;
+    int skippedSublayers = 0; ///< of the set that is drafted with, 0 when unknown
+    int sublayers = 0;
+    double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
+    double expectedFull = 0.0;           ///< with v and other costs as well
+    std::optional<double> measured = {}; ///< all drafting steps, without the search
+
+    /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;
+    /// none when no acceptance would do.
+    std::optional<double> neededAcceptance() const;
+};
+
+/// Rounds that must have drafted before it is judged.
+inline constexpr std::int64_t kRoundsToJudge = 30;
+
+/// What the numbers say so far; none until the baseline and enough rounds are measured.
+std::optional<GainFinding> gainFinding(const RunStore& store);
+
+/// Whether to say "no gain": it is said below .97 and taken back above 1.03, so that it does not
+/// flap. `wasSaid`: it stands there now.
+bool isWithoutGain(const GainFinding& finding, bool wasSaid);
+
+/// ".91": a share as tables show it, 1 and more with its leading digit.
+QString shareText(double share);
+
+/// The arithmetic, name and value, as rows; the last one is the result.
+std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding);
+
+/// What follows from it, in words.
+QString arithmeticSentence(const GainFinding& finding);
+
+} // namespace ui

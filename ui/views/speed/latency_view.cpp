@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/speed/latency_view.h"
+
+#include "ui/views/figure/figure_of.h"
+#include "ui/views/speed/speed_figures.h"
+
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+ViewInfo latencyInfo() {
+    return {
+        QStringLiteral("latency"),
+        LatencyView::tr("Latency"),
+        LatencyView::tr("What the time of the drafting steps was spent on: drafting with layers "
+                        "skipped, checking with the full model, searching for a better skip set, "
+                        "and the rest. Mirrors figure 6, right, of the SWIFT paper."),
+        Topic::Speed | Topic::Decoder | Topic::Model};
+}
+
+Bar barOf(const QString& name, const TimeShares& shares) {
+    return {name, {shares.draftMs, shares.verifyMs, shares.searchMs, shares.otherMs}};
+}
+
+} // namespace
+
+LatencyView::LatencyView(const ViewContext& context, QWidget* parent)
+    : View(context, latencyInfo(), parent)
+    , m_bars(new StackedBars(theme(), tr("Shares of the time of a step"), tr("ms"), this)) {
+    m_bars->setParts({{tr("draft"), &Colours::draftTime, &Colours::onDraftTime},
+                      {tr("verify"), &Colours::verifyTime, &Colours::onVerifyTime},
+                      {tr("search"), &Colours::searchTime, &Colours::text},
+                      {tr("other"), &Colours::otherTime, &Colours::text}});
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_bars);
+    column->addStretch(1);
+    setAutoFillBackground(true);
+    connect(&theme(), &Theme::changed, this, &LatencyView::restyle);
+    restyle();
+    refreshView({});
+}
+
+void LatencyView::restyle() {
+    QPalette ground = palette();
+    ground.setColor(QPalette::Window, theme().colours().panel);
+    setPalette(ground);
+}
+
+void LatencyView::refreshView(Topics) {
+    const SpeedLog& log = store().speed();
+    const TimeShares last = log.sharesOfLast(kLastSeconds);
+    const TimeShares all = log.sharesOfAll();
+    m_bars->setBars({barOf(tr("Last 10 s"), last), barOf(tr("Whole run"), all)},
+                    averageStepSentence(last.steps > 0 ? last : all));
+    setSubtitle(tr("where a decode step goes"));
+    setBadge(all.steps > 0 ? tr("live") : QString());
+}
+
+FigureTable LatencyView::table() const { return figureOf(m_bars->table()); }
+
+void LatencyView::drawFigure(QPainter& painter, const QSize& size) {
+    drawFigureOf(*m_bars, painter, size);
+}
+
+} // namespace ui

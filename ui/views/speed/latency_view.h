@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/stacked_bars.h"
+#include "ui/shell/view.h"
+
+namespace ui {
+
+/// Where a decode step goes: draft, verify, search, other, for the newest seconds and the whole
+/// run.
+class LatencyView : public View {
+    Q_OBJECT
+
+public:
+    static constexpr double kLastSeconds = 10.0;
+
+    explicit LatencyView(const ViewContext& context, QWidget* parent = nullptr);
+
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    const StackedBars& bars() const { return *m_bars; }
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    void restyle();
+
+    StackedBars* m_bars;
+};
+
+} // namespace ui

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/speed/no_gain_notice.h"
+
+#include "ui/shell/banner.h"
+#include "ui/theme/theme.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr int kRowCount = 8;          ///< of the arithmetic
+constexpr double kWorthSaying = 0.05; ///< a factor that moved by less leaves the banner as it is
+
+double factorOf(const GainFinding& finding) {
+    return finding.measured.value_or(finding.expectedFull);
+}
+
+} // namespace
+
+NoGainNotice::NoGainNotice(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_column(new QVBoxLayout(this)) {
+    m_column->setContentsMargins(0, 0, 0, 0);
+    m_column->setSpacing(0);
+    makeArithmetic();
+    m_column->addWidget(m_arithmetic);
+    connect(&theme, &Theme::changed, this, &NoGainNotice::restyle);
+    restyle();
+    hide();
+}
+
+void NoGainNotice::makeArithmetic() {
+    m_arithmetic = new QWidget(this);
+    m_arithmetic->setAutoFillBackground(true);
+    m_arithmetic->setAccessibleName(tr("Why skipping layers does not pay"));
+    m_grid = new QGridLayout(m_arithmetic);
+    m_grid->setColumnStretch(0, 1);
+    m_title = new QLabel(tr("Why"), m_arithmetic);
+    m_grid->addWidget(m_title, 0, 0, 1, 2);
+    for (int row = 0; row < kRowCount; ++row) {
+        m_names.push_back(new QLabel(m_arithmetic));
+        m_values.push_back(new QLabel(m_arithmetic));
+        m_names.back()->setTextFormat(Qt::PlainText);
+        m_values.back()->setTextFormat(Qt::PlainText);
+        m_names.back()->setWordWrap(true);
+        m_grid->addWidget(m_names.back(), row + 1, 0);
+        m_grid->addWidget(m_values.back(), row + 1, 1, Qt::AlignRight);
+    }
+    m_conclusion = new QLabel(m_arithmetic);
+    m_conclusion->setTextFormat(Qt::PlainText);
+    m_conclusion->setWordWrap(true);
+    m_grid->addWidget(m_conclusion, kRowCount + 1, 0, 1, 2);
+    m_arithmetic->hide();
+}
+
+void NoGainNotice::update(const std::optional<GainFinding>& finding) {
+    if (!finding) {
+        m_isDismissed = false;
+        m_isSaid = false;
+        hide();
+        return;
+    }
+    m_isSaid = isWithoutGain(*finding, m_isSaid);
+    if (!m_isSaid || m_isDismissed) {
+        hide();
+        return;
+    }
+    if (m_banner == nullptr || std::abs(factorOf(*finding) - m_saidFactor) > kWorthSaying)
+        say(*finding);
+    writeArithmetic(*finding);
+    show();
+}
+
+void NoGainNotice::say(const GainFinding& finding) {
+    m_saidFactor = factorOf(finding);
+    Notice notice;
+    notice.kind = Notice::Kind::Finding;
+    notice.id = QStringLiteral("no_gain");
+    notice.headline = tr("Layer skipping does not pay on this model.");
+    notice.sentence =
+        tr("It runs at %1× of vanilla. The text stays the same; it only comes slower, so choose "
+           "Vanilla for speed.")
+            .arg(QString::number(m_saidFactor, 'f', 2));
+    notice.choices.push_back({tr("Why?"), [this] { showArithmetic(!m_isArithmeticShown); }, false});
+    if (m_banner != nullptr)
+        m_banner->deleteLater();
+    m_banner = new Banner(m_theme, notice, this);
+    m_column->insertWidget(0, m_banner);
+    connect(m_banner, &Banner::closed, this, [this] {
+        m_isDismissed = true;
+        showArithmetic(false);
+        hide();
+        emit dismissed();
+    });
+}
+
+void NoGainNotice::showArithmetic(bool isShown) {
+    m_isArithmeticShown = isShown;
+    m_arithmetic->setVisible(isShown);
+}
+
+void NoGainNotice::writeArithmetic(const GainFinding& finding) {
+    const auto rows = arithmeticRows(finding);
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        const bool isUsed = i < rows.size();
+        m_names[i]->setVisible(isUsed);
+        m_values[i]->setVisible(isUsed);
+        if (!isUsed)
+            continue;
+        m_names[i]->setText(rows[i].first);
+        m_values[i]->setText(rows[i].second);
+        QFont font = m_theme.font(TextRole::Figure);
+        font.setWeight(i + 1 == rows.size() ? QFont::DemiBold : QFont::Normal);
+        m_values[i]->setFont(font);
+    }
+    m_conclusion->setText(arithmeticSentence(finding));
+}
+
+QStringList NoGainNotice::arithmetic() const {
+    QStringList rows;
+    for (std::size_t i = 0; i < m_names.size(); ++i)
+        rows << m_names[i]->text() + QStringLiteral(": ") + m_values[i]->text();
+    return rows;
+}
+
+void NoGainNotice::restyle() {
+    const Colours& colours = m_theme.colours();
+    const int inset = m_theme.scaled(12);
+    m_grid->setContentsMargins(inset, m_theme.scaled(8), inset, inset);
+    m_grid->setVerticalSpacing(m_theme.scaled(4));
+    QPalette ground = m_arithmetic->palette();
+    ground.setColor(QPalette::Window, colours.panel);
+    m_arithmetic->setPalette(ground);
+    m_title->setFont(m_theme.font(TextRole::DockTitle));
+    QPalette muted = palette();
+    muted.setColor(QPalette::WindowText, colours.muted);
+    for (QLabel* name : m_names) {
+        name->setFont(m_theme.font(TextRole::Small));
+        name->setPalette(muted);
+    }
+    m_conclusion->setFont(m_theme.font(TextRole::Small));
+    m_conclusion->setPalette(muted);
+}
+
+} // namespace ui

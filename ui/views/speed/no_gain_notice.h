@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/views/speed/gain_finding.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+class QVBoxLayout;
+
+namespace ui {
+
+class Banner;
+class Theme;
+
+/// The finding that skipping layers does not pay, with its arithmetic on demand. Hidden while there
+/// is nothing to say or the user has put it away. Thread: UI.
+class NoGainNotice : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit NoGainNotice(const Theme& theme, QWidget* parent = nullptr);
+
+    /// What the numbers say now; none while too little is measured, which also forgets that the
+    /// user has put it away.
+    void update(const std::optional<GainFinding>& finding);
+
+    bool isSaid() const { return m_isSaid; }
+
+    bool isArithmeticShown() const { return m_isArithmeticShown; }
+
+    /// The rows of the arithmetic as they stand there: name, value.
+    QStringList arithmetic() const;
+
+signals:
+    /// The user has put it away.
+    void dismissed();
+
+private:
+    void say(const GainFinding& finding);
+    void makeArithmetic();
+    void showArithmetic(bool isShown);
+    void writeArithmetic(const GainFinding& finding);
+    void restyle();
+
+    const Theme& m_theme;
+    QVBoxLayout* m_column;
+    Banner* m_banner = nullptr;
+    QWidget* m_arithmetic = nullptr;
+    QGridLayout* m_grid = nullptr;
+    QLabel* m_title = nullptr;
+    std::vector<QLabel*> m_names;
+    std::vector<QLabel*> m_values;
+    QLabel* m_conclusion = nullptr;
+    double m_saidFactor = 0.0; ///< that the banner names
+    bool m_isSaid = false;
+    bool m_isDismissed = false;
+    bool m_isArithmeticShown = false;
+};
+
+} // namespace ui

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/line_plot.h"
+#include "ui/shell/view.h"
+#include "ui/views/speed/speed_curve.h"
+#include "ui/views/speed/speed_figures.h"
+
+class QLabel;
+class QPushButton;
+
+namespace ui {
+
+class NoGainNotice;
+
+/// Compact: the headline and the measured lines, for the dock beside the conversation.
+enum class SpeedForm { Full, Compact };
+
+/// Tokens per second and speedup over the time of decoding, against the measured baseline and what
+/// the formulas promise.
+class SpeedView : public View {
+    Q_OBJECT
+
+public:
+    static constexpr double kShownSeconds = 60.0;
+    static constexpr double kNowSeconds = 10.0;
+
+    explicit SpeedView(const ViewContext& context,
+                       SpeedForm form = SpeedForm::Full,
+                       QWidget* parent = nullptr);
+
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    /// A smoothed line over the raw one, which stays visible. Off at first.
+    void setSmoothed(bool isSmoothed);
+
+    bool isSmoothed() const { return m_isSmoothed; }
+
+    /// The vertical axis in tokens per second, not in multiples of the baseline.
+    void setInTokensPerSecond(bool isInTokens);
+
+    QString headline() const;
+    QString detail() const;
+
+    LinePlot& plot() { return *m_plot; }
+
+protected:
+    void refreshView(Topics changed) override;
+
+private:
+    enum Series { Raw, Whole, Now, Newest };
+
+    void makeHeader();
+    void makePlot();
+    void restyle();
+    void updateHeader();
+    void updateReferences();
+    void updatePoints();
+    void feed(bool isAnew);
+    void feedNewest();
+    void appendSample(const SpeedCurve::Sample& sample);
+    void updateAxes();
+    PlotRange yRange() const;
+
+    /// What a token per millisecond is on the axis: milliseconds of a plain step, or 1000.
+    double unit() const;
+    bool isInTokensPerSecond() const;
+
+    SpeedForm m_form;
+    bool m_isSmoothed = false;
+    bool m_wantsTokens = false;
+    QLabel* m_headline = nullptr;
+    QLabel* m_detail = nullptr;
+    QPushButton* m_smoothButton = nullptr;
+    QPushButton* m_unitButton = nullptr;
+    QWidget* m_header = nullptr;
+    LinePlot* m_plot = nullptr;
+    NoGainNotice* m_noGain = nullptr; ///< in the full form only
+    SpeedCurve m_curve;
+    std::vector<ExpectedSpeed> m_expected;
+    std::size_t m_fedSamples = 0;
+    double m_fedUnit = 0.0;
+    double m_smooth = 0.0; ///< the smoothed value behind the newest sample, tokens per ms
+};
+
+} // namespace ui
