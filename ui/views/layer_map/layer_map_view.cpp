@@ -326,7 +326,7 @@ void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
     const bool skips = isSkipped(state.skipped, cell);
     if (!skips && state.isLocked(cell.layer)) {
-        tell(tr("Layer %1 stays as it is: the first and the last layer are never skipped. Choose "
+        tell(tr("Layer %1 stays as it is: this decoder never skips it. Choose "
                 "another one.")
                  .arg(cell.layer));
         return;

@@ -49,11 +49,13 @@ SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& secon
     return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
 }
 
-/// Every search of this project leaves the ends alone; a decoder does not tell its own yet.
-std::vector<int> lockedLayers(const RunStore& /*store*/, int layerCount) {
-    if (layerCount <= 0)
-        return {};
-    return layerCount == 1 ? std::vector{0} : std::vector{0, layerCount - 1};
+std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
+    std::vector<int> locked;
+    if (const engine::DecoderInfo* decoder = store.decoder())
+        for (int layer = 0; layer < layerCount; ++layer)
+            if (decoder->isLocked(layer, layerCount))
+                locked.push_back(layer);
+    return locked;
 }
 
 std::optional<double> savedMsPerSublayer(const RunStore& store) {

@@ -39,7 +39,7 @@ struct SetComparison {
 
 SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second);
 
-/// The layers of the model that a search never skips, ascending.
+/// The layers that the chosen decoder's skip sets never name, ascending.
 std::vector<int> lockedLayers(const RunStore& store, int layerCount);
 
 /// Milliseconds that one skipped sublayer saves in a draft pass, averaged over all that are

@@ -171,7 +171,7 @@ void SublayerCard::setPinned(bool isPinned) {
 
 void SublayerCard::showHint() {
     if (m_facts.isLocked)
-        m_hint->setText(tr("Locked: the first and the last layer always run."));
+        m_hint->setText(tr("Locked: the decoder always runs this layer."));
     else if (m_isPinned)
         m_hint->setText(tr("Pinned: click the cell or press Return to let go."));
     else
