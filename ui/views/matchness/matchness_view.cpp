@@ -153,7 +153,8 @@ void MatchnessView::updateAxes() {
                          &Colours::success,
                          Dash::Dashed,
                          LabelSide::Left,
-                         false});
+                         false,
+                         0.0});
     }
     m_plot->setReferences(std::move(lines));
 }

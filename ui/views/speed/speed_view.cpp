@@ -157,7 +157,7 @@ void SpeedView::updateHeader() {
                                           : tr("%1 tok/s now, plain steps").arg(rate));
     } else {
         m_headline->setText(rate);
-        m_detail->setText(tr("tok/s now; the baseline is not measured yet"));
+        m_detail->setText(tr("tok/s; baseline not measured yet"));
     }
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
