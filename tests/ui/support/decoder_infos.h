@@ -48,7 +48,8 @@ inline engine::DecoderInfo swiftDecoder() {
                                         "them, and searches for a good skip set meanwhile.",
                              .source = "arXiv 2410.06916",
                              .settings = {},
-                             .profiles = {}};
+                             .profiles = {},
+                             .lockedLayers = {}};
     info.settings = {
         acting(choice("profile", "Profile", {"paper", "code", "guided"}), NewSearch),
         acting(setting("r", "Skip ratio r", Number, 0.45, {0.0, 0.95}), NewSearch),
@@ -66,6 +67,7 @@ inline engine::DecoderInfo swiftDecoder() {
         acting(setting("r_min", "Least r", Number, 0.05, {0.0, 0.95}), NewSearch),
         acting(setting("grow", "Growing r", Flag, 0.0), NewSearch),
         acting(choice("budget", "Budget", {"sublayers", "bytes"}), NewSearch)};
+    info.lockedLayers = {0, -1};
     info.settings[2].unit = "tokens";
     info.profiles = {
         {"paper", "As the paper means it.", {}},
@@ -84,7 +86,8 @@ inline engine::DecoderInfo vanillaDecoder() {
             .summary = "One token a pass of the whole model.",
             .source = "",
             .settings = {},
-            .profiles = {}};
+            .profiles = {},
+            .lockedLayers = {}};
 }
 
 /// One setting of each kind, none of them known to the window.
@@ -95,7 +98,8 @@ inline engine::DecoderInfo hydraDecoder() {
                              .summary = "Many heads.",
                              .source = "",
                              .settings = {},
-                             .profiles = {}};
+                             .profiles = {},
+                             .lockedLayers = {}};
     info.settings = {setting("heads", "Heads", Integer, 4.0, {1, 16}),
                      setting("tau", "Doubt \u03c4", Number, 0.3, {-1.0, 1.0}),
                      setting("regrow", "Regrow", Flag, 1.0),

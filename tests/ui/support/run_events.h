@@ -83,6 +83,13 @@ inline engine::StepFinished draftStep(std::uint64_t prompt,
     return finished;
 }
 
+inline engine::EngineFailed failedTask(std::string task, engine::Error error) {
+    engine::EngineFailed failed;
+    failed.task = std::move(task);
+    failed.error = std::move(error);
+    return failed;
+}
+
 inline engine::PromptFinished promptFinished(std::uint64_t id) {
     engine::PromptFinished finished;
     finished.promptId = id;

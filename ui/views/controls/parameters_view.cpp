@@ -346,4 +346,10 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
         m_presets->setProblem(sentence);
 }
 
+/// Being put into another window takes fonts and colours back.
+void ParametersView::showEvent(QShowEvent* event) {
+    View::showEvent(event);
+    adoptTheme();
+}
+
 } // namespace ui

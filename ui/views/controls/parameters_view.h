@@ -44,6 +44,7 @@ public:
 
 protected:
     void refreshView(Topics changed) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     void build();

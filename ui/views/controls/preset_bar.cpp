@@ -281,4 +281,10 @@ void PresetBar::showDifferences() {
     popup->show();
 }
 
+/// Being put into another window takes fonts and colours back.
+void PresetBar::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    adoptTheme();
+}
+
 } // namespace ui

@@ -50,6 +50,9 @@ signals:
     /// All settings of the chosen preset are wanted.
     void applyWanted(const engine::SettingValues& values, const QString& name);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     struct Choice {
         Preset preset;

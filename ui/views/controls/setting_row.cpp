@@ -216,4 +216,10 @@ void SettingRow::paintEvent(QPaintEvent* /*event*/) {
     painter.drawLine(0, height() - 1, width() - 1, height() - 1);
 }
 
+/// Being put into another window takes fonts and colours back.
+void SettingRow::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    adoptTheme();
+}
+
 } // namespace ui

@@ -100,13 +100,16 @@ const std::string* textIn(const SettingValues& values, std::string_view name) {
     return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 
-/// SWIFT searches all sublayers but those of the first and the last layer; others count all.
+/// Decoders differ in which layers their skip sets never name.
 QString ratioNote(const RunStore& store) {
     const double* ratio = numberIn(store.settings(), "r");
     if (ratio == nullptr || store.model() == nullptr || store.decoder() == nullptr)
         return {};
-    const bool areEndsLocked = store.decoder()->name == "swift";
-    const int layers = store.model()->model.layerCount - (areEndsLocked ? 2 : 0);
+    const int all = store.model()->model.layerCount;
+    int layers = 0;
+    for (int layer = 0; layer < all; ++layer)
+        layers += store.decoder()->isLocked(layer, all) ? 0 : 1;
+    const bool areEndsLocked = layers < all;
     if (layers <= 0)
         return {};
     const std::string* budget = textIn(store.settings(), "budget");

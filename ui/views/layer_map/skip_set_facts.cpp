@@ -76,11 +76,6 @@ QString sublayerName(Sublayer kind) {
                                        : QCoreApplication::translate("LayerMap", "MLP");
 }
 
-QString shareText(double share) {
-    QString text = QString::number(share, 'f', 2);
-    return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
-}
-
 QString setText(const engine::SkipSet& set) {
     return QString::fromStdString(engine::skipSetJson(set));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/shell/figure_text.h"
 #include "ui/bridge/run_store.h"
 
 #include <QString>
@@ -59,9 +60,6 @@ struct LayerMapState {
 };
 
 QString sublayerName(Sublayer kind); ///< "attention", "MLP"
-
-/// A share of one as tables show it: ".97", "1.00".
-QString shareText(double share);
 
 /// {"attention":[...],"mlp":[...]} of a set, as the engine reads it.
 QString setText(const engine::SkipSet& set);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/scripted_link.h"
+#include "ui/views/controls/parameters_view.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSlider>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QUndoStack>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class ParametersViewTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    RunStore m_store;
+    ScriptedLink* m_engine = nullptr;
+    std::unique_ptr<EngineBridge> m_bridge;
+    Selection m_selection;
+    QUndoStack m_undo;
+    QTemporaryDir m_own;
+    std::unique_ptr<ParametersView> m_view;
+
+    void say(EventContent content) {
+        m_engine->say(std::move(content));
+        m_bridge->tick();
+    }
+
+    void choose(const DecoderInfo& info, const SettingValues& given = {}) {
+        say(DecoderChosen{info, resolveSettings(info, given).value()});
+    }
+
+    /// What the engine answers to the newest ChangeSettings.
+    void confirm() {
+        SettingValues now = m_store.settings();
+        for (const auto& [name, value] : m_engine->lastSent<ChangeSettings>()->values)
+            now.insert_or_assign(name, value);
+        say(SettingsChanged{now});
+    }
+
+    void drag(const char* setting, int position) {
+        auto* slider = m_view->form().row(setting)->findChild<QSlider*>();
+        slider->setSliderDown(true);
+        slider->setSliderPosition(position);
+        slider->setSliderDown(false);
+    }
+
+    double shown(const char* setting) {
+        return m_view->form().row(setting)->findChild<QDoubleSpinBox*>()->value();
+    }
+
+private slots:
+
+    void init() {
+        auto link = std::make_unique<ScriptedLink>();
+        m_engine = link.get();
+        m_store = RunStore();
+        m_undo.clear();
+        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
+        const ViewContext context{m_theme, m_store, *m_bridge, m_selection, m_undo};
+        m_view = std::make_unique<ParametersView>(context,
+                                                  PresetFolders{"resources/presets", m_own.path()});
+        m_view->resize(296, 800);
+        m_view->show();
+        ModelLoaded model = loadedModel(30);
+        model.decoders = {swiftDecoder(), vanillaDecoder(), hydraDecoder()};
+        say(model);
+        choose(swiftDecoder());
+    }
+
+    void cleanup() {
+        m_undo.clear();
+        m_view.reset();
+        m_bridge.reset();
+    }
+
+    void onlyTheChangedValueIsSent() {
+        drag("r", 50);
+        const auto* sent = m_engine->lastSent<ChangeSettings>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->values, (SettingValues{{"r", 0.5}}));
+    }
+
+    void whatTheEngineTookCanBeUndoneAndRedone() {
+        drag("r", 50);
+        QCOMPARE(m_undo.count(), 0); // not before the engine said so
+        confirm();
+        QCOMPARE(m_undo.count(), 1);
+        m_undo.undo();
+        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
+        confirm();
+        QCOMPARE(shown("r"), 0.45);
+        m_undo.redo();
+        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.5}}));
+    }
+
+    void dragsOfOneVisitAreOneToUndo() {
+        for (int position : {50, 55, 60}) {
+            drag("r", position);
+            confirm();
+        }
+        QCOMPARE(m_undo.count(), 1);
+        drag("epsilon", 50);
+        confirm();
+        QCOMPARE(m_undo.count(), 2);
+        m_undo.undo();
+        m_undo.undo();
+        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
+    }
+
+    void aRefusedChangeGoesBackAndSaysWhy() {
+        drag("gamma", 300);
+        QCOMPARE(shown("gamma"), 301.0);
+        say(failedTask("change_settings",
+                       {ErrorCode::InvalidInput, "gamma is too large.", "Choose less."}));
+        QCOMPARE(shown("gamma"), 32.0);
+        QCOMPARE(m_view->form().row("gamma")->problem(),
+                 QString("gamma is too large. Choose less."));
+        QCOMPARE(m_undo.count(), 0);
+        drag("gamma", 40);
+        QCOMPARE(m_view->form().row("gamma")->problem(), QString());
+    }
+
+    void whatOthersChangeIsShown() {
+        SettingValues now = m_store.settings();
+        now["S"] = 250.0;
+        say(SettingsChanged{now});
+        QCOMPARE(shown("S"), 250.0);
+    }
+
+    void theNoteOfRCountsInnerSublayers() {
+        QStringList texts;
+        for (const QLabel* label : m_view->form().row("r")->findChildren<QLabel*>())
+            texts << label->text();
+        QVERIFY2(texts.contains("25 of 56 inner sublayers; ends stay locked"),
+                 qPrintable(texts.join('\n')));
+    }
+
+    void theChipCountsWhatDiffersFromThePreset() {
+        auto* chip = m_view->findChild<QPushButton*>("changed");
+        QCOMPARE(m_view->presets().referenceName(), QString("Paper 13B"));
+        QVERIFY(chip->isHidden());
+        drag("r", 50);
+        confirm();
+        QVERIFY(!chip->isHidden());
+        QCOMPARE(chip->text(), QString("1 changed"));
+    }
+
+    void aPresetSendsAllItsValuesAndIsOneToUndo() {
+        auto* presets = m_view->findChild<QComboBox*>("presets");
+        const SettingValues before = m_store.settings();
+        presets->setFocus();
+        presets->setCurrentIndex(presets->findText("Authors' script"));
+        emit presets->activated(presets->currentIndex());
+        const auto* sent = m_engine->lastSent<ChangeSettings>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->values.at("gamma"), SettingValue(50.0));
+        QCOMPARE(sent->values.at("profile"), SettingValue(std::string("code")));
+        QCOMPARE(sent->values.size(), before.size());
+        confirm();
+        QCOMPARE(m_undo.count(), 1);
+        m_undo.undo();
+        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, before);
+    }
+
+    void samplingIsSentAsAWhole() {
+        say(SamplingChanged{{.temperature = 0.0, .topK = 7, .topP = 1.0, .seed = 3}});
+        auto* slider = m_view->sampling().row("temperature")->findChild<QSlider*>();
+        slider->setSliderDown(true);
+        slider->setSliderPosition(slider->maximum());
+        slider->setSliderDown(false);
+        const auto* sent = m_engine->lastSent<ChangeSampling>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->sampling.temperature, 2.0);
+        QCOMPARE(sent->sampling.topK, 7);
+        QCOMPARE(sent->sampling.seed, std::uint64_t(3));
+    }
+
+    void theDiceDrawsAnotherSeed() {
+        auto* dice = m_view->findChild<QToolButton*>("dice");
+        dice->click();
+        const std::uint64_t first = m_engine->lastSent<ChangeSampling>()->sampling.seed;
+        for (int i = 0; i < 5; ++i)
+            dice->click();
+        QVERIFY(m_engine->lastSent<ChangeSampling>()->sampling.seed != first);
+    }
+
+    void anotherDecoderIsChosenAndShown() {
+        auto* decoders = m_view->findChild<QComboBox*>("decoders");
+        decoders->setCurrentIndex(decoders->findData("hydra"));
+        emit decoders->activated(decoders->currentIndex());
+        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->name, std::string("hydra"));
+        choose(hydraDecoder());
+        QVERIFY(m_view->form().row("tau") != nullptr);
+        QVERIFY(m_view->form().row("r") == nullptr);
+        m_undo.undo();
+        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->name, std::string("swift"));
+        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->settings.at("r"), SettingValue(0.45));
+    }
+
+    void aDecoderWithoutSettingsSaysSo() {
+        choose(vanillaDecoder());
+        QVERIFY(m_view->form().isHidden());
+        bool isSaid = false;
+        for (const QLabel* label : m_view->findChildren<QLabel*>())
+            isSaid = isSaid || (!label->isHidden() && label->text().contains("nothing to set"));
+        QVERIFY(isSaid);
+    }
+
+    void theTableListsEverySetting() {
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.rows.size(), swiftDecoder().settings.size());
+        QCOMPARE(table.rows[0], QStringList({"Skip ratio r", "0.45", "0.45", "new search"}));
+    }
+
+    void everyControlHasAName() { QCOMPARE(namelessWidgets(*m_view), QStringList()); }
+};
+
+QTEST_MAIN(ParametersViewTest)
+#include "parameters_view_test.moc"

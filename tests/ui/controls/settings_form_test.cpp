@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/decoder_infos.h"
+#include "ui/views/controls/setting_scale.h"
+#include "ui/views/controls/settings_form.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class SettingsFormTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+
+    struct Edit {
+        std::string setting;
+        SettingValue value;
+    };
+
+    static std::vector<Edit>& record(SettingsForm& form, std::vector<Edit>& edits) {
+        connect(&form, &SettingsForm::edited, &form, [&](SettingRow* row, const auto& value) {
+            edits.push_back({row->setting().name, value});
+        });
+        return edits;
+    }
+
+    template <typename T> static T* control(const SettingsForm& form, const char* setting) {
+        return form.row(setting)->findChild<T*>();
+    }
+
+private slots:
+
+    void aDecoderThatNobodyKnowsHasAControlOfEachKind() {
+        SettingsForm form(m_theme);
+        form.setSettings(hydraDecoder().settings);
+        QCOMPARE(form.rows().size(), std::size_t(5));
+        QCOMPARE(control<QDoubleSpinBox>(form, "heads")->value(), 4.0);
+        QCOMPARE(control<QDoubleSpinBox>(form, "tau")->minimum(), -1.0);
+        QVERIFY(control<QCheckBox>(form, "regrow")->isChecked());
+        QCOMPARE(control<QComboBox>(form, "lake")->count(), 2);
+        QCOMPARE(control<QLineEdit>(form, "label")->text(), QString("<b>none</b>"));
+    }
+
+    void eachKindTellsItsNewValue() {
+        SettingsForm form(m_theme);
+        form.setSettings(hydraDecoder().settings);
+        form.setSimple(false);
+        form.show();
+        std::vector<Edit> edits;
+        record(form, edits);
+        control<QCheckBox>(form, "regrow")->click();
+        QTest::keyClick(control<QComboBox>(form, "lake"), Qt::Key_Down);
+        auto* line = control<QLineEdit>(form, "label");
+        line->selectAll();
+        QTest::keyClicks(line, "nine");
+        QCOMPARE(edits.size(), std::size_t(2)); // a line is told when it is left
+        QTest::keyClick(line, Qt::Key_Return);
+        QCOMPARE(edits.size(), std::size_t(3));
+        QCOMPARE(edits[0].value, SettingValue(0.0));
+        QCOMPARE(edits[1].value, SettingValue(std::string("argos")));
+        QCOMPARE(edits[2].value, SettingValue(std::string("nine")));
+    }
+
+    void aDragIsToldOnceWhenItIsLetGo() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        std::vector<Edit> edits;
+        record(form, edits);
+        auto* slider = control<QSlider>(form, "r");
+        slider->setSliderDown(true);
+        for (int position = 46; position <= 60; ++position)
+            slider->setSliderPosition(position);
+        QCOMPARE(control<QDoubleSpinBox>(form, "r")->value(), 0.60); // shown at once
+        QCOMPARE(edits.size(), std::size_t(0));
+        slider->setSliderDown(false);
+        QCOMPARE(edits.size(), std::size_t(1));
+        QCOMPARE(edits[0].value, SettingValue(0.60));
+    }
+
+    void aBurstOfKeysIsToldOnce() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        std::vector<Edit> edits;
+        record(form, edits);
+        auto* slider = control<QSlider>(form, "gamma");
+        for (int i = 0; i < 5; ++i)
+            QTest::keyClick(slider, Qt::Key_Right);
+        QCOMPARE(edits.size(), std::size_t(0));
+        QTRY_COMPARE(edits.size(), std::size_t(1));
+        QCOMPARE(edits[0].value, SettingValue(37.0));
+    }
+
+    void aValueFinerThanTheSpinBoxIsNotChangedByLeavingIt() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        form.setValues({{"r", 0.4567}});
+        std::vector<Edit> edits;
+        record(form, edits);
+        QTest::keyClick(control<QDoubleSpinBox>(form, "r"), Qt::Key_Return);
+        QCOMPARE(edits.size(), std::size_t(0));
+    }
+
+    void whatTheUserIsTypingIsNotOverwritten() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        form.setSimple(false);
+        form.show();
+        form.activateWindow();
+        auto* line = control<QLineEdit>(form, "siblings");
+        line->setFocus();
+        QTRY_VERIFY(line->hasFocus());
+        line->selectAll();
+        QTest::keyClicks(line, "1,2");
+        form.setValues({{"siblings", std::string("9,9,9,9")}});
+        QCOMPARE(line->text(), QString("1,2"));
+    }
+
+    void theResetGoesBackToTheReferenceAndIsOffThere() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        form.setReference({{"S", 1000.0}}, "Paper 13B");
+        form.setValues({{"S", 1000.0}});
+        auto* reset = form.row("S")->findChild<QToolButton*>("reset");
+        QVERIFY(!reset->isEnabled());
+        form.setValues({{"S", 600.0}});
+        QVERIFY(reset->isEnabled());
+        QVERIFY(reset->toolTip().contains("Paper 13B"));
+        std::vector<Edit> edits;
+        record(form, edits);
+        reset->click();
+        QCOMPARE(edits.size(), std::size_t(1));
+        QCOMPARE(edits[0].value, SettingValue(1000.0));
+        QVERIFY(!reset->isEnabled());
+    }
+
+    void thePapersFiveComeFirstAndAloneInTheSimpleForm() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        QStringList shown;
+        for (const SettingRow* row : form.rows())
+            if (!row->isHidden())
+                shown << QString::fromStdString(row->setting().name);
+        QCOMPARE(shown, QStringList({"r", "gamma", "epsilon", "beta", "S"}));
+        form.setSimple(false);
+        for (const SettingRow* row : form.rows())
+            QVERIFY(!row->isHidden());
+    }
+
+    void differencesNameBeforeAndAfter() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        form.setReference({{"r", 0.45}, {"S", 1000.0}}, "Paper 13B");
+        form.setValues({{"r", 0.45}, {"S", 600.0}});
+        const auto differences = form.differences();
+        QCOMPARE(differences.size(), std::size_t(1));
+        QCOMPARE(differences[0].before, SettingValue(1000.0));
+        QCOMPARE(differences[0].now, SettingValue(600.0));
+    }
+
+    void f1ShowsTheHelpInPlaceAndHidesItAgain() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        SettingRow* row = form.row("epsilon");
+        QTest::keyClick(control<QSlider>(form, "epsilon"), Qt::Key_F1);
+        QVERIFY(row->isHelpShown());
+        bool isHelpThere = false;
+        for (const QLabel* label : row->findChildren<QLabel*>())
+            isHelpThere = isHelpThere || (!label->isHidden() && label->text().contains("0.8"));
+        QVERIFY(isHelpThere);
+        QTest::keyClick(control<QDoubleSpinBox>(form, "epsilon"), Qt::Key_F1, Qt::ShiftModifier);
+        QVERIFY(!row->isHelpShown());
+    }
+
+    void symbolsAreTakenFromTheTitle() {
+        const auto titleOf = [](const char* name, const char* title) {
+            return settingTitle(setting(name, title, SettingKind::Number, 0.0));
+        };
+        QCOMPARE(titleOf("r", "Skip ratio r").symbol, QString("r"));
+        QCOMPARE(titleOf("r", "Skip ratio r").name, QString("Skip ratio"));
+        QCOMPARE(titleOf("gamma", "Context window \u03b3").symbol, QString("\u03b3"));
+        QCOMPARE(titleOf("beta1", "Memory \u03b21").symbol, QString("\u03b21"));
+        QCOMPARE(titleOf("r_min", "Least r").symbol, QString());
+        QCOMPARE(titleOf("r_min", "Least r").name, QString("Least r"));
+    }
+
+    void theHelpOfAnUnknownSettingIsItsMeaning() {
+        SettingInfo heads = hydraDecoder().settings[0];
+        heads.meaning = "Heads at most.";
+        const QString help = settingHelp(heads);
+        QVERIFY(help.startsWith("Heads at most."));
+        QVERIFY(help.contains("16"));
+        QVERIFY(help.contains("next step"));
+    }
+
+    void wideRangesAreSpreadByMagnitude() {
+        const SettingScale steps(0, 1'000'000, true);
+        const int half = steps.lastPosition() / 2;
+        QVERIFY(steps.valueAt(half) > 900 && steps.valueAt(half) < 1100);
+        QCOMPARE(steps.valueAt(0), 0.0);
+        QCOMPARE(steps.valueAt(steps.lastPosition()), 1'000'000.0);
+        for (int position = 1; position <= steps.lastPosition(); ++position)
+            QVERIFY(steps.valueAt(position) >= steps.valueAt(position - 1));
+    }
+
+    void evenRangesGoThereAndBack() {
+        for (const SettingScale& scale : {SettingScale(0, 0.95, false), SettingScale(1, 512, true)})
+            for (int position = 0; position <= scale.lastPosition(); ++position)
+                QCOMPARE(scale.positionOf(scale.valueAt(position)), position);
+    }
+
+    void seedsHaveNoSlider() { QVERIFY(!SettingScale(0, 1e9, true).hasSlider()); }
+
+    void everyControlHasAName() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        QCOMPARE(namelessWidgets(form), QStringList());
+        form.setSettings(hydraDecoder().settings);
+        QCOMPARE(namelessWidgets(form), QStringList());
+        control<QSlider>(form, "heads")->setAccessibleName({});
+        QCOMPARE(namelessWidgets(form).size(), 1); // the walk finds one that has none
+    }
+};
+
+QTEST_MAIN(SettingsFormTest)
+#include "settings_form_test.moc"

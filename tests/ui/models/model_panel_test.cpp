@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/scripted_link.h"
+#include "ui/shell/banner.h"
+#include "ui/views/models/model_chooser.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QComboBox>
+#include <QFile>
+#include <QMenu>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QUndoStack>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+constexpr std::uint64_t kGiB = 1ULL << 30;
+
+ModelReport report(std::uint64_t freeBytes) {
+    return {.path = "/models/tiny.gguf",
+            .name = {},
+            .family = "llama",
+            .layerCount = 30,
+            .types = "bf16",
+            .tokenizer = "BPE, 49152 tokens",
+            .chatTemplate = {},
+            .modelContextLength = 4096,
+            .memory = {{"Weights, bf16", 13 * kGiB},
+                       {"Context of 4,096 tokens", 2 * kGiB},
+                       {"Draft tree and search", kGiB / 2}},
+            .freeBytes = freeBytes};
+}
+
+} // namespace
+
+class ModelPanelTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    RunStore m_store;
+    ScriptedLink* m_engine = nullptr;
+    std::unique_ptr<EngineBridge> m_bridge;
+    Selection m_selection;
+    QUndoStack m_undo;
+    QTemporaryDir m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    std::unique_ptr<RecentModels> m_recent;
+    std::unique_ptr<ModelPanel> m_panel;
+
+    ViewContext context() { return {m_theme, m_store, *m_bridge, m_selection, m_undo}; }
+
+    void say(EventContent content) {
+        m_engine->say(std::move(content));
+        m_bridge->tick();
+        m_bridge->refreshPictures();
+    }
+
+    QPushButton* button(const QString& text) {
+        for (auto* found : m_panel->findChildren<QPushButton*>())
+            if (found->text() == text && !found->isHidden())
+                return found;
+        return nullptr;
+    }
+
+private slots:
+
+    void init() {
+        auto link = std::make_unique<ScriptedLink>();
+        m_engine = link.get();
+        m_store = RunStore();
+        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
+        m_settings = std::make_unique<QSettings>(m_folder.filePath("s.ini"), QSettings::IniFormat);
+        m_settings->clear();
+        m_recent = std::make_unique<RecentModels>(*m_settings);
+        m_panel = std::make_unique<ModelPanel>(context(), *m_recent, QStringList{"plain", "torch"});
+        m_panel->show();
+        m_bridge->tick();
+    }
+
+    void cleanup() {
+        m_panel.reset();
+        m_recent.reset();
+        m_bridge.reset();
+    }
+
+    void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {
+        m_panel->propose("/models/tiny.gguf");
+        QCOMPARE(m_engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
+        auto* backend = m_panel->findChildren<QComboBox*>().first();
+        backend->setCurrentIndex(backend->findData("torch"));
+        emit backend->activated(backend->currentIndex());
+        QCOMPARE(m_engine->lastSent<InspectModel>()->backend, std::string("torch"));
+        QVERIFY(m_engine->lastSent<LoadModel>() == nullptr);
+        button("Load")->click();
+        QCOMPARE(m_engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
+        QCOMPARE(m_engine->lastSent<LoadModel>()->backend, std::string("torch"));
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
+    }
+
+    void whatDoesNotFitIsSaidBeforeLoading() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->showReport(report(22 * kGiB));
+        QVERIFY(button("Load anyway") == nullptr);
+        m_panel->showReport(report(8 * kGiB));
+        QVERIFY(button("Load anyway") != nullptr);
+        const auto lists = m_panel->findChildren<FigureList*>();
+        const FigureList::Row sum = lists.last()->rows().back();
+        QCOMPARE(sum.name, QString("Needed of 8.0 GiB free"));
+        QCOMPARE(sum.value, QString("15.5 GiB"));
+        QVERIFY(sum.isAlarm);
+    }
+
+    void onlyTheNewestInspectionIsShown() {
+        m_panel->propose("/models/tiny.gguf");
+        ModelInspected inspected;
+        inspected.path = "/models/tiny.gguf";
+        inspected.model = loadedModel(30).model;
+        inspected.model.name = "Tiny <b>Model</b>";
+        inspected.model.weightTypes = "Q4_1 210";
+        inspected.memory = {.weightBytes = 4 * kGiB,
+                            .cacheBytes = kGiB,
+                            .scratchBytes = 0,
+                            .passBytes = 0,
+                            .totalBytes = 5 * kGiB,
+                            .freeBytes = 4 * kGiB};
+        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId + 1;
+        say(inspected);
+        QVERIFY(button("Load anyway") == nullptr);
+        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId;
+        say(inspected);
+        QVERIFY(button("Load anyway") != nullptr);
+        const auto lists = m_panel->findChildren<FigureList*>();
+        QCOMPARE(lists.first()->rows()[2].value, QString("Q4_1 210"));
+        QCOMPARE(lists.last()->rows().back().value, QString("5.0 GiB"));
+    }
+
+    void theReportOfAnotherModelIsIgnored() {
+        m_panel->propose("/models/other.gguf");
+        m_panel->showReport(report(8 * kGiB));
+        QVERIFY(button("Load anyway") == nullptr);
+    }
+
+    void loadingGoesThroughTwoStages() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->showReport(report(22 * kGiB));
+        m_panel->load();
+        auto* stages = m_panel->findChild<LoadStages*>();
+        say(ModelLoadProgress{"/models/tiny.gguf", "tokenizer", 0.0});
+        QVERIFY(stages->part(0) > 0.0 && !stages->isDone(0));
+        QCOMPARE(stages->part(1), 0.0);
+        say(ModelLoadProgress{"/models/tiny.gguf", "weights", 0.5});
+        QVERIFY(stages->isDone(0));
+        QCOMPARE(stages->figure(1), QString("6.5 GiB of 13.0 GiB"));
+        say(loadedModel());
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loaded);
+        QCOMPARE(m_recent->list().front().path, QString("/models/tiny.gguf"));
+    }
+
+    void escapeEndsTheLoadAndTheProposalStays() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->load();
+        QTest::keyClick(m_panel.get(), Qt::Key_Escape);
+        QVERIFY(m_engine->lastSent<StopLoading>() != nullptr);
+        say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Chosen);
+        QVERIFY(m_panel->findChild<Banner*>() == nullptr);
+        QTest::keyClick(m_panel.get(), Qt::Key_Escape);
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Idle);
+    }
+
+    void aFailedLoadSaysWhatAndWhatToDo() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->load();
+        say(failedTask("load_model",
+                       {ErrorCode::CorruptFile, "The file ends too early.", "Fetch it again."}));
+        const auto* banner = m_panel->findChild<Banner*>();
+        QVERIFY(banner != nullptr);
+        QCOMPARE(banner->notice().headline, QString("The file ends too early."));
+        QCOMPARE(banner->notice().sentence, QString("Fetch it again."));
+        QVERIFY(button("Load") != nullptr);
+    }
+
+    void unloadIsAskedForAndShown() {
+        say(loadedModel());
+        button("Unload")->click();
+        QVERIFY(m_engine->lastSent<UnloadModel>() != nullptr);
+        say(ModelUnloaded{});
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Idle);
+    }
+
+    void aLoadBegunElsewhereIsShown() {
+        say(ModelLoadProgress{"/models/default.gguf", "files", 0.0});
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
+    }
+
+    void sizesHaveThreeFigures() {
+        QCOMPARE(sizeText(13851891302ULL), QString("12.9 GiB"));
+        QCOMPARE(sizeText(400ULL << 20), QString("400 MiB"));
+        QCOMPARE(sizeText(0), QString("0.0 MiB"));
+    }
+
+    void theChooserNamesTheModelAndOffersTheRecentOnes() {
+        QFile file(m_folder.filePath("there & here.gguf"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        m_recent->add({m_folder.filePath("gone.gguf"), {}});
+        m_recent->add({file.fileName(), {}});
+        ModelChooser chooser(context(), *m_recent);
+        QCOMPARE(chooser.name(), QString("No model"));
+        say(loadedModel(30));
+        QCOMPARE(chooser.name(), QString("tiny"));
+        QCOMPARE(chooser.facts(), QString("f64 \u00b7 30 layers"));
+        emit chooser.menu()->aboutToShow();
+        QSignalSpy wanted(&chooser, &ModelChooser::modelWanted);
+        const QList<QAction*> actions = chooser.menu()->actions();
+        const auto find = [&](const QString& text) {
+            for (QAction* action : actions)
+                if (action->text().contains(text))
+                    return action;
+            return static_cast<QAction*>(nullptr);
+        };
+        QCOMPARE(find("there")->text(), QString("there && here"));
+        find("there")->trigger();
+        QCOMPARE(wanted.at(0).at(0).toString(), file.fileName());
+        QVERIFY(!find("gone")->isEnabled());
+        find("Unload")->trigger();
+        QVERIFY(m_engine->lastSent<UnloadModel>() != nullptr);
+    }
+
+    void everyControlHasAName() {
+        m_recent->add({"/m/a.gguf", {}});
+        m_panel->propose("/models/tiny.gguf");
+        QCOMPARE(namelessWidgets(*m_panel), QStringList());
+    }
+};
+
+QTEST_MAIN(ModelPanelTest)
+#include "model_panel_test.moc"

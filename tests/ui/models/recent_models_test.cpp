@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/recent_list.h"
+
+#include <QFile>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace ui;
+
+class RecentModelsTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    Theme m_theme;
+
+    QString makeFile(const QString& name) {
+        QFile file(m_folder->filePath(name));
+        if (!file.open(QIODevice::WriteOnly))
+            return {};
+        return file.fileName();
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_settings = std::make_unique<QSettings>(m_folder->filePath("s.ini"), QSettings::IniFormat);
+    }
+
+    void theNewestStandsFirstAndOnce() {
+        RecentModels recent(*m_settings);
+        recent.add({"/m/a.gguf", {}});
+        recent.add({"/m/b", "Model B"});
+        recent.add({"/m/./a.gguf", {}});
+        QCOMPARE(recent.list().size(), std::size_t(2));
+        QCOMPARE(recent.list()[0].name, QString("a"));
+        QCOMPARE(recent.list()[1].name, QString("Model B"));
+    }
+
+    void theListIsKept() {
+        {
+            RecentModels recent(*m_settings);
+            for (int i = 0; i < 12; ++i)
+                recent.add({QString("/m/%1.gguf").arg(i), {}});
+            recent.remove("/m/11.gguf");
+        }
+        const RecentModels again(*m_settings);
+        QCOMPARE(again.list().size(), std::size_t(RecentModels::kMost - 1));
+        QCOMPARE(again.list()[0].path, QString("/m/10.gguf"));
+    }
+
+    void aGoneFileSaysSoAndIsNotOpened() {
+        RecentModels recent(*m_settings);
+        recent.add({m_folder->filePath("gone.gguf"), {}});
+        recent.add({makeFile("there.gguf"), {}});
+        RecentList list(m_theme, recent);
+        QSignalSpy opened(&list, &RecentList::opened);
+        list.setCurrentRow(1);
+        QVERIFY(list.item(1)->data(Qt::AccessibleTextRole).toString().contains("gone"));
+        QTest::keyClick(&list, Qt::Key_Return);
+        QCOMPARE(opened.size(), 0);
+        list.setCurrentRow(0);
+        QTest::keyClick(&list, Qt::Key_Return);
+        QCOMPARE(opened.size(), 1);
+    }
+
+    void deleteTakesOneOffTheList() {
+        RecentModels recent(*m_settings);
+        recent.add({"/m/a.gguf", {}});
+        recent.add({"/m/b.gguf", {}});
+        RecentList list(m_theme, recent);
+        list.setCurrentRow(0);
+        QTest::keyClick(&list, Qt::Key_Delete);
+        QCOMPARE(recent.list().size(), std::size_t(1));
+        QCOMPARE(list.count(), 1);
+        QCOMPARE(recent.list()[0].name, QString("a"));
+    }
+};
+
+QTEST_MAIN(RecentModelsTest)
+#include "recent_models_test.moc"

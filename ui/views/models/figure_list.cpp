@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/figure_list.h"
+
+#include <QGridLayout>
+#include <QLabel>
+
+namespace ui {
+
+namespace {
+
+QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) {
+    auto* label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
+    label->setFont(font);
+    QPalette palette = label->palette();
+    palette.setColor(QPalette::WindowText, colour);
+    label->setPalette(palette);
+    return label;
+}
+
+} // namespace
+
+FigureList::FigureList(const Theme& theme, TextRole valueRole, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_valueRole(valueRole) {
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(16);
+    grid->setVerticalSpacing(2);
+    grid->setColumnStretch(1, 1);
+    connect(&theme, &Theme::changed, this, &FigureList::build);
+}
+
+void FigureList::setRows(std::vector<Row> rows) {
+    m_rows = std::move(rows);
+    build();
+    setVisible(!m_rows.empty());
+}
+
+void FigureList::build() {
+    qDeleteAll(findChildren<QLabel*>());
+    auto* grid = static_cast<QGridLayout*>(layout());
+    const Colours& colours = m_theme.colours();
+    int line = 0;
+    for (const Row& row : m_rows) {
+        const TextRole nameRole = row.isSum ? TextRole::DockTitle : TextRole::Small;
+        QFont valueFont = m_theme.font(m_valueRole);
+        valueFont.setBold(row.isSum);
+        const QColor ink = row.isAlarm ? colours.error : colours.text;
+        auto* name = makeLabel(row.name,
+                               m_theme.font(nameRole),
+                               row.isAlarm ? colours.error
+                               : row.isSum ? colours.text
+                                           : colours.muted);
+        auto* value = makeLabel(row.value, valueFont, ink);
+        value->setAlignment(Qt::AlignRight | Qt::AlignTop);
+        value->setWordWrap(m_valueRole != TextRole::Figure);
+        grid->addWidget(name, line, 0, Qt::AlignTop);
+        grid->addWidget(value, line, 1);
+        ++line;
+    }
+}
+
+} // namespace ui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+namespace ui {
+
+/// Names at the left, figures or words at the right, one below the other. Thread: UI.
+class FigureList : public QWidget {
+    Q_OBJECT
+
+public:
+    struct Row {
+        QString name;
+        QString value;
+        bool isSum = false;   ///< bold: what the others come to
+        bool isAlarm = false; ///< in the colour of errors
+    };
+
+    /// `valueRole` is Figure for numbers that are compared, Small for words. Texts are plain.
+    FigureList(const Theme& theme, TextRole valueRole, QWidget* parent = nullptr);
+
+    void setRows(std::vector<Row> rows);
+
+    const std::vector<Row>& rows() const { return m_rows; }
+
+private:
+    void build();
+
+    const Theme& m_theme;
+    TextRole m_valueRole;
+    std::vector<Row> m_rows;
+};
+
+} // namespace ui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_command.h"
+#include "ui/theme/theme.h"
+
+#include <QStringList>
+#include <QWidget>
+
+class QComboBox;
+class QSpinBox;
+
+namespace ui {
+
+/// How a model shall be loaded: backend, precision, threads, context. Thread: UI.
+class LoadOptions : public QWidget {
+    Q_OBJECT
+
+public:
+    /// `backends` are those that this program has, besides "Automatic".
+    LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent = nullptr);
+
+    /// The command that loads `path` in this way.
+    engine::LoadModel command(const QString& path) const;
+
+    /// As a model was loaded before.
+    void setCommand(const engine::LoadModel& command);
+
+signals:
+    void changed();
+
+private:
+    QComboBox* m_backend;
+    QComboBox* m_precision;
+    QSpinBox* m_threads;
+    QSpinBox* m_context;
+};
+
+} // namespace ui

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/model_panel.h"
+
+#include "ui/shell/banner.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+ViewInfo viewInfo() {
+    return {"model",
+            QObject::tr("Model"),
+            QObject::tr("Opens a model from a GGUF file or a folder, says what it needs before it "
+                        "is loaded, and how far loading has come."),
+            Topic::Model | Topic::Loading};
+}
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+/// "~/models/tiny": the way people write it.
+QString shownPath(const QString& path) {
+    const QString home = QDir::homePath();
+    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size())
+                                                    : path;
+}
+
+QString orNone(const QString& text) { return text.isEmpty() ? QObject::tr("none") : text; }
+
+QString count(int number) { return QLocale().toString(number); }
+
+} // namespace
+
+ModelPanel::ModelPanel(const ViewContext& viewContext,
+                       RecentModels& recent,
+                       const QStringList& backends,
+                       QWidget* parent)
+    : View(viewContext, viewInfo(), parent)
+    , m_recent(recent)
+    , m_options(new LoadOptions(viewContext.theme, backends))
+    , m_list(new RecentList(viewContext.theme, recent)) {
+    build();
+    connect(&context().bridge, &EngineBridge::eventCame, this, &ModelPanel::apply);
+    connect(m_load, &QPushButton::clicked, this, &ModelPanel::load);
+    connect(m_cancel, &QPushButton::clicked, this, &ModelPanel::cancel);
+    connect(m_unload, &QPushButton::clicked, this, &ModelPanel::unload);
+    connect(m_openFile, &QPushButton::clicked, this, &ModelPanel::askForFile);
+    connect(m_openFolder, &QPushButton::clicked, this, &ModelPanel::askForFolder);
+    connect(m_more, &QPushButton::toggled, m_options, &QWidget::setVisible);
+    connect(m_options, &LoadOptions::changed, this, [this] {
+        if (m_stage == Stage::Chosen)
+            inspect();
+    });
+    connect(m_list, &RecentList::opened, this, &ModelPanel::propose);
+    connect(&m_recent, &RecentModels::changed, this, &ModelPanel::showStage);
+    connect(&theme(), &Theme::changed, this, &ModelPanel::adoptTheme);
+    adoptTheme();
+    if (store().model() != nullptr) {
+        m_path = QString::fromStdString(store().model()->path);
+        m_stage = Stage::Loaded;
+    }
+    showStage();
+}
+
+void ModelPanel::build() {
+    auto* page = new QWidget;
+    page->setProperty("ground", "panel");
+    page->setMaximumWidth(theme().scaled(520));
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(20, 20, 20, 20);
+    column->setSpacing(12);
+    m_title = plainLabel(page);
+    m_where = plainLabel(page);
+    auto* head = new QVBoxLayout;
+    head->setSpacing(2);
+    head->addWidget(m_title);
+    head->addWidget(m_where);
+    column->addLayout(head);
+    m_errorPlace = new QVBoxLayout;
+    column->addLayout(m_errorPlace);
+    m_stages = new LoadStages(theme(), page);
+    m_facts = new FigureList(theme(), TextRole::Small, page);
+    m_more = new QPushButton(tr("Load options"), page);
+    m_more->setProperty("extent", "small");
+    m_more->setCheckable(true);
+    m_memory = new FigureList(theme(), TextRole::Figure, page);
+    column->addWidget(m_stages);
+    column->addWidget(m_facts);
+    column->addWidget(m_memory);
+    column->addWidget(m_more, 0, Qt::AlignLeft);
+    column->addWidget(m_options);
+    m_options->hide();
+    buildButtons(*column);
+    m_recentTitle = plainLabel(page);
+    m_recentTitle->setText(tr("Recent"));
+    column->addWidget(m_recentTitle);
+    column->addWidget(m_list);
+    column->addStretch(1);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    scroll->setWidget(page);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(scroll);
+}
+
+void ModelPanel::buildButtons(QVBoxLayout& column) {
+    m_foot = plainLabel(this);
+    m_cancel = new QPushButton(this);
+    m_cancel->setText(tr("Cancel  (Esc)"));
+    m_cancel->setAccessibleName(tr("Cancel"));
+    m_load = new QPushButton(tr("Load"), this);
+    m_load->setProperty("kind", "primary");
+    m_unload = new QPushButton(tr("Unload"), this);
+    m_openFile = new QPushButton(tr("Open file\u2026"), this);
+    m_openFolder = new QPushButton(tr("Open folder\u2026"), this);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addWidget(m_openFile);
+    row->addWidget(m_openFolder);
+    row->addWidget(m_foot, 1);
+    row->addStretch(0);
+    for (QPushButton* button : {m_unload, m_cancel, m_load})
+        row->addWidget(button);
+    column.addLayout(row);
+}
+
+void ModelPanel::adoptTheme() {
+    m_title->setFont(theme().font(TextRole::Title));
+    m_where->setFont(theme().font(TextRole::Figure));
+    m_foot->setFont(theme().font(TextRole::Small));
+    m_recentTitle->setFont(theme().font(TextRole::DockTitle));
+    for (QLabel* label : {m_where, m_foot}) {
+        QPalette palette = label->palette();
+        palette.setColor(QPalette::WindowText, theme().colours().muted);
+        label->setPalette(palette);
+    }
+}
+
+void ModelPanel::propose(const QString& path) {
+    if (m_stage == Stage::Loading)
+        return;
+    m_path = path;
+    m_report.reset();
+    clearError();
+    setStage(Stage::Chosen);
+    m_load->setFocus();
+    inspect();
+}
+
+void ModelPanel::inspect() {
+    const LoadModel wanted = m_options->command(m_path);
+    context().bridge.send(InspectModel{.requestId = ++m_inspection,
+                                       .path = wanted.path,
+                                       .backend = wanted.backend,
+                                       .precision = wanted.precision,
+                                       .contextLength = wanted.contextLength});
+}
+
+/// Only the newest answer counts: the options may have changed meanwhile.
+void ModelPanel::applyInspection(const EngineEvent& event) {
+    if (const auto* inspected = event.as<ModelInspected>();
+        inspected != nullptr && inspected->requestId == m_inspection)
+        showReport(reportOf(*inspected));
+    const auto* failed = event.as<EngineFailed>();
+    if (failed != nullptr && failed->task == "inspect_model" && failed->requestId == m_inspection &&
+        m_stage == Stage::Chosen)
+        showError(failed->error);
+}
+
+void ModelPanel::showReport(const ModelReport& report) {
+    if (m_stage != Stage::Chosen || report.path != m_path)
+        return;
+    m_report = report;
+    showStage();
+}
+
+void ModelPanel::load() {
+    if (m_stage != Stage::Chosen)
+        return;
+    clearError();
+    if (!context().bridge.send(m_options->command(m_path))) {
+        showError({ErrorCode::Unsupported,
+                   tr("A recording is shown: no model can be loaded beside it.").toStdString(),
+                   tr("Close the recording first.").toStdString()});
+        return;
+    }
+    m_stages->begin(m_report && !m_report->memory.empty() ? m_report->memory.front().bytes : 0);
+    setStage(Stage::Loading);
+    m_cancel->setFocus();
+}
+
+void ModelPanel::cancel() {
+    if (m_stage == Stage::Loading) {
+        context().bridge.send(StopLoading{});
+        return; // the engine's word ends the load
+    }
+    const ModelLoaded* loaded = store().model();
+    m_path = loaded != nullptr ? QString::fromStdString(loaded->path) : QString();
+    clearError();
+    setStage(loaded != nullptr ? Stage::Loaded : Stage::Idle);
+}
+
+void ModelPanel::unload() { context().bridge.send(UnloadModel{}); }
+
+void ModelPanel::askForFile() {
+    auto* dialog = new QFileDialog(
+        this, tr("Open a model file"), QString(), tr("GGUF files (*.gguf);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &ModelPanel::propose);
+    dialog->open();
+}
+
+void ModelPanel::askForFolder() {
+    auto* dialog = new QFileDialog(this, tr("Open a model folder"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    connect(dialog, &QFileDialog::fileSelected, this, &ModelPanel::propose);
+    dialog->open();
+}
+
+void ModelPanel::apply(const EngineEvent& event) {
+    applyInspection(event);
+    if (const auto* loaded = event.as<ModelLoaded>()) {
+        m_path = QString::fromStdString(loaded->path);
+        clearError();
+        m_recent.add({m_path, QString::fromStdString(loaded->model.name)});
+        setStage(Stage::Loaded);
+    } else if (const auto* progress = event.as<ModelLoadProgress>()) {
+        if (m_stage == Stage::Loading)
+            return;
+        m_path = QString::fromStdString(progress->path); // begun elsewhere, e.g. at the start
+        m_stages->begin(0);
+        setStage(Stage::Loading);
+    } else if (event.as<ModelUnloaded>() != nullptr && m_stage == Stage::Loaded) {
+        m_path.clear();
+        setStage(Stage::Idle);
+    } else if (const auto* failed = event.as<EngineFailed>();
+               failed != nullptr && failed->task == "load_model") {
+        setStage(Stage::Chosen);
+        if (failed->error.code != ErrorCode::Cancelled)
+            showError(failed->error);
+    }
+}
+
+void ModelPanel::refreshView(Topics changed) {
+    if (changed.testFlag(Topic::Loading) && store().loading() != nullptr)
+        m_stages->setProgress(*store().loading());
+}
+
+/// Being put into another window takes fonts and colours back.
+void ModelPanel::showEvent(QShowEvent* event) {
+    View::showEvent(event);
+    adoptTheme();
+    showTitle();
+}
+
+void ModelPanel::setStage(Stage stage) {
+    m_stage = stage;
+    showStage();
+}
+
+void ModelPanel::showStage() {
+    const bool isOpening = m_stage == Stage::Chosen || m_stage == Stage::Loading;
+    showTitle();
+    showFacts();
+    showMemory();
+    m_stages->setVisible(m_stage == Stage::Loading);
+    m_more->setVisible(m_stage == Stage::Chosen);
+    m_options->setVisible(m_stage == Stage::Chosen && m_more->isChecked());
+    m_cancel->setVisible(isOpening);
+    m_load->setVisible(m_stage == Stage::Chosen);
+    m_load->setText(m_report && !m_report->fits() ? tr("Load anyway") : tr("Load"));
+    m_unload->setVisible(m_stage == Stage::Loaded);
+    m_openFile->setVisible(!isOpening);
+    m_openFolder->setVisible(!isOpening);
+    m_foot->setText(m_stage == Stage::Loading ? tr("You can keep reading other chats.")
+                                              : QString());
+    const bool hasRecent = !isOpening && !m_recent.list().empty();
+    m_recentTitle->setVisible(hasRecent);
+    m_list->setVisible(hasRecent);
+}
+
+QString ModelPanel::shownName() const {
+    QString name;
+    if (m_stage == Stage::Loaded && store().model() != nullptr)
+        name = QString::fromStdString(store().model()->model.name);
+    else if (m_report)
+        name = m_report->name;
+    return name.isEmpty() ? RecentModels::nameOf(m_path) : name;
+}
+
+void ModelPanel::showTitle() {
+    const QString name = shownName();
+    m_title->setText(m_stage == Stage::Idle      ? tr("Open a model")
+                     : m_stage == Stage::Loading ? tr("Opening %1").arg(name)
+                                                 : name);
+    m_where->setText(m_stage == Stage::Idle
+                         ? tr("A GGUF file, or a folder with config.json and safetensors.")
+                         : shownPath(m_path));
+    m_where->setFont(theme().font(m_stage == Stage::Idle ? TextRole::Interface : TextRole::Figure));
+}
+
+void ModelPanel::showFacts() {
+    std::vector<FigureList::Row> rows;
+    if (m_stage == Stage::Chosen && m_report) {
+        rows = {
+            {tr("Family"), m_report->family},
+            {tr("Layers"), count(m_report->layerCount)},
+            {tr("Weights"), m_report->types},
+            {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
+            {tr("Tokenizer"), orNone(m_report->tokenizer)},
+            {tr("Chat template"), orNone(m_report->chatTemplate)}};
+    } else if (m_stage == Stage::Loaded && store().model() != nullptr) {
+        const ModelFacts& model = store().model()->model;
+        rows = {{tr("Family"), QString::fromStdString(model.architecture)},
+                {tr("Layers"), count(model.layerCount)},
+                {tr("Weights"),
+                 tr("%1, %2").arg(shortPrecision(model.precision), sizeText(model.weightBytes))},
+                {tr("Backend"), QString::fromStdString(model.backend)},
+                {tr("Context"), tr("%1 tokens").arg(count(model.contextLength))},
+                {tr("Tokenizer"), orNone(QString::fromStdString(model.tokenizer))},
+                {tr("Chat template"), orNone(QString::fromStdString(model.chatTemplate))}};
+    }
+    m_facts->setRows(std::move(rows));
+}
+
+void ModelPanel::showMemory() {
+    std::vector<FigureList::Row> rows;
+    if (m_report && (m_stage == Stage::Chosen || m_stage == Stage::Loading)) {
+        for (const MemoryItem& item : m_report->memory)
+            rows.push_back({item.what, sizeText(item.bytes)});
+        rows.push_back({m_report->freeBytes == 0
+                            ? tr("Needed")
+                            : tr("Needed of %1 free").arg(sizeText(m_report->freeBytes)),
+                        sizeText(m_report->neededBytes()),
+                        true,
+                        !m_report->fits()});
+    }
+    m_memory->setRows(std::move(rows));
+}
+
+void ModelPanel::showError(const Error& error) {
+    clearError();
+    Notice notice;
+    notice.kind = Notice::Kind::Error;
+    notice.headline = QString::fromStdString(error.message);
+    notice.sentence = QString::fromStdString(error.hint);
+    m_error = new Banner(theme(), std::move(notice), this);
+    m_errorPlace->addWidget(m_error);
+    connect(m_error, &Banner::closed, this, &ModelPanel::clearError);
+}
+
+void ModelPanel::clearError() {
+    if (m_error != nullptr)
+        m_error->deleteLater();
+    m_error = nullptr;
+}
+
+/// Esc is this panel's while there is something to cancel, whatever the window does with it.
+bool ModelPanel::event(QEvent* event) {
+    const bool isKey =
+        event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;
+    const bool canCancel = m_stage == Stage::Loading || m_stage == Stage::Chosen;
+    if (!isKey || !canCancel || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+        return View::event(event);
+    event->accept();
+    if (event->type() == QEvent::KeyPress)
+        cancel();
+    return true;
+}
+
+} // namespace ui

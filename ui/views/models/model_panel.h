@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/view.h"
+#include "ui/views/models/figure_list.h"
+#include "ui/views/models/load_options.h"
+#include "ui/views/models/load_stages.h"
+#include "ui/views/models/model_report.h"
+#include "ui/views/models/recent_list.h"
+
+#include <optional>
+
+class QBoxLayout;
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace ui {
+
+class Banner;
+
+/// Opens a model: choose a file or a folder, see what was found and what it needs, load it, watch
+/// it load, cancel, unload. Esc cancels. Thread: UI.
+class ModelPanel : public View {
+    Q_OBJECT
+
+public:
+    /// `recent` outlives it; `backends` are the names that LoadModel can be given.
+    ModelPanel(const ViewContext& context,
+               RecentModels& recent,
+               const QStringList& backends,
+               QWidget* parent = nullptr);
+
+    enum class Stage { Idle, Chosen, Loading, Loaded };
+
+    Stage stage() const { return m_stage; }
+
+    /// Shows this model and what it needs, for the user to load.
+    void propose(const QString& path);
+
+    /// What was found of the proposed model; others are ignored.
+    void showReport(const ModelReport& report);
+
+    /// Loads the proposed model.
+    void load();
+
+    /// Ends the load, or puts the proposed model back.
+    void cancel();
+
+    void unload();
+    void askForFile();
+    void askForFolder();
+
+protected:
+    void refreshView(Topics changed) override;
+    void showEvent(QShowEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    void build();
+    void buildButtons(QVBoxLayout& column);
+    void adoptTheme();
+    void apply(const engine::EngineEvent& event);
+    void inspect();
+    void applyInspection(const engine::EngineEvent& event);
+    QString shownName() const;
+    void setStage(Stage stage);
+    void showStage();
+    void showTitle();
+    void showFacts();
+    void showMemory();
+    void showError(const engine::Error& error);
+    void clearError();
+
+    RecentModels& m_recent;
+    Stage m_stage = Stage::Idle;
+    QString m_path; ///< proposed, loading or loaded
+    std::optional<ModelReport> m_report;
+    std::uint64_t m_inspection = 0; ///< the newest request
+    QLabel* m_title = nullptr;
+    QLabel* m_where = nullptr;
+    QVBoxLayout* m_errorPlace = nullptr;
+    Banner* m_error = nullptr;
+    LoadStages* m_stages = nullptr;
+    FigureList* m_facts = nullptr;
+    QPushButton* m_more = nullptr;
+    LoadOptions* m_options = nullptr;
+    FigureList* m_memory = nullptr;
+    QLabel* m_foot = nullptr;
+    QPushButton* m_cancel = nullptr;
+    QPushButton* m_load = nullptr;
+    QPushButton* m_unload = nullptr;
+    QPushButton* m_openFile = nullptr;
+    QPushButton* m_openFolder = nullptr;
+    QLabel* m_recentTitle = nullptr;
+    RecentList* m_list = nullptr;
+};
+
+} // namespace ui

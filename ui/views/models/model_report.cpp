@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/model_report.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <limits>
+
+namespace ui {
+
+namespace {
+
+constexpr double kKibi = 1024.0;
+
+QString say(const char* text) { return QCoreApplication::translate("ui::ModelReport", text); }
+
+} // namespace
+
+std::uint64_t ModelReport::neededBytes() const {
+    std::uint64_t sum = 0;
+    for (const MemoryItem& item : memory)
+        sum += std::min(item.bytes, std::numeric_limits<std::uint64_t>::max() - sum);
+    return sum;
+}
+
+ModelReport reportOf(const engine::ModelInspected& inspected) {
+    const engine::ModelFacts& model = inspected.model;
+    const engine::MemoryFacts& memory = inspected.memory;
+    ModelReport report;
+    report.path = QString::fromStdString(inspected.path);
+    report.name = QString::fromStdString(model.name);
+    report.family = QString::fromStdString(model.architecture);
+    report.layerCount = model.layerCount;
+    report.types = QString::fromStdString(model.weightTypes);
+    report.tokenizer = QString::fromStdString(model.tokenizer);
+    report.chatTemplate = QString::fromStdString(model.chatTemplate);
+    report.modelContextLength = model.modelContextLength;
+    report.freeBytes = memory.freeBytes;
+    report.memory = {{say("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
+                     {say("Context of %1 tokens").arg(QLocale().toString(model.contextLength)),
+                      memory.cacheBytes},
+                     {say("Draft tree and search"), memory.scratchBytes},
+                     {say("Largest pass"), memory.passBytes}};
+    return report;
+}
+
+QString sizeText(std::uint64_t bytes) {
+    double amount = static_cast<double>(bytes) / (kKibi * kKibi);
+    QString unit = QStringLiteral("MiB");
+    if (amount >= kKibi) {
+        amount /= kKibi;
+        unit = QStringLiteral("GiB");
+    }
+    const int decimals = amount < 100.0 ? 1 : 0;
+    return QLocale::c().toString(amount, 'f', decimals) + QLatin1Char(' ') + unit;
+}
+
+QString shortPrecision(const std::string& precision) {
+    if (precision == "bfloat16")
+        return QStringLiteral("bf16");
+    if (precision == "float32")
+        return QStringLiteral("f32");
+    if (precision == "float64")
+        return QStringLiteral("f64");
+    return QString::fromStdString(precision);
+}
+
+QString shortFacts(const engine::ModelFacts& model) {
+    return say("%1 \u00b7 %2 layers").arg(shortPrecision(model.precision)).arg(model.layerCount);
+}
+
+} // namespace ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/models/recent_models.h"
+
+#include <QListWidget>
+
+namespace ui {
+
+/// The recent models as a list: Enter or a click opens one, Delete takes it off the list. One whose
+/// file is gone says so and can only be taken off. Thread: UI.
+class RecentList : public QListWidget {
+    Q_OBJECT
+
+public:
+    RecentList(const Theme& theme, RecentModels& recent, QWidget* parent = nullptr);
+
+    /// Takes the current one off the list.
+    void removeCurrent();
+
+    QSize sizeHint() const override;
+
+signals:
+    void opened(const QString& path);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void fill();
+
+    const Theme& m_theme;
+    RecentModels& m_recent;
+};
+
+} // namespace ui

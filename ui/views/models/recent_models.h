@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <vector>
+
+class QSettings;
+
+namespace ui {
+
+/// A model that was opened before. A plain value.
+struct RecentModel {
+    QString path; ///< a file or a folder
+    QString name; ///< for people
+};
+
+/// The models that were opened, newest first, kept in the settings it is given. Thread: UI.
+class RecentModels : public QObject {
+    Q_OBJECT
+
+public:
+    static constexpr int kMost = 10;
+
+    /// `settings` outlives it.
+    explicit RecentModels(QSettings& settings, QObject* parent = nullptr);
+
+    const std::vector<RecentModel>& list() const { return m_list; }
+
+    /// To the top, in place of an older entry of the same path.
+    void add(const RecentModel& model);
+
+    void remove(const QString& path);
+
+    /// Whether its file or folder is no longer there; asks the file system.
+    static bool isGone(const RecentModel& model);
+
+    /// What a path says: the file's name without its ending, or the folder's.
+    static QString nameOf(const QString& path);
+
+signals:
+    void changed();
+
+private:
+    void keep();
+
+    QSettings& m_settings;
+    std::vector<RecentModel> m_list;
+};
+
+} // namespace ui
