@@ -17,6 +17,8 @@ namespace ui {
 
 namespace {
 
+constexpr qint64 kSummaryMs = 5000; ///< a screen reader is not to be flooded
+
 void styleAxis(QCPAxis& axis, const Colours& colours) {
     const QPen pen = finePen(colours.axis);
     axis.setBasePen(pen);
@@ -208,8 +210,15 @@ void LinePlot::setEmptyNote(const EmptyNote& note) {
 }
 
 void LinePlot::setSummary(const QString& sentence) {
-    if (accessibleDescription() != sentence)
-        setAccessibleDescription(sentence);
+    m_summary = sentence;
+    if (!m_summaryClock.isValid() || m_summaryClock.elapsed() >= kSummaryMs)
+        tellSummary();
+}
+
+void LinePlot::tellSummary() {
+    m_summaryClock.start();
+    if (accessibleDescription() != m_summary)
+        setAccessibleDescription(m_summary);
 }
 
 void LinePlot::refresh() {

@@ -4,6 +4,7 @@
 #include "ui/plots/picture_file.h"
 #include "ui/plots/plot_parts.h"
 
+#include <QElapsedTimer>
 #include <QWidget>
 
 #include <cstdint>
@@ -70,7 +71,8 @@ public:
     /// Stands beneath the plot while no series has a point.
     void setEmptyNote(const EmptyNote& note);
 
-    /// One sentence for screen readers: "Matchness 0.91, rising, step 212."
+    /// One sentence for screen readers: "Matchness 0.91, rising, step 212." Told at most once in
+    /// 5 s, and when the plot gets the focus.
     void setSummary(const QString& sentence);
 
     /// Asks for one repaint with the next turn of the event loop, or, while hidden, when shown.
@@ -145,6 +147,7 @@ private:
     void readNearest(QPointF position);
     void readNeighbour(int direction);
     void setReadout(std::optional<PointChoice> choice);
+    void tellSummary();
     bool isPoint(int series, std::size_t index) const;
 
     const Theme& m_theme;
@@ -159,6 +162,8 @@ private:
     std::optional<PlotRange> m_zoomY;
     std::optional<Drag> m_drag;
     std::optional<PointChoice> m_choice;
+    QString m_summary;
+    QElapsedTimer m_summaryClock;
     int m_headroom = 0;
     bool m_isStale = false;
     std::int64_t m_replotCount = 0;

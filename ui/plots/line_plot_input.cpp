@@ -178,6 +178,7 @@ void LinePlot::keyPressEvent(QKeyEvent* event) {
 
 void LinePlot::focusInEvent(QFocusEvent* event) {
     QWidget::focusInEvent(event);
+    tellSummary();
     const Qt::FocusReason reason = event->reason();
     m_drawing->state.hasFocusRing = reason == Qt::TabFocusReason ||
                                     reason == Qt::BacktabFocusReason ||

@@ -280,6 +280,17 @@ private slots:
         QCOMPARE(table.rows[1][2].toDouble(), 15.0);
     }
 
+    void screenReadersAreNotFloodedButGetTheNewest() {
+        ShownPlot shown;
+        shown.plot.setSummary("Speed 1.0.");
+        for (int i = 1; i < 100; ++i)
+            shown.plot.setSummary(QString("Speed 1.%1.").arg(i));
+        QCOMPARE(shown.plot.accessibleDescription(), QString("Speed 1.0."));
+        QFocusEvent focus(QEvent::FocusIn, Qt::TabFocusReason);
+        QCoreApplication::sendEvent(&shown.plot, &focus);
+        QCOMPARE(shown.plot.accessibleDescription(), QString("Speed 1.99."));
+    }
+
     void aHiddenSeriesIsNotDrawnAndComesBack() {
         ShownPlot shown;
         for (int i = 0; i < 10; ++i)

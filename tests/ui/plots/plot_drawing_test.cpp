@@ -174,6 +174,14 @@ private slots:
         QVERIFY(places[0]->top() > 5.0);
     }
 
+    void aLabelAtTheLeftKeepsBehindItsPlace() {
+        const LabelRoom room{QRectF(0, 0, 300, 120), {}, {}};
+        LabelWish wish = wishAt(60.0);
+        wish.smallestX = 40.0;
+        const std::vector<LabelWish> wishes = {wish};
+        QCOMPARE(placeLabels(wishes, room)[0]->left(), 40.0);
+    }
+
     void aLabelThatFitsNowhereIsLeftOut() {
         const LabelRoom room{QRectF(0, 0, 60, 120), {}, {}};
         const std::vector<LabelWish> wishes = {wishAt(60.0)};

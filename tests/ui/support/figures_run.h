@@ -71,9 +71,15 @@ inline engine::TrialFinished windowTrial(std::string kind, int index, int matche
         trial(std::move(kind), index, matches / 32.0, best / 32.0, paperPlan().plan);
     finished.isBest = matches >= best;
     finished.ticks.assign(32, 1);
+    for (int i = 0; i < 32; ++i)
+        finished.window.push_back("w" + std::to_string(i));
+    finished.guesses = finished.window;
     // Misses far from each other, as they fall in a text.
-    for (int i = 0; i < 32 - matches; ++i)
-        finished.ticks[static_cast<std::size_t>((i * 13 + 2) % 32)] = 0;
+    for (int i = 0; i < 32 - matches; ++i) {
+        const auto place = static_cast<std::size_t>((i * 13 + 2) % 32);
+        finished.ticks[place] = 0;
+        finished.guesses[place] = "other";
+    }
     return finished;
 }
 

@@ -9,8 +9,9 @@ namespace ui {
 namespace {
 
 QRectF placeOf(const LabelWish& wish, const LabelRoom& room, LabelSide side, bool isBelow) {
-    const double x = side == LabelSide::Left ? room.frame.left() + room.insetX
-                                             : room.frame.right() - room.insetX - wish.size.width();
+    const double x = side == LabelSide::Left
+                         ? std::max(room.frame.left() + room.insetX, wish.smallestX)
+                         : room.frame.right() - room.insetX - wish.size.width();
     const double y = isBelow ? wish.bottomY + room.gap : wish.topY - room.gap - wish.size.height();
     return {QPointF(x, y), wish.size};
 }

@@ -18,6 +18,7 @@ struct LabelWish {
     double bottomY = 0.0; ///< "below" begins here
     LabelSide side = LabelSide::Left;
     bool isBelow = false;
+    double smallestX = 0.0; ///< of its left edge, at the left side
 };
 
 /// Where labels may stand.

@@ -147,7 +147,8 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
                           y,
                           y,
                           line.side,
-                          line.isLabelBelow});
+                          line.isLabelBelow,
+                          line.labelFrom ? xPixel(*line.labelFrom) + labelRoom.insetX : 0.0});
         texts.push_back({line.label, state().colours().*line.colour});
     }
     for (const auto& series : state().series) {

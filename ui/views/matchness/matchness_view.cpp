@@ -34,7 +34,7 @@ struct Look {
 };
 
 constexpr std::array<Look, 6> kLooks = {
-    {{TrialLook::Random, Marker::HollowCircle, &Colours::muted},
+    {{TrialLook::Random, Marker::HollowCircle, &Colours::axis},
      {TrialLook::Bayesian, Marker::FilledDiamond, &Colours::accent},
      {TrialLook::Start, Marker::HollowTriangle, &Colours::text},
      {TrialLook::Manual, Marker::HollowSquare, &Colours::text},
@@ -94,7 +94,7 @@ void MatchnessView::makePlot() {
 QWidget* MatchnessView::makeLegend(QWidget* parent) {
     return new MarkerLegend(
         theme(),
-        {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::muted},
+        {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::axis},
          {lookName(TrialLook::Bayesian), Marker::FilledDiamond, &Colours::accent},
          {tr("best so far"), Marker::None, &Colours::text}},
         parent);
@@ -153,7 +153,8 @@ void MatchnessView::updateAxes() {
                          &Colours::success,
                          Dash::Dashed,
                          LabelSide::Left,
-                         false});
+                         false,
+                         0.0});
     }
     m_plot->setReferences(std::move(lines));
 }

@@ -175,8 +175,11 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // The event knows the marks alone: the place stands in for the token.
-        cell.token = QString::number(i + 1);
+        // Older recordings know the marks alone: the place stands in for the token.
+        cell.token = i < trial.window.size() ? QString::fromStdString(trial.window[i])
+                                             : QString::number(i + 1);
+        if (!cell.isMatch && i < trial.guesses.size())
+            cell.guess = QString::fromStdString(trial.guesses[i]);
         cells.push_back(std::move(cell));
     }
     return cells;

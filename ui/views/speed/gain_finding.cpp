@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace ui {
 
@@ -14,6 +15,16 @@ constexpr double kSaidBelow = 0.97;
 constexpr double kTakenBackAbove = 1.03;
 
 QString tr(const char* text) { return QCoreApplication::translate("GainFinding", text); }
+
+/// Layers that a search never skips.
+int lockedLayerCount(const RunStore& store, int layers) {
+    if (store.decoder() == nullptr)
+        return 0;
+    std::set<int> locked;
+    for (const int layer : store.decoder()->lockedLayers)
+        locked.insert(layer < 0 ? layers + layer : layer);
+    return static_cast<int>(locked.size());
+}
 
 QString timesText(double factor) { return QStringLiteral("%1×").arg(factor, 0, 'f', 2); }
 
@@ -48,7 +59,7 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
         const engine::PlanOutline& plan = set->change.plan;
         finding.skippedSublayers =
             static_cast<int>(plan.skipped.attention.size() + plan.skipped.mlp.size());
-        finding.sublayers = 2 * plan.layerCount;
+        finding.sublayers = 2 * (plan.layerCount - lockedLayerCount(store, plan.layerCount));
     }
     const double ownMs = total.draftMs + total.verifyMs + total.otherMs;
     if (ownMs > 0.0)

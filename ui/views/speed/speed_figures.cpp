@@ -103,7 +103,7 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
         tr(", c measured %1").arg(shareText(factors.draftCost)));
     add(ExpectedSpeed::Form::AllCosts,
         *measured,
-        tr(", with v = %1 and other %2")
+        tr(", v = %1, other %2")
             .arg(shareText(measured->verifyCost), shareText(measured->otherCost)));
     return speeds;
 }

@@ -148,8 +148,11 @@ double SpeedView::unit() const {
 void SpeedView::updateHeader() {
     const auto now = speedOfLast(store().speed(), kNowSeconds);
     m_header->setVisible(now.has_value());
-    if (!now)
+    if (!now) {
+        m_headline->clear();
+        m_detail->clear();
         return;
+    }
     const QString rate = QString::number(now->tokensPerSecond, 'f', 1);
     if (now->speedup) {
         m_headline->setText(QStringLiteral("%1×").arg(*now->speedup, 0, 'f', 2));
@@ -157,7 +160,7 @@ void SpeedView::updateHeader() {
                                           : tr("%1 tok/s now, plain steps").arg(rate));
     } else {
         m_headline->setText(rate);
-        m_detail->setText(tr("tok/s now; the baseline is not measured yet"));
+        m_detail->setText(tr("tok/s; baseline not measured yet"));
     }
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }

@@ -187,6 +187,12 @@ private slots:
         stage.settle();
         QVERIFY(strip.strip().isVisible());
         QCOMPARE(strip.table().rows.size(), 32u);
+        QCOMPARE(strip.table().rows[0], QStringList({"1", "w0", "w0", "yes"}));
+        QCOMPARE(strip.table().rows[2], QStringList({"3", "w2", "other", "no"}));
+        // Recordings of before tell the marks alone.
+        scored.window.clear();
+        scored.guesses.clear();
+        QCOMPARE(stripCells(scored)[2], (StripCell{"3", "", false}));
     }
 };
 
