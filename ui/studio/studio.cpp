@@ -22,13 +22,15 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     , m_settings(m_options.settingsPath, QSettings::IniFormat)
     , m_bridge(std::make_unique<EngineBridge>(std::move(link), m_run))
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
-    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats)) {
+    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats))
+    , m_recentModels(m_settings) {
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
     m_session->setReplay(!m_options.replayName.isEmpty());
     m_window = std::make_unique<MainWindow>(m_theme, m_run, *m_bridge, m_settings);
     m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
     makeChatWorkspace();
     makeInspectWorkspace();
+    makeMenuCorner();
     addChatActions();
     addRunActions();
     addModelActions();

@@ -9,6 +9,7 @@
 #include "ui/shell/view_menu.h"
 #include "ui/store/chat_store.h"
 #include "ui/theme/theme.h"
+#include "ui/views/models/recent_models.h"
 
 #include <QSettings>
 #include <QUndoStack>
@@ -76,6 +77,7 @@ private:
 
     void makeChatWorkspace();
     void makeInspectWorkspace();
+    void makeMenuCorner();
     void addChatActions();
     void addRunActions();
     void addModelActions();
@@ -108,6 +110,7 @@ private:
     std::unique_ptr<ChatStore> m_chats;
     std::unique_ptr<ChatSession> m_session;
     std::unique_ptr<MainWindow> m_window;
+    RecentModels m_recentModels;
     ViewMenu* m_viewMenu = nullptr;
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;

@@ -13,10 +13,14 @@
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
+#include "ui/views/models/model_chooser.h"
+#include "ui/views/models/model_panel.h"
 #include "ui/views/speed/latency_view.h"
 #include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
+#include <QMenuBar>
+#include <QPushButton>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -77,6 +81,15 @@ void Studio::makeChatWorkspace() {
                             Qt::RightDockWidgetArea,
                             296,
                             true});
+    m_modelPanel = new ModelPanel(
+        context(), m_recentModels, {QStringLiteral("torch"), QStringLiteral("plain")});
+    workspace->addDock({QStringLiteral("chat.models"),
+                        tr("Models"),
+                        m_modelPanel,
+                        m_modelPanel,
+                        Qt::RightDockWidgetArea,
+                        0,
+                        false});
     workspace->setArrangement([this](Workspace& docks) {
         docks.resizeDocks({docks.dock(QStringLiteral("chat.parameters")),
                            docks.dock(QStringLiteral("chat.speed")),
@@ -124,6 +137,38 @@ void Studio::makeInspectWorkspace() {
         docks.dock(QStringLiteral("inspect.draft_tree"))->raise();
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
+}
+
+/// The model and the command search stand at the right of the menus.
+void Studio::makeMenuCorner() {
+    auto* corner = new QWidget;
+    auto* row = new QHBoxLayout(corner);
+    row->setContentsMargins(0, 2, m_theme.scaled(8), 2);
+    row->setSpacing(m_theme.scaled(8));
+    auto* chooser = new ModelChooser(context(), m_recentModels, corner);
+    connect(chooser, &ModelChooser::modelWanted, this, [this](const QString& path) {
+        showModelPanel();
+        m_modelPanel->propose(path);
+    });
+    connect(chooser, &ModelChooser::fileWanted, m_modelPanel, &ModelPanel::askForFile);
+    connect(chooser, &ModelChooser::folderWanted, m_modelPanel, &ModelPanel::askForFolder);
+    auto* search = new QPushButton(tr("Search or run a command"), corner);
+    search->setProperty("form", "small");
+    search->setToolTip(tr("Search chats and commands (Ctrl+K)"));
+    search->setIcon(
+        makeIcon(IconName::Search, m_theme.colours().muted, m_theme.colours().disabled));
+    connect(search, &QPushButton::clicked, this, &Studio::showCommandSearch);
+    row->addWidget(chooser);
+    row->addWidget(search);
+    m_window->menuBar()->setCornerWidget(corner, Qt::TopRightCorner);
+}
+
+void Studio::showModelPanel() {
+    m_window->showWorkspace(0);
+    QDockWidget* dock = m_window->currentWorkspace()->dock(QStringLiteral("chat.models"));
+    dock->show();
+    dock->raise();
+    m_modelPanel->setFocus(Qt::ShortcutFocusReason);
 }
 
 } // namespace ui

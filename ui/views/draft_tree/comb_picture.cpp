@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/figure_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QPainter>
@@ -13,12 +14,6 @@ namespace ui {
 namespace {
 
 constexpr int kMostRowsHigh = 64;
-
-/// ".98", "1.0": as the figures of the literature are written.
-QString shareText(double probability) {
-    const QString text = QString::number(probability, 'f', 2);
-    return text.startsWith(QLatin1String("0.")) ? text.mid(1) : QStringLiteral("1.0");
-}
 
 } // namespace
 

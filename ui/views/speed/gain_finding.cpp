@@ -19,11 +19,6 @@ QString timesText(double factor) { return QStringLiteral("%1×").arg(factor, 0, 
 
 } // namespace
 
-QString shareText(double share) {
-    const QString text = QString::number(share, 'f', 2);
-    return text.startsWith(QStringLiteral("0.")) ? text.mid(1) : text;
-}
-
 std::optional<double> GainFinding::neededAcceptance() const {
     // M = (M - 1) c / alpha + v + o, solved for alpha.
     const double drafted = factors.tokensPerRound - 1.0;

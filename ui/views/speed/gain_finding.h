@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/shell/figure_text.h"
 #include "ui/bridge/run_store.h"
 
 #include <QString>
@@ -38,9 +39,6 @@ std::optional<GainFinding> gainFinding(const RunStore& store);
 /// Whether to say "no gain": it is said below .97 and taken back above 1.03, so that it does not
 /// flap. `wasSaid`: it stands there now.
 bool isWithoutGain(const GainFinding& finding, bool wasSaid);
-
-/// ".91": a share as tables show it, 1 and more with its leading digit.
-QString shareText(double share);
 
 /// The arithmetic, name and value, as rows; the last one is the result.
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include <QString>
+
+namespace ui {
+
+/// A share as the literature writes it: ".97", "1.00"; a value above 1 as it is, "1.36".
+QString shareText(double share);
+
+/// A factor: "1.33×".
+QString factorText(double factor);
+
+} // namespace ui
