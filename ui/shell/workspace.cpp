@@ -27,6 +27,15 @@ bool isOnAScreen(const QRect& place) {
     });
 }
 
+QString layoutKey(const Workspace& workspace) {
+    return QStringLiteral("layout/") + workspace.objectName();
+}
+
+/// Of the floating docks that are hidden only because their workspace is.
+QString floatingKey(const Workspace& workspace) {
+    return layoutKey(workspace) + QStringLiteral("_floating");
+}
+
 } // namespace
 
 Workspace::Workspace(const QString& id, const Theme& theme, QWidget* parent)
@@ -78,6 +87,10 @@ void Workspace::placeDock(QDockWidget* dock) {
 }
 
 void Workspace::resetLayout() {
+    m_hiddenFloating.clear();
+    // One that is removed while it floats keeps floating.
+    for (QDockWidget* dock : m_docks)
+        dock->setFloating(false);
     for (QDockWidget* dock : m_docks)
         removeDockWidget(dock);
     for (QDockWidget* dock : m_docks)
@@ -101,19 +114,27 @@ void Workspace::resetLayout() {
 }
 
 bool Workspace::restoreLayout(const QSettings& settings) {
-    const QByteArray kept = settings.value(QStringLiteral("layout/") + objectName()).toByteArray();
+    const QByteArray kept = settings.value(layoutKey(*this)).toByteArray();
     if (kept.isEmpty())
         return false;
     if (!restoreState(kept, kLayoutVersion)) {
         resetLayout();
         return false;
     }
+    const QStringList hidden = settings.value(floatingKey(*this)).toStringList();
+    for (QDockWidget* dock : m_docks)
+        if (dock->isFloating() && hidden.contains(dock->objectName()))
+            dock->show();
     clampToScreens();
     return true;
 }
 
 void Workspace::saveLayout(QSettings& settings) const {
-    settings.setValue(QStringLiteral("layout/") + objectName(), saveState(kLayoutVersion));
+    settings.setValue(layoutKey(*this), saveState(kLayoutVersion));
+    QStringList hidden;
+    for (const QDockWidget* dock : m_hiddenFloating)
+        hidden << dock->objectName();
+    settings.setValue(floatingKey(*this), hidden);
 }
 
 void Workspace::clampToScreens() {
@@ -137,7 +158,7 @@ void Workspace::showFloating(bool isShown) {
         return;
     }
     for (QDockWidget* dock : m_docks) {
-        if (!dock->isFloating() || !dock->isVisible())
+        if (!dock->isFloating() || dock->isHidden())
             continue;
         m_hiddenFloating.push_back(dock);
         dock->hide();
