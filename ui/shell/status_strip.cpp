@@ -69,6 +69,7 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate"))) {
     m_row->addStretch();
+    m_device->setTextFormat(Qt::PlainText); // names a file
     m_bridge.add(*this,
                  Topic::Model | Topic::Loading | Topic::Decoder | Topic::Answers | Topic::Search |
                      Topic::Speed | Topic::Recording);

@@ -183,6 +183,9 @@ void Workspace::focusNextDock(int direction) {
     const std::ptrdiff_t place =
         now == stops.end() ? (direction > 0 ? -1 : 0) : now - stops.begin();
     QWidget* next = stops[static_cast<std::size_t>((place + direction + count) % count)];
+    // It may stand behind another one.
+    if (auto* dock = qobject_cast<QDockWidget*>(next->parentWidget()))
+        dock->raise();
     if (next->focusPolicy() == Qt::NoFocus) {
         const auto children = next->findChildren<QWidget*>();
         const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
