@@ -2,6 +2,7 @@
 #include "ui/studio/studio.h"
 
 #include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
 
 #include <QFileInfo>
 
@@ -60,6 +61,7 @@ Studio::~Studio() {
 void Studio::start() {
     m_settings.setValue(kOpenKey, true);
     m_settings.sync();
+    m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
     if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())

@@ -54,6 +54,8 @@ MessageCard::MessageCard(const Theme& theme,
     actions->setContentsMargins(0, theme.scaled(4), 0, 0);
     actions->setSpacing(theme.scaled(2));
     actions->addWidget(m_figures, 1);
+    if (isUser())
+        actions->addStretch(1);
     makeActions(*actions);
     rows->addWidget(m_actionRow);
     m_body->setMessage(message.text, tokenMarks(message.tokens));
