@@ -62,7 +62,7 @@ void DockTitle::update() {
     m_row->setSpacing(m_theme.scaled(8));
     m_name->setFont(m_theme.font(TextRole::DockTitle));
     m_subtitle->setFont(m_theme.font(TextRole::Small));
-    m_subtitle->setProperty("text", "muted");
+    m_subtitle->setProperty("tone", "muted");
     m_badge->setVisible(m_view != nullptr && !m_view->badge().isEmpty());
     if (m_view != nullptr) {
         const bool isLive = m_view->badge() == tr("live");

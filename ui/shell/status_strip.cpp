@@ -157,7 +157,7 @@ void StatusStrip::restyle() {
     const auto labels = findChildren<QLabel*>();
     for (QLabel* label : labels) {
         label->setFont(m_theme.font(TextRole::Small));
-        label->setProperty("text", "muted");
+        label->setProperty("tone", "muted");
     }
     refresh({});
     update();

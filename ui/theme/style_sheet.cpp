@@ -13,7 +13,7 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link", `form` "small" (`size` is a property of every widget already); `text` of a
+// "flat" or "link", `form` "small" (`size` is a property of every widget already); `tone` of a
 // label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
@@ -28,10 +28,10 @@ QMenu::separator { height: 1px; background: {border}; margin: {4}px {8}px; }
 
 *[ground="panel"] { background: {panel}; }
 *[ground="raised"] { background: {raised}; }
-QLabel[text="muted"] { color: {muted}; }
-QLabel[text="small"] { color: {muted}; font-size: {12}px; }
-QLabel[text="tiny"] { color: {muted}; font-size: {11}px; }
-QLabel[text="bold"] { font-weight: 600; }
+QLabel[tone="muted"] { color: {muted}; }
+QLabel[tone="small"] { color: {muted}; font-size: {12}px; }
+QLabel[tone="tiny"] { color: {muted}; font-size: {11}px; }
+QLabel[tone="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; }

@@ -91,7 +91,7 @@ void ContextPanel::setBusy(bool isBusy) {
 void ContextPanel::restyle() {
     m_icon->setPixmap(iconPixmap(
         IconName::Warning, m_theme.colours().warning, m_theme.scaled(16), devicePixelRatioF()));
-    m_title->setProperty("text", "bold");
+    m_title->setProperty("tone", "bold");
     m_note->setFont(m_theme.font(TextRole::Small));
     m_continue->setProperty("kind", "primary");
     m_continue->setProperty("form", "small");

@@ -83,7 +83,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     };
     addStep(IconName::ChevronLeft, tr("Show the version before"), place.previous);
     auto* count = new QLabel(tr("%1 of %2").arg(place.index + 1).arg(place.count), this);
-    count->setProperty("text", "small");
+    count->setProperty("tone", "small");
     row.addWidget(count);
     addStep(IconName::ChevronRight, tr("Show the next version"), place.next);
 }

@@ -50,7 +50,7 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
         row->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), 0);
         auto* words = new QLabel(prompt, button);
         auto* kind = new QLabel(tr(example.kind), button);
-        kind->setProperty("text", "small");
+        kind->setProperty("tone", "small");
         auto* arrow = new QLabel(button);
         arrow->setObjectName(QStringLiteral("arrow"));
         row->addWidget(words, 1);
@@ -77,7 +77,7 @@ void StartPanel::restyle() {
     QFont title = m_theme.font(TextRole::Title);
     title.setPixelSize(m_theme.scaled(20));
     m_title->setFont(title);
-    m_sentence->setProperty("text", "muted");
+    m_sentence->setProperty("tone", "muted");
     for (QPushButton* button : m_examples) {
         button->setFixedHeight(m_theme.scaled(40));
         button->findChild<QLabel*>(QStringLiteral("arrow"))

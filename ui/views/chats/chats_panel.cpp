@@ -82,7 +82,7 @@ void ChatsPanel::makeList() {
     m_empty = new QLabel(m_list->viewport());
     m_empty->setTextFormat(Qt::PlainText);
     m_empty->setWordWrap(true);
-    m_empty->setProperty("text", QStringLiteral("small"));
+    m_empty->setProperty("tone", QStringLiteral("small"));
     m_empty->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_empty->hide();
     auto* const inside = new QVBoxLayout(m_list->viewport());
@@ -103,7 +103,7 @@ void ChatsPanel::makeUndoBar() {
     line->setSpacing(4);
     m_undoText = new QLabel(m_undoBar);
     m_undoText->setTextFormat(Qt::PlainText);
-    m_undoText->setProperty("text", QStringLiteral("small"));
+    m_undoText->setProperty("tone", QStringLiteral("small"));
     m_undo = new QPushButton(tr("Undo"), m_undoBar);
     m_undo->setProperty("kind", QStringLiteral("link"));
     m_undo->setProperty("form", QStringLiteral("small"));

@@ -19,8 +19,11 @@ QTreeWidget* makeList(const Theme& theme, const std::vector<SettingDifference>& 
     list->setRootIsDecorated(false);
     list->setUniformRowHeights(true);
     list->setFont(theme.font(TextRole::Small));
-    list->setStyleSheet(QStringLiteral("QTreeView::item:selected { background: %1; color: %2; }")
-                            .arg(theme.colours().selection.name(), theme.colours().text.name()));
+    list->setStyleSheet(
+        QStringLiteral(
+            "QTreeView::item { border: none; background: transparent; } "
+            "QTreeView::item:selected, QTreeView::item:focus { background: %1; color: %2; }")
+            .arg(theme.colours().selection.name(), theme.colours().text.name()));
     list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     for (const SettingDifference& difference : differences) {
         auto* item = new QTreeWidgetItem(list);

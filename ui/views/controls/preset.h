@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "engine/base/result.h"
-#include "engine/session/engine_command.h"
+#include "engine/session/engine_event.h"
 
 #include <QString>
 #include <QStringList>

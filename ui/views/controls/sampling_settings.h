@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "engine/decoding/decoder_info.h"
-#include "engine/sampling/sampler.h"
+#include "engine/session/engine_command.h"
 
 #include <vector>
 

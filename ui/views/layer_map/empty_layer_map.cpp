@@ -46,6 +46,12 @@ private:
 
 namespace {
 
+void setColour(QLabel& label, const QColor& colour) {
+    QPalette palette = label.palette();
+    palette.setColor(QPalette::WindowText, colour);
+    label.setPalette(palette);
+}
+
 QLabel* centredLabel(QWidget* parent) {
     auto* label = new QLabel(parent);
     label->setTextFormat(Qt::PlainText);
@@ -66,11 +72,8 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_load(new QPushButton(tr("Load a set..."), this))
     , m_note(centredLabel(this)) {
     m_title->setText(tr("No skip set yet"));
-    m_title->setProperty("text", "bold");
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
                            "the draft leaves out."));
-    m_sentence->setProperty("text", "muted");
-    m_note->setProperty("text", "small");
     m_find->setProperty("kind", "primary");
     m_find->setAccessibleName(m_find->text());
     m_load->setAccessibleName(m_load->text());
@@ -110,6 +113,12 @@ void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
 void EmptyLayerMap::arrange() {
     const bool isRoomy = height() >= m_theme.scaled(170);
     layout()->setSpacing(m_theme.scaled(8));
+    QFont bold = m_theme.font(TextRole::Interface);
+    bold.setWeight(QFont::DemiBold);
+    m_title->setFont(bold);
+    m_note->setFont(m_theme.font(TextRole::Small));
+    setColour(*m_sentence, m_theme.colours().muted);
+    setColour(*m_note, m_theme.colours().muted);
     m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
     m_skeleton->update();
     m_sentence->setVisible(isRoomy);

@@ -148,9 +148,10 @@ void HistoryView::updateInfo() {
     const HistoryColumn& column = m_columns->columns()[place];
     setBadge(isBack ? tr("step %1").arg(column.step) : tr("live"));
     setSubtitle(tr("one column each time the best set changed"));
-    m_info->setText(tr("%1 of %2 · column %3 of %4")
-                        .arg(columnWords(column),
+    m_info->setText(tr("Search step %1 of %2 · %3 · change %4 of %5")
+                        .arg(QString::number(column.step),
                              QString::number(store().search().trials().size()),
+                             columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
 }

@@ -5,7 +5,7 @@
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
 
-#include <QHBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
@@ -76,19 +76,33 @@ void LayerMapView::build() {
     m_resume = new QPushButton(tr("Resume search"), m_page);
     m_resume->setProperty("form", "small");
     m_resume->setAccessibleName(tr("Resume search"));
-    auto* row = new QHBoxLayout;
-    row->addWidget(m_manualBadge, 0, Qt::AlignVCenter);
-    row->addWidget(m_notice, 1);
-    row->addWidget(m_resume, 0, Qt::AlignVCenter);
+    m_noticeRow = new QGridLayout;
     auto* column = new QVBoxLayout(m_page);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_grid);
     column->addWidget(m_miniLegend);
-    column->addLayout(row);
+    column->addLayout(m_noticeRow);
     column->addStretch(1);
     auto* whole = new QVBoxLayout(this);
     whole->addWidget(m_page);
     whole->addWidget(m_empty);
+    arrangeNotice();
+}
+
+/// Narrow, the sentence has a line of its own.
+void LayerMapView::arrangeNotice() {
+    const bool isMini = m_grid->isMini();
+    for (QWidget* part : {static_cast<QWidget*>(m_manualBadge),
+                          static_cast<QWidget*>(m_notice),
+                          static_cast<QWidget*>(m_resume)})
+        m_noticeRow->removeWidget(part);
+    m_noticeRow->addWidget(m_manualBadge, 0, 0, Qt::AlignVCenter | Qt::AlignLeft);
+    m_noticeRow->addWidget(m_resume, 0, 2, Qt::AlignVCenter | Qt::AlignRight);
+    if (isMini)
+        m_noticeRow->addWidget(m_notice, 1, 0, 1, 3);
+    else
+        m_noticeRow->addWidget(m_notice, 0, 1);
+    m_noticeRow->setColumnStretch(1, 1);
 }
 
 void LayerMapView::styleParts() {
@@ -125,8 +139,10 @@ std::optional<engine::PlanOutline> LayerMapView::shownSet() const {
 QString LayerMapView::notice() const { return m_notice->text(); }
 
 void LayerMapView::refreshView(Topics changed) {
-    if (changed & (Topic::Selection | Topic::Model))
+    const auto index = selection().historyIndex();
+    if (changed.testFlag(Topic::Model) || index != m_messageIndex)
         m_message.clear();
+    m_messageIndex = index;
     updateMap();
 }
 
@@ -136,6 +152,7 @@ void LayerMapView::updateMap() {
     if (shown) {
         state.layerCount = shown->layerCount;
         state.skipped = shown->skipped;
+        state.lockedLayers = lockedLayers(store(), shown->layerCount);
         const auto& pinned = selection().pinnedSet();
         const BestSet* live = store().search().current();
         if (pinned && pinned->layerCount == state.layerCount) {
@@ -294,7 +311,10 @@ void LayerMapView::updateCard() {
         m_card = new SublayerCard(theme(), window());
     m_card->setFacts(factsOf(*cell));
     m_card->setPinned(m_pinnedCell == cell);
-    m_card->showBeside(*m_grid, m_grid->cellRect(*cell));
+    // Below the whole view: the map and what is said of it stay in sight.
+    const QRect place = m_grid->cellRect(*cell);
+    const int left = m_grid->mapTo(this, place.topLeft()).x();
+    m_card->showBeside(*this, QRect(left, 0, place.width(), height()));
 }
 
 void LayerMapView::pinCard(const Cell& cell) {
@@ -305,8 +325,8 @@ void LayerMapView::pinCard(const Cell& cell) {
 void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
     const bool skips = isSkipped(state.skipped, cell);
-    if (!skips && isLocked(cell.layer, state.layerCount)) {
-        tell(tr("Layer %1 stays as it is: the first and the last layer are never skipped. Choose "
+    if (!skips && state.isLocked(cell.layer)) {
+        tell(tr("Layer %1 stays as it is: this decoder never skips it. Choose "
                 "another one.")
                  .arg(cell.layer));
         return;
@@ -337,6 +357,7 @@ void LayerMapView::chooseSearchingDecoder() {
 
 void LayerMapView::tell(const QString& sentence) {
     m_message = sentence;
+    m_messageIndex = selection().historyIndex();
     updateNotice();
     if (m_empty->isVisibleTo(this))
         updateEmpty();
@@ -344,6 +365,7 @@ void LayerMapView::tell(const QString& sentence) {
 
 void LayerMapView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
+    arrangeNotice();
     updateLegends();
     updateCard();
 }

@@ -9,6 +9,7 @@
 
 #include <QPointer>
 
+class QGridLayout;
 class QLabel;
 class QPushButton;
 
@@ -56,6 +57,7 @@ protected:
 
 private:
     void build();
+    void arrangeNotice();
     void styleParts();
     void updateMap();
     void updateTitle();
@@ -73,7 +75,8 @@ private:
     ManualSet m_manual;
     SkipSetActions* m_actions;
     LayerMapModel m_model;
-    QString m_message; // what came of the last change
+    QString m_message;                 // what came of the last change
+    std::optional<int> m_messageIndex; // of the history, when it was said
     std::optional<Cell> m_pinnedCell;
     QPointer<SublayerCard> m_card;
     QPointer<LayerLegend> m_titleLegend;
@@ -81,6 +84,7 @@ private:
     LayerGrid* m_grid = nullptr;
     LayerLegend* m_miniLegend = nullptr;
     EmptyLayerMap* m_empty = nullptr;
+    QGridLayout* m_noticeRow = nullptr;
     QLabel* m_manualBadge = nullptr;
     QLabel* m_notice = nullptr;
     QPushButton* m_resume = nullptr;

@@ -49,7 +49,14 @@ SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& secon
     return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
 }
 
-bool isLocked(int layer, int layerCount) { return layer == 0 || layer == layerCount - 1; }
+std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
+    std::vector<int> locked;
+    if (const engine::DecoderInfo* decoder = store.decoder())
+        for (int layer = 0; layer < layerCount; ++layer)
+            if (decoder->isLocked(layer, layerCount))
+                locked.push_back(layer);
+    return locked;
+}
 
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const auto factors = store.speed().measuredFactors();
@@ -69,6 +76,10 @@ std::optional<double> savedMsPerSublayer(const RunStore& store) {
 
 bool LayerMapState::differs(const Cell& cell) const {
     return reference && isSkipped(skipped, cell) != isSkipped(*reference, cell);
+}
+
+bool LayerMapState::isLocked(int layer) const {
+    return std::ranges::binary_search(lockedLayers, layer);
 }
 
 QString sublayerName(Sublayer kind) {

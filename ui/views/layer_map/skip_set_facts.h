@@ -40,8 +40,8 @@ struct SetComparison {
 
 SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second);
 
-/// Whether a search never skips this layer.
-bool isLocked(int layer, int layerCount);
+/// The layers that the chosen decoder's skip sets never name, ascending.
+std::vector<int> lockedLayers(const RunStore& store, int layerCount);
 
 /// Milliseconds that one skipped sublayer saves in a draft pass, averaged over all that are
 /// skipped; none until measured, or when the sets of this run were not of one size.
@@ -53,10 +53,13 @@ struct LayerMapState {
     engine::SkipSet skipped;
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
+    std::vector<int> lockedLayers;            ///< ascending
 
     bool operator==(const LayerMapState&) const = default;
 
     bool differs(const Cell& cell) const;
+
+    bool isLocked(int layer) const;
 };
 
 QString sublayerName(Sublayer kind); ///< "attention", "MLP"

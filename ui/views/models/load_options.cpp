@@ -48,7 +48,7 @@ LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidge
                                        {tr("Threads"), m_threads},
                                        {tr("Context, tokens"), m_context}}) {
         auto* label = new QLabel(name, this);
-        label->setProperty("text", "small");
+        label->setProperty("tone", "small");
         label->setBuddy(widget);
         widget->setAccessibleName(name);
         widget->setFocusPolicy(Qt::StrongFocus);

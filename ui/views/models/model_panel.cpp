@@ -55,6 +55,8 @@ ModelPanel::ModelPanel(const ViewContext& viewContext,
     , m_recent(recent)
     , m_options(new LoadOptions(viewContext.theme, backends))
     , m_list(new RecentList(viewContext.theme, recent)) {
+    setProperty("ground", "panel");
+    setAttribute(Qt::WA_StyledBackground);
     build();
     connect(&context().bridge, &EngineBridge::eventCame, this, &ModelPanel::apply);
     connect(m_load, &QPushButton::clicked, this, &ModelPanel::load);
@@ -106,7 +108,7 @@ void ModelPanel::build() {
     column->addWidget(m_more, 0, Qt::AlignLeft);
     column->addWidget(m_options);
     m_options->hide();
-    buildButtons(*column);
+    QLayout* actions = buildButtons(*column);
     m_recentTitle = plainLabel(page);
     m_recentTitle->setText(tr("Recent"));
     column->addWidget(m_recentTitle);
@@ -119,10 +121,14 @@ void ModelPanel::build() {
     scroll->setWidget(page);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(scroll);
+    layout->setSpacing(0);
+    layout->addWidget(scroll, 1);
+    layout->addLayout(actions);
 }
 
-void ModelPanel::buildButtons(QVBoxLayout& column) {
+/// The way to open stands in the column; what can be done with the model stands below it, always in
+/// sight.
+QLayout* ModelPanel::buildButtons(QVBoxLayout& column) {
     m_foot = plainLabel(this);
     m_cancel = new QPushButton(this);
     m_cancel->setText(tr("Cancel  (Esc)"));
@@ -132,15 +138,19 @@ void ModelPanel::buildButtons(QVBoxLayout& column) {
     m_unload = new QPushButton(tr("Unload"), this);
     m_openFile = new QPushButton(tr("Open file\u2026"), this);
     m_openFolder = new QPushButton(tr("Open folder\u2026"), this);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(m_openFile);
-    row->addWidget(m_openFolder);
-    row->addWidget(m_foot, 1);
-    row->addStretch(0);
+    auto* ways = new QHBoxLayout;
+    ways->setSpacing(8);
+    ways->addWidget(m_openFile);
+    ways->addWidget(m_openFolder);
+    ways->addStretch(1);
+    column.addLayout(ways);
+    auto* actions = new QHBoxLayout;
+    actions->setContentsMargins(20, 8, 20, 12);
+    actions->setSpacing(8);
+    actions->addWidget(m_foot, 1);
     for (QPushButton* button : {m_unload, m_cancel, m_load})
-        row->addWidget(button);
-    column.addLayout(row);
+        actions->addWidget(button);
+    return actions;
 }
 
 void ModelPanel::adoptTheme() {

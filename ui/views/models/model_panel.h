@@ -10,8 +10,8 @@
 
 #include <optional>
 
-class QBoxLayout;
 class QLabel;
+class QLayout;
 class QPushButton;
 class QVBoxLayout;
 
@@ -58,7 +58,7 @@ protected:
 
 private:
     void build();
-    void buildButtons(QVBoxLayout& column);
+    QLayout* buildButtons(QVBoxLayout& column);
     void adoptTheme();
     void apply(const engine::EngineEvent& event);
     void inspect();

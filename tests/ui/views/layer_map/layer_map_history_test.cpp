@@ -1,1 +1,244 @@
-int main() {}
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/views/layer_map/layer_map_run.h"
+#include "ui/views/layer_map/history/column_slider.h"
+#include "ui/views/layer_map/history/history_columns.h"
+#include "ui/views/layer_map/history_view.h"
+#include "ui/views/layer_map/layer_map_view.h"
+
+#include <QPushButton>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace support;
+using namespace ui;
+
+class LayerMapHistoryTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<LayerMapRun> m_run;
+    std::unique_ptr<HistoryView> m_view;
+
+    /// A start set and `changes` better ones, two other trials before each.
+    void search(int changes) {
+        m_run->begin();
+        m_run->install(m_run->plan({1, 3}, {2}), "start");
+        m_run->tryPlan(m_run->plan({1, 3}, {2}), "start", 10, false);
+        for (int i = 0; i < changes; ++i) {
+            m_run->tryPlan(m_run->plan({2}, {3}), "random", 5, false);
+            m_run->tryPlan(m_run->plan({3}, {3}), "random", 6, false);
+            m_run->tryPlan(m_run->plan({1 + i % 4}, {1 + (i + 1) % 4}),
+                           i % 2 == 0 ? "random" : "bayesian",
+                           std::min(32, 11 + i),
+                           true);
+        }
+        m_run->bridge->tick();
+    }
+
+    QSlider& slider() { return m_view->slider(); }
+
+    void key(int code, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::keyClick(&slider(), static_cast<Qt::Key>(code), modifiers);
+        m_run->bridge->tick();
+    }
+
+private slots:
+
+    void init() {
+        m_run = std::make_unique<LayerMapRun>(6);
+        m_view = std::make_unique<HistoryView>(m_run->context());
+        m_view->resize(900, 320);
+        m_view->show();
+    }
+
+    void cleanup() {
+        m_view.reset();
+        m_run.reset();
+    }
+
+    void aColumnStandsForEachBestSetWithItsStepAndScore() {
+        search(3);
+        const auto& columns = m_view->columns().columns();
+        QCOMPARE(columns.size(), std::size_t(4));
+        QCOMPARE(columns[0].step, 0);
+        QCOMPARE(columns[0].score, std::optional(10.0 / 32.0));
+        QCOMPARE(columns[0].kind, std::string("start"));
+        QCOMPARE(columns[1].step, 4);
+        QCOMPARE(columns[2].step, 7);
+        QCOMPARE(columns[2].kind, std::string("bayesian"));
+        QCOMPARE(columns[3].score, std::optional(13.0 / 32.0));
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.rows.size(), std::size_t(4));
+        QCOMPARE(table.rows[2][0], QStringLiteral("7"));
+        QCOMPARE(table.rows[2][4], QStringLiteral("0.3750"));
+        QCOMPARE(table.rows[0][6], QStringLiteral("1 3"));
+    }
+
+    void aRescoreLeavesTheHistoryAsItWas() {
+        search(2);
+        const auto before = m_view->columns().columns();
+        m_run->tryPlan(m_run->store.search().current()->change.plan, "rescore", 3, false);
+        m_run->bridge->tick();
+        QCOMPARE(m_run->store.search().current()->trial->score, 3.0 / 32.0);
+        QCOMPARE(m_view->columns().columns(), before);
+    }
+
+    void theKeyboardScrubs() {
+        search(20);
+        QCOMPARE(slider().value(), 20);
+        QCOMPARE(m_view->badge(), QStringLiteral("live"));
+        key(Qt::Key_Left);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(19));
+        QCOMPARE(m_view->badge(), QStringLiteral("step 58"));
+        key(Qt::Key_Left, Qt::ShiftModifier);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(9));
+        key(Qt::Key_Right);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(10));
+        key(Qt::Key_Home);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(0));
+        key(Qt::Key_Right, Qt::ShiftModifier);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(10));
+        key(Qt::Key_End);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+        QCOMPARE(m_view->badge(), QStringLiteral("live"));
+    }
+
+    void theOtherViewsFollowAndOutlineWhatDiffersFromLive() {
+        search(3);
+        LayerMapView map(m_run->context());
+        map.resize(700, 140);
+        map.show();
+        key(Qt::Key_Home);
+        QCOMPARE(map.model().state().skipped, m_run->plan({1, 3}, {2}).skipped);
+        QVERIFY(map.model().look({Sublayer::Attention, 1}).differs);
+        QVERIFY(!map.model().look({Sublayer::Attention, 3}).differs); // live skips it too
+        QCOMPARE(map.badge(), QStringLiteral("step 0"));
+        QCOMPARE(map.subtitle(),
+                 QStringLiteral("best set at that time · 3 cells differ from the live set, "
+                                "Jaccard .25"));
+    }
+
+    void handleAndColumnStandInOneLine() {
+        search(30);
+        for (const int index : {0, 7, 30}) {
+            slider().setValue(index);
+            const auto geometry = m_view->columns().geometryOf(m_view->columns().rect());
+            const QPoint handle =
+                m_view->slider().mapTo(m_view.get(), QPoint(qRound(m_view->slider().handleX()), 0));
+            const QPoint column = m_view->columns().mapTo(
+                m_view.get(), QPoint(qRound(geometry.scale.centre(index)), 0));
+            QVERIFY(std::abs(handle.x() - column.x()) <= 1);
+        }
+    }
+
+    void aClickOnAColumnGoesThere() {
+        search(10);
+        const auto geometry = m_view->columns().geometryOf(m_view->columns().rect());
+        const QPoint place(qRound(geometry.scale.centre(4)), geometry.attentionTop + 5);
+        QTest::mouseClick(&m_view->columns(), Qt::LeftButton, {}, place);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(4));
+    }
+
+    void playingStepsWithTheTicksAndEndsLive() {
+        search(3);
+        key(Qt::Key_Space);
+        QVERIFY(m_view->isPlaying());
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(0));
+        for (int i = 1; i < HistoryView::kTicksPerColumn; ++i)
+            m_run->bridge->tick();
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(1));
+        for (int i = 0; i < 2 * HistoryView::kTicksPerColumn; ++i)
+            m_run->bridge->tick();
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+        QVERIFY(!m_view->isPlaying());
+    }
+
+    void backToLiveIsOfferedOnlyInThePast() {
+        search(3);
+        QPushButton* back = nullptr;
+        for (QPushButton* button : m_view->findChildren<QPushButton*>())
+            if (button->accessibleName() == QStringLiteral("Back to live"))
+                back = button;
+        QVERIFY(back != nullptr);
+        QVERIFY(!back->isVisible());
+        key(Qt::Key_Home);
+        QVERIFY(back->isVisible());
+        QTest::mouseClick(back, Qt::LeftButton);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+        QVERIFY(!back->isVisible());
+    }
+
+    void aPlaceInThePastStaysWhileTheSearchGoesOn() {
+        search(3);
+        key(Qt::Key_Home);
+        m_run->tryPlan(m_run->plan({4}, {4}), "random", 30, true);
+        m_run->bridge->tick();
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(0));
+        QCOMPARE(slider().value(), 0);
+        QCOMPARE(slider().maximum(), 4);
+    }
+
+    void aNewSearchLetsGoOfThePlace() {
+        search(3);
+        key(Qt::Key_Left);
+        m_run->engine->say(engine::DecoderChosen{searchingDecoderInfo(), searchingSettings()});
+        m_run->bridge->tick();
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+        QVERIFY(m_view->columns().columns().empty());
+    }
+
+    void onlyNewColumnsAreDrawnAndScrubbingDrawsNone() {
+        search(999);
+        m_view->grab();
+        QCOMPARE(m_view->columns().drawnColumns(), 1000);
+        const int renders = m_view->columns().renderCount();
+        for (int i = 0; i < 50; ++i) {
+            key(Qt::Key_Left);
+            m_view->grab();
+        }
+        QCOMPARE(m_view->columns().renderCount(), renders);
+        m_run->tryPlan(m_run->plan({4}, {4}), "random", 30, true);
+        m_run->bridge->tick();
+        m_view->grab();
+        QCOMPARE(m_view->columns().drawnColumns(), 1001);
+        QCOMPARE(m_view->columns().renderCount(), renders + 1);
+    }
+
+    void cellsHaveTheColoursOfWhatIsSkipped() {
+        search(3);
+        const HistoryColumns& columns = m_view->columns();
+        const auto geometry = columns.geometryOf(columns.rect());
+        const QImage image = m_view->columns().grab().toImage();
+        const auto colourAt = [&](int column, bool isAttention, int layer) {
+            const int top = isAttention ? geometry.attentionTop : geometry.mlpTop;
+            return QColor(image.pixel(qRound(geometry.scale.centre(column)),
+                                      top + geometry.rowEdge(layer) + 1));
+        };
+        const Colours& colours = m_run->theme.colours();
+        for (int column = 0; column < 4; ++column)
+            for (int layer = 0; layer < 6; ++layer) {
+                const engine::SkipSet& set =
+                    columns.columns()[static_cast<std::size_t>(column)].skipped;
+                QCOMPARE(colourAt(column, true, layer) == colours.attention,
+                         std::ranges::count(set.attention, layer) > 0);
+                QCOMPARE(colourAt(column, false, layer) == colours.mlp,
+                         std::ranges::count(set.mlp, layer) > 0);
+            }
+    }
+
+    void aHiddenHistoryIsNotRefreshed() {
+        search(3);
+        m_view->hide();
+        const int before = m_view->refreshCount();
+        m_run->tryPlan(m_run->plan({4}, {4}), "random", 30, true);
+        m_run->bridge->tick();
+        QCOMPARE(m_view->refreshCount(), before);
+        m_view->show();
+        m_run->bridge->tick();
+        QCOMPARE(m_view->refreshCount(), before + 1);
+    }
+};
+
+QTEST_MAIN(LayerMapHistoryTest)
+#include "layer_map_history_test.moc"

@@ -18,6 +18,7 @@ inline engine::DecoderInfo searchingDecoderInfo() {
     engine::DecoderInfo info;
     info.name = "swift";
     info.title = "SWIFT";
+    info.lockedLayers = {0, -1};
     engine::SettingInfo start;
     start.name = "start";
     start.kind = engine::SettingKind::Choice;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kHatchPeriod = 6;
 constexpr int kRoomyCell = 12;     // from here on gaps on all sides and full outlines
-constexpr int kCellWithGlyph = 16; // from here on the lock is a lock
+constexpr int kCellWithGlyph = 13; // from here on the lock is a lock
 
 void paintFrame(QPainter& painter, const QRect& outer, int width, const QColor& colour) {
     painter.fillRect(outer.left(), outer.top(), outer.width(), width, colour);

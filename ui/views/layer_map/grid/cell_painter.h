@@ -20,7 +20,7 @@ struct CellLook {
 };
 
 /// Narrower cells have neither hatch nor gaps.
-constexpr int kNarrowestHatchedCell = 4;
+constexpr int kNarrowestHatchedCell = 5;
 
 /// Paints one cell into its section of the map, gaps included: fill by state, hatch by kind
 /// (attention diagonal, MLP dots), so that nothing rests on colour alone. Also fit for vector

@@ -29,7 +29,7 @@ QString rowName(Sublayer kind, bool isMini) {
 std::vector<int> columnEdges(const QRect& cells, int layerCount, int widestPitch) {
     const int width = std::min(cells.width(), layerCount * widestPitch);
     const int pitch = width / std::max(layerCount, 1);
-    const bool isShared = pitch >= kSmoothPitch || pitch < kNarrowestHatchedCell + 1;
+    const bool isShared = pitch >= kSmoothPitch || pitch < kNarrowestHatchedCell - 1;
     std::vector<int> edges;
     for (int i = 0; i <= layerCount; ++i)
         edges.push_back(cells.left() +
@@ -63,6 +63,7 @@ int GridGeometry::leastHeight(const Theme& theme) {
 
 GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layerCount) {
     GridGeometry made;
+    made.area = area;
     made.isMini = area.width() < theme.scaled(kFullFormFrom);
     const int numbers = numbersHeight(theme);
     const int names = rowNamesWidth(theme, made.isMini);
@@ -152,10 +153,11 @@ void paintGridLabels(QPainter& painter,
         theme.scaled(6);
     for (const int layer : shownLayerNumbers(geometry, labelWidth, current)) {
         const QRect column = geometry.cell({Sublayer::Attention, layer});
-        QRect place(column.center().x() - 2 * labelWidth,
-                    geometry.numbers.top(),
-                    4 * labelWidth + 1,
-                    geometry.numbers.height());
+        const int left =
+            std::clamp(column.center().x() - labelWidth / 2,
+                       geometry.area.left(),
+                       std::max(geometry.area.left(), geometry.area.right() + 1 - labelWidth));
+        const QRect place(left, geometry.numbers.top(), labelWidth, geometry.numbers.height());
         painter.setFont(layer == current ? bold : font);
         painter.setPen(layer == current ? colours.text : colours.muted);
         painter.drawText(place, Qt::AlignCenter, QString::number(layer));

@@ -20,6 +20,7 @@ struct GridGeometry {
     static GridGeometry make(const Theme& theme, const QRect& area, int layerCount);
 
     bool isMini = false;
+    QRect area;
     QRect cells;
     int rowHeight = 0;
     std::vector<int> edges; ///< [layers + 1] left edges of the columns, then the right one

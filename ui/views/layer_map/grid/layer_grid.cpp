@@ -69,6 +69,7 @@ LayerGrid::LayerGrid(const Theme& theme, LayerMapModel& model, QWidget* parent)
         setHovered(LayerMapModel::cellAt(index));
     });
     connect(&m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        setHovered(LayerMapModel::cellAt(index)); // the pointer is there, whatever moved below it
         emit chosen(LayerMapModel::cellAt(index));
     });
     connect(&m_table, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
@@ -90,7 +91,7 @@ std::optional<Cell> LayerGrid::current() const {
     if (m_hovered)
         return m_hovered;
     const QModelIndex index = m_table.currentIndex();
-    if (!index.isValid() || !m_table.hasFocus())
+    if (!index.isValid() || !m_table.hasFocus() || !m_isByKeyboard)
         return std::nullopt;
     return LayerMapModel::cellAt(index);
 }
@@ -159,6 +160,17 @@ bool LayerGrid::handleKey(int key) {
     return true;
 }
 
+/// Focus that comes by the keyboard shows its cell; a window that is opened does not.
+void LayerGrid::noteFocus(const QFocusEvent& event) {
+    const bool isByTab =
+        event.reason() == Qt::TabFocusReason || event.reason() == Qt::BacktabFocusReason;
+    m_isByKeyboard = event.gotFocus() && isByTab;
+    if (event.gotFocus() && !m_table.currentIndex().isValid())
+        m_table.setCurrentIndex(m_model.index(0, 0));
+    // The filter comes before the focus has moved.
+    QMetaObject::invokeMethod(this, &LayerGrid::noteCurrent, Qt::QueuedConnection);
+}
+
 bool LayerGrid::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_table.viewport() && event->type() == QEvent::Leave)
         setHovered(std::nullopt);
@@ -166,16 +178,12 @@ bool LayerGrid::eventFilter(QObject* watched, QEvent* event) {
         return QWidget::eventFilter(watched, event);
     if (event->type() == QEvent::KeyPress) {
         // The keyboard speaks: what lies under a pointer at rest does not count any more.
+        m_isByKeyboard = true;
         setHovered(std::nullopt);
         return handleKey(static_cast<QKeyEvent*>(event)->key());
     }
-    const bool isFocus = event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut;
-    if (isFocus) {
-        if (event->type() == QEvent::FocusIn && !m_table.currentIndex().isValid())
-            m_table.setCurrentIndex(m_model.index(0, 0));
-        // The filter comes before the focus has moved.
-        QMetaObject::invokeMethod(this, &LayerGrid::noteCurrent, Qt::QueuedConnection);
-    }
+    if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)
+        noteFocus(*static_cast<QFocusEvent*>(event));
     return QWidget::eventFilter(watched, event);
 }
 

@@ -43,6 +43,7 @@ protected:
 
 private:
     bool handleKey(int key);
+    void noteFocus(const QFocusEvent& event);
     void arrange();
     void noteCurrent();
     void setHovered(std::optional<Cell> cell);
@@ -52,6 +53,7 @@ private:
     QTableView m_table;
     GridGeometry m_geometry;
     std::optional<Cell> m_hovered;
+    bool m_isByKeyboard = false;        ///< the keyboard came here last: its cell counts
     std::optional<Cell> m_shownCurrent; // that was painted as such
 };
 

@@ -8,7 +8,7 @@ namespace ui {
 void LayerMapModel::setState(const LayerMapState& state) {
     if (state == m_state)
         return;
-    if (state.layerCount != m_state.layerCount) {
+    if (state.layerCount != m_state.layerCount || state.lockedLayers != m_state.lockedLayers) {
         beginResetModel();
         m_state = state;
         endResetModel();
@@ -31,7 +31,7 @@ void LayerMapModel::setState(const LayerMapState& state) {
 CellLook LayerMapModel::look(const Cell& cell) const {
     return {.kind = cell.kind,
             .isSkipped = isSkipped(m_state.skipped, cell),
-            .isLocked = isLocked(cell.layer, m_state.layerCount),
+            .isLocked = m_state.isLocked(cell.layer),
             .differs = m_state.differs(cell)};
 }
 

@@ -68,6 +68,7 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
     , m_hint(plainLabel(this)) {
     setObjectName(QStringLiteral("sublayer_card"));
     setFocusPolicy(Qt::NoFocus);
+    setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* column = new QVBoxLayout(this);
     auto* top = new QHBoxLayout;
     top->addWidget(m_title);
@@ -164,32 +165,31 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
 
 void SublayerCard::setPinned(bool isPinned) {
     m_isPinned = isPinned;
-    setAttribute(Qt::WA_TransparentForMouseEvents, !isPinned);
     showHint();
     update();
 }
 
 void SublayerCard::showHint() {
     if (m_facts.isLocked)
-        m_hint->setText(tr("Locked: the first and the last layer always run."));
+        m_hint->setText(tr("Locked: the decoder always runs this layer."));
     else if (m_isPinned)
         m_hint->setText(tr("Pinned: click the cell or press Return to let go."));
     else
         m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
 }
 
-void SublayerCard::showBeside(const QWidget& owner, const QRect& cell) {
+void SublayerCard::showBeside(const QWidget& owner, const QRect& place) {
     QWidget* window = owner.window();
     if (parentWidget() != window)
         setParent(window);
     adjustSize();
-    const QPoint below = owner.mapTo(window, cell.bottomLeft());
-    const QPoint above = owner.mapTo(window, cell.topLeft());
-    const int gap = m_theme.scaled(8);
+    const QPoint below = owner.mapTo(window, place.bottomLeft());
+    const QPoint above = owner.mapTo(window, place.topLeft());
+    const int gap = m_theme.scaled(2);
     int top = below.y() + gap;
     if (top + height() > window->height() && above.y() - gap - height() >= 0)
         top = above.y() - gap - height();
-    const int left = below.x() + cell.width() / 2 - width() / 2;
+    const int left = below.x() + place.width() / 2 - width() / 2;
     move(std::clamp(left, 0, std::max(0, window->width() - width())),
          std::clamp(top, 0, std::max(0, window->height() - height())));
     show();

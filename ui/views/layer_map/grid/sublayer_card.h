@@ -24,7 +24,7 @@ struct SublayerFacts {
 };
 
 /// The card beside a cell of the layer map. A child of the window, so that it may lie over other
-/// views; lets the pointer through unless it is pinned. Thread: UI.
+/// views; lets the pointer through to the cells below. Thread: UI.
 class SublayerCard : public QFrame {
     Q_OBJECT
 
@@ -37,8 +37,8 @@ public:
 
     void setPinned(bool isPinned);
 
-    /// Shows it under a rectangle of `owner`, or above it where there is more room.
-    void showBeside(const QWidget& owner, const QRect& cell);
+    /// Shows it under a place of `owner`, or above it where there is no room.
+    void showBeside(const QWidget& owner, const QRect& place);
 
     /// All its words, line by line; for people who hear them, and tests.
     QString words() const;

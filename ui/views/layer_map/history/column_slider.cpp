@@ -26,7 +26,7 @@ void ColumnSlider::paintEvent(QPaintEvent*) {
     const int x = qRound(handleX());
     const ColumnScale columns = scale();
     painter.fillRect(0, middle - 1, width(), 2, colours.controlBorder);
-    if (columns.pitch() >= 4.0)
+    if (isEnabled() && columns.pitch() >= 4.0)
         for (int i = 0; i < columns.count; ++i)
             painter.fillRect(
                 qRound(columns.centre(i)), middle + 4, 1, m_theme.scaled(3), colours.axis);

@@ -9,8 +9,24 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <cstring>
 
 namespace ui {
+
+namespace {
+
+/// The trial that the set was taken for, null when it came otherwise: a start set, a lower r.
+const TrialPoint* finderOf(const SearchLog& search, const BestSet& set) {
+    const std::string& reason = set.change.reason;
+    const bool isFound = reason == "better" || reason == "larger r" || reason == "manual";
+    const auto place = static_cast<std::size_t>(std::max(set.place, 0));
+    if (!isFound || place == 0 || place > search.trials().size())
+        return nullptr;
+    const TrialPoint& trial = search.trials()[place - 1];
+    return trial.isBest ? &trial : nullptr;
+}
+
+} // namespace
 
 std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
     std::vector<HistoryColumn> columns;
@@ -22,10 +38,10 @@ std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
             column.kind = set.trial->trialKind;
         }
         // What a later re-score says belongs to the present, not to the place in the history.
-        const auto place = static_cast<std::size_t>(std::max(set.place, 0));
-        if (place > 0 && place <= search.trials().size() && search.trials()[place - 1].isBest) {
-            column.score = search.trials()[place - 1].score;
-            column.kind = search.trials()[place - 1].kind;
+        const bool isFirstHere = columns.empty() || columns.back().step != set.place;
+        if (const TrialPoint* finder = isFirstHere ? finderOf(search, set) : nullptr) {
+            column.score = finder->score;
+            column.kind = finder->kind;
         }
         columns.push_back(std::move(column));
     }
@@ -120,31 +136,69 @@ void HistoryColumns::render() {
     m_picture.setDevicePixelRatio(ratio);
     m_picture.fill(m_theme.colours().panel);
     QPainter painter(&m_picture);
+    ++m_renderCount;
+    if (m_columns.empty()) {
+        paintSkeleton(painter);
+        return;
+    }
     const HistoryGeometry geometry = geometryOf(rect());
     paintCells(painter, geometry);
     paintMarkers(painter, geometry, m_columns, m_theme);
     paintHistoryNames(painter, geometry, m_layerCount, m_theme);
-    ++m_renderCount;
+}
+
+/// The image with rows as high as on the screen, attention above MLP, lines between them.
+QImage HistoryColumns::stretched(const HistoryGeometry& geometry) const {
+    QImage tall(m_image.width(), 2 * geometry.blockHeight, m_image.format());
+    tall.fill(m_theme.colours().keptInHistory);
+    const auto bytes = static_cast<std::size_t>(m_image.bytesPerLine());
+    const int gap = geometry.hasRowGaps() ? 1 : 0;
+    for (int row = 0; row < 2 * m_layerCount; ++row) {
+        const int layer = row % m_layerCount;
+        const int top = row < m_layerCount ? 0 : geometry.blockHeight;
+        const int bottom = std::min(geometry.rowEdge(layer + 1) - gap, geometry.blockHeight);
+        for (int y = geometry.rowEdge(layer); y < bottom; ++y)
+            std::memcpy(tall.scanLine(top + y), m_image.constScanLine(row), bytes);
+    }
+    return tall;
 }
 
 void HistoryColumns::paintCells(QPainter& painter, const HistoryGeometry& geometry) const {
     if (m_image.isNull())
         return;
     const int count = geometry.scale.count;
+    const int height = geometry.blockHeight;
+    const QImage tall = stretched(geometry);
     const auto paintStrip = [&](int first, int columns) {
         const int left = geometry.scale.edge(first);
         const int width = geometry.scale.edge(first + columns) - left;
-        const QRect attention(left, geometry.attentionTop, width, geometry.blockHeight);
-        const QRect mlp(left, geometry.mlpTop, width, geometry.blockHeight);
-        painter.drawImage(attention, m_image, QRect(first, 0, columns, m_layerCount));
-        painter.drawImage(mlp, m_image, QRect(first, m_layerCount, columns, m_layerCount));
+        painter.drawImage(QRect(left, geometry.attentionTop, width, height),
+                          tall,
+                          QRect(first, 0, columns, height));
+        painter.drawImage(QRect(left, geometry.mlpTop, width, height),
+                          tall,
+                          QRect(first, height, columns, height));
     };
     if (geometry.scale.pitch() < kPitchWithGaps)
         paintStrip(0, count);
     else
         for (int column = 0; column < count; ++column)
             paintStrip(column, 1);
-    paintCellGaps(painter, geometry, m_layerCount, m_theme.colours());
+    paintColumnGaps(painter, geometry, m_theme.colours());
+}
+
+void HistoryColumns::paintSkeleton(QPainter& painter) const {
+    constexpr int kColumns = 16;
+    constexpr int kLayers = 30;
+    const HistoryGeometry geometry = HistoryGeometry::make(m_theme, rect(), kColumns, kLayers);
+    for (const int top : {geometry.attentionTop, geometry.mlpTop})
+        painter.fillRect(static_cast<int>(geometry.scale.left),
+                         top,
+                         static_cast<int>(geometry.scale.width),
+                         geometry.blockHeight,
+                         m_theme.colours().keptInHistory);
+    paintColumnGaps(painter, geometry, m_theme.colours());
+    paintHistoryNames(painter, geometry, 0, m_theme);
 }
 
 void HistoryColumns::paintEvent(QPaintEvent*) {
@@ -184,8 +238,10 @@ bool HistoryColumns::event(QEvent* event) {
         return true;
     }
     const int index = geometry.scale.columnAt(help->pos().x());
-    QToolTip::showText(
-        help->globalPos(), columnWords(m_columns[static_cast<std::size_t>(index)]), this);
+    const HistoryColumn& column = m_columns[static_cast<std::size_t>(index)];
+    const QString words =
+        tr("Search step %1 · %2").arg(QString::number(column.step), columnWords(column));
+    QToolTip::showText(help->globalPos(), words, this);
     return true;
 }
 

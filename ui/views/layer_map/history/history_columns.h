@@ -17,7 +17,7 @@ namespace ui {
 struct HistoryColumn {
     int step = 0;                ///< trials before it, the one that found it included
     std::optional<double> score; ///< when it was found; none while unmeasured
-    std::string kind;            ///< of the trial that measured it
+    std::string kind;            ///< of the trial that measured it; empty = none
     engine::SkipSet skipped;
 
     bool operator==(const HistoryColumn&) const = default;
@@ -48,7 +48,7 @@ struct HistoryGeometry {
 
     QRect area;
     ColumnScale scale;
-    double rowHeight = 0.0; ///< whole pixels unless there is less than one a layer
+    double rowHeight = 0.0;
     int stepsTop = 0;
     int attentionTop = 0;
     int mlpTop = 0;
@@ -59,6 +59,12 @@ struct HistoryGeometry {
     bool isWide = false; ///< every column has its score beside its marker
 
     int blocksBottom() const { return mlpTop + blockHeight; }
+
+    /// Top of a layer's row in its block, in whole pixels.
+    int rowEdge(int layer) const;
+
+    /// Whether a line parts the rows.
+    bool hasRowGaps() const { return rowHeight >= 2.75; }
 };
 
 /// The history of best sets, a column for each. Cells are kept as pixels of an image, to which new
@@ -104,6 +110,8 @@ private:
     void redrawAll();
     void render();
     void paintCells(QPainter& painter, const HistoryGeometry& geometry) const;
+    QImage stretched(const HistoryGeometry& geometry) const;
+    void paintSkeleton(QPainter& painter) const;
 
     const Theme& m_theme;
     std::vector<HistoryColumn> m_columns;

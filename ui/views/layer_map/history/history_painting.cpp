@@ -14,7 +14,8 @@ namespace ui {
 
 namespace {
 
-constexpr int kTallestRow = 8; // pixels
+constexpr double kTallestRow = 8.0;    // pixels
+constexpr double kTallestBlock = 60.0; // of few layers
 
 QString tr(const char* text) { return QCoreApplication::translate("LayerMap", text); }
 
@@ -46,6 +47,12 @@ void paintMarker(QPainter& painter, QPointF centre, double size, const std::stri
     }
 }
 
+/// The middle of a column's text, which stays within the columns.
+double textCentre(const ColumnScale& scale, double textWidth, int index) {
+    const double half = std::min(textWidth, scale.width) / 2.0;
+    return std::clamp(scale.centre(index), scale.left + half, scale.left + scale.width - half);
+}
+
 /// Columns whose texts of one width fit beside each other: the current one first.
 std::vector<int>
 shownTexts(const ColumnScale& scale, double textWidth, std::optional<int> current) {
@@ -54,13 +61,14 @@ shownTexts(const ColumnScale& scale, double textWidth, std::optional<int> curren
         shown.push_back(*current);
     double next = -1e9;
     for (int i = 0; i < scale.count; ++i) {
-        const double centre = scale.centre(i);
-        const bool isFree = centre - textWidth / 2.0 >= next &&
-                            (!current || std::abs(centre - scale.centre(*current)) >= textWidth);
+        const double centre = textCentre(scale, textWidth, i);
+        const bool isFree =
+            centre >= next &&
+            (!current || std::abs(centre - textCentre(scale, textWidth, *current)) >= textWidth);
         if (!isFree)
             continue;
         shown.push_back(i);
-        next = centre + textWidth / 2.0;
+        next = centre + textWidth;
     }
     return shown;
 }
@@ -77,6 +85,10 @@ int ColumnScale::columnAt(double x) const {
     return std::clamp(static_cast<int>(std::floor((x - left) / pitch())), 0, count - 1);
 }
 
+int HistoryGeometry::rowEdge(int layer) const {
+    return static_cast<int>(std::lround(layer * rowHeight));
+}
+
 HistoryGeometry
 HistoryGeometry::make(const Theme& theme, const QRect& area, int columns, int layers) {
     HistoryGeometry made;
@@ -91,8 +103,8 @@ HistoryGeometry::make(const Theme& theme, const QRect& area, int columns, int la
     const int below = (made.isWide ? 1 : 2) * made.lineHeight + gap;
     const int room = std::max(2, area.height() - made.lineHeight - below - gap - 4) / 2;
     made.rowHeight = static_cast<double>(room) / std::max(layers, 1);
-    if (made.rowHeight >= 1.0)
-        made.rowHeight = std::min<double>(kTallestRow, std::floor(made.rowHeight));
+    made.rowHeight =
+        std::min(made.rowHeight, std::max(kTallestRow, kTallestBlock / std::max(layers, 1)));
     made.blockHeight = static_cast<int>(made.rowHeight * std::max(layers, 1));
     made.stepsTop = area.top();
     made.attentionTop = area.top() + made.lineHeight + 2;
@@ -102,22 +114,7 @@ HistoryGeometry::make(const Theme& theme, const QRect& area, int columns, int la
     return made;
 }
 
-void paintCellGaps(QPainter& painter,
-                   const HistoryGeometry& geometry,
-                   int layerCount,
-                   const Colours& colours) {
-    const int left = geometry.scale.edge(0);
-    const int right = geometry.scale.edge(geometry.scale.count);
-    for (const int top : {geometry.attentionTop, geometry.mlpTop}) {
-        if (geometry.rowHeight < 3.0)
-            break;
-        for (int layer = 0; layer < layerCount; ++layer)
-            painter.fillRect(left,
-                             top + static_cast<int>((layer + 1) * geometry.rowHeight) - 1,
-                             right - left,
-                             1,
-                             colours.keptInHistory);
-    }
+void paintColumnGaps(QPainter& painter, const HistoryGeometry& geometry, const Colours& colours) {
     if (geometry.scale.pitch() < kPitchWithGaps)
         return;
     const int gap = geometry.scale.pitch() >= 16.0 ? 2 : 1;
@@ -133,7 +130,7 @@ void paintCellsAsRectangles(QPainter& painter,
                             const Colours& colours) {
     const double pitch = geometry.scale.pitch();
     const double width = pitch >= kPitchWithGaps ? pitch - 1.0 : pitch;
-    const double height = geometry.rowHeight >= 3.0 ? geometry.rowHeight - 1 : geometry.rowHeight;
+    const double height = geometry.hasRowGaps() ? geometry.rowHeight - 1 : geometry.rowHeight;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const double left = geometry.scale.left + static_cast<double>(i) * pitch;
         const auto paintBlock = [&](int top, const std::vector<int>& layers, const QColor& fill) {
@@ -216,23 +213,21 @@ void paintHistoryTexts(QPainter& painter,
     const QString longest = columns.empty() ? QString() : QString::number(columns.back().step);
     const int stepWidth = metrics.horizontalAdvance(longest) + theme.scaled(10);
     const int scoreWidth = metrics.horizontalAdvance(QStringLiteral("0.000")) + theme.scaled(10);
-    const auto say = [&](int index, int top, const QString& text) {
+    const auto say = [&](int index, int top, int width, const QString& text) {
         const bool isCurrent = index == current;
         painter.setFont(isCurrent ? bold : font);
         painter.setPen(isCurrent ? colours.accent : colours.muted);
-        const double width = metrics.horizontalAdvance(text) + 4.0;
-        const double left =
-            std::clamp(geometry.scale.centre(index) - width / 2.0,
-                       geometry.scale.left,
-                       std::max(geometry.scale.left, geometry.area.right() + 1.0 - width));
-        painter.drawText(QRectF(left, top, width, geometry.lineHeight), Qt::AlignCenter, text);
+        const double centre = textCentre(geometry.scale, width, index);
+        painter.drawText(
+            QRectF(centre - width / 2.0, top, width, geometry.lineHeight), Qt::AlignCenter, text);
+    };
+    const auto column = [&](int index) -> const HistoryColumn& {
+        return columns[static_cast<std::size_t>(index)];
     };
     for (const int index : shownTexts(geometry.scale, stepWidth, current))
-        say(index,
-            geometry.stepsTop,
-            QString::number(columns[static_cast<std::size_t>(index)].step));
+        say(index, geometry.stepsTop, stepWidth, QString::number(column(index).step));
     for (const int index : shownTexts(geometry.scale, scoreWidth, current))
-        say(index, geometry.scoresTop, scoreText(columns[static_cast<std::size_t>(index)]));
+        say(index, geometry.scoresTop, scoreWidth, scoreText(column(index)));
 }
 
 void paintCurrentColumn(QPainter& painter,
@@ -257,14 +252,13 @@ void paintCurrentColumn(QPainter& painter,
 }
 
 QString columnWords(const HistoryColumn& column) {
-    const QString step = tr("Search step %1").arg(column.step);
     const QString score = column.score
                               ? tr("matchness %1, %2").arg(scoreText(column), kindName(column.kind))
                               : tr("not measured");
     const QString sizes = tr("%1 attention and %2 MLP sublayers skipped")
                               .arg(column.skipped.attention.size())
                               .arg(column.skipped.mlp.size());
-    return QStringLiteral("%1 · %2 · %3").arg(step, score, sizes);
+    return QStringLiteral("%1 · %2").arg(score, sizes);
 }
 
 } // namespace ui

@@ -10,11 +10,8 @@ namespace ui {
 /// Narrower columns touch.
 constexpr double kPitchWithGaps = 4.0;
 
-/// Parts cells of columns and layers by lines, where there is room for them.
-void paintCellGaps(QPainter& painter,
-                   const HistoryGeometry& geometry,
-                   int layerCount,
-                   const Colours& colours);
+/// Parts columns by lines, where there is room for them.
+void paintColumnGaps(QPainter& painter, const HistoryGeometry& geometry, const Colours& colours);
 
 /// The cells as rectangles, for vector files.
 void paintCellsAsRectangles(QPainter& painter,
@@ -47,7 +44,7 @@ void paintCurrentColumn(QPainter& painter,
                         std::optional<int> current,
                         const Colours& colours);
 
-/// "Search step 300, matchness 0.906, Bayesian: 14 attention and 11 MLP sublayers skipped".
+/// "matchness 0.906, Bayesian · 14 attention and 11 MLP sublayers skipped".
 QString columnWords(const HistoryColumn& column);
 
 } // namespace ui
