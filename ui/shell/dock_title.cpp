@@ -97,14 +97,10 @@ void DockTitle::resizeEvent(QResizeEvent* event) {
     arrangeWords();
 }
 
-QSize DockTitle::sizeHint() const {
-    return {m_row->sizeHint().width(), m_theme.scaled(28)};
-}
+QSize DockTitle::sizeHint() const { return {m_row->sizeHint().width(), m_theme.scaled(28)}; }
 
 /// Narrow docks are the user's choice: words give way.
-QSize DockTitle::minimumSizeHint() const {
-    return {m_theme.scaled(120), m_theme.scaled(28)};
-}
+QSize DockTitle::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(28)}; }
 
 void DockTitle::paintEvent(QPaintEvent*) {
     QPainter painter(this);

@@ -29,7 +29,7 @@ public:
         QWidget* content = nullptr;
         View* view = nullptr; ///< `content` where it is a view, else null
         Qt::DockWidgetArea area = Qt::RightDockWidgetArea;
-        QSize extent;   ///< pixels at 100 %; 0 = its own
+        QSize extent; ///< pixels at 100 %; 0 = its own
         bool isInitiallyShown = true;
     };
 

@@ -3,6 +3,7 @@
 
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/controls/decoder_switch.h"
 
 #include <QFileInfo>
 
@@ -98,7 +99,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     for (const DecoderInfo& decoder : loaded.decoders)
         if (decoder.name == "swift")
-            m_bridge->send(ChooseDecoder{"swift", {{"profile", std::string("guided")}}});
+            m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
