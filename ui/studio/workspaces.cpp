@@ -91,9 +91,22 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
-    connect(&m_chatView->conversation(), &ConversationView::tokenChosen, this, [this](qint64, int) {
-        m_bridge->markChanged(Topic::Selection);
+    connect(&m_chatView->conversation(),
+            &ConversationView::tokenChosen,
+            this,
+            [this](MessageId answer, int index) {
+                const auto prompt = m_session->promptOf(answer);
+                m_selection.setToken(prompt && index >= 0
+                                         ? std::optional(Selection::Token{*prompt, index})
+                                         : std::nullopt);
+            });
+    connect(m_chatsPanel, &ChatsPanel::chatDeleted, this, [this](ChatId id) {
+        if (id == m_session->chat().record.id)
+            m_session->newChat();
     });
+    const auto showCurrent = [this] { m_chatsPanel->setCurrentChat(m_session->chat().record.id); };
+    connect(m_session.get(), &ChatSession::shown, this, showCurrent);
+    connect(m_session.get(), &ChatSession::messageAdded, this, showCurrent);
     m_window->addWorkspace(workspace, tr("Chat"), IconName::Chat);
 }
 
