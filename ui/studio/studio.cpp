@@ -2,6 +2,9 @@
 #include "ui/studio/studio.h"
 
 #include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/controls/decoder_switch.h"
+#include "ui/views/speed/gain_finding.h"
 
 #include <QFileInfo>
 
@@ -60,6 +63,7 @@ Studio::~Studio() {
 void Studio::start() {
     m_settings.setValue(kOpenKey, true);
     m_settings.sync();
+    m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
     if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
@@ -88,6 +92,8 @@ void Studio::loadModel(const QString& path) {
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
     m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    m_hasToldGain = false;
+    m_window->messages().withdraw(QStringLiteral("no_gain"));
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
@@ -96,7 +102,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     for (const DecoderInfo& decoder : loaded.decoders)
         if (decoder.name == "swift")
-            m_bridge->send(ChooseDecoder{"swift", {{"profile", std::string("guided")}}});
+            m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
@@ -122,6 +128,8 @@ void Studio::onEvent(const EngineEvent& event) {
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
+    else if (event.as<PromptFinished>() != nullptr)
+        tellGain();
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
         m_window->messages().show({Notice::Kind::Error,
                                    QStringLiteral("recording"),
@@ -129,6 +137,27 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QString::fromStdString(stopped->error->hint),
                                    QString::fromStdString(stopped->path),
                                    {}});
+}
+
+/// Once for a model: a finding, with the arithmetic one click away in the speed view.
+void Studio::tellGain() {
+    const auto finding = gainFinding(m_run);
+    if (!finding || m_hasToldGain || !isWithoutGain(*finding, false))
+        return;
+    m_hasToldGain = true;
+    Notice notice{Notice::Kind::Finding,
+                  QStringLiteral("no_gain"),
+                  tr("Layer skipping does not pay on this model."),
+                  arithmeticSentence(*finding),
+                  {},
+                  {}};
+    notice.choices.push_back({tr("Why?"), [this] { m_window->showWorkspace(1); }, false});
+    notice.choices.push_back({tr("Use Vanilla"),
+                              [this] {
+                                  m_bridge->send(ChooseDecoder{"vanilla", {}});
+                              },
+                              true});
+    m_window->messages().show(std::move(notice));
 }
 
 /// What nobody else tells: the chat tells of its own prompts, forms of their settings.

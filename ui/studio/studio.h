@@ -91,6 +91,8 @@ private:
     void stopOrClose();
     void showCommandSearch();
     void showShortcuts();
+    void showSettings();
+    void tellGain();
     void askForModel(bool isFolder);
     void askForRecording();
     void toggleRecording();
@@ -118,6 +120,7 @@ private:
     QAction* m_recordAction = nullptr;
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
+    bool m_hasToldGain = false; // of this model
 };
 
 } // namespace ui

@@ -44,7 +44,7 @@ class MainWindowTest : public QObject {
                                 view,
                                 view,
                                 Qt::RightDockWidgetArea,
-                                300,
+                                {300, 0},
                                 true});
             workspace->setArrangement([](Workspace&) {});
             m_window->addWorkspace(workspace, QLatin1String(name), IconName::Chat);

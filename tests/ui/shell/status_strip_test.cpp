@@ -88,9 +88,11 @@ private slots:
         m_stage->say(ModelLoadProgress{"/models/tiny & small.gguf", "weights", 0.5});
         m_stage->settle();
         QCOMPARE(text("Model"), QStringLiteral("Opening tiny & small.gguf"));
-        m_stage->say(loadedModel());
+        ModelLoaded loaded = loadedModel();
+        loaded.model.name = "Tiny <b>";
+        m_stage->say(loaded);
         m_stage->settle();
-        QCOMPARE(text("Model"), QStringLiteral("tiny"));
+        QCOMPARE(text("Model"), QStringLiteral("Tiny <b>"));
         QCOMPARE(text("Device"), QStringLiteral("plain, float64"));
         QCOMPARE(text("Phase"), QStringLiteral("ready"));
     }

@@ -53,8 +53,8 @@ private slots:
         for (const char* part : {"1.33\u00D7 vs vanilla 46.8",
                                  "62.2 tok/s",
                                  "0.64 s to first token",
-                                 "3.00 tokens per step (M)",
-                                 "accepted 4/5 drafted = .80"})
+                                 "3.00 tokens/step (M)",
+                                 "4/5 accepted (.80)"})
             QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
     }
 
