@@ -11,4 +11,8 @@ QString shareText(double share);
 /// A factor: "1.33×".
 QString factorText(double factor);
 
+/// How many there are, as English writes it: "1 token", "1,200 tokens". %1 stands for the number
+/// in both forms.
+QString countText(qint64 count, const QString& one, const QString& many);
+
 } // namespace ui

@@ -30,11 +30,12 @@ class WorkspaceTest : public QObject {
         auto* centre = new QWidget;
         (new QVBoxLayout(centre))->addWidget(new QLineEdit(centre));
         m_workspace->setCentralWidget(centre);
-        const auto add = [this](const char* id, Qt::DockWidgetArea area, QSize extent, bool isShown) {
-            auto* view = new FigureView(m_stage->context(), QLatin1String(id));
-            m_workspace->addDock(
-                {QLatin1String(id), QLatin1String(id), view, view, area, extent, isShown});
-        };
+        const auto add =
+            [this](const char* id, Qt::DockWidgetArea area, QSize extent, bool isShown) {
+                auto* view = new FigureView(m_stage->context(), QLatin1String(id));
+                m_workspace->addDock(
+                    {QLatin1String(id), QLatin1String(id), view, view, area, extent, isShown});
+            };
         add("list", Qt::LeftDockWidgetArea, {220, 0}, true);
         add("upper", Qt::RightDockWidgetArea, {300, 0}, true);
         add("lower", Qt::RightDockWidgetArea, {300, 0}, true);

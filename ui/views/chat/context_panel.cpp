@@ -2,6 +2,7 @@
 #include "ui/views/chat/context_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -10,6 +11,10 @@
 #include <QPushButton>
 #include <QRadioButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace ui {
 
@@ -61,11 +66,12 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
                          .arg(number(question.usedTokens), number(question.contextLength)));
     const auto words = [](const QString& what, const ContextFit& fit) {
-        return fit.isEnough ? tr("%1 \u00B7 %2, %3 tokens")
-                                  .arg(what,
-                                       tr("%n message(s)", nullptr, fit.droppedMessages),
-                                       number(fit.droppedTokens))
-                            : tr("%1 \u00B7 would not be enough").arg(what);
+        return fit.isEnough
+                   ? tr("%1 \u00B7 %2, %3 tokens")
+                         .arg(what,
+                              countText(fit.droppedMessages, tr("%1 message"), tr("%1 messages")),
+                              number(fit.droppedTokens))
+                   : tr("%1 \u00B7 would not be enough").arg(what);
     };
     m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
@@ -75,11 +81,21 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
     m_dropOldest->setEnabled(canDrop);
     m_cutMiddle->setEnabled(question.cutMiddle.isEnough);
-    m_newChat->setChecked(m_newChat->isEnabled());
-    if (!m_newChat->isEnabled())
-        m_dropOldest->setChecked(m_dropOldest->isEnabled());
+    chooseFirst(std::exchange(m_askedFor, question.userMessage) == question.userMessage);
     setBusy(false);
     m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
+}
+
+/// The same question may be asked again and again: the user's choice stays while it is possible.
+void ContextPanel::chooseFirst(bool isSameQuestion) {
+    const std::array choices = {m_newChat, m_dropOldest, m_cutMiddle};
+    const auto isPossible = [](const QRadioButton* choice) { return choice->isEnabled(); };
+    const auto chosen = std::ranges::find_if(choices, &QRadioButton::isChecked);
+    if (isSameQuestion && chosen != choices.end() && isPossible(*chosen))
+        return;
+    const auto first = std::ranges::find_if(choices, isPossible);
+    if (first != choices.end())
+        (*first)->setChecked(true);
 }
 
 void ContextPanel::setBusy(bool isBusy) {

@@ -145,7 +145,9 @@ private slots:
         QVERIFY(!gauge.isVisible());
     }
 
-    void everythingHasAName() { QCOMPARE(namelessWidgets(*m_bar).join(QLatin1Char('\n')), QString()); }
+    void everythingHasAName() {
+        QCOMPARE(namelessWidgets(*m_bar).join(QLatin1Char('\n')), QString());
+    }
 };
 
 QTEST_MAIN(InputBarTest)
