@@ -204,6 +204,10 @@ void MainWindow::keepLayout() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (m_mayClose && !m_mayClose()) {
+        event->ignore();
+        return;
+    }
     keepLayout();
     emit closing();
     QMainWindow::closeEvent(event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -39,7 +40,9 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     addModelActions();
     m_window->finish();
     addHelpActions();
+    keepActionsTrue();
     connectNotices();
+    m_window->setCloseGuard([this] { return mayClose(); });
     connect(&m_selection, &Selection::changed, this, [this] {
         m_bridge->markChanged(Topic::Selection);
     });
@@ -113,6 +116,10 @@ void Studio::connectNotices() {
     connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {
         m_window->messages().withdraw(QStringLiteral("store"));
     });
+    connect(m_chats.get(), &ChatStore::unsavedCountChanged, this, [this](qint64 count) {
+        if (count == 0)
+            m_window->messages().withdraw(QStringLiteral("unsaved"));
+    });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
     connect(m_session.get(),
             &ChatSession::failed,
@@ -178,6 +185,28 @@ void Studio::onFailed(const EngineFailed& failure) {
     m_window->messages().show(std::move(notice));
 }
 
+/// What quitting would lose is told first; a dialog would stand in the way of an answer.
+bool Studio::mayClose() {
+    const qint64 unsaved = m_chats->unsavedCount();
+    if (unsaved == 0 || m_quitsAnyway)
+        return true;
+    m_window->messages().show(
+        {Notice::Kind::Warning,
+         QStringLiteral("unsaved"),
+         countText(unsaved, tr("%1 message is not saved."), tr("%1 messages are not saved.")),
+         tr("The file %1 cannot be written now, and quitting would lose them. "
+            "The window closes once they are saved, or without them.")
+             .arg(m_options.chatsPath),
+         {},
+         {{tr("Quit anyway"),
+           [this] {
+               m_quitsAnyway = true;
+               m_window->close();
+           },
+           true}}});
+    return false;
+}
+
 void Studio::onFault(const StoreFault& fault) {
     m_window->messages().show({fault.isLasting() ? Notice::Kind::Error : Notice::Kind::Warning,
                                fault.isLasting() ? QStringLiteral("store") : QString(),
@@ -194,9 +223,9 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("recovered"),
-         tr("%n answer(s) were cut off when the program ended.",
-            nullptr,
-            static_cast<int>(answers.size())),
+         countText(answers.size(),
+                   tr("%1 answer was cut off when the program ended."),
+                   tr("%1 answers were cut off when the program ended.")),
          tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});

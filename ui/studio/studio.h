@@ -11,6 +11,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/models/recent_models.h"
 
+#include <QPointer>
 #include <QSettings>
 #include <QUndoStack>
 
@@ -20,6 +21,7 @@ namespace ui {
 
 class ChatView;
 class ChatsPanel;
+class CommandSearch;
 class ModelPanel;
 
 /// What the window is made from.
@@ -88,6 +90,9 @@ private:
     void onFailed(const engine::EngineFailed& failure);
     void onFault(const StoreFault& fault);
     void onRecovered(const QList<RecoveredAnswer>& answers);
+    bool mayClose();
+    void keepActionsTrue();
+    void updateActions();
     void stopOrClose();
     void showCommandSearch();
     void showShortcuts();
@@ -118,6 +123,8 @@ private:
     ChatsPanel* m_chatsPanel = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     QAction* m_recordAction = nullptr;
+    QPointer<CommandSearch> m_search;
+    bool m_quitsAnyway = false; ///< the user was told what is not saved
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
     bool m_hasToldGain = false; // of this model

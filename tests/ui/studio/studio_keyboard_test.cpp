@@ -142,9 +142,8 @@ private slots:
         QVERIFY(m_stage->engine->lastSent<StopGeneration>() != nullptr);
     }
 
-    void aMenuEntryForEveryActionButTheWalks() {
+    void everyActionIsInAMenu() {
         std::set<const QAction*> inMenus;
-        std::vector<const QMenu*> menus;
         for (const QMenu* menu : window().menuBar()->findChildren<QMenu*>())
             for (const QAction* action : menu->actions())
                 inMenus.insert(action);

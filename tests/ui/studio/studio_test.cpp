@@ -7,6 +7,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_panel.h"
 
 #include <QClipboard>
@@ -287,7 +288,7 @@ private slots:
         m_stage->loadModel();
         m_stage->beginAnswer();
         m_stage->finishAnswer();
-        auto* list = window().findChild<QListView*>();
+        auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
         QTRY_COMPARE(list->model()->rowCount(), 1);
         QTRY_VERIFY(list->selectionModel()->hasSelection());
         trigger("chat.new");

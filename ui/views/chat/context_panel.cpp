@@ -36,6 +36,9 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     , m_cancel(new QPushButton(tr("Write something shorter"), this))
     , m_note(new QLabel(tr("Asked once per chat. Nothing is cut silently."), this)) {
     setAccessibleName(tr("The context is full"));
+    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
+    m_dropOldest->setText(tr("Drop the oldest messages"));
+    m_cutMiddle->setText(tr("Cut the middle, keep the start"));
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(
         theme.scaled(12), theme.scaled(10), theme.scaled(12), theme.scaled(10));
@@ -73,7 +76,6 @@ void ContextPanel::ask(const ContextQuestion& question) {
                               number(fit.droppedTokens))
                    : tr("%1 \u00B7 would not be enough").arg(what);
     };
-    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
     m_cutMiddle->setText(words(tr("Cut the middle, keep the start"), question.cutMiddle));
     // A summary is made of what fits; a message too long by itself fits nowhere.

@@ -67,6 +67,14 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     restyle();
 }
 
+/// A button that is hidden with the focus would hand it to some card, and the view would scroll
+/// there.
+void ConversationView::showButton(QPushButton& button, bool isShown) {
+    if (!isShown && button.hasFocus())
+        setFocus();
+    button.setVisible(isShown);
+}
+
 void ConversationView::onRangeChanged() {
     if (m_isAtEnd)
         scrollToEnd();
@@ -74,13 +82,13 @@ void ConversationView::onRangeChanged() {
         verticalScrollBar()->setValue(verticalScrollBar()->maximum() - *kept);
         m_keptFromEnd = kept; // scrolling forgets it
     }
-    m_toEnd->setVisible(!m_isAtEnd);
+    showButton(*m_toEnd, !m_isAtEnd);
 }
 
 void ConversationView::onScrolled(int value) {
     m_keptFromEnd.reset();
     m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
-    m_toEnd->setVisible(!m_isAtEnd);
+    showButton(*m_toEnd, !m_isAtEnd);
     if (m_details->isPinned())
         placeDetails();
     else
@@ -112,7 +120,7 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
     m_grown.clear();
     const QList<StoredMessage> branch = chat.currentBranch();
     const qsizetype first = std::max<qsizetype>(0, branch.size() - count);
-    m_earlier->setVisible(first > 0);
+    showButton(*m_earlier, first > 0);
     for (qsizetype i = first; i < branch.size(); ++i)
         makeCard(chat, branch[i]);
 }

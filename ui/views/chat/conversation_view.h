@@ -69,6 +69,7 @@ protected:
 private:
     void showMessages(const Chat& chat, qsizetype count);
     void showEarlier();
+    void showButton(QPushButton& button, bool isShown);
     void onRangeChanged();
     void onScrolled(int value);
     void note(const StoredMessage& message);

@@ -86,6 +86,7 @@ private slots:
         QCoreApplication::processEvents();
         const int wide = field()->height();
         m_bar->resize(200, 90);
+        QCoreApplication::processEvents();
         QTRY_VERIFY(field()->height() > wide);
         m_bar->resize(600, 90);
         QTRY_COMPARE(field()->height(), wide);
