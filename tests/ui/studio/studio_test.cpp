@@ -187,8 +187,8 @@ private slots:
         QVERIFY(!m_stage->action("edit.undo")->isEnabled());
         m_stage->studio->undoStack().push(new QUndoCommand(QStringLiteral("a change")));
         QVERIFY(m_stage->action("edit.undo")->text().contains(QStringLiteral("a change")));
-        QTest::keyClick(
-            window().currentWorkspace()->docks().front(), Qt::Key_Z, Qt::ControlModifier);
+        QWidget* dock = window().currentWorkspace()->docks().front();
+        QTest::keyClick(dock, Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(!m_stage->studio->undoStack().canUndo());
         trigger("edit.redo");
         QVERIFY(m_stage->studio->undoStack().canUndo());
