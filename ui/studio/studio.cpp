@@ -5,6 +5,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/speed/gain_finding.h"
+#include "ui/views/speed/no_gain_notice.h"
 
 #include <QFileInfo>
 
@@ -92,8 +93,7 @@ void Studio::loadModel(const QString& path) {
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
     m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
-    m_hasToldGain = false;
-    m_window->messages().withdraw(QStringLiteral("no_gain"));
+    m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
@@ -129,7 +129,7 @@ void Studio::onEvent(const EngineEvent& event) {
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (event.as<PromptFinished>() != nullptr)
-        tellGain();
+        m_noGain->update(gainFinding(m_run));
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
         m_window->messages().show({Notice::Kind::Error,
                                    QStringLiteral("recording"),
@@ -137,27 +137,6 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QString::fromStdString(stopped->error->hint),
                                    QString::fromStdString(stopped->path),
                                    {}});
-}
-
-/// Once for a model: a finding, with the arithmetic one click away in the speed view.
-void Studio::tellGain() {
-    const auto finding = gainFinding(m_run);
-    if (!finding || m_hasToldGain || !isWithoutGain(*finding, false))
-        return;
-    m_hasToldGain = true;
-    Notice notice{Notice::Kind::Finding,
-                  QStringLiteral("no_gain"),
-                  tr("Layer skipping does not pay on this model."),
-                  arithmeticSentence(*finding),
-                  {},
-                  {}};
-    notice.choices.push_back({tr("Why?"), [this] { m_window->showWorkspace(1); }, false});
-    notice.choices.push_back({tr("Use Vanilla"),
-                              [this] {
-                                  m_bridge->send(ChooseDecoder{"vanilla", {}});
-                              },
-                              true});
-    m_window->messages().show(std::move(notice));
 }
 
 /// What nobody else tells: the chat tells of its own prompts, forms of their settings.
