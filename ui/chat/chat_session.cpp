@@ -136,6 +136,9 @@ void ChatSession::regenerate(MessageId id) {
     SamplingOptions sampling = m_run.sampling();
     sampling.seed = QRandomGenerator::global()->generate();
     m_bridge.send(ChangeSampling{sampling});
+    if (sampling.temperature == 0.0)
+        emit hinted(tr("At temperature 0 every seed gives the same answer."),
+                    tr("Raise the temperature in Parameters for another one."));
     m_chat.record.leafId = words;
     m_store.setCurrentLeaf(m_chat.record.id, words);
     emit shown();

@@ -100,6 +100,9 @@ signals:
     /// The engine refused; a sentence for the user and what to do.
     void failed(const QString& sentence, const QString& hint);
 
+    /// Something worth knowing: a sentence, and what follows from it.
+    void hinted(const QString& sentence, const QString& hint);
+
     /// Words that could not be sent and shall not be lost.
     void draftReturned(const QString& text);
 

@@ -18,6 +18,10 @@ namespace {
 /// Set while the window is open: found at a start, the program did not end by itself.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
+constexpr const char* kDecoderKey = "run/decoder";
+constexpr const char* kTemperatureKey = "run/temperature";
+constexpr const char* kTopPKey = "run/top_p";
+constexpr const char* kTopKKey = "run/top_k";
 
 } // namespace
 
@@ -67,13 +71,15 @@ void Studio::start() {
     m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
-    if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
+    const QString last = m_settings.value(kModelKey).toString();
+    const bool usesLast = !m_options.isModelAskedFor && !last.isEmpty() && QFileInfo::exists(last);
+    const QString path = usesLast ? last : m_options.modelPath;
+    if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
     if (!endedBadly()) {
-        loadModel(m_options.modelPath);
+        loadModel(path);
         return;
     }
-    const QString path = m_options.modelPath;
     m_window->messages().show({Notice::Kind::Info,
                                QStringLiteral("ended_badly"),
                                tr("SWIFT Studio was not closed properly the last time."),
@@ -92,17 +98,41 @@ void Studio::loadModel(const QString& path) {
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
-    m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    if (m_options.replayName.isEmpty())
+        m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
     m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
-    // The switch stands on SWIFT at first; later the user's choice stays.
     if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
         return;
+    m_bridge->send(ChangeSampling{keptSampling()});
+    // The switch stands on SWIFT at first; later on what the user chose.
+    const std::string wanted =
+        m_settings.value(kDecoderKey, QStringLiteral("swift")).toString().toStdString();
     for (const DecoderInfo& decoder : loaded.decoders)
-        if (decoder.name == "swift")
+        if (decoder.name == wanted)
             m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
+}
+
+/// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
+SamplingOptions Studio::keptSampling() const {
+    SamplingOptions sampling;
+    sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
+    sampling.topP = m_settings.value(kTopPKey, 0.9).toDouble();
+    sampling.topK = m_settings.value(kTopKKey, 0).toInt();
+    sampling.seed = 1;
+    return sampling.validate() ? sampling : SamplingOptions();
+}
+
+void Studio::keepChoices(const EngineEvent& event) {
+    if (const auto* changed = event.as<SamplingChanged>()) {
+        m_settings.setValue(kTemperatureKey, changed->sampling.temperature);
+        m_settings.setValue(kTopPKey, changed->sampling.topP);
+        m_settings.setValue(kTopKKey, changed->sampling.topK);
+    } else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder) {
+        m_settings.setValue(kDecoderKey, QString::fromStdString(chosen->info.name));
+    }
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
@@ -115,6 +145,13 @@ void Studio::connectNotices() {
     });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
     connect(m_session.get(),
+            &ChatSession::hinted,
+            this,
+            [this](const QString& sentence, const QString& hint) {
+                m_window->messages().show(
+                    {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
+            });
+    connect(m_session.get(),
             &ChatSession::failed,
             this,
             [this](const QString& sentence, const QString& hint) {
@@ -124,6 +161,8 @@ void Studio::connectNotices() {
 }
 
 void Studio::onEvent(const EngineEvent& event) {
+    if (m_options.replayName.isEmpty())
+        keepChoices(event);
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())

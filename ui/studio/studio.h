@@ -93,7 +93,6 @@ private:
     void showCommandSearch();
     void showShortcuts();
     void showSettings();
-    void askForModel(bool isFolder);
     void askForRecording();
     void toggleRecording();
     void exportChat();
@@ -101,6 +100,8 @@ private:
     void renameChat();
     void showModelPanel();
     bool endedBadly() const;
+    engine::SamplingOptions keptSampling() const;
+    void keepChoices(const engine::EngineEvent& event);
 
     StudioOptions m_options;
     QSettings m_settings;
