@@ -83,6 +83,7 @@ void Studio::loadModel(const QString& path) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
     LoadModel load;
     load.path = path.toStdString();
+    load.backend = m_options.backend.toStdString();
     m_bridge->send(std::move(load));
 }
 
@@ -97,6 +98,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     for (const DecoderInfo& decoder : loaded.decoders)
         if (decoder.name == "swift")
             m_bridge->send(ChooseDecoder{"swift", {{"profile", std::string("guided")}}});
+    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
+        m_session->send(message);
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
