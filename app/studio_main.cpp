@@ -99,9 +99,23 @@ bool hasDisplay() {
            !plugins.entryList({QStringLiteral("libqwayland*.so")}).isEmpty();
 }
 
+std::string withoutFullStop(std::string sentence) {
+    while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
+        sentence.pop_back();
+    return sentence;
+}
+
 int fail(const engine::Error& error) {
-    std::fprintf(stderr, "error: %s %s\n", error.message.c_str(), error.hint.c_str());
+    std::fprintf(
+        stderr, "error: %s. %s\n", withoutFullStop(error.message).c_str(), error.hint.c_str());
     return app::exitCodeOf(error.code);
+}
+
+/// Qt warns of what only its developers can change (no runtime folder, no window manager): without
+/// a window, standard error is for the user.
+void tellFaultsOnly(QtMsgType type, const QMessageLogContext&, const QString& text) {
+    if (type == QtCriticalMsg || type == QtFatalMsg)
+        std::fprintf(stderr, "%s\n", qPrintable(text));
 }
 
 /// What would only show behind the answer: a picture that has no place, no model at all.
@@ -210,12 +224,6 @@ int run(QApplication& application, const Arguments& arguments) {
     return application.exec();
 }
 
-std::string withoutFullStop(std::string sentence) {
-    while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
-        sentence.pop_back();
-    return sentence;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -247,6 +255,8 @@ int main(int argc, char** argv) {
         }
         setenv("QT_QPA_PLATFORM", "offscreen", 1);
     }
+    if (!arguments.screenshot.empty())
+        qInstallMessageHandler(tellFaultsOnly);
     QApplication::setHighDpiScaleFactorRoundingPolicy(
         Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication application(argc, argv);

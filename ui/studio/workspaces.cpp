@@ -92,7 +92,7 @@ void Studio::makeChatWorkspace() {
                         false});
     workspace->setArrangement([this](Workspace& docks) {
         docks.resizeDocks({docks.dock(QStringLiteral("chat.parameters")),
-                           docks.dock(QStringLiteral("chat.speed")),
+                           docks.dock(QStringLiteral("chat.speed_compact")),
                            docks.dock(QStringLiteral("chat.layer_map"))},
                           {m_theme.scaled(400), m_theme.scaled(280), m_theme.scaled(140)},
                           Qt::Vertical);

@@ -16,11 +16,16 @@
 #include "ui/views/speed/speed_view.h"
 
 #include <QAbstractButton>
+#include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QTableView>
 #include <QTemporaryDir>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
 
 using namespace engine;
 using namespace support;
