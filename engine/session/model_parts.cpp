@@ -5,6 +5,7 @@
 #include "engine/loading/readable_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace engine {
@@ -13,15 +14,29 @@ namespace {
 
 constexpr int kDefaultContext = 8192;
 
-/// What a GGUF calls the model, else what its file or folder is called.
+/// What the file or folder is called, without a kind of weights at the end (".Q4_1", "-f16"):
+/// people chose it, while a GGUF's own name is often that of a training run.
 std::string nameOf(const ModelFiles& files) {
-    if (files.gguf() != nullptr)
-        if (const auto name = files.gguf()->stringValue("general.name"); name && !name->empty())
-            return readable(*name);
     std::filesystem::path path = files.path().lexically_normal();
     if (path.filename().empty()) // the path ends in a slash
         path = path.parent_path();
-    return readable((files.gguf() != nullptr ? path.stem() : path.filename()).string());
+    std::string name = (files.gguf() != nullptr ? path.stem() : path.filename()).string();
+    static constexpr std::string_view kKinds[] = {"Q", "IQ", "F16", "F32", "BF16"};
+    if (const std::size_t end = name.find_last_of(".-"); end != std::string::npos && end > 0) {
+        std::string kind = name.substr(end + 1);
+        std::ranges::transform(kind, kind.begin(), [](unsigned char letter) {
+            return static_cast<char>(std::toupper(letter));
+        });
+        const auto fits = [&](std::string_view known) {
+            const bool isCounted = known.ends_with('Q');
+            return isCounted ? kind.starts_with(known) && kind.size() > known.size() &&
+                                   std::isdigit(static_cast<unsigned char>(kind[known.size()])) != 0
+                             : kind == known;
+        };
+        if (files.gguf() != nullptr && std::ranges::any_of(kKinds, fits))
+            name.resize(end);
+    }
+    return readable(name);
 }
 
 /// "Q4_1 210, F32 61": the most frequent type first.

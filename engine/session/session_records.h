@@ -12,7 +12,7 @@ namespace engine {
 
 /// What a view needs to know of a loaded model. A plain value.
 struct ModelFacts {
-    std::string name;         ///< what the file calls itself, else the file's or folder's name
+    std::string name;         ///< the file's or folder's, without the kind of its weights
     std::string architecture; ///< "llama", ...
     int layerCount = 0;
     int hiddenSize = 0;

@@ -2,6 +2,7 @@
 #include "ui/shell/dock_title.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/badge.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -16,7 +17,7 @@ DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidg
     , m_view(view)
     , m_row(new QHBoxLayout(this))
     , m_name(new QLabel(title, this))
-    , m_badge(new QLabel(this))
+    , m_badge(new Badge(theme, {}, Badge::Tone::Current, this))
     , m_subtitle(new QLabel(this)) {
     m_row->setContentsMargins(0, 0, 0, 0);
     m_subtitle->setTextFormat(Qt::PlainText);
@@ -65,14 +66,8 @@ void DockTitle::update() {
     m_subtitle->setProperty("tone", "muted");
     m_badge->setVisible(m_view != nullptr && !m_view->badge().isEmpty());
     if (m_view != nullptr) {
-        const bool isLive = m_view->badge() == tr("live");
-        const QString colour = (isLive ? colours.success : colours.accent).name();
         m_badge->setText(m_view->badge());
-        m_badge->setFont(m_theme.font(TextRole::Tiny));
-        m_badge->setStyleSheet(QStringLiteral("color: %1; border: 1px solid %1; "
-                                              "border-radius: 3px; padding: 0 %2px;")
-                                   .arg(colour)
-                                   .arg(m_theme.scaled(6)));
+        m_badge->setTone(m_view->badge() == tr("live") ? Badge::Tone::Live : Badge::Tone::Current);
         m_freeze->setIcon(makeIcon(m_view->isFrozen() ? IconName::Play : IconName::Freeze,
                                    m_view->isFrozen() ? colours.accent : colours.muted,
                                    colours.disabled));
@@ -101,6 +96,11 @@ void DockTitle::resizeEvent(QResizeEvent* event) {
     m_row->activate();
     arrangeWords();
 }
+
+QSize DockTitle::sizeHint() const { return {m_row->sizeHint().width(), m_theme.scaled(28)}; }
+
+/// Narrow docks are the user's choice: words give way.
+QSize DockTitle::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(28)}; }
 
 void DockTitle::paintEvent(QPaintEvent*) {
     QPainter painter(this);

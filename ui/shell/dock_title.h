@@ -11,6 +11,8 @@ class QToolButton;
 
 namespace ui {
 
+class Badge;
+
 /// The title of a dock or of a page's part: name, badge, which data this is, the legend, Freeze and
 /// More, always at the same place.
 class DockTitle : public QWidget {
@@ -22,6 +24,9 @@ public:
 
     /// Adds a button in front of Freeze.
     void addButton(QToolButton* button);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 signals:
     /// The user asked for what can be done with this view; show it there.
@@ -40,7 +45,7 @@ private:
     View* m_view;
     QHBoxLayout* m_row;
     QLabel* m_name;
-    QLabel* m_badge;
+    Badge* m_badge;
     QLabel* m_subtitle;
     QWidget* m_legend = nullptr;
     QToolButton* m_freeze = nullptr;

@@ -108,6 +108,7 @@ void MainWindow::showWorkspace(int index) {
     m_stack->setCurrentIndex(index);
     m_modes->setCurrent(index);
     currentWorkspace()->showFloating(true);
+    currentWorkspace()->setFocus(Qt::OtherFocusReason);
 }
 
 void MainWindow::finish() {

@@ -100,7 +100,7 @@ void StatusStrip::refresh(Topics) {
         m_model->setText(strong(
             tr("Opening %1").arg(QFileInfo(QString::fromStdString(loading->path)).fileName())));
     else if (model != nullptr)
-        m_model->setText(strong(QFileInfo(QString::fromStdString(model->path)).completeBaseName()));
+        m_model->setText(strong(QString::fromStdString(model->model.name)));
     else
         m_model->setText(tr("No model"));
     QString device = m_source;

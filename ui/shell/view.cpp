@@ -12,6 +12,9 @@ View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
     setObjectName(m_info.id);
     setAccessibleName(m_info.title);
     setAccessibleDescription(m_info.explanation);
+    // The panel's colour, and not the window's, stands behind every view.
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::Base);
     m_context.bridge.add(*this, m_info.topics);
 }
 

@@ -94,6 +94,10 @@ void ViewMenu::popup(View* view, const QPoint& place) {
 }
 
 void ViewMenu::fill(QMenu& menu, View* view) {
+    if (!view->actions().isEmpty()) {
+        menu.addActions(view->actions());
+        menu.addSeparator();
+    }
     const bool hasTable = !view->table().header.isEmpty();
     menu.addAction(tr("Copy image"), this, [this, view] { copyImage(view); });
     QAction* copyData = menu.addAction(tr("Copy data"), this, [view] {

@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QGuiApplication>
+#include <QLayout>
 #include <QScreen>
 #include <QSettings>
 
@@ -82,22 +83,36 @@ void Workspace::resetLayout() {
         removeDockWidget(dock);
     for (QDockWidget* dock : m_docks)
         placeDock(dock);
-    QList<QDockWidget*> wide;
-    QList<QDockWidget*> high;
-    QList<int> widths;
-    QList<int> heights;
-    for (std::size_t i = 0; i < m_docks.size(); ++i) {
-        if (m_places[i].extent == 0 || !m_places[i].isInitiallyShown)
-            continue;
-        const bool isSide = m_places[i].area == Qt::LeftDockWidgetArea ||
-                            m_places[i].area == Qt::RightDockWidgetArea;
-        (isSide ? wide : high) << m_docks[i];
-        (isSide ? widths : heights) << m_theme.scaled(m_places[i].extent);
-    }
-    resizeDocks(wide, widths, Qt::Horizontal);
-    resizeDocks(high, heights, Qt::Vertical);
     if (m_arrange)
         m_arrange(*this);
+    m_hasDefaultSizes = isVisible();
+    if (m_hasDefaultSizes)
+        sizeDocks();
+}
+
+/// Sizes mean something only at the real size of the window.
+void Workspace::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    if (std::exchange(m_hasDefaultSizes, true))
+        return;
+    layout()->activate();
+    sizeDocks();
+}
+
+void Workspace::sizeDocks() {
+    for (const Qt::Orientation orientation : {Qt::Horizontal, Qt::Vertical}) {
+        QList<QDockWidget*> docks;
+        QList<int> sizes;
+        for (std::size_t i = 0; i < m_docks.size(); ++i) {
+            const QSize extent = m_places[i].extent;
+            const int pixels = orientation == Qt::Horizontal ? extent.width() : extent.height();
+            if (pixels <= 0 || !m_places[i].isInitiallyShown)
+                continue;
+            docks << m_docks[i];
+            sizes << m_theme.scaled(pixels);
+        }
+        resizeDocks(docks, sizes, orientation);
+    }
 }
 
 bool Workspace::restoreLayout(const QSettings& settings) {
@@ -109,6 +124,7 @@ bool Workspace::restoreLayout(const QSettings& settings) {
         return false;
     }
     clampToScreens();
+    m_hasDefaultSizes = true;
     return true;
 }
 

@@ -29,7 +29,7 @@ public:
         QWidget* content = nullptr;
         View* view = nullptr; ///< `content` where it is a view, else null
         Qt::DockWidgetArea area = Qt::RightDockWidgetArea;
-        int extent = 0; ///< pixels at 100 %: wide at the sides, high at the bottom; 0 = its own
+        QSize extent; ///< pixels at 100 %; 0 = its own
         bool isInitiallyShown = true;
     };
 
@@ -38,7 +38,7 @@ public:
     void addDock(const Dock& dock);
 
     /// Called once all docks are there, and by resetLayout(): places what addDock() cannot, such as
-    /// docks side by side.
+    /// docks side by side. Sizes are the docks' own.
     void setArrangement(std::function<void(Workspace&)> arrange);
 
     QDockWidget* dock(const QString& id) const;
@@ -61,7 +61,11 @@ public:
     /// Gives the keyboard to the next dock (or the one before), the central widget among them.
     void focusNextDock(int direction);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
+    void sizeDocks();
     void placeDock(QDockWidget* dock);
     void clampToScreens();
 
@@ -71,6 +75,7 @@ private:
     std::vector<QDockWidget*> m_hiddenFloating;
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
+    bool m_hasDefaultSizes = false; // wait for the first time it is shown at its real size
 };
 
 } // namespace ui

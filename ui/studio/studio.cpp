@@ -2,6 +2,8 @@
 #include "ui/studio/studio.h"
 
 #include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/controls/decoder_switch.h"
 
 #include <QFileInfo>
 
@@ -60,6 +62,7 @@ Studio::~Studio() {
 void Studio::start() {
     m_settings.setValue(kOpenKey, true);
     m_settings.sync();
+    m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
     if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
@@ -97,7 +100,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     for (const DecoderInfo& decoder : loaded.decoders)
         if (decoder.name == "swift")
-            m_bridge->send(ChooseDecoder{"swift", {{"profile", std::string("guided")}}});
+            m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
     if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
         m_session->send(message);
 }

@@ -9,6 +9,7 @@
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
@@ -52,6 +53,7 @@ void Studio::makeChatWorkspace() {
     workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
     m_chatView = new ChatView(context(), *m_session);
     workspace->setCentralWidget(m_chatView);
+    workspace->setFocusProxy(m_chatView->input().textField());
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -66,21 +68,20 @@ void Studio::makeChatWorkspace() {
                         m_chatsPanel,
                         nullptr,
                         Qt::LeftDockWidgetArea,
-                        216,
+                        {216, 0},
                         true});
-    auto* parameters =
-        new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
-    auto* speed = new SpeedView(context(), SpeedForm::Compact);
-    auto* map = new LayerMapView(context());
-    for (View* view :
-         {static_cast<View*>(parameters), static_cast<View*>(speed), static_cast<View*>(map)})
+    const auto add = [&](View* view, int height) {
         workspace->addDock({QStringLiteral("chat.") + view->info().id,
                             view->info().title,
                             view,
                             view,
                             Qt::RightDockWidgetArea,
-                            296,
+                            {296, height},
                             true});
+    };
+    add(new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder}), 420);
+    add(new SpeedView(context(), SpeedForm::Compact), 270);
+    add(new LayerMapView(context()), 130);
     m_modelPanel = new ModelPanel(
         context(), m_recentModels, {QStringLiteral("torch"), QStringLiteral("plain")});
     workspace->addDock({QStringLiteral("chat.models"),
@@ -88,15 +89,8 @@ void Studio::makeChatWorkspace() {
                         m_modelPanel,
                         m_modelPanel,
                         Qt::RightDockWidgetArea,
-                        0,
+                        {296, 0},
                         false});
-    workspace->setArrangement([this](Workspace& docks) {
-        docks.resizeDocks({docks.dock(QStringLiteral("chat.parameters")),
-                           docks.dock(QStringLiteral("chat.speed_compact")),
-                           docks.dock(QStringLiteral("chat.layer_map"))},
-                          {m_theme.scaled(400), m_theme.scaled(280), m_theme.scaled(140)},
-                          Qt::Vertical);
-    });
     connect(&m_chatView->conversation(), &ConversationView::tokenChosen, this, [this](qint64, int) {
         m_bridge->markChanged(Topic::Selection);
     });
@@ -109,12 +103,15 @@ void Studio::makeInspectWorkspace() {
     auto* page = new QSplitter(Qt::Vertical);
     page->setChildrenCollapsible(false);
     page->setHandleWidth(1);
-    page->addWidget(titled(m_theme, new LayerMapView(context()), *m_viewMenu, page));
+    auto* map = new LayerMapView(context());
+    page->addWidget(titled(m_theme, map, *m_viewMenu, page));
     page->addWidget(titled(m_theme, new HistoryView(context()), *m_viewMenu, page));
     page->addWidget(titled(m_theme, new MatchnessStripView(context()), *m_viewMenu, page));
     page->setStretchFactor(1, 1);
+    page->setSizes({m_theme.scaled(120), m_theme.scaled(330), m_theme.scaled(130)});
+    workspace->setFocusProxy(&map->grid());
     workspace->setCentralWidget(page);
-    const auto add = [&](View* view, Qt::DockWidgetArea area, int extent) {
+    const auto add = [&](View* view, Qt::DockWidgetArea area, QSize extent) {
         workspace->addDock({QStringLiteral("inspect.") + view->info().id,
                             view->info().title,
                             view,
@@ -123,18 +120,15 @@ void Studio::makeInspectWorkspace() {
                             extent,
                             true});
     };
-    add(new DraftTreeView(context()), Qt::RightDockWidgetArea, 346);
-    add(new MaskView(context()), Qt::RightDockWidgetArea, 346);
-    add(new LatencyView(context()), Qt::RightDockWidgetArea, 346);
-    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, 240);
-    add(new SpeedView(context()), Qt::BottomDockWidgetArea, 240);
+    add(new DraftTreeView(context()), Qt::RightDockWidgetArea, {346, 330});
+    add(new MaskView(context()), Qt::RightDockWidgetArea, {346, 250});
+    add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
+    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {0, 290});
+    add(new SpeedView(context()), Qt::BottomDockWidgetArea, {0, 290});
     workspace->setArrangement([](Workspace& docks) {
         docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
                               docks.dock(QStringLiteral("inspect.speed")),
                               Qt::Horizontal);
-        docks.tabifyDockWidget(docks.dock(QStringLiteral("inspect.draft_tree")),
-                               docks.dock(QStringLiteral("inspect.verification_mask")));
-        docks.dock(QStringLiteral("inspect.draft_tree"))->raise();
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }

@@ -53,7 +53,10 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_titleRow);
-    rows->addWidget(m_legend);
+    auto* legendRow = new QHBoxLayout;
+    legendRow->setContentsMargins(theme().scaled(16), 0, theme().scaled(8), 0);
+    legendRow->addWidget(m_legend, 1);
+    rows->addLayout(legendRow);
     auto* startPage = new QWidget(m_pages);
     auto* startRow = new QHBoxLayout(startPage);
     startRow->addStretch();
@@ -95,7 +98,6 @@ QWidget* ChatView::makeTitleRow() {
     m_originButton->setCheckable(true);
     m_originButton->setChecked(m_showsOrigin);
     m_originButton->setProperty("form", "small");
-    m_originButton->setProperty("kind", "flat");
     m_originButton->setToolTip(tr("Mark where each token came from (Ctrl+Shift+H)"));
     m_menuButton = new QToolButton(row);
     m_menuButton->setAccessibleName(tr("More for this chat"));
@@ -305,10 +307,6 @@ void ChatView::restyle() {
     m_titleRow->setProperty("ground", "panel");
     m_menuButton->setIcon(
         makeIcon(IconName::More, theme().colours().muted, theme().colours().disabled));
-    setAutoFillBackground(true);
-    QPalette palette = this->palette();
-    palette.setColor(QPalette::Window, theme().colours().panel);
-    setPalette(palette);
 }
 
 } // namespace ui

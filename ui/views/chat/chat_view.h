@@ -63,6 +63,7 @@ private:
     void restyle();
 
     ChatSession& m_session;
+    bool m_showsOrigin = true; // before the title row, which shows it
     QWidget* m_titleRow;
     QLabel* m_title;
     QPushButton* m_originButton;
@@ -73,7 +74,6 @@ private:
     ConversationView* m_conversation;
     ContextPanel* m_contextPanel;
     InputBar* m_input;
-    bool m_showsOrigin = true;
     int m_countedTokens = 0;
 };
 

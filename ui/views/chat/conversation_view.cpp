@@ -14,7 +14,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kColumnWidth = 752; ///< the text's 728 and the cards' padding
+constexpr int kColumnWidth = 728; // as the input field below it
 constexpr int kEndTolerance = 4;  ///< pixels from the end that still count as the end
 
 BranchPlace placeOf(const Chat& chat, const StoredMessage& message) {

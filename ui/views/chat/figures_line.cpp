@@ -7,7 +7,7 @@ using engine::TokenOrigin;
 
 namespace {
 
-constexpr const char* kGap = "&nbsp;&nbsp;&nbsp; ";
+constexpr const char* kGap = "&nbsp;&nbsp; ";
 
 QString fixed(double value, int decimals) { return QString::number(value, 'f', decimals); }
 
@@ -59,7 +59,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
                      .arg(figure(fixed(*figures.firstTokenMs / 1e3, 2) + QStringLiteral(" s")));
     if (figures.draftSteps > 0) {
         if (figures.tokensPerStep)
-            parts << FiguresLine::tr("%1 tokens per step (M)")
+            parts << FiguresLine::tr("%1 tokens/step (M)")
                          .arg(figure(fixed(*figures.tokensPerStep, 2)));
         parts << FiguresLine::tr("accepted %1 drafted = %2")
                      .arg(figure(QStringLiteral("%1/%2")

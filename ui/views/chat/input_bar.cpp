@@ -143,6 +143,8 @@ void InputBar::setObstacle(const QString& reason) {
 
 void InputBar::focusText() { m_text->setFocus(); }
 
+QWidget* InputBar::textField() const { return m_text; }
+
 void InputBar::send() {
     if (m_obstacle.isEmpty() && m_send->isVisibleTo(this))
         emit sendAsked(text());

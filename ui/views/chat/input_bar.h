@@ -63,6 +63,9 @@ public:
 
     void focusText();
 
+    /// Where text is typed, e.g. for a focus proxy.
+    QWidget* textField() const;
+
 signals:
     void sendAsked(const QString& text);
     void stopAsked();

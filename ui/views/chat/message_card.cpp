@@ -44,16 +44,22 @@ MessageCard::MessageCard(const Theme& theme,
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
     auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(theme.scaled(12), theme.scaled(6), theme.scaled(12), theme.scaled(6));
+    // The body keeps room for its focus ring; names and figures stand in line with its text.
+    const int inset = m_body->textInset();
+    const int side = theme.scaled(12) - inset;
+    rows->setContentsMargins(side, theme.scaled(6), side, theme.scaled(6));
     rows->setSpacing(theme.scaled(2));
     auto* header = new QHBoxLayout;
     makeHeader(*header, place);
+    header->setContentsMargins(inset, 0, inset, 0);
     rows->addLayout(header);
     rows->addWidget(m_body);
     auto* actions = new QHBoxLayout(m_actionRow);
-    actions->setContentsMargins(0, theme.scaled(4), 0, 0);
+    actions->setContentsMargins(inset, theme.scaled(4), inset, 0);
     actions->setSpacing(theme.scaled(2));
     actions->addWidget(m_figures, 1);
+    if (isUser())
+        actions->addStretch(1);
     makeActions(*actions);
     rows->addWidget(m_actionRow);
     m_body->setMessage(message.text, tokenMarks(message.tokens));

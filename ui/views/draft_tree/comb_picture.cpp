@@ -128,8 +128,8 @@ int CombPicture::paintAlternatives(QPainter& painter,
     std::vector<CombNode> nodes = row.alternatives;
     std::ranges::stable_partition(nodes, [](const CombNode& node) { return node.isAccepted; });
     const int gap = m_theme.scaled(6);
-    const int boxWidth = m_theme.scaled(62);
-    const int room = place.right - m_theme.scaled(48) - place.alternativeX;
+    const int room = place.right - m_theme.scaled(52) - place.alternativeX;
+    const int boxWidth = std::clamp(room, m_theme.scaled(56), m_theme.scaled(92));
     const int fitting = std::max(1, (room + gap) / (boxWidth + gap));
     const int shown = std::min(static_cast<int>(nodes.size()), fitting);
     int accepted = 0;

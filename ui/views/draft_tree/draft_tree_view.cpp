@@ -71,6 +71,7 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     m_sentence->setTextFormat(Qt::PlainText);
     rows->addWidget(m_scroll, 1);
     rows->addWidget(m_sentence);
+    m_sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
     restyle();
     refreshView({});

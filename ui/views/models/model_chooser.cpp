@@ -17,6 +17,7 @@ using namespace engine;
 
 namespace {
 
+constexpr int kNarrowest = 260;
 constexpr int kWidest = 360; // pixels at scale 1
 constexpr int kInset = 8;
 constexpr int kGap = 8;
@@ -107,10 +108,14 @@ QSize ModelChooser::sizeHint() const {
     const QFontMetrics plain(m_theme.font(TextRole::Small));
     const int words = bold.horizontalAdvance(m_name) + plain.horizontalAdvance(m_facts) +
                       m_theme.scaled(2 * kInset + 2 * kGap + kChevron + 4);
-    return {std::min(words, m_theme.scaled(kWidest)), m_theme.scaled(24)};
+    // A menu bar gives its corner the room that it asked for first, before any model is there.
+    return {std::clamp(words, m_theme.scaled(kNarrowest), m_theme.scaled(kWidest)),
+            m_theme.scaled(24)};
 }
 
-QSize ModelChooser::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(24)}; }
+QSize ModelChooser::minimumSizeHint() const {
+    return {m_theme.scaled(kNarrowest), m_theme.scaled(24)};
+}
 
 void ModelChooser::paintEvent(QPaintEvent* /*event*/) {
     QStylePainter painter(this);

@@ -47,8 +47,9 @@ bool SpeedCurve::update(const SpeedLog& log) {
     for (std::int64_t i = first; i < count; ++i)
         take(log.points()[static_cast<std::size_t>(i)]);
     m_taken = log.droppedPoints() + count;
-    if (m_whole.tokens != log.total().tokens && log.droppedPoints() == 0) {
+    if (log.total().tokens - m_whole.tokens != m_uncounted && log.droppedPoints() == 0) {
         sumUpAnew(log);
+        m_uncounted = log.total().tokens - m_whole.tokens;
         isContinued = false;
     }
     return isContinued;

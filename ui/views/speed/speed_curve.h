@@ -54,6 +54,7 @@ private:
     std::int64_t m_openTokens = 0;
     std::int64_t m_taken = 0; ///< number of the next point of the log
     Sums m_whole;
+    std::int64_t m_uncounted = 0; ///< tokens of the log's total that no step of it explains
 };
 
 } // namespace ui

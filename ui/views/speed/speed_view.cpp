@@ -24,9 +24,9 @@ constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves t
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
 constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
 
-ViewInfo infoOf(SpeedForm form) {
+ViewInfo speedInfo() {
     return {
-        form == SpeedForm::Full ? QStringLiteral("speed") : QStringLiteral("speed_compact"),
+        QStringLiteral("speed"),
         SpeedView::tr("Speed"),
         SpeedView::tr(
             "How fast the text came, .4 s by .4 s of decoding, as a multiple of the full model's "
@@ -42,7 +42,7 @@ double noValue() { return std::numeric_limits<double>::quiet_NaN(); }
 } // namespace
 
 SpeedView::SpeedView(const ViewContext& context, SpeedForm form, QWidget* parent)
-    : View(context, infoOf(form), parent)
+    : View(context, speedInfo(), parent)
     , m_form(form) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);

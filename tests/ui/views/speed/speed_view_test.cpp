@@ -213,6 +213,21 @@ private slots:
         QCOMPARE(view.table().rows.size(), 0u);
     }
 
+    void sumsThatNoStepExplainsAreWorkedOutOnce() {
+        ViewStage stage;
+        SpeedCurve curve;
+        sayBaseline(stage);
+        sayAnswer(stage);
+        QVERIFY(curve.update(stage.store.speed()));
+        engine::Statistics statistics;
+        statistics.total = stage.store.speed().total();
+        statistics.total.tokens += 2;
+        stage.say(statistics);
+        QVERIFY(!curve.update(stage.store.speed()));
+        sayAnswer(stage);
+        QVERIFY(curve.update(stage.store.speed()));
+    }
+
     void theNoGainArithmeticIsThatOfTheMockUp() {
         ViewStage stage;
         engine::DecoderChosen chosen;
