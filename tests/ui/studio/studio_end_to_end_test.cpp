@@ -112,7 +112,7 @@ private slots:
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
-        m_stage = std::make_unique<StudioStage>(m_folder->path());
+        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
         QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
     }
 

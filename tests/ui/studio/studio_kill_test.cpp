@@ -5,6 +5,8 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/conversation_view.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <QProcess>
 #include <QRandomGenerator>
 #include <QSqlDatabase>
@@ -81,16 +83,19 @@ class StudioKillTest : public QObject {
         QVERIFY(home.process.waitForStarted());
     }
 
-    /// Reads the file of a program that is at work on it.
+    /// Reads the file of a program that is at work on it and has locked it: a copy, as the next
+    /// start would find it if the program died now.
     static CommittedMessages readCommitted(const Home& home) {
         CommittedMessages found;
-        if (!QFileInfo::exists(home.chats()))
+        const QTemporaryDir copies;
+        const QString copy = copies.filePath(QStringLiteral("chats.sqlite"));
+        const QString log = QStringLiteral("-wal");
+        if (!QFile::copy(home.chats() + log, copy + log) || !QFile::copy(home.chats(), copy))
             return found;
         const QString name = QStringLiteral("outside");
         {
             QSqlDatabase file = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), name);
-            file.setDatabaseName(home.chats());
-            file.setConnectOptions(QStringLiteral("QSQLITE_OPEN_READONLY"));
+            file.setDatabaseName(copy);
             if (file.open()) {
                 QSqlQuery query(QStringLiteral("SELECT id, role, state, text FROM messages"), file);
                 while (query.next())

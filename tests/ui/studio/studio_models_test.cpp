@@ -49,7 +49,7 @@ private slots:
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
         writeLetterModel(other(), 5);
-        m_stage = std::make_unique<StudioStage>(m_folder->path());
+        m_stage = std::make_unique<StudioStage>(m_folder->path(), 1300);
         QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
     }
 

@@ -21,9 +21,11 @@ namespace support {
 /// The whole window on the real engine with a small model, and all events that came.
 class StudioStage {
 public:
-    /// `folder` holds the model "letters" and what the window keeps.
-    explicit StudioStage(const QString& folder)
+    /// `folder` holds the model "letters" and what the window keeps. Answers end where the context
+    /// of so many tokens does.
+    StudioStage(const QString& folder, int contextLength)
         : m_folder(folder)
+        , m_contextLength(contextLength)
         , studio(ui::makeSessionLink(sessionOptions()), studioOptions()) {
         QObject::connect(&studio.bridge(),
                          &ui::EngineBridge::eventCame,
@@ -93,6 +95,7 @@ private:
     engine::Result<engine::SessionModel> load(engine::LoadModel wanted,
                                               const engine::ModelLoadWork& work) {
         wanted.backend = "plain";
+        wanted.contextLength = m_contextLength;
         if (onLoad)
             onLoad(wanted.path, {});
         engine::ModelLoadWork watched = work;
@@ -119,6 +122,7 @@ private:
     }
 
     QString m_folder;
+    int m_contextLength;
 
 public:
     ui::Studio studio; ///< last: gone first
