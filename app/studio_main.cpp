@@ -81,7 +81,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
         ->capture_default_str();
     app.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
-    app.add_option("--size", arguments.size, "Window size in pixels, for example 1440x900")
+    app.add_option("--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
@@ -180,7 +180,9 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().setTheme(ui::ThemeChoice::Light);
     else if (arguments.theme == "system")
         studio.window().setTheme(ui::ThemeChoice::System);
-    if (const auto size = sizeOf(arguments.size))
+    // Off-screen there is a screen too, and a small one: a picture does not depend on it.
+    const std::string usual = arguments.screenshot.empty() ? "" : "1440x900";
+    if (const auto size = sizeOf(arguments.size.empty() ? usual : arguments.size))
         studio.window().resize(*size);
 }
 
