@@ -23,7 +23,7 @@ set(violation_count 0)
 foreach(file ${files})
     # The window is GPL (it links QCustomPlot), everything else Apache.
     set(licence Apache-2.0)
-    if(file MATCHES "^(ui|tests/ui)/" OR file MATCHES "^app/studio" OR file MATCHES "/window_study")
+    if(file MATCHES "^(ui|tests/ui)/" OR file MATCHES "^app/studio")
         set(licence GPL-3.0-only)
     endif()
     file(READ "${SOURCE_DIR}/${file}" content)

@@ -54,6 +54,11 @@ const StoredMessage* ChatSession::message(MessageId id) const {
     return found == m_chat.messages.end() ? nullptr : &*found;
 }
 
+std::optional<std::uint64_t> ChatSession::promptOf(MessageId answer) const {
+    const auto found = m_prompts.find(answer);
+    return found == m_prompts.end() ? std::nullopt : std::optional(found->second);
+}
+
 StoredMessage* ChatSession::find(MessageId id) {
     if (m_leftAnswer && m_leftAnswer->id == id)
         return &*m_leftAnswer;
@@ -290,6 +295,7 @@ void ChatSession::submit(MessageId userMessage, const std::vector<PromptMessage>
         return;
     }
     m_answer->messageId = append(std::move(answer));
+    m_prompts[m_answer->messageId] = m_answer->promptId;
     emit stateChanged();
 }
 
@@ -333,6 +339,7 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     m_answer->promptId = started.promptId;
     m_answer->sinceUpdate.start();
     m_answer->messageId = append(std::move(answer));
+    m_prompts[m_answer->messageId] = m_answer->promptId;
     emit stateChanged();
 }
 

@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 
+#include <map>
 #include <optional>
 
 namespace ui {
@@ -34,6 +35,9 @@ public:
 
     /// Null when the chat has no such message.
     const StoredMessage* message(MessageId id) const;
+
+    /// The prompt that made this answer in this run; none for an older answer.
+    std::optional<std::uint64_t> promptOf(MessageId answer) const;
 
     /// The answer that is being written, 0 when there is none.
     MessageId answeringId() const { return m_answer ? m_answer->messageId : 0; }
@@ -147,6 +151,7 @@ private:
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
     std::optional<ContextQuestion> m_question;
+    std::map<MessageId, std::uint64_t> m_prompts; // of this run
     std::uint64_t m_lastPromptId = 0;
     bool m_isReplay = false;
 };

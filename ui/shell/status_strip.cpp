@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace ui {
 
 using namespace engine;
@@ -67,11 +69,15 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_tokens(addPart(tr("Tokens per second")))
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
-    , m_pace(addPart(tr("View rate"))) {
-    m_row->addStretch();
+    , m_pace(addPart(tr("View rate")))
+    , m_remark(addPart(tr("Newest remark"))) {
+    m_remark->setTextFormat(Qt::PlainText);
+    m_remark->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_row->setStretchFactor(m_remark, 1);
     m_bridge.add(*this,
                  Topic::Model | Topic::Loading | Topic::Decoder | Topic::Answers | Topic::Search |
-                     Topic::Speed | Topic::Recording);
+                     Topic::Speed | Topic::Recording | Topic::Remarks);
     connect(&bridge, &EngineBridge::pictureIntervalChanged, this, [this] { refresh({}); });
     connect(&theme, &Theme::changed, this, &StatusStrip::restyle);
     restyle();
@@ -117,6 +123,7 @@ void StatusStrip::refresh(Topics) {
     m_phase->setVisible(model != nullptr);
     showSpeed();
     showMemory();
+    showRemark();
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
     m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
@@ -150,6 +157,25 @@ void StatusStrip::showMemory() {
                      QString::number(memory->machineBytes / kGibibyte, 'f', 1)));
 }
 
+/// The tool tip has the last ones whole.
+void StatusStrip::showRemark() {
+    constexpr std::size_t kTold = 8;
+    const std::vector<std::string>& remarks = m_store.remarks();
+    const QString newest = remarks.empty() ? QString() : QString::fromStdString(remarks.back());
+    m_remark->setText(
+        m_remark->fontMetrics().elidedText(newest, Qt::ElideRight, m_remark->width()));
+    QStringList lines;
+    for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)
+        lines << QString::fromStdString(remarks[i]).toHtmlEscaped();
+    m_remark->setToolTip(lines.join(QLatin1String("<br>")));
+    m_remark->setAccessibleDescription(newest);
+}
+
+void StatusStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    showRemark();
+}
+
 void StatusStrip::restyle() {
     setFixedHeight(m_theme.scaled(24));
     m_row->setContentsMargins(m_theme.scaled(12), 1, m_theme.scaled(12), 0);
@@ -170,7 +196,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.fillRect(QRect(0, 0, width(), 1), colours.border);
     const auto labels = findChildren<QLabel*>();
     for (const QLabel* label : labels)
-        if (label->isVisible() && label != m_model)
+        if (label->isVisible() && label != m_model && !label->text().isEmpty())
             painter.fillRect(QRect(label->x() - m_theme.scaled(12),
                                    height() / 2 - m_theme.scaled(7),
                                    1,

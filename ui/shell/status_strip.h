@@ -14,8 +14,8 @@ class QLabel;
 
 namespace ui {
 
-/// Always visible at the bottom: model, device, phase, tokens per second, speedup, memory, and how
-/// often views are drawn when that is less than usual.
+/// Always visible at the bottom: model, device, phase, tokens per second, speedup, memory, how
+/// often views are drawn when that is less than usual, and what the engine remarked last.
 class StatusStrip : public QWidget, public Picture {
     Q_OBJECT
 
@@ -35,11 +35,13 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QLabel* addPart(const QString& name);
     void showSpeed();
     void showMemory();
+    void showRemark();
     void restyle();
 
     const Theme& m_theme;
@@ -53,6 +55,7 @@ private:
     QLabel* m_speedup;
     QLabel* m_memory;
     QLabel* m_pace;
+    QLabel* m_remark;
     QString m_source;
     QElapsedTimer m_memoryClock;
 };

@@ -4,6 +4,8 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/speed/gain_finding.h"
+#include "ui/views/speed/no_gain_notice.h"
 
 #include <QFileInfo>
 
@@ -92,6 +94,7 @@ void Studio::loadModel(const QString& path) {
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
     m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
@@ -128,6 +131,8 @@ void Studio::onEvent(const EngineEvent& event) {
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
+    else if (event.as<PromptFinished>() != nullptr)
+        m_noGain->update(gainFinding(m_run));
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
         m_window->messages().show({Notice::Kind::Error,
                                    QStringLiteral("recording"),

@@ -21,6 +21,7 @@ namespace ui {
 class ChatView;
 class ChatsPanel;
 class ModelPanel;
+class NoGainNotice;
 
 /// What the window is made from.
 struct StudioOptions {
@@ -93,6 +94,7 @@ private:
     void stopOrClose();
     void showCommandSearch();
     void showShortcuts();
+    void showSettings();
     void askForModel(bool isFolder);
     void askForRecording();
     void toggleRecording();
@@ -117,6 +119,7 @@ private:
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
     ModelPanel* m_modelPanel = nullptr;
+    NoGainNotice* m_noGain = nullptr;
     QAction* m_recordAction = nullptr;
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/command_search.h"
 #include "ui/shell/shortcut_list.h"
+#include "ui/studio/settings_dialog.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -63,9 +64,10 @@ void Studio::addChatActions() {
     add(edit, "app.search", tr("&Search chats and commands..."), keys({"Ctrl+K"}), [this] {
         showCommandSearch();
     });
-    add(edit, "app.shortcuts", tr("&Keyboard shortcuts..."), keys({"Ctrl+/", "Ctrl+,"}), [this] {
+    add(edit, "app.shortcuts", tr("&Keyboard shortcuts..."), keys({"Ctrl+/"}), [this] {
         showShortcuts();
     });
+    add(edit, "app.settings", tr("Se&ttings..."), keys({"Ctrl+,"}), [this] { showSettings(); });
     QAction* origin = add(*m_window->menu(MainWindow::tr("&View")),
                           "chat.origin",
                           tr("Show &origin"),
@@ -75,7 +77,7 @@ void Studio::addChatActions() {
     origin->setChecked(m_chatView->showsOrigin());
     connect(origin, &QAction::toggled, m_chatView, &ChatView::setShowsOrigin);
     connect(m_chatView, &ChatView::originToggled, origin, &QAction::setChecked);
-    connect(m_window.get(), &MainWindow::settingsAsked, this, &Studio::showShortcuts);
+    connect(m_window.get(), &MainWindow::settingsAsked, this, &Studio::showSettings);
 }
 
 void Studio::addRunActions() {
@@ -171,6 +173,16 @@ void Studio::showShortcuts() {
     auto* list = new ShortcutList(m_theme, m_window->actionCatalog(), m_window.get());
     list->setAttribute(Qt::WA_DeleteOnClose);
     list->open();
+}
+
+void Studio::showSettings() {
+    auto* dialog = new SettingsDialog(
+        m_theme,
+        *m_window,
+        {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
+    dialog->open();
 }
 
 void Studio::askForModel(bool isFolder) {

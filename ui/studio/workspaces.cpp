@@ -17,6 +17,7 @@
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/speed/latency_view.h"
+#include "ui/views/speed/no_gain_notice.h"
 #include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
@@ -54,6 +55,8 @@ void Studio::makeChatWorkspace() {
     m_chatView = new ChatView(context(), *m_session);
     workspace->setCentralWidget(m_chatView);
     workspace->setFocusProxy(m_chatView->input().textField());
+    m_noGain = new NoGainNotice(m_theme);
+    m_chatView->addNotice(m_noGain);
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -91,9 +94,22 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
-    connect(&m_chatView->conversation(), &ConversationView::tokenChosen, this, [this](qint64, int) {
-        m_bridge->markChanged(Topic::Selection);
+    connect(&m_chatView->conversation(),
+            &ConversationView::tokenChosen,
+            this,
+            [this](MessageId answer, int index) {
+                const auto prompt = m_session->promptOf(answer);
+                m_selection.setToken(prompt && index >= 0
+                                         ? std::optional(Selection::Token{*prompt, index})
+                                         : std::nullopt);
+            });
+    connect(m_chatsPanel, &ChatsPanel::chatDeleted, this, [this](ChatId id) {
+        if (id == m_session->chat().record.id)
+            m_session->newChat();
     });
+    const auto showCurrent = [this] { m_chatsPanel->setCurrentChat(m_session->chat().record.id); };
+    connect(m_session.get(), &ChatSession::shown, this, showCurrent);
+    connect(m_session.get(), &ChatSession::messageAdded, this, showCurrent);
     m_window->addWorkspace(workspace, tr("Chat"), IconName::Chat);
 }
 

@@ -61,7 +61,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         if (figures.tokensPerStep)
             parts << FiguresLine::tr("%1 tokens/step (M)")
                          .arg(figure(fixed(*figures.tokensPerStep, 2)));
-        parts << FiguresLine::tr("accepted %1 drafted = %2")
+        parts << FiguresLine::tr("%1 accepted (%2)")
                      .arg(figure(QStringLiteral("%1/%2")
                                      .arg(figures.acceptedTokens)
                                      .arg(figures.draftSteps)),

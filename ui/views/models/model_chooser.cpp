@@ -17,7 +17,7 @@ using namespace engine;
 
 namespace {
 
-constexpr int kNarrowest = 260;
+constexpr int kNarrowest = 300;
 constexpr int kWidest = 360; // pixels at scale 1
 constexpr int kInset = 8;
 constexpr int kGap = 8;

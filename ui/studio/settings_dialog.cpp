@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/settings_dialog.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+QLabel* placeLabel(const QString& path, QWidget* parent) {
+    auto* label = new QLabel(path, parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setWordWrap(true);
+    label->setProperty("tone", "muted");
+    return label;
+}
+
+} // namespace
+
+SettingsDialog::SettingsDialog(const Theme& theme, MainWindow& window, const Places& places)
+    : QDialog(&window) {
+    setWindowTitle(tr("Settings"));
+    setMinimumWidth(theme.scaled(480));
+    auto* themes = new QComboBox(this);
+    themes->addItem(tr("As the system"), static_cast<int>(ThemeChoice::System));
+    themes->addItem(tr("Light"), static_cast<int>(ThemeChoice::Light));
+    themes->addItem(tr("Dark"), static_cast<int>(ThemeChoice::Dark));
+    themes->setCurrentIndex(themes->findData(static_cast<int>(theme.choice())));
+    themes->setAccessibleName(tr("Theme"));
+    connect(themes, &QComboBox::currentIndexChanged, this, [themes, &window](int index) {
+        window.setTheme(static_cast<ThemeChoice>(themes->itemData(index).toInt()));
+    });
+    auto* size = new QSpinBox(this);
+    size->setRange(Theme::kSmallestPercent, Theme::kLargestPercent);
+    size->setSingleStep(10);
+    size->setSuffix(QStringLiteral(" %"));
+    size->setValue(theme.textPercent());
+    size->setAccessibleName(tr("Text size"));
+    connect(size, &QSpinBox::valueChanged, this, [&window](int percent) {
+        window.setTextPercent(percent);
+    });
+    auto* keys = new QPushButton(tr("Keyboard shortcuts..."), this);
+    connect(keys, &QPushButton::clicked, this, &SettingsDialog::shortcutsAsked);
+    auto* form = new QFormLayout;
+    form->setHorizontalSpacing(theme.scaled(16));
+    form->setVerticalSpacing(theme.scaled(10));
+    form->addRow(tr("Theme"), themes);
+    form->addRow(tr("Text size"), size);
+    form->addRow(tr("Keys"), keys);
+    form->addRow(tr("Chats are kept in"), placeLabel(places.chats, this));
+    form->addRow(tr("Own presets in"), placeLabel(places.presets, this));
+    form->addRow(tr("Settings in"), placeLabel(places.settings, this));
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(
+        theme.scaled(20), theme.scaled(20), theme.scaled(20), theme.scaled(16));
+    rows->setSpacing(theme.scaled(16));
+    rows->addLayout(form);
+    rows->addStretch();
+    rows->addWidget(buttons);
+}
+
+} // namespace ui

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/main_window.h"
+
+#include <QDialog>
+
+namespace ui {
+
+/// What belongs to the window and not to a run: theme, text size, keys, and where things are kept.
+/// Every choice acts at once.
+class SettingsDialog : public QDialog {
+    Q_OBJECT
+
+public:
+    struct Places {
+        QString chats;
+        QString settings;
+        QString presets;
+    };
+
+    SettingsDialog(const Theme& theme, MainWindow& window, const Places& places);
+
+signals:
+    void shortcutsAsked();
+};
+
+} // namespace ui
