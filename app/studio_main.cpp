@@ -11,6 +11,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QIcon>
 #include <QLibraryInfo>
 #include <QProcess>
 #include <QStandardPaths>
@@ -265,5 +266,6 @@ int main(int argc, char** argv) {
     QApplication::setApplicationName(QStringLiteral("swift-studio"));
     QApplication::setApplicationDisplayName(QStringLiteral("SWIFT Studio"));
     QApplication::setApplicationVersion(QStringLiteral(SWIFT_STUDIO_VERSION));
+    QApplication::setWindowIcon(QIcon(QStringLiteral(":/app_icon/swift-studio.svg")));
     return run(application, arguments);
 }

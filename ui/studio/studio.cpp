@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -176,9 +177,9 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("recovered"),
-         tr("%n answer(s) were cut off when the program ended.",
-            nullptr,
-            static_cast<int>(answers.size())),
+         countText(answers.size(),
+                   tr("An answer was cut off when the program ended."),
+                   tr("%1 answers were cut off when the program ended.")),
          tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});
