@@ -324,6 +324,21 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
+/// The figures so far; those at the end replace them.
+void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
+    MessageFigures& figures = answer.figures;
+    figures.outputTokens = static_cast<int>(answer.tokens.size());
+    figures.steps = step.step + 1;
+    figures.tokensPerSecond = step.tokensPerSecond;
+    if (step.isBaseline)
+        return;
+    ++m_answer->draftingRounds;
+    m_answer->draftedTokens += static_cast<int>(step.tokens.size());
+    figures.acceptedTokens += static_cast<qint64>(step.path.size());
+    figures.draftSteps += static_cast<qint64>(step.confidences.size());
+    figures.tokensPerStep = static_cast<double>(m_answer->draftedTokens) / m_answer->draftingRounds;
+}
+
 /// A recording holds answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     StoredMessage answer;
@@ -377,6 +392,7 @@ void ChatSession::onStep(const StepFinished& step) {
                                   step.step,
                                   stepMs});
     }
+    showProgress(*answer, step);
     if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
         m_answer->sinceUpdate.start();
         m_store.updateMessage(*answer);

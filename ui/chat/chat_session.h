@@ -113,6 +113,8 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
+        int draftingRounds = 0;
+        int draftedTokens = 0; ///< emitted by them
     };
 
     struct PendingCount {
@@ -122,6 +124,7 @@ private:
 
     void onEvent(const engine::EngineEvent& event);
     void onStep(const engine::StepFinished& step);
+    void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
     void onFinished(const engine::PromptFinished& finished);
     void onFailed(const engine::EngineFailed& failure);

@@ -94,6 +94,11 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
+    workspace->setArrangement([](Workspace& docks) {
+        QDockWidget* models = docks.dock(QStringLiteral("chat.models"));
+        docks.tabifyDockWidget(docks.dock(QStringLiteral("chat.parameters")), models);
+        models->hide();
+    });
     connect(&m_chatView->conversation(),
             &ConversationView::tokenChosen,
             this,
