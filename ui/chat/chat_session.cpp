@@ -5,6 +5,7 @@
 #include <QRandomGenerator>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -59,8 +60,29 @@ std::optional<std::uint64_t> ChatSession::promptOf(MessageId answer) const {
 }
 
 StoredMessage* ChatSession::find(MessageId id) {
+    if (m_leftAnswer && m_leftAnswer->id == id)
+        return &*m_leftAnswer;
     const auto found = std::ranges::find(m_chat.messages, id, &StoredMessage::id);
     return found == m_chat.messages.end() ? nullptr : &*found;
+}
+
+/// The engine ends within a pass, and tells so later: what it tells still belongs to the answer.
+void ChatSession::leaveChat() {
+    stop();
+    if (m_answer)
+        if (const StoredMessage* answer = message(m_answer->messageId))
+            m_leftAnswer = *answer;
+}
+
+/// What the store gave may be older than the answer that was left in this chat.
+void ChatSession::returnTo(Chat chat) {
+    leaveChat();
+    m_chat = std::move(chat);
+    if (!m_leftAnswer || m_leftAnswer->chatId != m_chat.record.id)
+        return;
+    const StoredMessage answer = *std::exchange(m_leftAnswer, std::nullopt);
+    if (StoredMessage* stored = find(answer.id))
+        *stored = answer;
 }
 
 SendObstacle ChatSession::obstacle(const QString& text) const {
@@ -76,7 +98,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
 }
 
 void ChatSession::newChat() {
-    stop();
+    leaveChat();
     m_chat = {};
     m_question.reset();
     m_count.reset();
@@ -90,8 +112,7 @@ void ChatSession::openChat(ChatId id) {
     m_store.loadChat(id, this, [this](std::optional<Chat> chat) {
         if (!chat)
             return;
-        stop();
-        m_chat = std::move(*chat);
+        returnTo(std::move(*chat));
         m_question.reset();
         m_count.reset();
         emit shown();

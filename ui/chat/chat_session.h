@@ -136,6 +136,8 @@ private:
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
     StoredMessage* find(MessageId id);
+    void leaveChat();
+    void returnTo(Chat chat);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId userMessage);
@@ -152,6 +154,7 @@ private:
     ChatStore& m_store;
     Chat m_chat;
     std::optional<RunningAnswer> m_answer;
+    std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
     std::optional<ContextQuestion> m_question;
     std::map<MessageId, std::uint64_t> m_prompts; // of this run

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/figure_text.h"
 
+#include <QLocale>
+
 namespace ui {
 
 QString shareText(double share) {
@@ -9,5 +11,9 @@ QString shareText(double share) {
 }
 
 QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
+
+QString countText(qint64 count, const QString& one, const QString& many) {
+    return count == 1 ? one : many.arg(QLocale().toString(count));
+}
 
 } // namespace ui

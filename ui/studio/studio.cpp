@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -94,6 +95,7 @@ void Studio::loadModel(const QString& path) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
     LoadModel load;
     load.path = path.toStdString();
+    load.backend = m_options.backend.toStdString();
     m_bridge->send(std::move(load));
 }
 
@@ -113,6 +115,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     for (const DecoderInfo& decoder : loaded.decoders)
         if (decoder.name == wanted)
             m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
+    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
+        m_session->send(message);
 }
 
 /// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
@@ -212,9 +216,9 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("recovered"),
-         tr("%n answer(s) were cut off when the program ended.",
-            nullptr,
-            static_cast<int>(answers.size())),
+         countText(answers.size(),
+                   tr("An answer was cut off when the program ended."),
+                   tr("%1 answers were cut off when the program ended.")),
          tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});

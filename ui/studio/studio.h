@@ -30,6 +30,8 @@ struct StudioOptions {
     QString presetsFolder;    ///< shipped
     QString ownPresetsFolder; ///< the user's
     QString modelPath;        ///< opened at the start; empty = none
+    QString backend;          ///< that runs it; empty = the engine's choice
+    QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
     QString replayName;       ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened even after a crash.
     bool isModelAskedFor = false;

@@ -2,6 +2,7 @@
 #include "ui/views/chat/context_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -61,11 +62,12 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
                          .arg(number(question.usedTokens), number(question.contextLength)));
     const auto words = [](const QString& what, const ContextFit& fit) {
-        return fit.isEnough ? tr("%1 \u00B7 %2, %3 tokens")
-                                  .arg(what,
-                                       tr("%n message(s)", nullptr, fit.droppedMessages),
-                                       number(fit.droppedTokens))
-                            : tr("%1 \u00B7 would not be enough").arg(what);
+        return fit.isEnough
+                   ? tr("%1 \u00B7 %2, %3 tokens")
+                         .arg(what,
+                              countText(fit.droppedMessages, tr("1 message"), tr("%1 messages")),
+                              number(fit.droppedTokens))
+                   : tr("%1 \u00B7 would not be enough").arg(what);
     };
     m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));

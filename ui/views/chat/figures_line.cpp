@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/figures_line.h"
 
+#include "ui/shell/figure_text.h"
+
 namespace ui {
 
 using engine::TokenOrigin;
@@ -67,8 +69,9 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
                                      .arg(figures.draftSteps)),
                           share(figures.acceptedTokens, figures.draftSteps));
     } else if (!message.tokens.isEmpty()) {
-        parts << FiguresLine::tr(
-            "%n token(s), one by one", nullptr, static_cast<int>(message.tokens.size()));
+        parts << countText(message.tokens.size(),
+                           FiguresLine::tr("1 token"),
+                           FiguresLine::tr("%1 tokens, one by one"));
     }
     switch (message.state) {
     case MessageState::Stopped:
@@ -78,8 +81,9 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << FiguresLine::tr("ended by an error");
         break;
     case MessageState::Recovered:
-        parts << FiguresLine::tr(
-            "recovered, %n token(s)", nullptr, static_cast<int>(message.tokens.size()));
+        parts << countText(message.tokens.size(),
+                           FiguresLine::tr("recovered, 1 token"),
+                           FiguresLine::tr("recovered, %1 tokens"));
         break;
     default:
         break;
@@ -111,7 +115,9 @@ QString figuresInWords(const StoredMessage& message) {
                      .arg(counts.vanilla);
     }
     if (figures.promptTokens > 0)
-        lines << FiguresLine::tr("The prompt had %n token(s).", nullptr, figures.promptTokens);
+        lines << countText(figures.promptTokens,
+                           FiguresLine::tr("The prompt had 1 token."),
+                           FiguresLine::tr("The prompt had %1 tokens."));
     return lines.join(QLatin1Char('\n'));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/draft_tree_view.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
@@ -94,9 +96,10 @@ void DraftTreeView::refreshView(Topics) {
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
     m_sentence->setText(
         comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
-                          : tr("%n candidate(s) checked in one pass: %1 accepted, %2 own.",
-                               nullptr,
-                               static_cast<int>(shown.step->draft.size()))
+                          : countText(static_cast<qint64>(shown.step->draft.size()),
+                                      tr("1 candidate checked in one pass"),
+                                      tr("%1 candidates checked in one pass"))
+                                .append(tr(": %1 accepted, %2 own."))
                                 .arg(comb.accepted)
                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
     m_picture->setAccessibleDescription(m_sentence->text());
