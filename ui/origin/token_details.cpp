@@ -89,6 +89,15 @@ QString TokenDetails::summary() const {
     return sentences.join(u' ');
 }
 
+/// Esc is this popup's while it has the focus, whatever the window does with it.
+bool TokenDetails::event(QEvent* event) {
+    if (event->type() != QEvent::ShortcutOverride ||
+        static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+        return QFrame::event(event);
+    event->accept();
+    return true;
+}
+
 void TokenDetails::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape)
         emit closeRequested();

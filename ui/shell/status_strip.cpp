@@ -71,6 +71,7 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
     , m_remark(addPart(tr("Newest remark"))) {
+    m_device->setTextFormat(Qt::PlainText); // names a file
     m_remark->setTextFormat(Qt::PlainText);
     m_remark->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

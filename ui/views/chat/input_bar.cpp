@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -106,6 +107,11 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
         fitHeight();
         emit textChanged();
     });
+    // Lines wrap differently when the window gets another width.
+    connect(m_text->document()->documentLayout(),
+            &QAbstractTextDocumentLayout::documentSizeChanged,
+            this,
+            &InputBar::fitHeight);
     connect(m_send, &QPushButton::clicked, this, &InputBar::send);
     connect(m_stop, &QPushButton::clicked, this, &InputBar::stopAsked);
     connect(&theme, &Theme::changed, this, &InputBar::restyle);
