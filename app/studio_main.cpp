@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "app/exit_codes.h"
 #include "app/program_paths.h"
 #include "engine/decoding/skip_set_memory.h"
 #include "engine/session/engine_session.h"
@@ -9,6 +10,9 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QFileInfo>
+#include <QIcon>
+#include <QLibraryInfo>
 #include <QProcess>
 #include <QStandardPaths>
 #include <QTemporaryDir>
@@ -17,6 +21,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace {
@@ -28,48 +33,113 @@ struct Arguments {
     double replaySpeed = 1.0;
     std::string screenshot;
     std::string prompt = "Explain in two sentences why the sky is blue.";
+    std::string ask;
+    std::string backend;
     std::string workspace = "chat";
     std::string theme;
     std::string size;
 };
 
+/// "1440x900"; none when it is something else.
+std::optional<QSize> sizeOf(const std::string& text) {
+    constexpr int kLargest = 16384;
+    int width = 0;
+    int height = 0;
+    int end = 0;
+    const bool isRead = std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &end) == 2;
+    if (!isRead || end != static_cast<int>(text.size()) || width < 1 || height < 1 ||
+        width > kLargest || height > kLargest)
+        return std::nullopt;
+    return QSize(width, height);
+}
+
 void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option(
         "--model", arguments.model, "Model folder or GGUF file; without it, the default model");
-    app.add_option("--replay",
-                   arguments.replay,
-                   "Show a recorded run (*.swiftrun) in every view, without a model");
+    app.add_option("--backend", arguments.backend, "What runs the model given or the default one")
+        ->check(CLI::IsMember({"torch", "plain"}));
+    auto* replay =
+        app.add_option("--replay",
+                       arguments.replay,
+                       "Show a recorded run (*.swiftrun) in every view, without a model");
     app.add_option("--replay-speed", arguments.replaySpeed, "Times as fast as it was recorded")
         ->check(CLI::Range(0.1, 1000.0))
         ->capture_default_str();
-    app.add_option("--screenshot",
-                   arguments.screenshot,
-                   "Answer the prompt (or play the recording), stream the answer to standard "
-                   "output, draw the window into this PNG file and exit; needs no display");
+    auto* screenshot =
+        app.add_option("--screenshot",
+                       arguments.screenshot,
+                       "Answer the prompt (or play the recording), stream the answer to standard "
+                       "output, draw the window into this PNG file and exit; needs no display, and "
+                       "leaves chats and settings alone");
     app.add_option("--prompt", arguments.prompt, "What --screenshot asks; \"\" asks nothing")
         ->capture_default_str();
+    app.add_option(
+           "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
+        ->excludes(screenshot)
+        ->excludes(replay);
     app.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
         ->check(CLI::IsMember({"chat", "inspect"}))
         ->capture_default_str();
     app.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
-    app.add_option("--size", arguments.size, "Window size in pixels, for example 1440x900");
+    app.add_option("--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
+            },
+            "WIDTHxHEIGHT"));
 }
 
+/// Where a display is named that this Qt has no plugin for, Qt would abort.
 bool hasDisplay() {
-    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
-        if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
-            return true;
-    return false;
+    if (!qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        return true;
+    const QDir plugins(QLibraryInfo::path(QLibraryInfo::PluginsPath) +
+                       QStringLiteral("/platforms"));
+    return !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
+           !plugins.entryList({QStringLiteral("libqwayland*.so")}).isEmpty();
+}
+
+std::string withoutFullStop(std::string sentence) {
+    while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
+        sentence.pop_back();
+    return sentence;
 }
 
 int fail(const engine::Error& error) {
-    std::fprintf(stderr, "error: %s %s\n", error.message.c_str(), error.hint.c_str());
-    return 1;
+    std::fprintf(
+        stderr, "error: %s. %s\n", withoutFullStop(error.message).c_str(), error.hint.c_str());
+    return app::exitCodeOf(error.code);
+}
+
+/// Qt warns of what only its developers can change (no runtime folder, no window manager): without
+/// a window, standard error is for the user.
+void tellFaultsOnly(QtMsgType type, const QMessageLogContext&, const QString& text) {
+    if (type == QtCriticalMsg || type == QtFatalMsg)
+        std::fprintf(stderr, "%s\n", qPrintable(text));
+}
+
+/// What would only show behind the answer: a picture that has no place, no model at all.
+engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOptions& options) {
+    const QFileInfo folder(QFileInfo(QString::fromStdString(arguments.screenshot)).path());
+    if (!folder.isDir() || !folder.isWritable())
+        return engine::Error{engine::ErrorCode::Io,
+                             "The picture cannot be written into the folder \"" +
+                                 folder.filePath().toStdString() + "\".",
+                             "Make the folder, or name another file."};
+    if (QFileInfo(QString::fromStdString(arguments.screenshot)).isDir())
+        return engine::Error{engine::ErrorCode::Io,
+                             "\"" + arguments.screenshot + "\" is a folder.",
+                             "Name a file for the picture."};
+    if (arguments.replay.empty() && options.modelPath.isEmpty())
+        return engine::Error{engine::ErrorCode::NotFound,
+                             "There is no model to answer with: the default model was not fetched.",
+                             "Run installer/run.sh, or name a model with --model."};
+    return {};
 }
 
 /// A picture is nobody's work: it leaves chats and settings as they are.
-ui::StudioOptions studioOptions(const Arguments& arguments, const QTemporaryDir* scratch) {
+ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir* scratch) {
     const QString data = scratch != nullptr
                              ? scratch->path()
                              : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
@@ -85,6 +155,8 @@ ui::StudioOptions studioOptions(const Arguments& arguments, const QTemporaryDir*
     options.ownPresetsFolder = config + QStringLiteral("/presets");
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
+    options.backend = QString::fromStdString(arguments.backend);
+    options.firstMessage = QString::fromStdString(arguments.ask);
     std::error_code ignored;
     if (!arguments.model.empty())
         options.modelPath = QString::fromStdString(arguments.model);
@@ -109,11 +181,10 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().setTheme(ui::ThemeChoice::Light);
     else if (arguments.theme == "system")
         studio.window().setTheme(ui::ThemeChoice::System);
-    int width = 0;
-    int height = 0;
-    if (std::sscanf(arguments.size.c_str(), "%dx%d", &width, &height) == 2 && width > 0 &&
-        height > 0)
-        studio.window().resize(width, height);
+    // Off-screen there is a screen too, and a small one: a picture does not depend on it.
+    const std::string usual = arguments.screenshot.empty() ? "" : "1440x900";
+    if (const auto size = sizeOf(arguments.size.empty() ? usual : arguments.size))
+        studio.window().resize(*size);
 }
 
 int run(QApplication& application, const Arguments& arguments) {
@@ -122,7 +193,11 @@ int run(QApplication& application, const Arguments& arguments) {
     if (!link)
         return fail(link.error());
     const auto scratch = isPicture ? std::make_unique<QTemporaryDir>() : nullptr;
-    ui::Studio studio(std::move(link).value(), studioOptions(arguments, scratch.get()));
+    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch.get());
+    if (isPicture)
+        if (const auto checked = checkPicture(arguments, studioOptions); !checked)
+            return fail(checked.error());
+    ui::Studio studio(std::move(link).value(), studioOptions);
     studio.theme().applyTo(application);
     applyLooks(studio, arguments);
     QObject::connect(&studio, &ui::Studio::replayAsked, [](const QString& path) {
@@ -138,8 +213,13 @@ int run(QApplication& application, const Arguments& arguments) {
                                        !arguments.replay.empty(),
                                        arguments.workspace == "inspect" ? 1 : 0,
                                        stdout});
-        QObject::connect(
-            job.get(), &ui::ScreenshotJob::finished, &application, &QCoreApplication::exit);
+        QObject::connect(job.get(), &ui::ScreenshotJob::finished, &application, [] {
+            QCoreApplication::exit(app::kSuccess);
+        });
+        QObject::connect(job.get(),
+                         &ui::ScreenshotJob::failed,
+                         &application,
+                         [](const engine::Error& error) { QCoreApplication::exit(fail(error)); });
         studio.window().showWorkspace(arguments.workspace == "inspect" ? 1 : 0);
     }
     studio.window().show();
@@ -150,28 +230,42 @@ int run(QApplication& application, const Arguments& arguments) {
 } // namespace
 
 int main(int argc, char** argv) {
+    // As in swift-run: LibTorch's threads shall not spin for long beside other work.
+    setenv("GOMP_SPINCOUNT", "20000", 0);
     CLI::App options("SWIFT Studio: chat with a language model on this computer, sped up by "
                      "self-speculation, and watch how it works.",
                      "swift-studio");
     Arguments arguments;
     addOptions(options, arguments);
-    options.set_version_flag("--version", SWIFT_STUDIO_VERSION);
-    CLI11_PARSE(options, argc, argv);
+    options.set_version_flag("--version", "swift-studio " SWIFT_STUDIO_VERSION);
+    try {
+        options.parse(argc, argv);
+    } catch (const CLI::Success& request) { // --help, --version
+        return options.exit(request);
+    } catch (const CLI::ParseError& error) {
+        std::fprintf(stderr,
+                     "error: %s. swift-studio --help lists the options.\n",
+                     withoutFullStop(error.what()).c_str());
+        return app::kUsage;
+    }
     if (!hasDisplay()) {
         if (arguments.screenshot.empty()) {
             std::fputs(
                 "error: there is no display. With --screenshot FILE the window is drawn into "
                 "a file instead.\n",
                 stderr);
-            return 1;
+            return app::kUsage;
         }
         setenv("QT_QPA_PLATFORM", "offscreen", 1);
     }
+    if (!arguments.screenshot.empty())
+        qInstallMessageHandler(tellFaultsOnly);
     QApplication::setHighDpiScaleFactorRoundingPolicy(
         Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("swift-studio"));
     QApplication::setApplicationDisplayName(QStringLiteral("SWIFT Studio"));
     QApplication::setApplicationVersion(QStringLiteral(SWIFT_STUDIO_VERSION));
+    QApplication::setWindowIcon(QIcon(QStringLiteral(":/app_icon/swift-studio.svg")));
     return run(application, arguments);
 }

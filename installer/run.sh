@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets the machine up, builds the programs and starts a chat with the default model.
+# Sets the machine up, builds the programs and opens the window on the default model.
 
 # shellcheck source=installer/dependencies.sh
 source "$(dirname "${BASH_SOURCE[0]}")/dependencies.sh"
@@ -9,42 +9,78 @@ readonly examplePrompt="Explain in two sentences why the sky is blue."
 
 usage() {
     cat <<'TEXT'
-Usage: installer/run.sh [ARGUMENT OF swift-run ...]
+Usage: installer/run.sh [ARGUMENT OF swift-studio ...]
+       installer/run.sh --terminal [ARGUMENT OF swift-run ...]
 
-Installs what is missing, builds the programs into build/release/bin and starts
-'swift-run chat' on the default model. When standard input is no terminal, one example prompt is
-answered instead ('swift-run generate --chat'). Arguments are handed on, for example
-'--max-tokens 100' or '--model PATH'; see 'build/release/bin/swift-run --help'.
+Installs what is missing, builds the programs into build/release/bin and opens the window,
+swift-studio, on the default model. Without a display the same job is done off-screen: one prompt is
+answered on standard output as it streams, and the window is drawn into build/swift-studio.png.
+Arguments are handed on, for example '--model PATH', '--prompt TEXT' or '--replay FILE'; see
+'build/release/bin/swift-studio --help'.
+
+With --terminal a chat starts in this terminal instead ('swift-run chat'); when standard input is
+none, one example prompt is answered ('swift-run generate --chat'). Arguments go to swift-run, for
+example '--max-tokens 100'.
 
 Environment: SWIFT_STUDIO_CACHE, SWIFT_STUDIO_JOBS, SWIFT_STUDIO_SKIP_PACKAGES, as told by
 'installer/test.sh --help'.
 TEXT
 }
 
-# The example prompt gives way to a prompt of the user's own.
-hasPrompt() {
-    local argument
+# hasOption NAME ARGUMENT ...: whether the user gave it, as '--name' or '--name=...'.
+hasOption() {
+    local name="$1" argument
+    shift
     for argument in "$@"; do
-        [[ "$argument" == --prompt* ]] && return 0
+        [[ "$argument" == "$name" || "$argument" == "$name="* ]] && return 0
     done
     return 1
+}
+
+# A display that Qt can open: X11, or Wayland where its plugin is installed.
+hasDisplay() {
+    [[ -n "${DISPLAY:-}" ]] && return 0
+    [[ -n "${WAYLAND_DISPLAY:-}" ]] || return 1
+    compgen -G '/usr/lib/*/qt6/plugins/platforms/libqwayland*.so' >/dev/null
+}
+
+# The window, or where no display is what it would have shown.
+openWindow() {
+    local program="$sourceDir/build/release/bin/swift-studio" picture status=0
+    if hasDisplay || hasOption --screenshot "$@"; then
+        exec "$program" "$@"
+    fi
+    picture="$sourceDir/build/swift-studio.png"
+    say "there is no display: the window is drawn into $picture"
+    "$program" --screenshot "$picture" "$@" || status=$?
+    ((status == 0)) || exit "$status"
+    say "the window with this answer: $picture"
+}
+
+# The example prompt gives way to a prompt of the user's own.
+chatInTerminal() {
+    local program="$sourceDir/build/release/bin/swift-run"
+    if [[ -t 0 ]]; then
+        exec "$program" chat "$@"
+    elif hasOption --prompt "$@" || hasOption --prompt-file "$@" || hasOption --prompt-ids "$@"; then
+        exec "$program" generate --chat "$@"
+    else
+        exec "$program" generate --chat --prompt "$examplePrompt" "$@"
+    fi
 }
 
 if [[ "${1:-}" == --help || "${1:-}" == -h ]]; then
     usage
     exit 0
 fi
+start=openWindow
+if [[ "${1:-}" == --terminal ]]; then
+    start=chatInTerminal
+    shift
+fi
 
 setUpDependencies
 chooseCacheFolder
 configurePreset release
 buildPreset release app/all plugins/all
-
-program="$sourceDir/build/release/bin/swift-run"
-if [[ -t 0 ]]; then
-    exec "$program" chat "$@"
-elif hasPrompt "$@"; then
-    exec "$program" generate --chat "$@"
-else
-    exec "$program" generate --chat --prompt "$examplePrompt" "$@"
-fi
+"$start" "$@"

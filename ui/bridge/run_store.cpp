@@ -29,9 +29,7 @@ Topics RunStore::applyModel(const EngineEvent& event) {
         m_statistics = {};
         m_statistics.contextLength = loaded->model.contextLength;
         m_phase = DecoderPhase::Plain;
-        for (const std::string& remark : loaded->remarks)
-            m_remarks.push_back(remark);
-        return Topic::Model | Topic::Loading | Topic::Context | Topic::Remarks;
+        return Topic::Model | Topic::Loading | Topic::Context;
     }
     if (const auto* progress = event.as<ModelLoadProgress>()) {
         m_loading = *progress;

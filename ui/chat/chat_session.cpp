@@ -5,6 +5,7 @@
 #include <QRandomGenerator>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -59,8 +60,29 @@ std::optional<std::uint64_t> ChatSession::promptOf(MessageId answer) const {
 }
 
 StoredMessage* ChatSession::find(MessageId id) {
+    if (m_leftAnswer && m_leftAnswer->id == id)
+        return &*m_leftAnswer;
     const auto found = std::ranges::find(m_chat.messages, id, &StoredMessage::id);
     return found == m_chat.messages.end() ? nullptr : &*found;
+}
+
+/// The engine ends within a pass, and tells so later: what it tells still belongs to the answer.
+void ChatSession::leaveChat() {
+    stop();
+    if (m_answer)
+        if (const StoredMessage* answer = message(m_answer->messageId))
+            m_leftAnswer = *answer;
+}
+
+/// What the store gave may be older than the answer that was left in this chat.
+void ChatSession::returnTo(Chat chat) {
+    leaveChat();
+    m_chat = std::move(chat);
+    if (!m_leftAnswer || m_leftAnswer->chatId != m_chat.record.id)
+        return;
+    const StoredMessage answer = *std::exchange(m_leftAnswer, std::nullopt);
+    if (StoredMessage* stored = find(answer.id))
+        *stored = answer;
 }
 
 SendObstacle ChatSession::obstacle(const QString& text) const {
@@ -78,7 +100,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
 }
 
 void ChatSession::newChat() {
-    stop();
+    leaveChat();
     m_chat = {};
     m_question.reset();
     m_count.reset();
@@ -92,8 +114,7 @@ void ChatSession::openChat(ChatId id) {
     m_store.loadChat(id, this, [this](std::optional<Chat> chat) {
         if (!chat)
             return;
-        stop();
-        m_chat = std::move(*chat);
+        returnTo(std::move(*chat));
         m_question.reset();
         m_count.reset();
         emit shown();
@@ -139,6 +160,9 @@ void ChatSession::regenerate(MessageId id) {
     SamplingOptions sampling = m_run.sampling();
     sampling.seed = QRandomGenerator::global()->generate();
     m_bridge.send(ChangeSampling{sampling});
+    if (sampling.temperature == 0.0)
+        emit hinted(tr("At temperature 0 every seed gives the same answer."),
+                    tr("Raise the temperature in Parameters for another one."));
     m_chat.record.leafId = words;
     m_store.setCurrentLeaf(m_chat.record.id, words);
     emit shown();
@@ -310,6 +334,21 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
+/// The figures so far; those at the end replace them.
+void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
+    MessageFigures& figures = answer.figures;
+    figures.outputTokens = static_cast<int>(answer.tokens.size());
+    figures.steps = step.step + 1;
+    figures.tokensPerSecond = step.tokensPerSecond;
+    if (step.isBaseline)
+        return;
+    ++m_answer->draftingRounds;
+    m_answer->draftedTokens += static_cast<int>(step.tokens.size());
+    figures.acceptedTokens += static_cast<qint64>(step.path.size());
+    figures.draftSteps += static_cast<qint64>(step.confidences.size());
+    figures.tokensPerStep = static_cast<double>(m_answer->draftedTokens) / m_answer->draftingRounds;
+}
+
 /// A recording holds answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     StoredMessage answer;
@@ -363,6 +402,7 @@ void ChatSession::onStep(const StepFinished& step) {
                                   step.step,
                                   stepMs});
     }
+    showProgress(*answer, step);
     if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
         m_answer->sinceUpdate.start();
         m_store.updateMessage(*answer);

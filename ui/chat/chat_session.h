@@ -101,6 +101,9 @@ signals:
     /// The engine refused; a sentence for the user and what to do.
     void failed(const QString& sentence, const QString& hint);
 
+    /// Something worth knowing: a sentence, and what follows from it.
+    void hinted(const QString& sentence, const QString& hint);
+
     /// Words that could not be sent and shall not be lost.
     void draftReturned(const QString& text);
 
@@ -114,6 +117,8 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
+        int draftingRounds = 0;
+        int draftedTokens = 0; ///< emitted by them
     };
 
     struct PendingCount {
@@ -123,6 +128,7 @@ private:
 
     void onEvent(const engine::EngineEvent& event);
     void onStep(const engine::StepFinished& step);
+    void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
     void onFinished(const engine::PromptFinished& finished);
     void onFailed(const engine::EngineFailed& failure);
@@ -131,6 +137,8 @@ private:
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
     StoredMessage* find(MessageId id);
+    void leaveChat();
+    void returnTo(Chat chat);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId userMessage);
@@ -147,6 +155,7 @@ private:
     ChatStore& m_store;
     Chat m_chat;
     std::optional<RunningAnswer> m_answer;
+    std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
     std::optional<ContextQuestion> m_question;
     std::map<MessageId, std::uint64_t> m_prompts; // of this run

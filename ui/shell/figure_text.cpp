@@ -13,7 +13,7 @@ QString shareText(double share) {
 QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
 
 QString countText(qint64 count, const QString& one, const QString& many) {
-    return (count == 1 ? one : many).arg(QLocale(QLocale::English).toString(count));
+    return count == 1 ? one : many.arg(QLocale().toString(count));
 }
 
 } // namespace ui

@@ -11,8 +11,7 @@ QString shareText(double share);
 /// A factor: "1.33×".
 QString factorText(double factor);
 
-/// How many there are, as English writes it: "1 token", "1,200 tokens". %1 stands for the number
-/// in both forms.
+/// "1 token", "1,024 tokens": `one` for exactly 1, else `many` with the number for its %1.
 QString countText(qint64 count, const QString& one, const QString& many);
 
 } // namespace ui

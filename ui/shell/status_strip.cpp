@@ -100,7 +100,9 @@ void StatusStrip::setSource(const QString& source) {
     refresh({});
 }
 
-void StatusStrip::refresh(Topics) {
+void StatusStrip::refresh(Topics changed) {
+    if (changed & (Topic::Model | Topic::Loading))
+        m_memoryClock.invalidate();
     const ModelLoaded* model = m_store.model();
     const ModelLoadProgress* loading = m_store.loading();
     if (loading != nullptr)

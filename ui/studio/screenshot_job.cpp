@@ -26,11 +26,11 @@ void ScreenshotJob::onEvent(const EngineEvent& event) {
     if (const auto* step = event.as<StepFinished>()) {
         std::fwrite(step->text.data(), 1, step->text.size(), m_request.out);
         std::fflush(m_request.out);
-    } else if (event.as<PromptFinished>() != nullptr && !m_request.isReplay) {
+    } else if (event.as<PromptFinished>() != nullptr) {
         std::fputc('\n', m_request.out);
-        m_isDone = true;
+        m_isDone = !m_request.isReplay;
     } else if (const auto* failure = event.as<EngineFailed>()) {
-        fail(QString::fromStdString(failure->error.message + " " + failure->error.hint));
+        emit failed(failure->error);
     }
 }
 
@@ -57,16 +57,14 @@ void ScreenshotJob::take() {
     const bool isWritten =
         file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();
     if (!isWritten) {
-        fail(tr("The picture %1 could not be written (%2). Name another file.")
-                 .arg(m_request.path, file.errorString()));
+        emit failed({ErrorCode::Io,
+                     tr("The picture %1 could not be written (%2).")
+                         .arg(m_request.path, file.errorString())
+                         .toStdString(),
+                     tr("Name another file.").toStdString()});
         return;
     }
-    emit finished(0);
-}
-
-void ScreenshotJob::fail(const QString& sentence) {
-    std::fprintf(stderr, "error: %s\n", qPrintable(sentence));
-    emit finished(1);
+    emit finished();
 }
 
 } // namespace ui

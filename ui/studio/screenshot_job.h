@@ -27,14 +27,16 @@ public:
     ScreenshotJob(Studio& studio, Request request);
 
 signals:
-    /// With the exit code: 0 when the picture is on the disk, else 1 and a sentence on stderr.
-    void finished(int exitCode);
+    /// The picture is on the disk.
+    void finished();
+
+    /// There will be none: the engine's error, or the disk's.
+    void failed(const engine::Error& error);
 
 private:
     void onEvent(const engine::EngineEvent& event);
     void onTick();
     void take();
-    void fail(const QString& sentence);
 
     Studio& m_studio;
     Request m_request;

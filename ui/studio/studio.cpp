@@ -6,6 +6,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/speed/gain_finding.h"
+#include "ui/views/speed/no_gain_notice.h"
 
 #include <QFileInfo>
 
@@ -18,6 +19,10 @@ namespace {
 /// Set while the window is open: found at a start, the program did not end by itself.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
+constexpr const char* kDecoderKey = "run/decoder";
+constexpr const char* kTemperatureKey = "run/temperature";
+constexpr const char* kTopPKey = "run/top_p";
+constexpr const char* kTopKKey = "run/top_k";
 
 } // namespace
 
@@ -69,13 +74,15 @@ void Studio::start() {
     m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
-    if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
+    const QString last = m_settings.value(kModelKey).toString();
+    const bool usesLast = !m_options.isModelAskedFor && !last.isEmpty() && QFileInfo::exists(last);
+    const QString path = usesLast ? last : m_options.modelPath;
+    if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
     if (!endedBadly()) {
-        loadModel(m_options.modelPath);
+        loadModel(path);
         return;
     }
-    const QString path = m_options.modelPath;
     m_window->messages().show({Notice::Kind::Info,
                                QStringLiteral("ended_badly"),
                                tr("SWIFT Studio was not closed properly the last time."),
@@ -90,22 +97,48 @@ void Studio::loadModel(const QString& path) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
     LoadModel load;
     load.path = path.toStdString();
+    load.backend = m_options.backend.toStdString();
     m_bridge->send(std::move(load));
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
-    m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
-    m_hasToldGain = false;
-    m_window->messages().withdraw(QStringLiteral("no_gain"));
+    if (m_options.replayName.isEmpty())
+        m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
-    // The switch stands on SWIFT at first; later the user's choice stays.
     if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
         return;
+    m_bridge->send(ChangeSampling{keptSampling()});
+    // The switch stands on SWIFT at first; later on what the user chose.
+    const std::string wanted =
+        m_settings.value(kDecoderKey, QStringLiteral("swift")).toString().toStdString();
     for (const DecoderInfo& decoder : loaded.decoders)
-        if (decoder.name == "swift")
+        if (decoder.name == wanted)
             m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
+    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
+        m_session->send(message);
+}
+
+/// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
+SamplingOptions Studio::keptSampling() const {
+    SamplingOptions sampling;
+    sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
+    sampling.topP = m_settings.value(kTopPKey, 0.9).toDouble();
+    sampling.topK = m_settings.value(kTopKKey, 0).toInt();
+    sampling.seed = 1;
+    return sampling.validate() ? sampling : SamplingOptions();
+}
+
+void Studio::keepChoices(const EngineEvent& event) {
+    if (const auto* changed = event.as<SamplingChanged>()) {
+        m_settings.setValue(kTemperatureKey, changed->sampling.temperature);
+        m_settings.setValue(kTopPKey, changed->sampling.topP);
+        m_settings.setValue(kTopKKey, changed->sampling.topK);
+    } else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder) {
+        m_settings.setValue(kDecoderKey, QString::fromStdString(chosen->info.name));
+    }
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
@@ -122,6 +155,13 @@ void Studio::connectNotices() {
     });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
     connect(m_session.get(),
+            &ChatSession::hinted,
+            this,
+            [this](const QString& sentence, const QString& hint) {
+                m_window->messages().show(
+                    {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
+            });
+    connect(m_session.get(),
             &ChatSession::failed,
             this,
             [this](const QString& sentence, const QString& hint) {
@@ -131,12 +171,14 @@ void Studio::connectNotices() {
 }
 
 void Studio::onEvent(const EngineEvent& event) {
+    if (m_options.replayName.isEmpty())
+        keepChoices(event);
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (event.as<PromptFinished>() != nullptr)
-        tellGain();
+        m_noGain->update(gainFinding(m_run));
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
         m_window->messages().show({Notice::Kind::Error,
                                    QStringLiteral("recording"),
@@ -144,27 +186,6 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QString::fromStdString(stopped->error->hint),
                                    QString::fromStdString(stopped->path),
                                    {}});
-}
-
-/// Once for a model: a finding, with the arithmetic one click away in the speed view.
-void Studio::tellGain() {
-    const auto finding = gainFinding(m_run);
-    if (!finding || m_hasToldGain || !isWithoutGain(*finding, false))
-        return;
-    m_hasToldGain = true;
-    Notice notice{Notice::Kind::Finding,
-                  QStringLiteral("no_gain"),
-                  tr("Layer skipping does not pay on this model."),
-                  arithmeticSentence(*finding),
-                  {},
-                  {}};
-    notice.choices.push_back({tr("Why?"), [this] { m_window->showWorkspace(1); }, false});
-    notice.choices.push_back({tr("Use Vanilla"),
-                              [this] {
-                                  m_bridge->send(ChooseDecoder{"vanilla", {}});
-                              },
-                              true});
-    m_window->messages().show(std::move(notice));
 }
 
 /// What nobody else tells: the chat tells of its own prompts, forms of their settings.
@@ -193,7 +214,7 @@ bool Studio::mayClose() {
     m_window->messages().show(
         {Notice::Kind::Warning,
          QStringLiteral("unsaved"),
-         countText(unsaved, tr("%1 message is not saved."), tr("%1 messages are not saved.")),
+         countText(unsaved, tr("1 message is not saved."), tr("%1 messages are not saved.")),
          tr("The file %1 cannot be written now, and quitting would lose them. "
             "The window closes once they are saved, or without them.")
              .arg(m_options.chatsPath),
@@ -224,7 +245,7 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
         {Notice::Kind::Info,
          QStringLiteral("recovered"),
          countText(answers.size(),
-                   tr("%1 answer was cut off when the program ended."),
+                   tr("An answer was cut off when the program ended."),
                    tr("%1 answers were cut off when the program ended.")),
          tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
          {},

@@ -23,6 +23,7 @@ class ChatView;
 class ChatsPanel;
 class CommandSearch;
 class ModelPanel;
+class NoGainNotice;
 
 /// What the window is made from.
 struct StudioOptions {
@@ -31,6 +32,8 @@ struct StudioOptions {
     QString presetsFolder;    ///< shipped
     QString ownPresetsFolder; ///< the user's
     QString modelPath;        ///< opened at the start; empty = none
+    QString backend;          ///< that runs it; empty = the engine's choice
+    QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
     QString replayName;       ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened even after a crash.
     bool isModelAskedFor = false;
@@ -97,8 +100,6 @@ private:
     void showCommandSearch();
     void showShortcuts();
     void showSettings();
-    void tellGain();
-    void askForModel(bool isFolder);
     void askForRecording();
     void toggleRecording();
     void exportChat();
@@ -106,6 +107,8 @@ private:
     void renameChat();
     void showModelPanel();
     bool endedBadly() const;
+    engine::SamplingOptions keptSampling() const;
+    void keepChoices(const engine::EngineEvent& event);
 
     StudioOptions m_options;
     QSettings m_settings;
@@ -122,12 +125,12 @@ private:
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
     ModelPanel* m_modelPanel = nullptr;
+    NoGainNotice* m_noGain = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
     bool m_quitsAnyway = false; ///< the user was told what is not saved
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
-    bool m_hasToldGain = false; // of this model
 };
 
 } // namespace ui

@@ -5,6 +5,7 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/models/model_panel.h"
 
 #include <QApplication>
 #include <QFileDialog>
@@ -118,9 +119,13 @@ void Studio::addModelActions() {
         };
     add("model.choose", tr("&Models..."), keys({"Ctrl+Shift+M"}), [this] { showModelPanel(); });
     add("model.open_file", tr("Open a GGUF &file..."), keys({"Ctrl+O"}), [this] {
-        askForModel(false);
+        showModelPanel();
+        m_modelPanel->askForFile();
     });
-    add("model.open_folder", tr("Open a model f&older..."), {}, [this] { askForModel(true); });
+    add("model.open_folder", tr("Open a model f&older..."), {}, [this] {
+        showModelPanel();
+        m_modelPanel->askForFolder();
+    });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
 }
 
@@ -233,17 +238,6 @@ void Studio::showSettings() {
         {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
-    dialog->open();
-}
-
-void Studio::askForModel(bool isFolder) {
-    auto* dialog = new QFileDialog(m_window.get(),
-                                   isFolder ? tr("Open a model folder") : tr("Open a GGUF file"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (!isFolder)
-        dialog->setNameFilters({tr("GGUF models (*.gguf)"), tr("All files (*)")});
-    connect(dialog, &QFileDialog::fileSelected, this, &Studio::loadModel);
     dialog->open();
 }
 

@@ -17,6 +17,7 @@
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/speed/latency_view.h"
+#include "ui/views/speed/no_gain_notice.h"
 #include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
@@ -54,6 +55,8 @@ void Studio::makeChatWorkspace() {
     m_chatView = new ChatView(context(), *m_session);
     workspace->setCentralWidget(m_chatView);
     workspace->setFocusProxy(m_chatView->input().textField());
+    m_noGain = new NoGainNotice(m_theme);
+    m_chatView->addNotice(m_noGain);
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -91,6 +94,11 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
+    workspace->setArrangement([](Workspace& docks) {
+        QDockWidget* models = docks.dock(QStringLiteral("chat.models"));
+        docks.tabifyDockWidget(docks.dock(QStringLiteral("chat.parameters")), models);
+        models->hide();
+    });
     connect(&m_chatView->conversation(),
             &ConversationView::tokenChosen,
             this,

@@ -86,6 +86,11 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     showChat();
 }
 
+void ChatView::addNotice(QWidget* notice) {
+    auto* rows = static_cast<QVBoxLayout*>(layout());
+    rows->insertWidget(rows->indexOf(m_pages), notice);
+}
+
 QWidget* ChatView::makeTitleRow() {
     auto* row = new QWidget(this);
     auto* layout = new QHBoxLayout(row);

@@ -34,6 +34,9 @@ public:
 
     void setShowsOrigin(bool isShown);
 
+    /// Stands above the conversation, e.g. a finding about the run.
+    void addNotice(QWidget* notice);
+
     /// The newest answer's text, without marks.
     void copyLastAnswer();
     void regenerateLast();

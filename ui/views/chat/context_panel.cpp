@@ -72,7 +72,7 @@ void ContextPanel::ask(const ContextQuestion& question) {
         return fit.isEnough
                    ? tr("%1 \u00B7 %2, %3 tokens")
                          .arg(what,
-                              countText(fit.droppedMessages, tr("%1 message"), tr("%1 messages")),
+                              countText(fit.droppedMessages, tr("1 message"), tr("%1 messages")),
                               number(fit.droppedTokens))
                    : tr("%1 \u00B7 would not be enough").arg(what);
     };

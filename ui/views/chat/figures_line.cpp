@@ -70,7 +70,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
                           share(figures.acceptedTokens, figures.draftSteps));
     } else if (!message.tokens.isEmpty()) {
         parts << countText(message.tokens.size(),
-                           FiguresLine::tr("%1 token, one by one"),
+                           FiguresLine::tr("1 token"),
                            FiguresLine::tr("%1 tokens, one by one"));
     }
     switch (message.state) {
@@ -82,7 +82,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         break;
     case MessageState::Recovered:
         parts << countText(message.tokens.size(),
-                           FiguresLine::tr("recovered, %1 token"),
+                           FiguresLine::tr("recovered, 1 token"),
                            FiguresLine::tr("recovered, %1 tokens"));
         break;
     default:
@@ -116,7 +116,7 @@ QString figuresInWords(const StoredMessage& message) {
     }
     if (figures.promptTokens > 0)
         lines << countText(figures.promptTokens,
-                           FiguresLine::tr("The prompt had %1 token."),
+                           FiguresLine::tr("The prompt had 1 token."),
                            FiguresLine::tr("The prompt had %1 tokens."));
     return lines.join(QLatin1Char('\n'));
 }

@@ -97,8 +97,9 @@ void DraftTreeView::refreshView(Topics) {
     m_sentence->setText(
         comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
                           : countText(static_cast<qint64>(shown.step->draft.size()),
-                                      tr("%1 candidate checked in one pass: %2 accepted, %3 own."),
-                                      tr("%1 candidates checked in one pass: %2 accepted, %3 own."))
+                                      tr("1 candidate checked in one pass"),
+                                      tr("%1 candidates checked in one pass"))
+                                .append(tr(": %1 accepted, %2 own."))
                                 .arg(comb.accepted)
                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
     m_picture->setAccessibleDescription(m_sentence->text());

@@ -26,10 +26,7 @@ ViewInfo stripInfo() {
 MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* parent)
     : View(context, stripInfo(), parent)
     , m_strip(new MatchnessStrip(theme(), this))
-    , m_note(
-          new QLabel(tr("No set has been scored yet. The first γ tokens of an answer appear here "
-                        "with the first search step."),
-                     this)) {
+    , m_note(new QLabel(this)) {
     m_note->setTextFormat(Qt::PlainText);
     m_note->setWordWrap(true);
     m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -80,6 +77,10 @@ void MatchnessStripView::refreshView(Topics) {
     m_strip->setCells(trial == nullptr ? std::vector<StripCell>() : stripCells(*trial));
     m_strip->setVisible(trial != nullptr);
     m_note->setVisible(trial == nullptr);
+    m_note->setText(search.trials().empty()
+                        ? tr("No set has been scored yet. The first γ tokens of an answer appear "
+                             "here with the first search step.")
+                        : tr("This set has not been scored yet."));
     const bool isPast = index && *index >= 0 && *index < static_cast<int>(search.bestSets().size());
     if (isPast)
         setBadge(tr("step %1").arg(search.bestSets()[static_cast<std::size_t>(*index)].place));

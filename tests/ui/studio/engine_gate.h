@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace support {
+
+/// Lets a test hold the engine between two passes, so that "while it runs" needs no luck.
+class EngineGate {
+public:
+    /// The engine waits before its pass of this number (counted from now, 1 = the next).
+    void holdAtPass(int number) {
+        const std::lock_guard lock(m_mutex);
+        m_passesLeft = number;
+        m_isHolding = true;
+    }
+
+    void release() {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_isHolding = false;
+        }
+        m_changed.notify_all();
+    }
+
+    bool isWaiting() {
+        const std::lock_guard lock(m_mutex);
+        return m_isWaiting;
+    }
+
+    /// Engine's thread: before a pass.
+    void pass() {
+        std::unique_lock lock(m_mutex);
+        if (!m_isHolding || --m_passesLeft > 0)
+            return;
+        m_isWaiting = true;
+        m_changed.wait(lock, [this] { return !m_isHolding; });
+        m_isWaiting = false;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    int m_passesLeft = 0;
+    bool m_isHolding = false;
+    bool m_isWaiting = false;
+};
+
+/// Another transformer behind a gate.
+class GatedTransformer final : public engine::Transformer {
+public:
+    GatedTransformer(std::unique_ptr<engine::Transformer> inner, EngineGate& gate)
+        : m_inner(std::move(inner))
+        , m_gate(gate) {}
+
+    const engine::ModelConfig& config() const override { return m_inner->config(); }
+
+    engine::Precision precision() const override { return m_inner->precision(); }
+
+    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
+        return m_inner->makeCache(capacity);
+    }
+
+    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
+                                                  engine::KvCache& cache) override {
+        m_gate.pass();
+        return m_inner->forward(request, cache);
+    }
+
+    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
+
+    int preferredTreeNodes() const override { return m_inner->preferredTreeNodes(); }
+
+private:
+    std::unique_ptr<engine::Transformer> m_inner;
+    EngineGate& m_gate;
+};
+
+} // namespace support

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/studio/studio_stage.h"
+#include "ui/bridge/recording_link.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/parameters_view.h"
+#include "ui/views/draft_tree/draft_tree_view.h"
+#include "ui/views/draft_tree/mask_view.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
+#include "ui/views/layer_map/history_view.h"
+#include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/matchness/matchness_strip.h"
+#include "ui/views/matchness/matchness_view.h"
+#include "ui/views/matchness/strip_view.h"
+#include "ui/views/speed/latency_view.h"
+#include "ui/views/speed/speed_view.h"
+
+#include <QAbstractButton>
+#include <QDockWidget>
+#include <QDoubleSpinBox>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QTableView>
+#include <QTemporaryDir>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// The window on the real engine: what is done in it reaches the engine, and what the engine tells
+/// stands on the screen with the same numbers.
+class StudioEndToEndTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<StudioStage> m_stage;
+
+    Studio& studio() { return m_stage->studio; }
+
+    void trigger(const char* action) {
+        studio().window().actionCatalog().find(QLatin1String(action))->trigger();
+    }
+
+    StoredMessage lastAnswer() { return studio().session().branch().last(); }
+
+    bool isDone() {
+        const Answer* answer = studio().run().answers().latest();
+        return answer != nullptr && !answer->isRunning() && !studio().session().isAnswering();
+    }
+
+    void answer(const QString& words) {
+        const std::size_t before = m_stage->count<PromptFinished>();
+        m_stage->ask(words);
+        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), before + 1, 30000);
+        QTRY_VERIFY(isDone());
+    }
+
+    /// Asks, and holds the engine in the middle of its answer.
+    void beginAnswer(const QString& words, int passes = 120) {
+        m_stage->gate.holdAtPass(passes);
+        m_stage->ask(words);
+        QTRY_VERIFY_WITH_TIMEOUT(m_stage->gate.isWaiting(), 30000);
+    }
+
+    /// Everything of this workspace is drawn as it is now.
+    void show(int workspace) {
+        studio().window().showWorkspace(workspace);
+        QTRY_VERIFY(studio().window().currentWorkspace()->isVisible());
+        studio().bridge().refreshPictures();
+    }
+
+    /// Types a value into the control of a setting.
+    void type(SettingsForm& form, const char* setting, const QString& value) {
+        SettingRow* row = form.row(setting);
+        QVERIFY2(row != nullptr, setting);
+        auto* spin = row->findChild<QDoubleSpinBox*>();
+        auto* line = spin->findChild<QLineEdit*>();
+        line->setFocus();
+        line->selectAll();
+        QTest::keyClicks(line, value);
+        QTest::keyClick(line, Qt::Key_Return);
+    }
+
+    /// The newest step of the events that drafted.
+    StepFinished lastDraft() {
+        const auto steps = m_stage->all<StepFinished>();
+        const auto found = std::find_if(
+            steps.rbegin(), steps.rend(), [](const auto& step) { return !step.draft.empty(); });
+        return found == steps.rend() ? StepFinished() : *found;
+    }
+
+    /// The table of every view that has one, by "workspace/view".
+    static std::map<QString, FigureTable> tables(Studio& studio) {
+        std::map<QString, FigureTable> found;
+        for (int workspace : {0, 1}) {
+            studio.window().showWorkspace(workspace);
+            studio.bridge().refreshPictures();
+            for (View* view : studio.views())
+                if (view->isVisible())
+                    found[QString::number(workspace) + QLatin1Char('/') + view->info().id] =
+                        view->table();
+        }
+        return found;
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
+        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
+        QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void theAnswerOnTheScreenIsTheEnginesAnswer() {
+        answer(QStringLiteral("abc ab"));
+        show(0);
+        std::string text;
+        qsizetype tokens = 0;
+        for (const StepFinished& step : m_stage->all<StepFinished>()) {
+            text += step.text;
+            tokens += static_cast<qsizetype>(step.tokens.size());
+        }
+        for (const TextReleased& released : m_stage->all<TextReleased>())
+            text += released.text;
+        const PromptFinished end = m_stage->all<PromptFinished>().back();
+        QVERIFY(tokens > 100);
+        QCOMPARE(text, end.text);
+        ConversationView& conversation = studio().chatView().conversation();
+        QCOMPARE(conversation.cards().size(), std::size_t{2});
+        QCOMPARE(conversation.cards().front()->body().source(), QStringLiteral("abc ab"));
+        MessageBody& body = conversation.cards().back()->body();
+        QCOMPARE(body.source(), QString::fromStdString(end.text));
+        QCOMPARE(body.isStreaming(), false);
+        QCOMPARE(static_cast<qsizetype>(body.tokens().size()), tokens);
+        QCOMPARE(lastAnswer().state, MessageState::Finished);
+    }
+
+    void theFiguresUnderTheAnswerAreTheEngines() {
+        answer(QStringLiteral("abc ab"));
+        const PromptFinished end = m_stage->all<PromptFinished>().back();
+        const MessageFigures figures = lastAnswer().figures;
+        QVERIFY(end.decoding.accepted > 0);
+        QCOMPARE(figures.acceptedTokens, end.decoding.accepted);
+        QCOMPARE(figures.draftSteps, end.decoding.draftSteps);
+        QCOMPARE(figures.outputTokens, end.generation.outputTokens);
+        QCOMPARE(figures.tokensPerStep, end.decoding.tokensPerRound());
+        QCOMPARE(figures.tokensPerSecond, end.generation.tokensPerSecond());
+        int drafted = 0;
+        for (const TokenTrace& token : lastAnswer().tokens)
+            drafted += token.fact.origin == TokenOrigin::Draft ||
+                       token.fact.origin == TokenOrigin::Sibling;
+        QCOMPARE(drafted, static_cast<int>(end.decoding.accepted));
+    }
+
+    void theSearchOnTheScreenIsTheEnginesSearch() {
+        answer(QStringLiteral("abc ab"));
+        show(1);
+        const auto plans = m_stage->all<PlanChanged>();
+        const auto trials = m_stage->all<TrialFinished>();
+        QVERIFY(!plans.empty());
+        QVERIFY(trials.size() > 3);
+        auto* map = m_stage->view<LayerMapView>();
+        QCOMPARE(map->model().columnCount(), 6);
+        QCOMPARE(map->model().state().skipped, plans.back().plan.skipped);
+        LinePlot& plot = m_stage->view<MatchnessView>()->plot();
+        std::size_t points = 0;
+        for (int series = 0; series + 1 < plot.seriesCount(); ++series)
+            points += plot.pointCount(series);
+        QCOMPARE(points, trials.size());
+        QCOMPARE(plot.pointCount(plot.seriesCount() - 1), trials.size());
+        auto* history = m_stage->view<HistoryView>();
+        QCOMPARE(history->table().rows.size(), plans.size());
+        const auto measured =
+            std::find_if(trials.rbegin(), trials.rend(), [&](const TrialFinished& trial) {
+                return trial.plan == plans.back().plan;
+            });
+        QVERIFY(measured != trials.rend());
+        const auto& cells = m_stage->view<MatchnessStripView>()->strip().cellModel().cells();
+        QCOMPARE(cells.size(), measured->ticks.size());
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            QCOMPARE(cells[i].isMatch, measured->ticks[i] != 0);
+            QCOMPARE(cells[i].token, QString::fromStdString(measured->window[i]));
+        }
+    }
+
+    void theSpeedOnTheScreenIsTheEnginesSpeed() {
+        answer(QStringLiteral("abc ab"));
+        show(1);
+        double tokens = 0.0;
+        double draftMs = 0.0;
+        double verifyMs = 0.0;
+        double ms = 0.0;
+        std::vector<double> plainMs;
+        for (const StepFinished& step : m_stage->all<StepFinished>()) {
+            if (step.isBaseline)
+                plainMs.push_back(step.verifyMs + step.otherMs);
+            if (step.draft.empty())
+                continue;
+            tokens += static_cast<double>(step.tokens.size());
+            draftMs += step.draftMs;
+            verifyMs += step.verifyMs;
+            ms += step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
+        }
+        QVERIFY(plainMs.size() >= 2);
+        const auto kept = static_cast<std::ptrdiff_t>(std::min<std::size_t>(plainMs.size(), 64));
+        const double baselineMs =
+            std::accumulate(plainMs.end() - kept, plainMs.end(), 0.0) / static_cast<double>(kept);
+        auto* speed = m_stage->view<SpeedView>();
+        QCOMPARE(speed->headline(),
+                 QStringLiteral("%1\u00d7").arg(baselineMs * tokens / ms, 0, 'f', 2));
+        QVERIFY(speed->detail().startsWith(QString::number(1e3 * tokens / ms, 'f', 1)));
+        QCOMPARE(studio().run().speed().total(), m_stage->all<Statistics>().back().total);
+        const TimeShares shares = studio().run().speed().sharesOfAll();
+        QCOMPARE(shares.draftMs, draftMs);
+        QCOMPARE(shares.verifyMs, verifyMs);
+        QCOMPARE(m_stage->view<LatencyView>()->table().rows.size(), std::size_t{2});
+    }
+
+    void theDraftOnTheScreenIsTheNewestDraft() {
+        answer(QStringLiteral("abc ab"));
+        show(1);
+        const StepFinished step = lastDraft();
+        QVERIFY(!step.draft.empty());
+        const DraftComb comb = m_stage->view<DraftTreeView>()->picture().comb();
+        QCOMPARE(comb.candidates, step.verifiedRows);
+        QCOMPARE(comb.accepted, static_cast<int>(step.path.size()));
+        studio()
+            .window()
+            .currentWorkspace()
+            ->dock(QStringLiteral("inspect.verification_mask"))
+            ->raise();
+        auto* mask = m_stage->view<MaskView>();
+        QTRY_VERIFY(mask->isVisible());
+        studio().bridge().refreshPictures();
+        QCOMPARE(mask->model().rowCount(), step.verifiedRows);
+        QCOMPARE(mask->model().columnCount(), step.verifiedRows);
+    }
+
+    void aCellIsFlippedAndScoredWhileTheModelAnswers() {
+        beginAnswer(QStringLiteral("abc ab"));
+        show(1);
+        QTRY_VERIFY(studio().run().search().current() != nullptr);
+        const SettingValues before = studio().run().settings();
+        auto* map = m_stage->view<LayerMapView>();
+        const SkipSet wanted = flipped(map->model().state().skipped, Cell{Sublayer::Attention, 4});
+        QTableView& table = map->grid().table();
+        table.setFocus();
+        table.setCurrentIndex(map->model().indexOf({Sublayer::Attention, 4}));
+        QTest::keyClick(&table, Qt::Key_Space);
+        QCOMPARE(map->model().state().skipped, wanted);
+        m_stage->gate.release();
+        const auto isScored = [&] {
+            for (const TrialFinished& trial : m_stage->all<TrialFinished>())
+                if (trial.trialKind == "manual" && trial.plan.skipped == wanted)
+                    return true;
+            return false;
+        };
+        QTRY_VERIFY(isScored());
+        QTRY_VERIFY(isDone());
+        // Its score came within the answer, not behind it.
+        const auto firstOf = [&](auto fits) {
+            return std::find_if(m_stage->events.begin(), m_stage->events.end(), fits);
+        };
+        const auto scored = firstOf([](const EngineEvent& event) {
+            const auto* trial = event.as<TrialFinished>();
+            return trial != nullptr && trial->trialKind == "manual";
+        });
+        const auto ended =
+            firstOf([](const EngineEvent& event) { return event.as<PromptFinished>() != nullptr; });
+        QVERIFY(scored < ended);
+        QCOMPARE(m_stage->all<PlanChanged>().back().reason, std::string("manual"));
+        studio().bridge().refreshPictures();
+        QVERIFY2(map->notice().contains(QStringLiteral("matchness .")) ||
+                     map->notice().contains(QStringLiteral("matchness 1")),
+                 qPrintable(map->notice()));
+        studio().undoStack().undo();
+        QTRY_VERIFY(studio().run().settings() == before);
+    }
+
+    void thePapersSettingsChangeWhileTheModelAnswers() {
+        beginAnswer(QStringLiteral("abc ab"));
+        show(0);
+        SettingsForm& form = m_stage->view<ParametersView>()->form();
+        const std::map<std::string, QString> wanted = {{"r", QStringLiteral("0.3")},
+                                                       {"gamma", QStringLiteral("24")},
+                                                       {"epsilon", QStringLiteral("0.6")},
+                                                       {"beta", QStringLiteral("7")},
+                                                       {"S", QStringLiteral("50")}};
+        for (const auto& [name, value] : wanted)
+            type(form, name.c_str(), value);
+        m_stage->gate.release();
+        const auto isTaken = [&] {
+            return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+                const auto found = studio().run().settings().find(pair.first);
+                return found->second == SettingValue(pair.second.toDouble());
+            });
+        };
+        QTRY_VERIFY(isTaken());
+        QTRY_VERIFY(isDone());
+        QVERIFY(m_stage->count<SettingsChanged>() >= wanted.size());
+        std::size_t within = 0;
+        for (const EngineEvent& event : m_stage->events) {
+            within += event.as<SettingsChanged>() != nullptr ? 1 : 0;
+            if (event.as<PromptFinished>() != nullptr)
+                break;
+        }
+        QCOMPARE(within, m_stage->count<SettingsChanged>());
+    }
+
+    void swiftAndVanillaWriteTheSame() {
+        answer(QStringLiteral("abc ab"));
+        const QString drafted = lastAnswer().text;
+        auto* decoder = studio().chatView().input().findChild<DecoderSwitch*>();
+        QTest::mouseClick(decoder->segment(1), Qt::LeftButton);
+        QTRY_VERIFY(studio().run().decoder()->name == "vanilla");
+        trigger("chat.new");
+        answer(QStringLiteral("abc ab"));
+        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
+        QCOMPARE(lastAnswer().figures.draftSteps, 0);
+        QCOMPARE(lastAnswer().text, drafted);
+        QTest::mouseClick(decoder->segment(0), Qt::LeftButton);
+        QTRY_VERIFY(m_stage->isReady());
+        trigger("chat.new");
+        answer(QStringLiteral("abc ab"));
+        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("swift"));
+        QCOMPARE(lastAnswer().text, drafted);
+    }
+
+    void escStopsWithinOneStep() {
+        beginAnswer(QStringLiteral("abc ab"));
+        const auto isShown = [&] { return lastAnswer().tokens.size() > 20; };
+        QTRY_VERIFY(isShown());
+        studio().bridge().tick();
+        const std::size_t before = m_stage->count<StepFinished>();
+        QTest::keyClick(&studio().window(), Qt::Key_Escape);
+        m_stage->gate.release();
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), std::size_t{1});
+        QCOMPARE(m_stage->all<PromptFinished>().back().reason, FinishReason::Cancelled);
+        QVERIFY(m_stage->count<StepFinished>() <= before + 1);
+        QTRY_VERIFY(isDone());
+        QCOMPARE(lastAnswer().state, MessageState::Stopped);
+        QVERIFY(!lastAnswer().text.isEmpty());
+    }
+
+    void aChatThatIsLeftKeepsWhatHadComeOfItsAnswer() {
+        beginAnswer(QStringLiteral("abc ab"));
+        const auto isShown = [&] { return lastAnswer().tokens.size() > 20; };
+        QTRY_VERIFY(isShown());
+        const ChatId chat = studio().session().chat().record.id;
+        trigger("chat.new");
+        m_stage->gate.release();
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), std::size_t{1});
+        const QString text = QString::fromStdString(m_stage->all<PromptFinished>().back().text);
+        studio().session().openChat(chat);
+        QTRY_COMPARE(studio().session().chat().record.id, chat);
+        QCOMPARE(lastAnswer().state, MessageState::Stopped);
+        QCOMPARE(lastAnswer().text, text);
+        QVERIFY(!studio().session().isAnswering());
+        answer(QStringLiteral("cde"));
+    }
+
+    void anAnswerIsMadeAgainWithAnotherSeed() {
+        SettingsForm& sampling = m_stage->view<ParametersView>()->sampling();
+        type(sampling, "temperature", QStringLiteral("0.9"));
+        QTRY_COMPARE(studio().run().sampling().temperature, 0.9);
+        answer(QStringLiteral("abc ab"));
+        const StoredMessage first = lastAnswer();
+        trigger("run.regenerate");
+        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), std::size_t{2}, 30000);
+        QTRY_VERIFY(isDone());
+        const StoredMessage second = lastAnswer();
+        QVERIFY(second.id != first.id);
+        QCOMPARE(second.parentId, first.parentId);
+        QVERIFY(second.figures.seed != first.figures.seed);
+        QVERIFY(second.text != first.text);
+        QVERIFY(second.figures.acceptedTokens > 0);
+        QCOMPARE(studio().session().chat().childrenOf(first.parentId).size(), qsizetype{2});
+    }
+
+    void aRecordingShowsTheSameNumbers() {
+        const QString path = m_folder->filePath(QStringLiteral("run.swiftrun"));
+        trigger("run.record");
+        auto* dialog = studio().window().findChild<QFileDialog*>();
+        QVERIFY(dialog != nullptr);
+        dialog->selectFile(path);
+        QVERIFY(QMetaObject::invokeMethod(dialog, "accept"));
+        QTRY_VERIFY(!studio().run().recordingPath().empty());
+        answer(QStringLiteral("abc ab"));
+        trigger("run.record");
+        QTRY_COMPARE(m_stage->count<RecordingStopped>(), std::size_t{1});
+        QVERIFY(!m_stage->all<RecordingStopped>().back().error);
+        auto link = RecordingLink::open(path.toStdString(), 0.0);
+        QVERIFY(link.hasValue());
+        QTemporaryDir scratch;
+        StudioOptions options;
+        options.chatsPath = scratch.filePath(QStringLiteral("chats.sqlite"));
+        options.settingsPath = scratch.filePath(QStringLiteral("studio.ini"));
+        options.presetsFolder = QStringLiteral("resources/presets");
+        options.replayName = QStringLiteral("run.swiftrun");
+        Studio replay(std::move(link).value(), options);
+        replay.window().resize(studio().window().size());
+        replay.window().show();
+        replay.start();
+        QTRY_VERIFY(replay.bridge().isOver());
+        QCOMPARE(replay.session().branch().last().text, lastAnswer().text);
+        QCOMPARE(replay.run().speed().total(), studio().run().speed().total());
+        const auto expected = tables(studio());
+        const auto found = tables(replay);
+        QVERIFY(expected.size() >= 9);
+        QCOMPARE(found.size(), expected.size());
+        for (const auto& [name, table] : expected) {
+            QVERIFY2(found.contains(name), qPrintable(name));
+            const FigureTable& replayed = found.at(name);
+            QCOMPARE(replayed.header, table.header);
+            QCOMPARE(replayed.rows.size(), table.rows.size());
+            for (std::size_t row = 0; row < table.rows.size(); ++row)
+                if (replayed.rows[row] != table.rows[row])
+                    QFAIL(qPrintable(
+                        name + QLatin1String(": ") + replayed.rows[row].join(QLatin1Char('|')) +
+                        QLatin1String(" is not ") + table.rows[row].join(QLatin1Char('|'))));
+        }
+    }
+};
+
+QTEST_MAIN(StudioEndToEndTest)
+#include "studio_end_to_end_test.moc"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/studio/studio_stage.h"
+
+#include <QTemporaryDir>
+
+#include <filesystem>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// Models come and go, also in ways nobody wants: what was there before stays, and works.
+class StudioModelsTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<StudioStage> m_stage;
+
+    Studio& studio() { return m_stage->studio; }
+
+    QString other() const { return m_folder->filePath(QStringLiteral("others")); }
+
+    std::string loadedPath() {
+        const ModelLoaded* loaded = studio().run().model();
+        return loaded == nullptr ? std::string() : loaded->path;
+    }
+
+    void answer(const QString& words) {
+        const std::size_t before = m_stage->count<PromptFinished>();
+        m_stage->ask(words);
+        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), before + 1, 30000);
+        QTRY_VERIFY(!studio().session().isAnswering());
+        QVERIFY(!studio().session().branch().last().text.isEmpty());
+    }
+
+    /// The load came to nothing: said so, and all that was there is there.
+    void verifyOldModelWorks(qsizetype messages) {
+        QTRY_VERIFY_WITH_TIMEOUT(m_stage->hasNotice(QStringLiteral("load_model")), 10000);
+        QCOMPARE(loadedPath(), m_stage->modelPath().toStdString());
+        QVERIFY(studio().run().loading() == nullptr);
+        QCOMPARE(studio().session().branch().size(), messages);
+        answer(QStringLiteral("de"));
+        QCOMPARE(studio().session().branch().size(), messages + 2);
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
+        writeLetterModel(other(), 5);
+        m_stage = std::make_unique<StudioStage>(m_folder->path(), 1300);
+        QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void anotherModelTakesThePlaceOfAnUnloadedOne() {
+        answer(QStringLiteral("abc"));
+        studio().window().actionCatalog().find(QStringLiteral("model.unload"))->trigger();
+        QTRY_VERIFY(studio().run().model() == nullptr);
+        QCOMPARE(studio().session().obstacle(QStringLiteral("abc")), SendObstacle::NoModel);
+        studio().loadModel(other());
+        QTRY_COMPARE(loadedPath(), other().toStdString());
+        const QString first = studio().session().branch().last().text;
+        studio().session().newChat();
+        answer(QStringLiteral("abc"));
+        QVERIFY(studio().session().branch().last().text != first);
+    }
+
+    void aModelThatIsNotThereIsToldOf() {
+        answer(QStringLiteral("abc"));
+        studio().loadModel(m_folder->filePath(QStringLiteral("nowhere")));
+        verifyOldModelWorks(2);
+        studio().loadModel(other());
+        QTRY_COMPARE(loadedPath(), other().toStdString());
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("load_model")));
+    }
+
+    void aModelRemovedBeforeItsLoadIsToldOf() {
+        answer(QStringLiteral("abc"));
+        m_stage->onLoad = [](const std::string& path, std::string_view stage) {
+            if (stage.empty())
+                std::filesystem::remove_all(path);
+        };
+        studio().loadModel(other());
+        verifyOldModelWorks(2);
+    }
+
+    void weightsCutOffDuringTheirLoadAreToldOf() {
+        answer(QStringLiteral("abc"));
+        m_stage->onLoad = [](const std::string& path, std::string_view stage) {
+            const std::filesystem::path weights = std::filesystem::path(path) / "model.safetensors";
+            if (!stage.empty() && std::filesystem::exists(weights))
+                std::filesystem::resize_file(weights, 100);
+        };
+        studio().loadModel(other());
+        verifyOldModelWorks(2);
+    }
+};
+
+QTEST_MAIN(StudioModelsTest)
+#include "studio_models_test.moc"
