@@ -29,6 +29,31 @@ QList<QKeySequence> keys(std::initializer_list<const char*> texts) {
     return list;
 }
 
+void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
+    QAction* undo = catalog.add(QStringLiteral("edit.undo"),
+                                Studio::tr("Chat"),
+                                Studio::tr("&Undo"),
+                                keys({"Ctrl+Z"}),
+                                [&stack] { stack.undo(); });
+    QAction* redo = catalog.add(QStringLiteral("edit.redo"),
+                                Studio::tr("Chat"),
+                                Studio::tr("&Redo"),
+                                keys({"Ctrl+Shift+Z"}),
+                                [&stack] { stack.redo(); });
+    for (QAction* action : {undo, redo}) {
+        action->setEnabled(false);
+        edit.addAction(action);
+    }
+    QObject::connect(&stack, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
+    QObject::connect(&stack, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
+    QObject::connect(&stack, &QUndoStack::undoTextChanged, undo, [undo](const QString& text) {
+        undo->setText(text.isEmpty() ? Studio::tr("&Undo") : Studio::tr("&Undo: %1").arg(text));
+    });
+    QObject::connect(&stack, &QUndoStack::redoTextChanged, redo, [redo](const QString& text) {
+        redo->setText(text.isEmpty() ? Studio::tr("&Redo") : Studio::tr("&Redo: %1").arg(text));
+    });
+}
+
 } // namespace
 
 void Studio::addChatActions() {
@@ -54,20 +79,7 @@ void Studio::addChatActions() {
         add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
     file.addSeparator();
     m_chatView->setMenuActions({rename, save});
-    QAction* undo =
-        add(edit, "edit.undo", tr("&Undo"), keys({"Ctrl+Z"}), [this] { m_undoStack.undo(); });
-    QAction* redo =
-        add(edit, "edit.redo", tr("&Redo"), keys({"Ctrl+Shift+Z"}), [this] { m_undoStack.redo(); });
-    undo->setEnabled(false);
-    redo->setEnabled(false);
-    connect(&m_undoStack, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
-    connect(&m_undoStack, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
-    connect(&m_undoStack, &QUndoStack::undoTextChanged, undo, [undo](const QString& text) {
-        undo->setText(text.isEmpty() ? tr("&Undo") : tr("&Undo: %1").arg(text));
-    });
-    connect(&m_undoStack, &QUndoStack::redoTextChanged, redo, [redo](const QString& text) {
-        redo->setText(text.isEmpty() ? tr("&Redo") : tr("&Redo: %1").arg(text));
-    });
+    addUndoActions(catalog, m_undoStack, edit);
     edit.addSeparator();
     add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
         m_chatView->copyLastAnswer();
