@@ -49,6 +49,15 @@ ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& s
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
 }
 
+ChatSession::~ChatSession() {
+    if (!m_answer || m_isReplay)
+        return;
+    if (StoredMessage* answer = find(m_answer->messageId)) {
+        answer->state = MessageState::Stopped;
+        m_store.finishMessage(*answer);
+    }
+}
+
 const StoredMessage* ChatSession::message(MessageId id) const {
     const auto found = std::ranges::find(m_chat.messages, id, &StoredMessage::id);
     return found == m_chat.messages.end() ? nullptr : &*found;

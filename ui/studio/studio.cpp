@@ -45,17 +45,14 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     connect(&m_selection, &Selection::changed, this, [this] {
         m_bridge->markChanged(Topic::Selection);
     });
-    connect(m_window.get(), &MainWindow::closing, this, [this] {
-        m_settings.setValue(kOpenKey, false);
-        m_settings.sync();
-    });
+    connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
     if (!m_options.replayName.isEmpty())
         m_window->statusStrip().setSource(tr("Replay of %1").arg(m_options.replayName));
 }
 
 /// The session before the store, the window before what it shows.
 Studio::~Studio() {
-    m_settings.setValue(kOpenKey, false);
+    markOpen(false);
     m_window.reset();
     m_session.reset();
     m_chats.reset();
@@ -63,24 +60,38 @@ Studio::~Studio() {
 }
 
 void Studio::start() {
-    m_settings.setValue(kOpenKey, true);
-    m_settings.sync();
+    markOpen(true);
     m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
-    if (!m_options.replayName.isEmpty() || m_options.modelPath.isEmpty())
+    const QString path = firstModel();
+    if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
     if (!endedBadly()) {
-        loadModel(m_options.modelPath);
+        loadModel(path);
         return;
     }
-    const QString path = m_options.modelPath;
     m_window->messages().show({Notice::Kind::Info,
                                QStringLiteral("ended_badly"),
                                tr("SWIFT Studio was not closed properly the last time."),
                                tr("Every saved token was kept. The model is not loaded."),
                                {},
                                {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
+}
+
+/// The model that was used last, unless the user named one or it is gone.
+QString Studio::firstModel() const {
+    const QString last = m_settings.value(kModelKey).toString();
+    const bool isThere = !last.isEmpty() && QFileInfo::exists(last);
+    return isThere && !m_options.isModelAskedFor ? last : m_options.modelPath;
+}
+
+/// A replay has nothing to lose, and another window may be open beside it.
+void Studio::markOpen(bool isOpen) {
+    if (!m_options.replayName.isEmpty())
+        return;
+    m_settings.setValue(kOpenKey, isOpen);
+    m_settings.sync();
 }
 
 bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAskedFor; }
@@ -94,7 +105,9 @@ void Studio::loadModel(const QString& path) {
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
-    m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+    const QFileInfo model(QString::fromStdString(loaded.path));
+    if (m_options.replayName.isEmpty())
+        m_settings.setValue(kModelKey, model.absoluteFilePath());
     m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
