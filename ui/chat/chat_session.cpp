@@ -103,6 +103,8 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::NoModel;
     if (m_answer || m_count)
         return SendObstacle::Answering;
+    if (m_question)
+        return SendObstacle::ContextFull;
     return text.trimmed().isEmpty() ? SendObstacle::NoText : SendObstacle::None;
 }
 
@@ -160,12 +162,16 @@ void ChatSession::send(const QString& text) {
 
 void ChatSession::regenerate(MessageId id) {
     const StoredMessage* old = message(id);
-    if (old == nullptr || old->role != MessageRole::Assistant || isAnswering())
+    if (old == nullptr || old->role != MessageRole::Assistant ||
+        obstacle(QStringLiteral("x")) != SendObstacle::None)
         return;
     const MessageId words = old->parentId;
     SamplingOptions sampling = m_run.sampling();
     sampling.seed = QRandomGenerator::global()->generate();
     m_bridge.send(ChangeSampling{sampling});
+    if (sampling.temperature == 0.0)
+        emit hinted(tr("At temperature 0 every seed gives the same answer."),
+                    tr("Raise the temperature in Parameters for another one."));
     m_chat.record.leafId = words;
     m_store.setCurrentLeaf(m_chat.record.id, words);
     emit shown();
@@ -174,8 +180,12 @@ void ChatSession::regenerate(MessageId id) {
 
 void ChatSession::edit(MessageId id, const QString& text) {
     const StoredMessage* old = message(id);
-    if (old == nullptr || old->role != MessageRole::User || obstacle(text) != SendObstacle::None)
+    if (old == nullptr || old->role != MessageRole::User)
         return;
+    if (obstacle(text) != SendObstacle::None) {
+        emit draftReturned(text);
+        return;
+    }
     StoredMessage words;
     words.parentId = old->parentId;
     words.text = text.trimmed();

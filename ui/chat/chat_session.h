@@ -14,7 +14,7 @@
 namespace ui {
 
 /// Why nothing can be sent now.
-enum class SendObstacle { None, NoModel, Loading, Answering, NoText, Replay };
+enum class SendObstacle { None, NoModel, Loading, Answering, ContextFull, NoText, Replay };
 
 /// The chat that is shown: asks the engine, takes its answers, and hands everything to the store as
 /// it comes. Knows no widgets. Thread: UI.
@@ -63,7 +63,8 @@ public:
     /// Another answer beside this one, with a new seed.
     void regenerate(MessageId answer);
 
-    /// Other words in the place of the user's message: a new branch, answered anew.
+    /// Other words in the place of the user's message: a new branch, answered anew. Words that
+    /// cannot be sent now come back by draftReturned().
     void edit(MessageId userMessage, const QString& text);
 
     /// Shows the branch through this message, down to its newest end.
@@ -102,6 +103,9 @@ signals:
 
     /// The engine refused; a sentence for the user and what to do.
     void failed(const QString& sentence, const QString& hint);
+
+    /// Something worth knowing: a sentence, and what follows from it.
+    void hinted(const QString& sentence, const QString& hint);
 
     /// Words that could not be sent and shall not be lost.
     void draftReturned(const QString& text);

@@ -28,6 +28,7 @@ QLabel* plainLabel(QWidget* parent) {
 TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme) {
+    setAccessibleName(tr("Details of a token"));
     setFocusPolicy(Qt::StrongFocus);
     auto* grid = new QGridLayout(this);
     m_text = plainLabel(this);
@@ -73,7 +74,7 @@ void TokenDetails::setToken(const TokenMark& token, const QString& text) {
     m_values[kTarget]->setText(probabilityText(token.targetProbability));
     m_values[kStep]->setText(QString::number(token.step + 1));
     m_values[kTime]->setText(tr("%1 ms").arg(QLocale::c().toString(token.stepMs, 'f', 1)));
-    setAccessibleName(tr("Details of a token"));
+
     setAccessibleDescription(summary());
 }
 
@@ -87,6 +88,15 @@ QString TokenDetails::summary() const {
     for (std::size_t row = 0; row < kRowCount; ++row)
         sentences << tr("%1: %2.").arg(m_names[row]->text(), m_values[row]->text());
     return sentences.join(u' ');
+}
+
+/// Esc is this popup's while it has the focus, whatever the window does with it.
+bool TokenDetails::event(QEvent* event) {
+    if (event->type() != QEvent::ShortcutOverride ||
+        static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+        return QFrame::event(event);
+    event->accept();
+    return true;
 }
 
 void TokenDetails::keyPressEvent(QKeyEvent* event) {

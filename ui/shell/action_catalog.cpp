@@ -12,6 +12,12 @@ namespace {
 
 QString settingsKey(const QString& id) { return QStringLiteral("keys/") + id; }
 
+/// No text is no key, not an empty one.
+QList<QKeySequence> keysOf(const QString& text) {
+    return text.isEmpty() ? QList<QKeySequence>()
+                          : QKeySequence::listFromString(text, QKeySequence::PortableText);
+}
+
 } // namespace
 
 ActionCatalog::ActionCatalog(QWidget& window, QSettings& settings)
@@ -31,9 +37,7 @@ QAction* ActionCatalog::add(const QString& id,
     m_window.addAction(action);
     m_entries.push_back({id, group, keys, action});
     const QVariant kept = m_settings.value(settingsKey(id));
-    action->setShortcuts(
-        kept.isValid() ? QKeySequence::listFromString(kept.toString(), QKeySequence::PortableText)
-                       : keys);
+    action->setShortcuts(kept.isValid() ? keysOf(kept.toString()) : keys);
     return action;
 }
 

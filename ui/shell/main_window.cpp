@@ -103,11 +103,10 @@ Workspace* MainWindow::currentWorkspace() const {
 void MainWindow::showWorkspace(int index) {
     if (index < 0 || index >= m_stack->count())
         return;
-    if (index != m_stack->currentIndex())
-        currentWorkspace()->showFloating(false);
     m_stack->setCurrentIndex(index);
     m_modes->setCurrent(index);
-    currentWorkspace()->showFloating(true);
+    for (Workspace* workspace : m_workspaces)
+        workspace->showFloating(workspace == currentWorkspace());
     currentWorkspace()->setFocus(Qt::OtherFocusReason);
 }
 
@@ -124,7 +123,8 @@ void MainWindow::finish() {
     }
     for (Workspace* workspace : m_workspaces)
         workspace->restoreLayout(m_settings);
-    showWorkspace(m_settings.value(kWorkspaceKey, 0).toInt());
+    const int kept = m_settings.value(kWorkspaceKey, 0).toInt();
+    showWorkspace(kept >= 0 && kept < m_stack->count() ? kept : 0);
 }
 
 void MainWindow::addViewActions() {
@@ -182,9 +182,14 @@ void MainWindow::fillDockMenu(QMenu& docks) {
 
 void MainWindow::setTheme(ThemeChoice choice) {
     m_theme.setChoice(choice);
-    for (const NamedTheme& known : kThemes)
-        if (known.choice == choice)
-            m_settings.setValue(kThemeKey, QLatin1String(known.name));
+    for (const NamedTheme& known : kThemes) {
+        if (known.choice != choice)
+            continue;
+        const QLatin1String name(known.name);
+        m_settings.setValue(kThemeKey, name);
+        if (QAction* action = m_actions.find(QStringLiteral("theme.") + name))
+            action->setChecked(true);
+    }
 }
 
 void MainWindow::setTextPercent(int percent) {
@@ -200,6 +205,10 @@ void MainWindow::keepLayout() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (m_mayClose && !m_mayClose()) {
+        event->ignore();
+        return;
+    }
     keepLayout();
     emit closing();
     QMainWindow::closeEvent(event);

@@ -9,6 +9,7 @@
 
 #include <QMainWindow>
 
+#include <functional>
 #include <vector>
 
 class QSettings;
@@ -51,6 +52,9 @@ public:
     /// Keeps geometry and layouts; also done when the window closes.
     void keepLayout();
 
+    /// Asked before the window closes; false keeps it open. The guard tells the user why.
+    void setCloseGuard(std::function<bool()> mayClose) { m_mayClose = std::move(mayClose); }
+
     void setTheme(ThemeChoice choice);
     void setTextPercent(int percent);
 
@@ -74,6 +78,7 @@ private:
     MessageBar* m_messages;
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
+    std::function<bool()> m_mayClose;
 };
 
 } // namespace ui

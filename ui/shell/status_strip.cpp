@@ -71,6 +71,7 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
     , m_remark(addPart(tr("Newest remark"))) {
+    m_device->setTextFormat(Qt::PlainText); // names a file
     m_remark->setTextFormat(Qt::PlainText);
     m_remark->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -99,7 +100,9 @@ void StatusStrip::setSource(const QString& source) {
     refresh({});
 }
 
-void StatusStrip::refresh(Topics) {
+void StatusStrip::refresh(Topics changed) {
+    if (changed & (Topic::Model | Topic::Loading))
+        m_memoryClock.invalidate();
     const ModelLoaded* model = m_store.model();
     const ModelLoadProgress* loading = m_store.loading();
     if (loading != nullptr)

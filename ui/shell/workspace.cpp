@@ -28,6 +28,15 @@ bool isOnAScreen(const QRect& place) {
     });
 }
 
+QString layoutKey(const Workspace& workspace) {
+    return QStringLiteral("layout/") + workspace.objectName();
+}
+
+/// Of the floating docks that are hidden only because their workspace is.
+QString floatingKey(const Workspace& workspace) {
+    return layoutKey(workspace) + QStringLiteral("_floating");
+}
+
 } // namespace
 
 Workspace::Workspace(const QString& id, const Theme& theme, QWidget* parent)
@@ -79,6 +88,10 @@ void Workspace::placeDock(QDockWidget* dock) {
 }
 
 void Workspace::resetLayout() {
+    m_hiddenFloating.clear();
+    // One that is removed while it floats keeps floating.
+    for (QDockWidget* dock : m_docks)
+        dock->setFloating(false);
     for (QDockWidget* dock : m_docks)
         removeDockWidget(dock);
     for (QDockWidget* dock : m_docks)
@@ -116,20 +129,28 @@ void Workspace::sizeDocks() {
 }
 
 bool Workspace::restoreLayout(const QSettings& settings) {
-    const QByteArray kept = settings.value(QStringLiteral("layout/") + objectName()).toByteArray();
+    const QByteArray kept = settings.value(layoutKey(*this)).toByteArray();
     if (kept.isEmpty())
         return false;
     if (!restoreState(kept, kLayoutVersion)) {
         resetLayout();
         return false;
     }
+    const QStringList hidden = settings.value(floatingKey(*this)).toStringList();
+    for (QDockWidget* dock : m_docks)
+        if (dock->isFloating() && hidden.contains(dock->objectName()))
+            dock->show();
     clampToScreens();
     m_hasDefaultSizes = true;
     return true;
 }
 
 void Workspace::saveLayout(QSettings& settings) const {
-    settings.setValue(QStringLiteral("layout/") + objectName(), saveState(kLayoutVersion));
+    settings.setValue(layoutKey(*this), saveState(kLayoutVersion));
+    QStringList hidden;
+    for (const QDockWidget* dock : m_hiddenFloating)
+        hidden << dock->objectName();
+    settings.setValue(floatingKey(*this), hidden);
 }
 
 void Workspace::clampToScreens() {
@@ -153,7 +174,7 @@ void Workspace::showFloating(bool isShown) {
         return;
     }
     for (QDockWidget* dock : m_docks) {
-        if (!dock->isFloating() || !dock->isVisible())
+        if (!dock->isFloating() || dock->isHidden())
             continue;
         m_hiddenFloating.push_back(dock);
         dock->hide();
@@ -178,6 +199,9 @@ void Workspace::focusNextDock(int direction) {
     const std::ptrdiff_t place =
         now == stops.end() ? (direction > 0 ? -1 : 0) : now - stops.begin();
     QWidget* next = stops[static_cast<std::size_t>((place + direction + count) % count)];
+    // It may stand behind another one.
+    if (auto* dock = qobject_cast<QDockWidget*>(next->parentWidget()))
+        dock->raise();
     if (next->focusPolicy() == Qt::NoFocus) {
         const auto children = next->findChildren<QWidget*>();
         const auto taker = std::ranges::find_if(children, [](const QWidget* child) {

@@ -19,6 +19,10 @@ namespace {
 /// Set while the window is open: found at a start, the program did not end by itself.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
+constexpr const char* kDecoderKey = "run/decoder";
+constexpr const char* kTemperatureKey = "run/temperature";
+constexpr const char* kTopPKey = "run/top_p";
+constexpr const char* kTopKKey = "run/top_k";
 
 } // namespace
 
@@ -41,7 +45,9 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     addModelActions();
     m_window->finish();
     addHelpActions();
+    keepActionsTrue();
     connectNotices();
+    m_window->setCloseGuard([this] { return mayClose(); });
     connect(&m_selection, &Selection::changed, this, [this] {
         m_bridge->markChanged(Topic::Selection);
     });
@@ -112,14 +118,37 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(
         QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
-    // The switch stands on SWIFT at first; later the user's choice stays.
     if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
         return;
+    m_bridge->send(ChangeSampling{keptSampling()});
+    // The switch stands on SWIFT at first; later on what the user chose.
+    const std::string wanted =
+        m_settings.value(kDecoderKey, QStringLiteral("swift")).toString().toStdString();
     for (const DecoderInfo& decoder : loaded.decoders)
-        if (decoder.name == "swift")
+        if (decoder.name == wanted)
             m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
     if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
         m_session->send(message);
+}
+
+/// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
+SamplingOptions Studio::keptSampling() const {
+    SamplingOptions sampling;
+    sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
+    sampling.topP = m_settings.value(kTopPKey, 0.9).toDouble();
+    sampling.topK = m_settings.value(kTopKKey, 0).toInt();
+    sampling.seed = 1;
+    return sampling.validate() ? sampling : SamplingOptions();
+}
+
+void Studio::keepChoices(const EngineEvent& event) {
+    if (const auto* changed = event.as<SamplingChanged>()) {
+        m_settings.setValue(kTemperatureKey, changed->sampling.temperature);
+        m_settings.setValue(kTopPKey, changed->sampling.topP);
+        m_settings.setValue(kTopKKey, changed->sampling.topK);
+    } else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder) {
+        m_settings.setValue(kDecoderKey, QString::fromStdString(chosen->info.name));
+    }
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
@@ -130,7 +159,18 @@ void Studio::connectNotices() {
     connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {
         m_window->messages().withdraw(QStringLiteral("store"));
     });
+    connect(m_chats.get(), &ChatStore::unsavedCountChanged, this, [this](qint64 count) {
+        if (count == 0)
+            m_window->messages().withdraw(QStringLiteral("unsaved"));
+    });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
+    connect(m_session.get(),
+            &ChatSession::hinted,
+            this,
+            [this](const QString& sentence, const QString& hint) {
+                m_window->messages().show(
+                    {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
+            });
     connect(m_session.get(),
             &ChatSession::failed,
             this,
@@ -141,6 +181,8 @@ void Studio::connectNotices() {
 }
 
 void Studio::onEvent(const EngineEvent& event) {
+    if (m_options.replayName.isEmpty())
+        keepChoices(event);
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
@@ -172,6 +214,28 @@ void Studio::onFailed(const EngineFailed& failure) {
         notice.choices.push_back(
             {tr("Choose another model..."), [this] { showModelPanel(); }, true});
     m_window->messages().show(std::move(notice));
+}
+
+/// What quitting would lose is told first; a dialog would stand in the way of an answer.
+bool Studio::mayClose() {
+    const qint64 unsaved = m_chats->unsavedCount();
+    if (unsaved == 0 || m_quitsAnyway)
+        return true;
+    m_window->messages().show(
+        {Notice::Kind::Warning,
+         QStringLiteral("unsaved"),
+         countText(unsaved, tr("1 message is not saved."), tr("%1 messages are not saved.")),
+         tr("The file %1 cannot be written now, and quitting would lose them. "
+            "The window closes once they are saved, or without them.")
+             .arg(m_options.chatsPath),
+         {},
+         {{tr("Quit anyway"),
+           [this] {
+               m_quitsAnyway = true;
+               m_window->close();
+           },
+           true}}});
+    return false;
 }
 
 void Studio::onFault(const StoreFault& fault) {

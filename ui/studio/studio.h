@@ -11,6 +11,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/models/recent_models.h"
 
+#include <QPointer>
 #include <QSettings>
 #include <QUndoStack>
 
@@ -20,6 +21,7 @@ namespace ui {
 
 class ChatView;
 class ChatsPanel;
+class CommandSearch;
 class ModelPanel;
 class NoGainNotice;
 
@@ -92,11 +94,13 @@ private:
     void onFailed(const engine::EngineFailed& failure);
     void onFault(const StoreFault& fault);
     void onRecovered(const QList<RecoveredAnswer>& answers);
+    bool mayClose();
+    void keepActionsTrue();
+    void updateActions();
     void stopOrClose();
     void showCommandSearch();
     void showShortcuts();
     void showSettings();
-    void askForModel(bool isFolder);
     void askForRecording();
     void toggleRecording();
     void exportChat();
@@ -106,6 +110,8 @@ private:
     bool endedBadly() const;
     QString firstModel() const;
     void markOpen(bool isOpen);
+    engine::SamplingOptions keptSampling() const;
+    void keepChoices(const engine::EngineEvent& event);
 
     StudioOptions m_options;
     QSettings m_settings;
@@ -124,6 +130,8 @@ private:
     ModelPanel* m_modelPanel = nullptr;
     NoGainNotice* m_noGain = nullptr;
     QAction* m_recordAction = nullptr;
+    QPointer<CommandSearch> m_search;
+    bool m_quitsAnyway = false; ///< the user was told what is not saved
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
 };

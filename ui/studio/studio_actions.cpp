@@ -5,11 +5,14 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/models/model_panel.h"
 
 #include <QApplication>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QMenu>
+
+#include <algorithm>
 
 // What can be done by menu and key.
 
@@ -51,12 +54,20 @@ void Studio::addChatActions() {
         add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
     file.addSeparator();
     m_chatView->setMenuActions({rename, save});
-    QAction* undo = m_undoStack.createUndoAction(this);
-    QAction* redo = m_undoStack.createRedoAction(this);
-    undo->setShortcuts(keys({"Ctrl+Z"}));
-    redo->setShortcuts(keys({"Ctrl+Shift+Z"}));
-    edit.addAction(undo);
-    edit.addAction(redo);
+    QAction* undo =
+        add(edit, "edit.undo", tr("&Undo"), keys({"Ctrl+Z"}), [this] { m_undoStack.undo(); });
+    QAction* redo =
+        add(edit, "edit.redo", tr("&Redo"), keys({"Ctrl+Shift+Z"}), [this] { m_undoStack.redo(); });
+    undo->setEnabled(false);
+    redo->setEnabled(false);
+    connect(&m_undoStack, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
+    connect(&m_undoStack, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
+    connect(&m_undoStack, &QUndoStack::undoTextChanged, undo, [undo](const QString& text) {
+        undo->setText(text.isEmpty() ? tr("&Undo") : tr("&Undo: %1").arg(text));
+    });
+    connect(&m_undoStack, &QUndoStack::redoTextChanged, redo, [redo](const QString& text) {
+        redo->setText(text.isEmpty() ? tr("&Redo") : tr("&Redo: %1").arg(text));
+    });
     edit.addSeparator();
     add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
         m_chatView->copyLastAnswer();
@@ -108,9 +119,13 @@ void Studio::addModelActions() {
         };
     add("model.choose", tr("&Models..."), keys({"Ctrl+Shift+M"}), [this] { showModelPanel(); });
     add("model.open_file", tr("Open a GGUF &file..."), keys({"Ctrl+O"}), [this] {
-        askForModel(false);
+        showModelPanel();
+        m_modelPanel->askForFile();
     });
-    add("model.open_folder", tr("Open a model f&older..."), {}, [this] { askForModel(true); });
+    add("model.open_folder", tr("Open a model f&older..."), {}, [this] {
+        showModelPanel();
+        m_modelPanel->askForFolder();
+    });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
 }
 
@@ -138,9 +153,47 @@ void Studio::addHelpActions() {
     file.addAction(quit);
 }
 
+void Studio::keepActionsTrue() {
+    for (const auto& changed : {&ChatSession::shown, &ChatSession::stateChanged})
+        connect(m_session.get(), changed, this, &Studio::updateActions);
+    connect(m_session.get(), &ChatSession::messageAdded, this, &Studio::updateActions);
+    connect(m_bridge.get(), &EngineBridge::eventCame, this, [this](const EngineEvent& event) {
+        if (event.as<StepFinished>() == nullptr)
+            updateActions();
+    });
+    updateActions();
+}
+
+/// An action that would do nothing is off; its key then reaches what has the focus.
+void Studio::updateActions() {
+    const bool isReplay = !m_options.replayName.isEmpty();
+    const SendObstacle obstacle = m_session->obstacle(QStringLiteral("x"));
+    const bool hasChat = m_session->chat().record.id != 0;
+    const bool hasAnswer =
+        std::ranges::any_of(m_session->chat().messages, [](const StoredMessage& message) {
+            return message.role == MessageRole::Assistant;
+        });
+    const auto enable = [this](const char* id, bool isEnabled) {
+        m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
+    };
+    enable("run.stop",
+           obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
+               m_session->contextQuestion() != nullptr);
+    enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
+    enable("run.record", !isReplay);
+    enable("chat.copy_last", hasAnswer);
+    enable("chat.rename", hasChat);
+    enable("chat.export", hasChat);
+    for (const char* id : {"model.choose", "model.open_file", "model.open_folder"})
+        enable(id, !isReplay);
+    enable("model.unload", !isReplay && m_run.model() != nullptr);
+    m_recordAction->setText(m_run.recordingPath().empty() ? tr("&Record to a file...")
+                                                          : tr("S&top recording"));
+}
+
 /// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.
 void Studio::stopOrClose() {
-    if (m_session->isAnswering())
+    if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
         m_session->stop();
     else if (m_run.loading() != nullptr)
         m_bridge->send(StopLoading{});
@@ -161,7 +214,10 @@ void Studio::showCommandSearch() {
                 commands.push_back({QString(entry.action->text()).remove(QLatin1Char('&')),
                                     entry.action->shortcut().toString(QKeySequence::NativeText),
                                     [action = entry.action] { action->trigger(); }});
+        if (m_search != nullptr)
+            return;
         auto* search = new CommandSearch(m_theme, std::move(commands), m_window.get());
+        m_search = search;
         search->setAttribute(Qt::WA_DeleteOnClose);
         search->move(m_window->mapToGlobal(
             QPoint((m_window->width() - search->width()) / 2, m_theme.scaled(60))));
@@ -182,17 +238,6 @@ void Studio::showSettings() {
         {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
-    dialog->open();
-}
-
-void Studio::askForModel(bool isFolder) {
-    auto* dialog = new QFileDialog(m_window.get(),
-                                   isFolder ? tr("Open a model folder") : tr("Open a GGUF file"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (!isFolder)
-        dialog->setNameFilters({tr("GGUF models (*.gguf)"), tr("All files (*)")});
-    connect(dialog, &QFileDialog::fileSelected, this, &Studio::loadModel);
     dialog->open();
 }
 

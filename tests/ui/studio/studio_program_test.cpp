@@ -130,9 +130,18 @@ private slots:
             picture(letters() << QStringLiteral("--size") << QStringLiteral("1200x800")
                               << QStringLiteral("--workspace") << QStringLiteral("inspect"));
         QVERIFY2(shown.exitCode == 0, shown.errors.constData());
-        const ProgramRun spoken =
-            runProgram(program("swift-run"),
-                       QStringList{"generate", "--chat", "--max-tokens", "1024"} + letters());
+        const ProgramRun spoken = runProgram(program("swift-run"),
+                                             QStringList{"generate",
+                                                         "--chat",
+                                                         "--max-tokens",
+                                                         "1024",
+                                                         "--temperature",
+                                                         "0.7",
+                                                         "--top-p",
+                                                         "0.9",
+                                                         "--seed",
+                                                         "1"} +
+                                                 letters());
         QVERIFY2(spoken.exitCode == 0, spoken.errors.constData());
         QVERIFY(spoken.output.size() > 100);
         QCOMPARE(shown.output, spoken.output);

@@ -5,6 +5,9 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include <array>
+#include <cstdlib>
+
 using namespace ui;
 
 /// Contrast as the project's interface paper demands it: text 4.5, marks and outlines 3.
@@ -50,6 +53,20 @@ private slots:
         QVERIFY(contrast(c.mlp, c.panel) >= 3.0);
         QVERIFY(contrast(c.accent, c.panel) >= 4.5);
         QVERIFY(contrast(c.focus, c.panel) >= 3.0);
+    }
+
+    void partsOfABarAreToldApartInGreyscale_data() { textIsLegibleOnEveryGround_data(); }
+
+    void partsOfABarAreToldApartInGreyscale() {
+        QFETCH(bool, isDark);
+        const Colours c = isDark ? darkColours() : lightColours();
+        // As they stand beside each other, and the ground behind them.
+        const std::array parts = {c.draftTime, c.verifyTime, c.searchTime, c.otherTime, c.panel};
+        for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+            QVERIFY2(std::abs(qGray(parts[i].rgb()) - qGray(parts[i + 1].rgb())) >= 20,
+                     qPrintable(parts[i].name()));
+        QVERIFY(std::abs(qGray(c.attention.rgb()) - qGray(c.kept.rgb())) >= 40);
+        QVERIFY(std::abs(qGray(c.mlp.rgb()) - qGray(c.kept.rgb())) >= 40);
     }
 
     void choosingAThemeChangesProgramAndTellsOnce() {

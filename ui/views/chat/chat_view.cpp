@@ -133,7 +133,10 @@ void ChatView::connectSession() {
         if (const StoredMessage* done = m_session.message(id))
             m_conversation->finish(*done);
     });
-    connect(&m_session, &ChatSession::draftReturned, m_input, &InputBar::setText);
+    connect(&m_session, &ChatSession::draftReturned, this, [this](const QString& text) {
+        const QString typed = m_input->text();
+        m_input->setText(typed.isEmpty() ? text : typed + u'\n' + text);
+    });
     connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
         m_countedTokens = tokens;
         showGauge();
@@ -178,6 +181,9 @@ void ChatView::refreshView(Topics changed) {
 void ChatView::showChat() {
     m_countedTokens = 0;
     m_conversation->showChat(m_session.chat());
+    for (const StoredMessage& message : m_session.branch())
+        if (message.role == MessageRole::User)
+            m_input->setLastMessage(message.text);
     m_pages->setCurrentIndex(m_session.branch().isEmpty() ? 0 : 1);
     showTitle();
     showState();
@@ -199,6 +205,8 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
         return tr("The model is being loaded.");
     case SendObstacle::Answering:
         return tr("Wait for the answer, or stop it (Esc).");
+    case SendObstacle::ContextFull:
+        return tr("Choose first how to go on: the context is full.");
     case SendObstacle::NoText:
         return tr("Write something first.");
     case SendObstacle::Replay:

@@ -12,6 +12,10 @@
 #include <QRadioButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace ui {
 
 namespace {
@@ -32,6 +36,9 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     , m_cancel(new QPushButton(tr("Write something shorter"), this))
     , m_note(new QLabel(tr("Asked once per chat. Nothing is cut silently."), this)) {
     setAccessibleName(tr("The context is full"));
+    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
+    m_dropOldest->setText(tr("Drop the oldest messages"));
+    m_cutMiddle->setText(tr("Cut the middle, keep the start"));
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(
         theme.scaled(12), theme.scaled(10), theme.scaled(12), theme.scaled(10));
@@ -69,7 +76,6 @@ void ContextPanel::ask(const ContextQuestion& question) {
                               number(fit.droppedTokens))
                    : tr("%1 \u00B7 would not be enough").arg(what);
     };
-    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
     m_cutMiddle->setText(words(tr("Cut the middle, keep the start"), question.cutMiddle));
     // A summary is made of what fits; a message too long by itself fits nowhere.
@@ -77,11 +83,21 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
     m_dropOldest->setEnabled(canDrop);
     m_cutMiddle->setEnabled(question.cutMiddle.isEnough);
-    m_newChat->setChecked(m_newChat->isEnabled());
-    if (!m_newChat->isEnabled())
-        m_dropOldest->setChecked(m_dropOldest->isEnabled());
+    chooseFirst(std::exchange(m_askedFor, question.userMessage) == question.userMessage);
     setBusy(false);
     m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
+}
+
+/// The same question may be asked again and again: the user's choice stays while it is possible.
+void ContextPanel::chooseFirst(bool isSameQuestion) {
+    const std::array choices = {m_newChat, m_dropOldest, m_cutMiddle};
+    const auto isPossible = [](const QRadioButton* choice) { return choice->isEnabled(); };
+    const auto chosen = std::ranges::find_if(choices, &QRadioButton::isChecked);
+    if (isSameQuestion && chosen != choices.end() && isPossible(*chosen))
+        return;
+    const auto first = std::ranges::find_if(choices, isPossible);
+    if (first != choices.end())
+        (*first)->setChecked(true);
 }
 
 void ContextPanel::setBusy(bool isBusy) {

@@ -31,6 +31,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void chooseFirst(bool isSameQuestion);
     void restyle();
 
     const Theme& m_theme;
@@ -42,6 +43,7 @@ private:
     QPushButton* m_continue;
     QPushButton* m_cancel;
     QLabel* m_note;
+    qint64 m_askedFor = 0; ///< ContextQuestion::userMessage
 };
 
 } // namespace ui

@@ -57,28 +57,54 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     m_details->hide();
     m_toEnd->setProperty("form", "small");
     m_toEnd->hide();
-    connect(m_earlier, &QPushButton::clicked, this, [this] {
-        showMessages(m_chat, m_shownCount + kMessagesShown);
-    });
+    connect(m_earlier, &QPushButton::clicked, this, &ConversationView::showEarlier);
     connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::scrollToEnd);
     connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::hideDetails);
-    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, [this] {
-        if (m_isAtEnd)
-            scrollToEnd();
-        m_toEnd->setVisible(!m_isAtEnd);
-    });
-    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) {
-        m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
-        m_toEnd->setVisible(!m_isAtEnd);
-        if (!m_details->isPinned())
-            hideDetails();
-    });
+    connect(
+        verticalScrollBar(), &QScrollBar::rangeChanged, this, &ConversationView::onRangeChanged);
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &ConversationView::onScrolled);
     connect(&theme, &Theme::changed, this, &ConversationView::restyle);
     restyle();
 }
 
+/// A button that is hidden with the focus would hand it to some card, and the view would scroll
+/// there.
+void ConversationView::showButton(QPushButton& button, bool isShown) {
+    if (!isShown && button.hasFocus())
+        setFocus();
+    button.setVisible(isShown);
+}
+
+void ConversationView::onRangeChanged() {
+    if (m_isAtEnd)
+        scrollToEnd();
+    else if (const std::optional<int> kept = m_keptFromEnd) {
+        verticalScrollBar()->setValue(verticalScrollBar()->maximum() - *kept);
+        m_keptFromEnd = kept; // scrolling forgets it
+    }
+    showButton(*m_toEnd, !m_isAtEnd);
+}
+
+void ConversationView::onScrolled(int value) {
+    m_keptFromEnd.reset();
+    m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
+    showButton(*m_toEnd, !m_isAtEnd);
+    if (m_details->isPinned())
+        placeDetails();
+    else
+        hideDetails();
+}
+
+/// They come above what is read, and that stays where it is.
+void ConversationView::showEarlier() {
+    const int fromEnd = verticalScrollBar()->maximum() - verticalScrollBar()->value();
+    showMessages(m_chat, m_shownCount + kMessagesShown);
+    m_keptFromEnd = fromEnd;
+}
+
 void ConversationView::showChat(const Chat& chat) {
     m_isAtEnd = true;
+    m_keptFromEnd.reset();
     showMessages(chat, kMessagesShown);
     scrollToEnd();
 }
@@ -94,7 +120,7 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
     m_grown.clear();
     const QList<StoredMessage> branch = chat.currentBranch();
     const qsizetype first = std::max<qsizetype>(0, branch.size() - count);
-    m_earlier->setVisible(first > 0);
+    showButton(*m_earlier, first > 0);
     for (qsizetype i = first; i < branch.size(); ++i)
         makeCard(chat, branch[i]);
 }
@@ -130,13 +156,25 @@ void ConversationView::add(const Chat& chat, const StoredMessage& message) {
 void ConversationView::flush(const Chat& chat) {
     for (const MessageId id : std::exchange(m_grown, {})) {
         const auto grown = std::ranges::find(chat.messages, id, &StoredMessage::id);
-        if (MessageCard* shown = card(id); shown != nullptr && grown != chat.messages.end())
+        if (grown == chat.messages.end())
+            continue;
+        m_keptFromEnd.reset();
+        note(*grown);
+        if (MessageCard* shown = card(id))
             shown->grow(*grown);
     }
 }
 
+/// For when the cards are made again.
+void ConversationView::note(const StoredMessage& message) {
+    const auto known = std::ranges::find(m_chat.messages, message.id, &StoredMessage::id);
+    if (known != m_chat.messages.end())
+        *known = message;
+}
+
 void ConversationView::finish(const StoredMessage& message) {
     m_grown.erase(message.id);
+    note(message);
     if (MessageCard* shown = card(message.id))
         shown->finish(message);
 }
@@ -165,33 +203,49 @@ void ConversationView::scrollToEnd() {
     verticalScrollBar()->setValue(verticalScrollBar()->maximum());
 }
 
-/// Below the token where there is room, else above it.
 void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) {
     if (token < 0 || token >= card->message().tokens.size()) {
-        hideDetails();
+        if (card == m_detailsCard)
+            hideDetails();
         return;
     }
+    m_detailsToken = token;
+    if (MessageCard* other = std::exchange(m_detailsCard, card); other != nullptr && other != card)
+        other->body().setPinnedToken(-1);
     const QList<TokenTrace> one = {card->message().tokens[token]};
     m_details->setToken(tokenMarks(one).front(), card->tokenText(token));
     m_details->setPinned(isPinned);
     m_details->adjustSize();
-    const QRect place = card->body().tokenRect(token);
-    QPoint at = card->body().mapTo(this, place.bottomLeft()) + QPoint(0, m_theme.scaled(6));
-    if (at.y() + m_details->height() > height())
-        at.setY(card->body().mapTo(this, place.topLeft()).y() - m_details->height() -
-                m_theme.scaled(6));
-    at.setX(std::clamp(at.x(), 0, std::max(0, width() - m_details->width())));
-    m_details->move(at);
+    placeDetails();
     m_details->show();
     m_details->raise();
     emit tokenChosen(card->message().id, token);
 }
 
+/// Below the token where there is room, else above it.
+void ConversationView::placeDetails() {
+    if (m_detailsCard == nullptr)
+        return;
+    const MessageBody& body = m_detailsCard->body();
+    const QRect place = body.tokenRect(m_detailsToken);
+    QPoint at = body.mapTo(this, place.bottomLeft()) + QPoint(0, m_theme.scaled(6));
+    if (at.y() + m_details->height() > height())
+        at.setY(body.mapTo(this, place.topLeft()).y() - m_details->height() - m_theme.scaled(6));
+    at.setX(std::clamp(at.x(), 0, std::max(0, width() - m_details->width())));
+    m_details->move(at);
+}
+
 void ConversationView::hideDetails() {
     if (m_details->isHidden())
         return;
+    const bool hadFocus = m_details->hasFocus();
     m_details->setPinned(false);
     m_details->hide();
+    if (MessageCard* card = std::exchange(m_detailsCard, nullptr)) {
+        card->body().setPinnedToken(-1);
+        if (hadFocus)
+            card->body().setFocus();
+    }
     emit tokenChosen(0, -1);
 }
 

@@ -5,8 +5,10 @@
 #include "ui/theme/theme.h"
 #include "ui/views/chat/message_card.h"
 
+#include <QPointer>
 #include <QScrollArea>
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -66,8 +68,14 @@ protected:
 
 private:
     void showMessages(const Chat& chat, qsizetype count);
+    void showEarlier();
+    void showButton(QPushButton& button, bool isShown);
+    void onRangeChanged();
+    void onScrolled(int value);
+    void note(const StoredMessage& message);
     MessageCard* makeCard(const Chat& chat, const StoredMessage& message);
     void showDetails(MessageCard* card, int token, bool isPinned);
+    void placeDetails();
     void hideDetails();
     void restyle();
 
@@ -84,6 +92,9 @@ private:
     bool m_showsOrigin = true;
     bool m_isBusy = false;
     bool m_isAtEnd = true;
+    std::optional<int> m_keptFromEnd; ///< pixels from the end that stay in view above new messages
+    QPointer<MessageCard> m_detailsCard;
+    int m_detailsToken = -1;
 };
 
 } // namespace ui

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -10,6 +11,7 @@
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTextBlock>
 #include <QTextDocument>
 #include <QVBoxLayout>
 
@@ -150,6 +152,12 @@ void InputBar::send() {
         emit sendAsked(text());
 }
 
+/// Lines wrap differently at another width.
+void InputBar::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    fitHeight();
+}
+
 bool InputBar::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)
         update();
@@ -168,11 +176,17 @@ bool InputBar::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
+/// As high as its lines as they wrap now; the document itself counts only those it has painted.
 void InputBar::fitHeight() {
     const QFontMetrics metrics(m_text->font());
-    const int lines =
-        std::clamp(static_cast<int>(m_text->document()->size().height()), 1, kMostLines);
-    m_text->setFixedHeight(lines * metrics.lineSpacing() + m_theme.scaled(10));
+    int lines = 0;
+    for (QTextBlock block = m_text->document()->begin(); block.isValid() && lines < kMostLines;
+         block = block.next()) {
+        m_text->document()->documentLayout()->blockBoundingRect(block);
+        lines += std::max(block.layout()->lineCount(), 1);
+    }
+    m_text->setFixedHeight(std::clamp(lines, 1, kMostLines) * metrics.lineSpacing() +
+                           m_theme.scaled(10));
 }
 
 void InputBar::restyle() {

@@ -62,9 +62,10 @@ MessageCard::MessageCard(const Theme& theme,
         actions->addStretch(1);
     makeActions(*actions);
     rows->addWidget(m_actionRow);
-    m_body->setMessage(message.text, tokenMarks(message.tokens));
-    if (message.state != MessageState::Streaming)
-        m_body->finish();
+    if (message.state == MessageState::Streaming)
+        m_body->append(message.text, tokenMarks(message.tokens));
+    else
+        m_body->setMessage(message.text, tokenMarks(message.tokens));
     connect(&theme, &Theme::changed, this, &MessageCard::restyle);
     restyle();
     showState();
@@ -73,6 +74,7 @@ MessageCard::MessageCard(const Theme& theme,
 void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     row.setSpacing(m_theme.scaled(8));
     m_name->setTextFormat(Qt::PlainText);
+    m_chip->setTextFormat(Qt::PlainText);
     m_name->setText(isUser() ? tr("You") : m_message.figures.modelName);
     row.addWidget(m_name);
     row.addWidget(m_chip);
@@ -85,7 +87,8 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
         QToolButton* button = addAction(row, icon, name);
         button->setEnabled(target != 0);
         connect(button, &QToolButton::clicked, this, [this, target] { emit branchShown(target); });
-        m_changing.push_back(button);
+        if (target != 0)
+            m_changing.push_back(button);
     };
     addStep(IconName::ChevronLeft, tr("Show the version before"), place.previous);
     auto* count = new QLabel(tr("%1 of %2").arg(place.index + 1).arg(place.count), this);
@@ -202,9 +205,17 @@ void MessageCard::endEdit(bool isKept) {
 }
 
 bool MessageCard::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != m_editor || event->type() != QEvent::KeyPress)
+    const bool isKey =
+        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+    if (watched != m_editor || !isKey)
         return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
+    if (event->type() == QEvent::ShortcutOverride) {
+        // Esc ends the editing here; elsewhere it stops the answer.
+        if (key->key() == Qt::Key_Escape)
+            event->accept();
+        return key->key() == Qt::Key_Escape;
+    }
     const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
     if (isEnter && !(key->modifiers() & Qt::ShiftModifier)) {
         endEdit(true);

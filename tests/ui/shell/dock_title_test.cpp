@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/figure_view.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/shell/dock_title.h"
+
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+class DockTitleTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<FigureView> m_view;
+    std::unique_ptr<DockTitle> m_title;
+
+    QLabel* labelWith(const QString& text) const {
+        for (QLabel* label : m_title->findChildren<QLabel*>())
+            if (label->text() == text || label->toolTip() == text)
+                return label;
+        return nullptr;
+    }
+
+    QToolButton* buttonNamed(const QString& name) const {
+        for (QToolButton* button : m_title->findChildren<QToolButton*>())
+            if (button->accessibleName() == name)
+                return button;
+        return nullptr;
+    }
+
+private slots:
+
+    void init() {
+        m_title.reset();
+        m_view.reset();
+        m_stage = std::make_unique<ViewStage>();
+        m_view = std::make_unique<FigureView>(m_stage->context());
+        m_title = std::make_unique<DockTitle>(m_stage->theme, m_view->info().title, m_view.get());
+        m_title->resize(600, 28);
+        m_title->show();
+    }
+
+    void cleanup() {
+        m_title.reset();
+        m_view.reset();
+    }
+
+    void badgeAndSubtitleFollowTheView() {
+        QVERIFY(labelWith(QStringLiteral("live")) == nullptr);
+        m_view->setBadge(QStringLiteral("live"));
+        m_view->setSubtitle(QStringLiteral("two of three"));
+        QVERIFY(labelWith(QStringLiteral("live"))->isVisible());
+        QVERIFY(labelWith(QStringLiteral("two of three"))->isVisible());
+        QLabel* badge = labelWith(QStringLiteral("live"));
+        m_view->setBadge({});
+        QVERIFY(!badge->isVisible());
+    }
+
+    void freezeStopsTheViewAndGoesBothWays() {
+        QToolButton* freeze = buttonNamed(QStringLiteral("Freeze Figure"));
+        QTest::mouseClick(freeze, Qt::LeftButton);
+        QVERIFY(m_view->isFrozen());
+        m_view->show();
+        QVERIFY(!m_view->isShowing());
+        m_view->setFrozen(false);
+        QVERIFY(!freeze->isChecked());
+    }
+
+    void moreAsksForTheMenuBelowItself() {
+        QSignalSpy asked(m_title.get(), &DockTitle::menuAsked);
+        QToolButton* more = buttonNamed(QStringLiteral("More for Figure"));
+        QTest::keyClick(more, Qt::Key_Space);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(asked[0][0].toPoint(), more->mapToGlobal(QPoint(0, more->height())));
+        QVERIFY(more->focusPolicy() & Qt::TabFocus);
+    }
+
+    void wordsThatDoNotFitAreCutAndStayReadableAsATip() {
+        const QString words = QStringLiteral("how fast each answer was, against the full model");
+        m_view->setSubtitle(words);
+        m_title->resize(900, 28);
+        QVERIFY(labelWith(words)->toolTip().isEmpty());
+        m_title->resize(260, 28);
+        QLabel* cut = labelWith(words);
+        QCOMPARE(cut->toolTip(), words);
+        QVERIFY(cut->text() != words);
+        QVERIFY(cut->fontMetrics().horizontalAdvance(cut->text()) <= cut->width());
+    }
+
+    void theLegendGivesWayBeforeTheName() {
+        auto* legend = m_title->findChild<QLabel*>(QStringLiteral("legend"));
+        m_title->resize(600, 28);
+        QVERIFY(legend->isVisible());
+        m_title->resize(150, 28);
+        QVERIFY(!legend->isVisible());
+        QLabel* name = labelWith(QStringLiteral("Figure"));
+        QVERIFY(name->width() >= name->sizeHint().width());
+    }
+
+    void aTitleWithoutAViewHasANameOnly() {
+        DockTitle bare(m_stage->theme, QStringLiteral("Chats"), nullptr);
+        bare.resize(200, 28);
+        bare.show();
+        QVERIFY(bare.findChildren<QToolButton*>().isEmpty());
+    }
+};
+
+QTEST_MAIN(DockTitleTest)
+#include "dock_title_test.moc"

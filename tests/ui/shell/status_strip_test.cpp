@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/figures_run.h"
+#include "ui/shell/status_strip.h"
+
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QTextDocument>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// Costs more than a tick may.
+class SlowPicture : public Picture {
+public:
+    explicit SlowPicture(EngineBridge& bridge)
+        : m_bridge(bridge) {
+        bridge.add(*this, Topic::Remarks);
+        connection = QObject::connect(&bridge, &EngineBridge::tickFinished, [&bridge] {
+            bridge.markChanged(Topic::Remarks);
+        });
+    }
+
+    ~SlowPicture() override {
+        QObject::disconnect(connection);
+        m_bridge.remove(*this);
+    }
+
+    bool isShowing() const override { return true; }
+
+    void refresh(Topics) override {
+        QElapsedTimer clock;
+        clock.start();
+        while (clock.nsecsElapsed() < 20'000'000) {
+        }
+    }
+
+    QMetaObject::Connection connection;
+
+private:
+    EngineBridge& m_bridge;
+};
+
+} // namespace
+
+class StatusStripTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<StatusStrip> m_strip;
+
+    QLabel* part(const char* name) const {
+        for (QLabel* label : m_strip->findChildren<QLabel*>())
+            if (label->accessibleName() == QLatin1String(name))
+                return label;
+        return nullptr;
+    }
+
+    /// As it is read, without marks.
+    QString text(const char* name) const {
+        QTextDocument words;
+        words.setHtml(part(name)->text());
+        return words.toPlainText();
+    }
+
+private slots:
+
+    void init() {
+        m_strip.reset();
+        m_stage = std::make_unique<ViewStage>();
+        m_strip = std::make_unique<StatusStrip>(m_stage->theme, m_stage->store, m_stage->bridge);
+        m_strip->resize(1200, 24);
+        m_strip->show();
+    }
+
+    void cleanup() { m_strip.reset(); }
+
+    void withoutAModelItSaysSo() {
+        QCOMPARE(text("Model"), QStringLiteral("No model"));
+        for (const char* name : {"Device", "Phase", "Tokens per second", "Speedup", "View rate"})
+            QVERIFY2(!part(name)->isVisible(), name);
+    }
+
+    void theModelThatIsOpenedAndThenItsFacts() {
+        m_stage->say(ModelLoadProgress{"/models/tiny & small.gguf", "weights", 0.5});
+        m_stage->settle();
+        QCOMPARE(text("Model"), QStringLiteral("Opening tiny & small.gguf"));
+        ModelLoaded loaded = loadedModel();
+        loaded.model.name = "Tiny <b>";
+        m_stage->say(loaded);
+        m_stage->settle();
+        QCOMPARE(text("Model"), QStringLiteral("Tiny <b>"));
+        QCOMPARE(text("Device"), QStringLiteral("plain, float64"));
+        QCOMPARE(text("Phase"), QStringLiteral("ready"));
+    }
+
+    void thePhaseIsShownWhileAnAnswerRuns() {
+        m_stage->say(loadedModel());
+        m_stage->say(promptStarted(1));
+        for (const auto& [phase, word] : {std::pair{DecoderPhase::Accumulate, "accumulate"},
+                                          std::pair{DecoderPhase::Optimise, "optimise"},
+                                          std::pair{DecoderPhase::Accelerate, "accelerate"},
+                                          std::pair{DecoderPhase::Plain, "plain"}}) {
+            m_stage->say(PhaseChanged{phase});
+            m_stage->settle();
+            QVERIFY2(text("Phase").endsWith(QLatin1String(word)), word);
+        }
+        m_stage->say(promptFinished(1));
+        m_stage->settle();
+        QCOMPARE(text("Phase"), QStringLiteral("ready"));
+    }
+
+    void ratesEqualTheEvents() {
+        m_stage->say(loadedModel());
+        m_stage->say(promptStarted(1));
+        sayBaseline(*m_stage);
+        sayAnswer(*m_stage);
+        StepFinished last = draftStep(1, 99, {"a"}, 1, "b");
+        last.tokensPerSecond = 62.24;
+        last.total = m_stage->store.speed().total();
+        m_stage->say(last);
+        m_stage->settle();
+        QCOMPARE(text("Tokens per second"), QStringLiteral("62.2 tok/s"));
+        const double speedup = *m_stage->store.speed().wholeSpeedup();
+        QCOMPARE(text("Speedup"),
+                 QStringLiteral("%1\u00D7 vs vanilla").arg(QString::number(speedup, 'f', 2)));
+    }
+
+    void memoryIsOfThisProcess() {
+        const auto memory = memoryInUse();
+        QVERIFY(memory.has_value());
+        QVERIFY(memory->processBytes > 1e6);
+        QVERIFY(memory->processBytes < memory->machineBytes);
+        QVERIFY(text("Memory").contains(QStringLiteral("GiB")));
+    }
+
+    void aReplayIsNamedInThePlaceOfTheDevice() {
+        m_stage->say(loadedModel());
+        m_strip->setSource(QStringLiteral("Replay of <b>a</b>.swiftrun"));
+        m_stage->settle();
+        QVERIFY(part("Device")->isVisible());
+        QCOMPARE(part("Device")->text(), QStringLiteral("Replay of <b>a</b>.swiftrun"));
+        QCOMPARE(part("Device")->textFormat(), Qt::PlainText);
+    }
+
+    void aSlowedRateIsTold() {
+        SlowPicture slow(m_stage->bridge);
+        m_stage->bridge.start();
+        QTRY_VERIFY_WITH_TIMEOUT(m_stage->bridge.pictureInterval() == 100, 5000);
+        QVERIFY(part("View rate")->isVisible());
+        QCOMPARE(text("View rate"), QStringLiteral("Views slowed to 10 a second"));
+    }
+};
+
+QTEST_MAIN(StatusStripTest)
+#include "status_strip_test.moc"

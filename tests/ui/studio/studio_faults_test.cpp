@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/stored_messages.h"
+#include "tests/ui/support/studio_stage.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QDockWidget>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// What the window says when something goes wrong, and what it never loses.
+class StudioFaultsTest : public QObject {
+    Q_OBJECT
+
+    static void choose(const Notice* notice, int choice) {
+        notice->choices.at(static_cast<std::size_t>(choice)).act();
+    }
+
+    static void writeFile(const QString& path, const QByteArray& bytes) {
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(bytes);
+    }
+
+    /// Chats cannot be written: a file stands where their folder should be.
+    static void blockChats(StudioStage& stage) {
+        const QString inTheWay = stage.folder.filePath(QStringLiteral("file"));
+        writeFile(inTheWay, "in the way");
+        stage.options.chatsPath = inTheWay + QStringLiteral("/chats.sqlite");
+    }
+
+private slots:
+
+    void aModelThatCannotBeLoadedIsToldWithAWayOn() {
+        StudioStage stage(QStringLiteral("/models/tiny.gguf"));
+        stage.open();
+        QCOMPARE(stage.engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
+        stage.say(failedTask("load_model",
+                             {ErrorCode::NotFound, "The file is gone.", "Choose another one."}));
+        stage.settle();
+        const Notice* notice = stage.notice("load_model");
+        QVERIFY(notice != nullptr);
+        QVERIFY(notice->kind == Notice::Kind::Error);
+        QCOMPARE(notice->headline, QStringLiteral("The file is gone."));
+        QCOMPARE(notice->sentence, QStringLiteral("Choose another one."));
+        QVERIFY(!notice->details.isEmpty());
+        choose(notice, 0);
+        QVERIFY(stage.studio->window().findChild<ModelPanel*>()->isVisible());
+    }
+
+    void whatTheUserCancelledIsNoFault() {
+        StudioStage stage;
+        stage.open();
+        stage.say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
+        stage.settle();
+        QVERIFY(stage.notice("load_model") == nullptr);
+    }
+
+    void aRecordingThatEndsByAFaultIsTold() {
+        StudioStage stage;
+        stage.open();
+        stage.say(RecordingStarted{"/tmp/a.swiftrun"});
+        stage.say(RecordingStopped{"/tmp/a.swiftrun", std::nullopt});
+        stage.settle();
+        QVERIFY(stage.notice("recording") == nullptr);
+        stage.say(RecordingStopped{"/tmp/a.swiftrun",
+                                   Error{ErrorCode::Io, "The disk is full.", "Free some space."}});
+        stage.settle();
+        QCOMPARE(stage.notice("recording")->headline, QStringLiteral("The disk is full."));
+        QCOMPARE(stage.notice("recording")->details, QStringLiteral("/tmp/a.swiftrun"));
+    }
+
+    void aDamagedDatabaseIsSetAsideAndSaidSo() {
+        StudioStage stage;
+        writeFile(stage.options.chatsPath, QByteArray(8192, 'x'));
+        stage.open();
+        const auto damaged = [&]() -> const Notice* {
+            for (const Notice* shown : stage.studio->window().messages().notices())
+                if (shown->details.contains(QStringLiteral("damaged")))
+                    return shown;
+            return nullptr;
+        };
+        QTRY_VERIFY(damaged() != nullptr);
+        QVERIFY(damaged()->kind == Notice::Kind::Warning);
+        QVERIFY(!damaged()->sentence.isEmpty());
+        QVERIFY(!QDir(stage.folder.path())
+                     .entryList({QStringLiteral("chats.sqlite.damaged*")})
+                     .isEmpty());
+    }
+
+    void afterABadEndTheModelWaitsForTheUser() {
+        StudioStage stage(QStringLiteral("/models/tiny.gguf"));
+        QSettings(stage.options.settingsPath, QSettings::IniFormat)
+            .setValue(QStringLiteral("session/open"), true);
+        stage.open();
+        QVERIFY(stage.engine->lastSent<LoadModel>() == nullptr);
+        const Notice* notice = stage.notice("ended_badly");
+        QVERIFY(notice != nullptr);
+        choose(notice, 0);
+        QCOMPARE(stage.engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
+        stage.loadModel();
+        QVERIFY(stage.notice("ended_badly") == nullptr);
+    }
+
+    void aModelThatWasAskedForIsLoadedAfterABadEndToo() {
+        StudioStage stage(QStringLiteral("/models/tiny.gguf"));
+        stage.options.isModelAskedFor = true;
+        QSettings(stage.options.settingsPath, QSettings::IniFormat)
+            .setValue(QStringLiteral("session/open"), true);
+        stage.open();
+        QVERIFY(stage.engine->lastSent<LoadModel>() != nullptr);
+        QVERIFY(stage.notice("ended_badly") == nullptr);
+    }
+
+    void aGoodEndLeavesNoMark() {
+        StudioStage stage(QStringLiteral("/models/tiny.gguf"));
+        stage.open();
+        QVERIFY(stage.studio->window().close());
+        stage.studio.reset();
+        stage.open();
+        QVERIFY(stage.notice("ended_badly") == nullptr);
+        QVERIFY(stage.engine->lastSent<LoadModel>() != nullptr);
+    }
+
+    void anAnswerThatWasCutOffIsRecoveredAndShown() {
+        StudioStage stage;
+        {
+            ChatStore store(StoreOptions{.path = stage.options.chatsPath});
+            store.open();
+            ChatRecord chat;
+            chat.title = QStringLiteral("<b>cut</b>");
+            chat.id = store.createChat(chat);
+            StoredMessage answer = answerOf({TokenOrigin::Vanilla, TokenOrigin::Draft});
+            answer.state = MessageState::Streaming;
+            answer.chatId = chat.id;
+            answer.id = store.appendMessage(answer);
+            store.updateMessage(answer);
+        }
+        stage.open();
+        QTRY_VERIFY(stage.notice("recovered") != nullptr);
+        const Notice* notice = stage.notice("recovered");
+        QCOMPARE(notice->headline, QStringLiteral("An answer was cut off when the program ended."));
+        QVERIFY(notice->sentence.contains(QStringLiteral("<b>cut</b>")));
+        choose(notice, 0);
+        QTRY_COMPARE(stage.studio->session().chat().record.title, QStringLiteral("<b>cut</b>"));
+        QCOMPARE(stage.studio->session().branch().last().text, QStringLiteral("a b "));
+    }
+
+    void chatsThatCannotBeSavedAreKeptAndSaid() {
+        StudioStage stage;
+        blockChats(stage);
+        stage.open();
+        QTRY_VERIFY(stage.notice("store") != nullptr);
+        QVERIFY(stage.notice("store")->kind == Notice::Kind::Error);
+        stage.loadModel();
+        stage.beginAnswer();
+        stage.finishAnswer();
+        QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
+        QFile::remove(stage.folder.filePath(QStringLiteral("file")));
+        QTRY_VERIFY_WITH_TIMEOUT(stage.notice("store") == nullptr, 8000);
+        QCOMPARE(stage.studio->chats().unsavedCount(), 0);
+    }
+
+    void quittingWithUnsavedChatsAsksFirst() {
+        StudioStage stage;
+        blockChats(stage);
+        stage.open();
+        stage.loadModel();
+        stage.beginAnswer();
+        stage.finishAnswer();
+        QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
+        MainWindow& window = stage.studio->window();
+        QVERIFY(!window.close());
+        QVERIFY(window.isVisible());
+        const Notice* notice = stage.notice("unsaved");
+        QVERIFY(notice != nullptr);
+        QCOMPARE(notice->headline, QStringLiteral("2 messages are not saved."));
+        QCOMPARE(notice->choices.at(0).label, QStringLiteral("Quit anyway"));
+        stage.action("app.quit")->trigger();
+        QVERIFY(window.isVisible());
+        choose(stage.notice("unsaved"), 0);
+        QVERIFY(!window.isVisible());
+    }
+
+    void onceSavedTheWindowClosesWithoutAQuestion() {
+        StudioStage stage;
+        blockChats(stage);
+        stage.open();
+        stage.loadModel();
+        stage.beginAnswer();
+        stage.finishAnswer();
+        QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
+        QVERIFY(!stage.studio->window().close());
+        QFile::remove(stage.folder.filePath(QStringLiteral("file")));
+        QTRY_VERIFY_WITH_TIMEOUT(stage.notice("unsaved") == nullptr, 8000);
+        QVERIFY(stage.studio->window().close());
+    }
+};
+
+QTEST_MAIN(StudioFaultsTest)
+#include "studio_faults_test.moc"

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/studio_stage.h"
+
+#include <QAbstractButton>
+#include <QDockWidget>
+#include <QMenu>
+#include <QMenuBar>
+
+#include <set>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+QString describe(const QWidget& widget) {
+    return QStringLiteral("%1 \"%2\" %3")
+        .arg(QString::fromLatin1(widget.metaObject()->className()),
+             widget.accessibleName(),
+             widget.objectName());
+}
+
+bool takesTab(const QWidget& widget) {
+    return widget.isVisible() && widget.isEnabled() && (widget.focusPolicy() & Qt::TabFocus) != 0 &&
+           widget.focusProxy() == nullptr;
+}
+
+} // namespace
+
+/// The window without a mouse, and without eyes.
+class StudioKeyboardTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->open();
+        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        m_stage->loadModel();
+        m_stage->saySearch();
+        m_stage->beginAnswer();
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void everythingInBothWorkspacesHasAName() {
+        for (int workspace : {0, 1}) {
+            window().showWorkspace(workspace);
+            m_stage->settle();
+            QCOMPARE(namelessWidgets(window()).join(QLatin1Char('\n')), QString());
+        }
+    }
+
+    void theTabKeyMeetsEverything_data() {
+        QTest::addColumn<int>("workspace");
+        QTest::newRow("chat") << 0;
+        QTest::newRow("inspect") << 1;
+    }
+
+    void theTabKeyMeetsEverything() {
+        QFETCH(int, workspace);
+        window().showWorkspace(workspace);
+        m_stage->finishAnswer();
+        std::set<const QWidget*> met;
+        QTest::keyClick(&window(), Qt::Key_F6);
+        for (int i = 0; i < 600; ++i) {
+            const QWidget* focused = QApplication::focusWidget();
+            if (focused == nullptr)
+                break;
+            met.insert(focused);
+            QTest::keyClick(const_cast<QWidget*>(focused), Qt::Key_Tab);
+        }
+        QStringList missed;
+        for (const QWidget* widget : window().findChildren<QWidget*>()) {
+            // A group is one stop: its arrow keys choose.
+            const auto* button = qobject_cast<const QAbstractButton*>(widget);
+            const bool isInGroup = button != nullptr && button->autoExclusive();
+            if (takesTab(*widget) && !isInGroup && !met.contains(widget))
+                missed << describe(*widget);
+        }
+        QCOMPARE(missed.join(QLatin1Char('\n')), QString());
+    }
+
+    void f6MeetsEveryDock_data() { theTabKeyMeetsEverything_data(); }
+
+    void f6MeetsEveryDock() {
+        QFETCH(int, workspace);
+        window().showWorkspace(workspace);
+        m_stage->settle();
+        Workspace* shown = window().currentWorkspace();
+        std::set<const QDockWidget*> met;
+        for (std::size_t i = 0; i < 2 * shown->docks().size() + 2; ++i) {
+            QTest::keyClick(&window(), Qt::Key_F6);
+            for (const QDockWidget* dock : shown->docks())
+                if (dock->isAncestorOf(QApplication::focusWidget()))
+                    met.insert(dock);
+        }
+        QStringList missed;
+        for (const QDockWidget* dock : shown->docks())
+            if (dock->isVisible() && !met.contains(dock))
+                missed << dock->objectName();
+        QCOMPARE(missed.join(QLatin1Char('\n')), QString());
+    }
+
+    void escapeStopsTheAnswerFromEveryControl_data() { theTabKeyMeetsEverything_data(); }
+
+    void escapeStopsTheAnswerFromEveryControl() {
+        QFETCH(int, workspace);
+        window().showWorkspace(workspace);
+        m_stage->settle();
+        QStringList deaf;
+        const auto widgets = window().findChildren<QWidget*>();
+        int tried = 0;
+        for (QWidget* widget : widgets) {
+            if (!takesTab(*widget))
+                continue;
+            ++tried;
+            widget->setFocus();
+            m_stage->engine->sent.clear();
+            QTest::keyClick(widget, Qt::Key_Escape);
+            if (m_stage->engine->lastSent<StopGeneration>() == nullptr)
+                deaf << describe(*widget);
+        }
+        QVERIFY(tried > 5);
+        QCOMPARE(deaf.join(QLatin1Char('\n')), QString());
+    }
+
+    void escapeStopsTheAnswerFromAFloatingDock() {
+        QDockWidget* dock = window().currentWorkspace()->docks().front();
+        dock->setFloating(true);
+        dock->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(dock));
+        m_stage->engine->sent.clear();
+        QTest::keyClick(dock, Qt::Key_Escape);
+        QVERIFY(m_stage->engine->lastSent<StopGeneration>() != nullptr);
+    }
+
+    void everyActionIsInAMenu() {
+        std::set<const QAction*> inMenus;
+        for (const QMenu* menu : window().menuBar()->findChildren<QMenu*>())
+            for (const QAction* action : menu->actions())
+                inMenus.insert(action);
+        for (const ActionCatalog::Entry& entry : window().actionCatalog().entries())
+            QVERIFY2(inMenus.contains(entry.action), qPrintable(entry.id));
+    }
+
+    void noTwoActionsHaveTheSameKeys() {
+        for (const ActionCatalog::Entry& entry : window().actionCatalog().entries())
+            QVERIFY2(window().actionCatalog().conflicts(entry.id).isEmpty(), qPrintable(entry.id));
+    }
+};
+
+QTEST_MAIN(StudioKeyboardTest)
+#include "studio_keyboard_test.moc"

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/stored_messages.h"
+#include "tests/ui/support/studio_stage.h"
+#include "ui/shell/command_search.h"
+#include "ui/shell/shortcut_list.h"
+#include "ui/shell/view_menu.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chats/chats_panel.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QClipboard>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QLineEdit>
+#include <QListView>
+#include <QUndoCommand>
+#include <QXmlStreamReader>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// The whole window: what can be done in it.
+class StudioTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    void trigger(const char* id) {
+        QAction* action = m_stage->action(id);
+        QVERIFY2(action->isEnabled(), id);
+        action->trigger();
+    }
+
+    /// Closes the dialog of this kind; whether there was one.
+    template <typename Dialog> bool closeDialog() {
+        auto* dialog = window().findChild<Dialog*>();
+        if (dialog == nullptr)
+            return false;
+        dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog->close();
+        delete dialog;
+        return true;
+    }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->open();
+        QVERIFY(QTest::qWaitForWindowActive(&window()));
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void whatCannotBeDoneIsOff() {
+        for (const char* id : {"run.stop",
+                               "run.regenerate",
+                               "chat.copy_last",
+                               "chat.rename",
+                               "chat.export",
+                               "model.unload"})
+            QVERIFY2(!m_stage->action(id)->isEnabled(), id);
+        m_stage->loadModel();
+        QVERIFY(m_stage->action("model.unload")->isEnabled());
+        m_stage->beginAnswer();
+        QVERIFY(m_stage->action("run.stop")->isEnabled());
+        QVERIFY(!m_stage->action("run.regenerate")->isEnabled());
+        QVERIFY(m_stage->action("chat.rename")->isEnabled());
+        QVERIFY(m_stage->action("chat.export")->isEnabled());
+        m_stage->finishAnswer();
+        QVERIFY(!m_stage->action("run.stop")->isEnabled());
+        QVERIFY(m_stage->action("run.regenerate")->isEnabled());
+        QVERIFY(m_stage->action("chat.copy_last")->isEnabled());
+        m_stage->say(ModelUnloaded{});
+        m_stage->settle();
+        QVERIFY(!m_stage->action("run.regenerate")->isEnabled());
+        QVERIFY(!m_stage->action("model.unload")->isEnabled());
+        trigger("chat.new");
+        QVERIFY(!m_stage->action("chat.copy_last")->isEnabled());
+        QVERIFY(!m_stage->action("chat.export")->isEnabled());
+    }
+
+    void loadingCanBeStopped() {
+        m_stage->say(ModelLoadProgress{"/models/a.gguf", "weights", 0.5});
+        m_stage->settle();
+        trigger("run.stop");
+        QVERIFY(m_stage->engine->lastSent<StopLoading>() != nullptr);
+    }
+
+    void actionsOfTheChatDoWhatTheySay() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        trigger("chat.copy_last");
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("one two three four"));
+        ChatView& chat = m_stage->studio->chatView();
+        const bool before = chat.showsOrigin();
+        trigger("chat.origin");
+        QCOMPARE(chat.showsOrigin(), !before);
+        QTest::keyClick(&window(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(chat.showsOrigin(), before);
+        trigger("chat.rename");
+        auto* dialog = window().findChild<QInputDialog*>();
+        emit dialog->textValueSelected(QStringLiteral("  named  "));
+        QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
+        QVERIFY(closeDialog<QInputDialog>());
+        m_stage->engine->sent.clear();
+        trigger("run.regenerate");
+        QVERIFY(m_stage->engine->lastSent<CountTokens>() != nullptr);
+        trigger("chat.new");
+        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
+        QVERIFY(chat.input().textField()->hasFocus());
+    }
+
+    void aChatIsExportedAndSaidSo() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        trigger("chat.export");
+        auto* dialog = window().findChild<QFileDialog*>();
+        const QString path = m_stage->folder.filePath(QStringLiteral("out.json"));
+        emit dialog->fileSelected(path);
+        QTRY_VERIFY(m_stage->notice("export") != nullptr);
+        QCOMPARE(m_stage->notice("export")->sentence, path);
+        emit dialog->fileSelected(m_stage->folder.filePath(QStringLiteral("none/out.md")));
+        QTRY_VERIFY(m_stage->notice("export")->kind == Notice::Kind::Error);
+        QVERIFY(closeDialog<QFileDialog>());
+    }
+
+    void dialogsOpenWithoutStoppingTheWindow() {
+        m_stage->loadModel();
+        trigger("model.open_file");
+        QVERIFY(closeDialog<QFileDialog>());
+        trigger("model.open_folder");
+        QVERIFY(closeDialog<QFileDialog>());
+        trigger("run.replay");
+        QVERIFY(closeDialog<QFileDialog>());
+        trigger("run.record");
+        auto* record = window().findChild<QFileDialog*>();
+        emit record->fileSelected(QStringLiteral("/tmp/r.swiftrun"));
+        QCOMPARE(m_stage->engine->lastSent<StartRecording>()->path, std::string("/tmp/r.swiftrun"));
+        QVERIFY(closeDialog<QFileDialog>());
+        trigger("app.shortcuts");
+        QVERIFY(closeDialog<ShortcutList>());
+        trigger("app.about");
+        QVERIFY(m_stage->notice("about") != nullptr);
+        trigger("model.choose");
+        QVERIFY(window().findChild<ModelPanel*>()->isVisible());
+        trigger("model.unload");
+        QVERIFY(m_stage->engine->lastSent<UnloadModel>() != nullptr);
+    }
+
+    void theRecordActionSaysWhetherItRecords() {
+        m_stage->say(RecordingStarted{"/tmp/r.swiftrun"});
+        m_stage->settle();
+        QVERIFY(m_stage->action("run.record")->text().contains(QStringLiteral("top")));
+        trigger("run.record");
+        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
+        m_stage->say(RecordingStopped{"/tmp/r.swiftrun", std::nullopt});
+        m_stage->settle();
+        QVERIFY(m_stage->action("run.record")->text().startsWith(QStringLiteral("&Record")));
+    }
+
+    void theCommandSearchOpensOnceAndRunsCommands() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        trigger("app.search");
+        trigger("app.search");
+        QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+        m_stage->settle();
+        QCOMPARE(window().findChildren<CommandSearch*>().size(), 1);
+        auto* search = window().findChild<CommandSearch*>();
+        auto* field = search->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QStringLiteral("workspace: inspect"));
+        QTest::keyClick(field, Qt::Key_Return);
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("inspect_workspace"));
+    }
+
+    void undoAndRedoAreAmongTheActions() {
+        QVERIFY(m_stage->action("edit.undo") != nullptr);
+        QVERIFY(!m_stage->action("edit.undo")->isEnabled());
+        m_stage->studio->undoStack().push(new QUndoCommand(QStringLiteral("a change")));
+        QVERIFY(m_stage->action("edit.undo")->text().contains(QStringLiteral("a change")));
+        QWidget* dock = window().currentWorkspace()->docks().front();
+        QTest::keyClick(dock, Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!m_stage->studio->undoStack().canUndo());
+        trigger("edit.redo");
+        QVERIFY(m_stage->studio->undoStack().canUndo());
+    }
+
+    void everyViewIsSavedAndReadAgain() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        int tables = 0;
+        for (int workspace : {0, 1}) {
+            window().showWorkspace(workspace);
+            m_stage->settle();
+            m_stage->studio->bridge().refreshPictures();
+            for (View* view : m_stage->studio->views()) {
+                if (!view->isVisible())
+                    continue;
+                const QString base = m_stage->folder.filePath(view->info().id);
+                QCOMPARE(saveView(*view, base + QStringLiteral(".svg")), QString());
+                QFile svg(base + QStringLiteral(".svg"));
+                QVERIFY(svg.open(QIODevice::ReadOnly));
+                QXmlStreamReader xml(&svg);
+                while (!xml.atEnd())
+                    xml.readNext();
+                QVERIFY2(!xml.hasError(), qPrintable(view->info().id + xml.errorString()));
+                QCOMPARE(saveView(*view, base + QStringLiteral(".png")), QString());
+                QVERIFY(!QImage(base + QStringLiteral(".png")).isNull());
+                const FigureTable table = view->table();
+                if (table.header.isEmpty())
+                    continue;
+                ++tables;
+                for (const QStringList& row : table.rows)
+                    QCOMPARE(row.size(), table.header.size());
+                QCOMPARE(saveView(*view, base + QStringLiteral(".csv")), QString());
+                QFile csv(base + QStringLiteral(".csv"));
+                QVERIFY(csv.open(QIODevice::ReadOnly));
+                QVERIFY2(csv.readAll().count('\n') >= static_cast<qsizetype>(table.rows.size()),
+                         qPrintable(view->info().id));
+            }
+        }
+        QVERIFY(tables >= 9);
+    }
+
+    void everyViewThatShowsNumbersHasThemInATable() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        QStringList empty;
+        for (int workspace : {0, 1}) {
+            window().showWorkspace(workspace);
+            m_stage->settle();
+            for (const View* view : m_stage->studio->views())
+                if (view->isVisible() && view->table().rows.empty())
+                    empty << view->info().id;
+        }
+        QCOMPARE(empty.join(QLatin1Char(' ')), QString());
+    }
+
+    void aReplayFillsEveryViewAndTakesNoWords() {
+        m_stage = std::make_unique<StudioStage>(QStringLiteral("/models/never.gguf"),
+                                                QStringLiteral("run.swiftrun"));
+        m_stage->open();
+        QVERIFY(m_stage->engine->sent.empty());
+        m_stage->loadModel();
+        m_stage->saySearch();
+        m_stage->say(promptStarted(5));
+        m_stage->say(plainStep(5, 0, "one", 20.0));
+        m_stage->say(draftStep(5, 1, {" two", " three", " wrong"}, 2, " four"));
+        m_stage->say(promptFinished(5));
+        m_stage->settle();
+        QVERIFY(m_stage->engine->sent.empty());
+        QCOMPARE(m_stage->studio->session().branch().last().text,
+                 QStringLiteral("one two three four"));
+        const ChatView& chat = m_stage->studio->chatView();
+        QVERIFY(!buttonNamed(chat, QStringLiteral("Send"))->isEnabled());
+        QVERIFY(buttonNamed(chat, QStringLiteral("Send"))
+                    ->toolTip()
+                    .contains(QStringLiteral("recording")));
+        for (const char* id : {"run.regenerate",
+                               "run.record",
+                               "model.open_file",
+                               "model.open_folder",
+                               "model.unload"})
+            QVERIFY2(!m_stage->action(id)->isEnabled(), id);
+        for (int workspace : {0, 1}) {
+            window().showWorkspace(workspace);
+            m_stage->settle();
+            for (const View* view : m_stage->studio->views())
+                if (view->isVisible())
+                    QVERIFY2(!view->table().rows.empty(), qPrintable(view->info().id));
+        }
+    }
+
+    void theCurrentChatIsMarkedInTheList() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 1);
+        QTRY_VERIFY(list->selectionModel()->hasSelection());
+        trigger("chat.new");
+        QTRY_VERIFY(!list->selectionModel()->hasSelection());
+    }
+};
+
+QTEST_MAIN(StudioTest)
+#include "studio_test.moc"

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/stored_messages.h"
+#include "ui/views/chat/context_panel.h"
+#include "ui/views/chat/start_panel.h"
+
+#include <QLabel>
+#include <QRadioButton>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+/// The panel of a full context, and the page of an empty chat.
+class ChatPanelsTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+
+    static ContextQuestion question(int oldest, int middle) {
+        ContextQuestion asked;
+        asked.usedTokens = 8190;
+        asked.contextLength = 8192;
+        asked.userMessage = 5;
+        asked.dropOldest = {{false, false, true}, oldest, 1200, 100, oldest > 0};
+        asked.cutMiddle = {{true, false, true}, middle, 300, 100, middle > 0};
+        return asked;
+    }
+
+    static QRadioButton* choice(const ContextPanel& panel, const char* begin) {
+        for (QRadioButton* button : panel.findChildren<QRadioButton*>())
+            if (button->text().startsWith(QLatin1String(begin)))
+                return button;
+        return nullptr;
+    }
+
+    static void go(const ContextPanel& panel) {
+        buttonNamed(panel, QStringLiteral("Continue"))->click();
+    }
+
+private slots:
+
+    void theChoicesSayWhatTheyLeaveOut() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        const auto labels = panel.findChildren<QLabel*>();
+        QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+            return label->text().contains(QStringLiteral("8,190 of 8,192 tokens"));
+        }));
+        QVERIFY(choice(panel, "Drop")->text().endsWith(QStringLiteral("2 messages, 1,200 tokens")));
+        QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 300 tokens")));
+        QVERIFY(choice(panel, "Go on")->isChecked());
+    }
+
+    void theChoiceIsToldWhenTheUserGoesOn_data() {
+        QTest::addColumn<QByteArray>("begin");
+        QTest::addColumn<ContextPolicy>("policy");
+        QTest::newRow("summary") << QByteArray("Go on") << ContextPolicy::NewChatWithSummary;
+        QTest::newRow("oldest") << QByteArray("Drop") << ContextPolicy::DropOldest;
+        QTest::newRow("middle") << QByteArray("Cut") << ContextPolicy::CutMiddle;
+    }
+
+    void theChoiceIsToldWhenTheUserGoesOn() {
+        QFETCH(QByteArray, begin);
+        QFETCH(ContextPolicy, policy);
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        int count = 0;
+        connect(&panel, &ContextPanel::chosen, this, [&](ContextPolicy chosen) {
+            ++count;
+            QCOMPARE(chosen, policy);
+        });
+        choice(panel, begin.constData())->click();
+        go(panel);
+        QCOMPARE(count, 1);
+    }
+
+    void askingTheSameAgainKeepsTheUsersChoice() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        choice(panel, "Cut")->click();
+        panel.ask(question(2, 1));
+        QVERIFY(choice(panel, "Cut")->isChecked());
+    }
+
+    void whatWouldNotBeEnoughCannotBeChosen() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 0));
+        QVERIFY(!choice(panel, "Cut")->isEnabled());
+        QVERIFY(choice(panel, "Cut")->text().contains(QStringLiteral("would not be enough")));
+        QVERIFY(choice(panel, "Drop")->isEnabled());
+        panel.ask(question(0, 1));
+        QVERIFY(choice(panel, "Cut")->isEnabled());
+        QVERIFY(choice(panel, "Cut")->isChecked());
+        QVERIFY(!choice(panel, "Drop")->isEnabled());
+        panel.ask(question(0, 0));
+        QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
+        QVERIFY(buttonNamed(panel, QStringLiteral("Write something shorter"))->isEnabled());
+    }
+
+    void theQuestionCanBeLeft() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        QSignalSpy dismissed(&panel, &ContextPanel::dismissed);
+        buttonNamed(panel, QStringLiteral("Write something shorter"))->click();
+        QCOMPARE(dismissed.count(), 1);
+        panel.setBusy(true);
+        QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
+        QCOMPARE(namelessWidgets(panel).join(QLatin1Char('\n')), QString());
+    }
+
+    void threeExamplesSendTheirWords() {
+        StartPanel panel(m_theme);
+        panel.setState(QStringLiteral("Ready."), true);
+        QSignalSpy chosen(&panel, &StartPanel::promptChosen);
+        const auto buttons = panel.findChildren<QAbstractButton*>();
+        QCOMPARE(buttons.size(), 3);
+        for (QAbstractButton* button : buttons)
+            QTest::keyClick(button, Qt::Key_Space);
+        QCOMPARE(chosen.count(), 3);
+        for (int i = 0; i < 3; ++i)
+            QVERIFY(buttons[i]->accessibleName().contains(chosen[i][0].toString()));
+        panel.setState(QStringLiteral("<b>Load a model.</b>"), false);
+        for (QAbstractButton* button : buttons)
+            QVERIFY(!button->isEnabled());
+    }
+
+    void examplesAreAsWideAsTheirWords() {
+        m_theme.setTextPercent(200);
+        StartPanel panel(m_theme);
+        panel.setState(QStringLiteral("Ready."), true);
+        panel.setFixedWidth(m_theme.scaled(440));
+        panel.resize(m_theme.scaled(440), 900);
+        panel.show();
+        for (const QAbstractButton* button : panel.findChildren<QAbstractButton*>())
+            for (const QLabel* label : button->findChildren<QLabel*>())
+                if (!label->text().isEmpty())
+                    QVERIFY2(label->width() >= label->sizeHint().width(),
+                             qPrintable(label->text()));
+        m_theme.setTextPercent(100);
+    }
+};
+
+QTEST_MAIN(ChatPanelsTest)
+#include "chat_panels_test.moc"

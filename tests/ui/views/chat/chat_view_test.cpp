@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/chat_fixture.h"
+#include "tests/ui/support/stored_messages.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/context_panel.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/start_panel.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QUndoStack>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class ChatViewTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<ChatFixture> m_chat;
+    std::unique_ptr<ChatView> m_view;
+    Theme m_theme;
+    Selection m_selection;
+    QUndoStack m_undo;
+
+    QPlainTextEdit* field() const { return m_view->input().findChild<QPlainTextEdit*>(); }
+
+    QAbstractButton* button(const char* name) const {
+        return buttonNamed(*m_view, QLatin1String(name));
+    }
+
+    const MessageCard& lastCard() const { return *m_view->conversation().cards().back(); }
+
+    void type(const char* words) {
+        QTest::keyClicks(field(), QLatin1String(words));
+        QTest::keyClick(field(), Qt::Key_Return);
+    }
+
+    void converse(const char* words) {
+        type(words);
+        m_chat->count();
+        m_chat->answer();
+    }
+
+private slots:
+
+    void init() {
+        m_view.reset();
+        m_chat.reset();
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_chat = std::make_unique<ChatFixture>(m_folder->path());
+        m_view = std::make_unique<ChatView>(
+            ViewContext{m_theme, m_chat->run, *m_chat->bridge, m_selection, m_undo},
+            *m_chat->session);
+        m_view->resize(800, 600);
+        m_view->show();
+        m_view->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
+    }
+
+    void cleanup() {
+        m_view.reset();
+        m_chat.reset();
+    }
+
+    void anEmptyChatOffersExamplesThatSend() {
+        auto* start = m_view->findChild<StartPanel*>();
+        QVERIFY(start->isVisible());
+        QAbstractButton* example = start->findChild<QAbstractButton*>();
+        QVERIFY(!example->isEnabled());
+        m_chat->loadModel();
+        QVERIFY(example->isEnabled());
+        QTest::mouseClick(example, Qt::LeftButton);
+        m_chat->count();
+        QVERIFY(!start->isVisible());
+        const auto* prompt = m_chat->engine->lastSent<SubmitPrompt>();
+        QVERIFY(example->accessibleName().endsWith(
+            QString::fromStdString(prompt->messages.back().content)));
+    }
+
+    void aTypedMessageIsSentAndItsAnswerStreams() {
+        m_chat->loadModel();
+        type("count");
+        QCOMPARE(m_view->input().text(), QString());
+        m_chat->count();
+        m_chat->engine->say(promptStarted(m_chat->promptId()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
+        m_chat->bridge->tick();
+        QCOMPARE(lastCard().message().text, QStringLiteral("one"));
+        QVERIFY(button("Stop")->isVisible());
+        QVERIFY(!button("Send")->isVisible());
+        m_chat->engine->say(
+            draftStep(m_chat->promptId(), 1, {" two", " three", " wrong"}, 2, " four"));
+        m_chat->bridge->tick();
+        m_chat->finish();
+        QCOMPARE(lastCard().message().text, QStringLiteral("one two three four"));
+        QVERIFY(button("Send")->isVisible());
+        QVERIFY(!lastCard().message().figures.finishReason.isEmpty());
+    }
+
+    void countsInTheFooterEqualTheEventsAndTheColouredTokens() {
+        m_chat->loadModel();
+        converse("count");
+        const StoredMessage& message = lastCard().message();
+        const OriginCounts counts = countOrigins(message);
+        QCOMPARE(counts.vanilla, 1);
+        QCOMPARE(counts.accepted, 2);
+        QCOMPARE(counts.bonus, 1);
+        QCOMPARE(message.figures.acceptedTokens, qint64(counts.accepted));
+        QCOMPARE(message.figures.draftSteps, 3);
+        QVERIFY(figuresText(message, m_theme.colours()).contains(QStringLiteral("2/3")));
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.rows.size(), std::size_t(4));
+        int accepted = 0;
+        for (const QStringList& row : table.rows) {
+            QCOMPARE(row.size(), table.header.size());
+            accepted += row[2] == QStringLiteral("draft") ? 1 : 0;
+        }
+        QCOMPARE(accepted, counts.accepted);
+    }
+
+    void aHiddenChatDrawsNothingAndShowsEverythingLater() {
+        m_chat->loadModel();
+        type("count");
+        m_chat->count();
+        m_view->hide();
+        const int before = m_view->refreshCount();
+        m_chat->engine->say(promptStarted(m_chat->promptId()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
+        m_chat->bridge->tick();
+        QCOMPARE(m_view->refreshCount(), before);
+        m_view->show();
+        m_chat->bridge->tick();
+        QCOMPARE(lastCard().message().text, QStringLiteral("one"));
+    }
+
+    void stopStopsAndKeepsWhatIsThere() {
+        m_chat->loadModel();
+        type("stop");
+        m_chat->count();
+        m_chat->engine->say(promptStarted(m_chat->promptId()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "some", 20.0));
+        m_chat->bridge->tick();
+        QTest::mouseClick(button("Stop"), Qt::LeftButton);
+        QVERIFY(m_chat->engine->lastSent<StopGeneration>() != nullptr);
+        m_chat->finish(FinishReason::Cancelled);
+        QCOMPARE(lastCard().message().text, QStringLiteral("some"));
+        QVERIFY(figuresText(lastCard().message(), m_theme.colours())
+                    .endsWith(QStringLiteral("stopped")));
+    }
+
+    void regeneratingMakesABranchThatCanBeWalked() {
+        m_chat->loadModel();
+        converse("again");
+        buttonNamed(lastCard(), QStringLiteral("Answer again, with a new seed (Ctrl+R)"))->click();
+        m_chat->count();
+        m_chat->answer();
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+        const MessageId second = lastCard().message().id;
+        buttonNamed(lastCard(), QStringLiteral("Show the version before"))->click();
+        QVERIFY(lastCard().message().id != second);
+        buttonNamed(lastCard(), QStringLiteral("Show the next version"))->click();
+        QCOMPARE(lastCard().message().id, second);
+    }
+
+    void askingAgainTwiceAtOnceAsksOnce() {
+        m_chat->loadModel();
+        converse("first");
+        converse("second");
+        const auto sent = m_chat->engine->sent.size();
+        m_view->regenerateLast();
+        const auto once = m_chat->engine->sent.size();
+        QVERIFY(once > sent);
+        m_view->regenerateLast();
+        QCOMPARE(m_chat->engine->sent.size(), once);
+        m_chat->count();
+        m_chat->answer();
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(4));
+    }
+
+    void withoutAModelNothingIsAskedAgain() {
+        m_chat->loadModel();
+        converse("first");
+        m_chat->engine->say(ModelUnloaded{});
+        m_chat->bridge->tick();
+        const auto sent = m_chat->engine->sent.size();
+        m_view->regenerateLast();
+        QCOMPARE(m_chat->engine->sent.size(), sent);
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+    }
+
+    void anEditedMessageIsSentAsABranch() {
+        m_chat->loadModel();
+        converse("frist");
+        const MessageCard& card = *m_view->conversation().cards().front();
+        buttonNamed(card, QStringLiteral("Edit and send again"))->click();
+        auto* editor = card.findChild<QPlainTextEdit*>();
+        QTest::keyClicks(editor, QStringLiteral("first"));
+        QTest::keyClick(editor, Qt::Key_Return);
+        m_chat->count();
+        m_chat->answer();
+        const auto& cards = m_view->conversation().cards();
+        QCOMPARE(cards.front()->message().text, QStringLiteral("first"));
+        QCOMPARE(cards.size(), std::size_t(2));
+        QVERIFY(buttonNamed(*cards.front(), QStringLiteral("Show the version before")) != nullptr);
+    }
+
+    void aBranchGoesOnInAChatOfItsOwn() {
+        m_chat->loadModel();
+        converse("one");
+        converse("two");
+        const ChatId old = m_chat->session->chat().record.id;
+        buttonNamed(*m_view->conversation().cards()[1],
+                    QStringLiteral("Go on from here in a new chat"))
+            ->click();
+        QVERIFY(m_chat->session->chat().record.id != old);
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+    }
+
+    void messagesAreCopiedWithoutMarks() {
+        m_chat->loadModel();
+        converse("copy me");
+        m_view->copyLastAnswer();
+        QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("one two three four"));
+        buttonNamed(*m_view->conversation().cards().front(), QStringLiteral("Copy the text"))
+            ->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("copy me"));
+    }
+
+    void theOriginIsShownAndHidden() {
+        m_chat->loadModel();
+        converse("origin");
+        QSignalSpy toggled(m_view.get(), &ChatView::originToggled);
+        auto& body = const_cast<MessageCard&>(lastCard()).body();
+        QVERIFY(body.showsOrigin());
+        const QImage marked = body.grab().toImage();
+        QTest::mouseClick(button("Show origin"), Qt::LeftButton);
+        QVERIFY(!m_view->showsOrigin());
+        QVERIFY(!body.showsOrigin());
+        QVERIFY(body.grab().toImage() != marked);
+        QCOMPARE(toggled.count(), 1);
+        m_view->setShowsOrigin(true);
+        QVERIFY(button("Show origin")->isChecked());
+        QCOMPARE(body.grab().toImage(), marked);
+    }
+
+    void theGaugeFollowsTheStatistics() {
+        m_chat->loadModel();
+        ContextGauge& gauge = m_view->input().gauge();
+        converse("gauge");
+        Statistics statistics;
+        statistics.contextUsed = 812;
+        statistics.contextLength = 1000;
+        m_chat->engine->say(statistics);
+        m_chat->bridge->tick();
+        QVERIFY(gauge.isVisible());
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("812 / 1,000 context"));
+        m_chat->session->newChat();
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("0 / 1,000 context"));
+    }
+
+    void aFullContextIsAskedAboutBesideTheInput() {
+        m_chat->loadModel(600);
+        converse("one");
+        type("two");
+        m_chat->count(200);
+        auto* panel = m_view->findChild<ContextPanel*>();
+        QVERIFY(panel->isVisible());
+        QTest::keyClicks(field(), QStringLiteral("typed while asked"));
+        QVERIFY(!button("Send")->isEnabled());
+        const auto sent = m_chat->engine->sent.size();
+        QTest::keyClick(field(), Qt::Key_Return);
+        QCOMPARE(m_chat->engine->sent.size(), sent);
+        m_view->input().setText({});
+        button("Write something shorter")->click();
+        QVERIFY(!panel->isVisible());
+        QCOMPARE(m_view->input().text(), QStringLiteral("two"));
+    }
+
+    void theUpArrowBringsTheLastMessageOfAnOpenedChatBack() {
+        m_chat->loadModel();
+        converse("one");
+        const ChatId old = m_chat->session->chat().record.id;
+        m_chat->session->newChat();
+        converse("elsewhere");
+        QSignalSpy shown(m_chat->session.get(), &ChatSession::shown);
+        m_chat->session->openChat(old);
+        QTRY_COMPARE(shown.count(), 1);
+        QTest::keyClick(field(), Qt::Key_Up);
+        QCOMPARE(m_view->input().text(), QStringLiteral("one"));
+    }
+
+    void everythingHasAName() {
+        m_chat->loadModel();
+        converse("name");
+        QCOMPARE(namelessWidgets(*m_view).join(QLatin1Char('\n')), QString());
+    }
+};
+
+QTEST_MAIN(ChatViewTest)
+#include "chat_view_test.moc"

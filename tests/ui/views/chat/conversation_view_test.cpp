@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/stored_messages.h"
+#include "ui/origin/token_details.h"
+#include "ui/views/chat/conversation_view.h"
+
+#include <QAction>
+#include <QMainWindow>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class ConversationViewTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    std::unique_ptr<QMainWindow> m_window;
+    ConversationView* m_view = nullptr;
+    int m_stopped = 0;
+
+    QScrollBar& bar() const { return *m_view->verticalScrollBar(); }
+
+    TokenDetails& details() const { return *m_view->findChild<TokenDetails*>(); }
+
+    QAbstractButton* button(const char* name) const {
+        return buttonNamed(*m_view, QLatin1String(name));
+    }
+
+    /// Lays out everything that waits.
+    static void settle() {
+        for (int i = 0; i < 6; ++i)
+            QCoreApplication::processEvents();
+    }
+
+    void pin(const MessageCard& card, int token) {
+        MessageBody& body = const_cast<MessageCard&>(card).body();
+        QTest::mouseClick(&body, Qt::LeftButton, {}, body.tokenRect(token).center());
+    }
+
+    /// The last message of the chat is written on by some words.
+    static void grow(Chat& chat, const QString& words) {
+        StoredMessage& last = chat.messages.last();
+        TokenTrace token;
+        token.begin = static_cast<int>(last.text.size());
+        last.text += words;
+        token.end = static_cast<int>(last.text.size());
+        last.tokens.push_back(token);
+    }
+
+private slots:
+
+    void init() {
+        m_window = std::make_unique<QMainWindow>();
+        auto* stop = new QAction(m_window.get());
+        stop->setShortcut(Qt::Key_Escape);
+        m_stopped = 0;
+        connect(stop, &QAction::triggered, this, [this] { ++m_stopped; });
+        m_window->addAction(stop);
+        m_view = new ConversationView(m_theme);
+        m_window->setCentralWidget(m_view);
+        m_window->resize(700, 400);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void itBeginsAtTheEndAndFollowsTheText() {
+        Chat chat = chatOf(10);
+        m_view->showChat(chat);
+        settle();
+        QVERIFY(bar().maximum() > 0);
+        QCOMPARE(bar().value(), bar().maximum());
+        const int before = bar().maximum();
+        grow(chat, QStringLiteral("more words\n\n").repeated(20));
+        m_view->noteGrown(chat.messages.last().id);
+        m_view->flush(chat);
+        settle();
+        QVERIFY(bar().maximum() > before);
+        QCOMPARE(bar().value(), bar().maximum());
+        QVERIFY(!button("To the newest text")->isVisible());
+    }
+
+    void itYieldsToTheReaderAndComesBack() {
+        Chat chat = chatOf(10);
+        m_view->showChat(chat);
+        settle();
+        bar().setValue(bar().maximum() / 2);
+        const int place = bar().value();
+        QVERIFY(!m_view->isAtEnd());
+        QVERIFY(button("To the newest text")->isVisible());
+        grow(chat, QStringLiteral("more words\n\n").repeated(20));
+        m_view->noteGrown(chat.messages.last().id);
+        m_view->flush(chat);
+        settle();
+        QCOMPARE(bar().value(), place);
+        QTest::mouseClick(button("To the newest text"), Qt::LeftButton);
+        QVERIFY(m_view->isAtEnd());
+        grow(chat, QStringLiteral("and more\n\n").repeated(20));
+        m_view->noteGrown(chat.messages.last().id);
+        m_view->flush(chat);
+        settle();
+        QCOMPARE(bar().value(), bar().maximum());
+    }
+
+    void onlyTheLastFortyMessagesAreLaidOut() {
+        const Chat chat = chatOf(45);
+        m_view->showChat(chat);
+        settle();
+        QCOMPARE(m_view->cards().size(), std::size_t(40));
+        QCOMPARE(m_view->cards().front()->message().text, QStringLiteral("question 26"));
+        QVERIFY(button("Show earlier messages")->isVisible());
+        QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
+        QCOMPARE(m_view->cards().size(), std::size_t(80));
+        QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
+        QCOMPARE(m_view->cards().size(), std::size_t(90));
+        QVERIFY(!button("Show earlier messages")->isVisible());
+        m_view->showChat(chatOf(2));
+        QCOMPARE(m_view->cards().size(), std::size_t(4));
+    }
+
+    void earlierMessagesComeAboveWhatIsRead() {
+        m_view->showChat(chatOf(45));
+        settle();
+        bar().setValue(0);
+        MessageCard* read = m_view->card(51);
+        const int y = read->mapTo(m_view, QPoint()).y();
+        QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
+        settle();
+        QCOMPARE(m_view->card(51)->mapTo(m_view, QPoint()).y(), y);
+    }
+
+    void earlierMessagesDoNotTakeTheNewestTextBack() {
+        Chat chat = chatOf(45);
+        StoredMessage answer = answerOf({});
+        answer.id = 91;
+        answer.parentId = 90;
+        answer.state = MessageState::Streaming;
+        chat.messages.push_back(answer);
+        chat.record.leafId = 91;
+        m_view->showChat(chat);
+        m_view->add(chat, chat.messages.last());
+        grow(chat, QStringLiteral("streamed"));
+        m_view->noteGrown(91);
+        m_view->flush(chat);
+        QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
+        QCOMPARE(m_view->card(91)->body().source(), QStringLiteral("streamed"));
+        chat.messages.last().state = MessageState::Finished;
+        grow(chat, QStringLiteral(" and done"));
+        m_view->finish(chat.messages.last());
+        QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
+        QCOMPARE(m_view->card(91)->body().source(), QStringLiteral("streamed and done"));
+        QVERIFY(!m_view->card(91)->body().isStreaming());
+    }
+
+    void hoveringShowsDetailsAndLeavingHidesThem() {
+        m_view->showChat(chatOf(1));
+        settle();
+        MessageCard* card = m_view->card(2);
+        QSignalSpy chosen(m_view, &ConversationView::tokenChosen);
+        emit card->body().tokenHovered(1, {});
+        QVERIFY(details().isVisible());
+        QVERIFY(!details().isPinned());
+        QVERIFY(details().summary().contains(QStringLiteral("b")));
+        QCOMPARE(chosen.last()[1].toInt(), 1);
+        QVERIFY(m_view->rect().contains(details().geometry()));
+        emit card->body().tokenHovered(-1, {});
+        QVERIFY(!details().isVisible());
+        QCOMPARE(chosen.last()[1].toInt(), -1);
+    }
+
+    void aClickPinsDetailsUntilEscape() {
+        m_view->showChat(chatOf(1));
+        settle();
+        MessageCard* card = m_view->card(2);
+        pin(*card, 0);
+        QVERIFY(details().isPinned());
+        emit card->body().tokenHovered(1, {});
+        QVERIFY(details().isPinned());
+        QTest::keyClick(&card->body(), Qt::Key_Escape);
+        QVERIFY(!details().isVisible());
+        QCOMPARE(card->body().pinnedToken(), -1);
+        QCOMPARE(m_stopped, 0);
+    }
+
+    void escapeInTheDetailsLetsTheTokenGoAndStopsNothing() {
+        m_view->showChat(chatOf(1));
+        settle();
+        MessageCard* card = m_view->card(2);
+        pin(*card, 0);
+        QTest::keyClick(&details(), Qt::Key_Escape);
+        QVERIFY(!details().isVisible());
+        QCOMPARE(card->body().pinnedToken(), -1);
+        QCOMPARE(m_stopped, 0);
+    }
+
+    void oneTokenIsPinnedAtATime() {
+        m_view->showChat(chatOf(2));
+        settle();
+        pin(*m_view->card(4), 0);
+        pin(*m_view->card(2), 1);
+        QCOMPARE(m_view->card(4)->body().pinnedToken(), -1);
+        QCOMPARE(m_view->card(2)->body().pinnedToken(), 1);
+        QVERIFY(details().isVisible());
+    }
+
+    void pinnedDetailsStayAtTheirToken() {
+        m_view->showChat(chatOf(10));
+        settle();
+        MessageCard* card = m_view->card(18);
+        bar().setValue(card->y());
+        settle();
+        pin(*card, 0);
+        const auto distance = [&] {
+            return details().mapTo(m_view, QPoint()).y() -
+                   card->body().mapTo(m_view, card->body().tokenRect(0).topLeft()).y();
+        };
+        const int before = distance();
+        bar().setValue(bar().value() - 20);
+        QVERIFY(details().isVisible());
+        QCOMPARE(distance(), before);
+    }
+
+    void hidingTheOriginHidesDetails() {
+        m_view->showChat(chatOf(1));
+        settle();
+        pin(*m_view->card(2), 0);
+        m_view->setShowsOrigin(false);
+        QVERIFY(!details().isVisible());
+        QVERIFY(!m_view->card(2)->body().showsOrigin());
+        m_view->setShowsOrigin(true);
+        QVERIFY(m_view->card(2)->body().showsOrigin());
+        QVERIFY(!m_view->card(1)->body().showsOrigin());
+    }
+
+    void cardsTellWhatIsAskedOfThem() {
+        m_view->showChat(chatOf(1));
+        QSignalSpy copied(m_view, &ConversationView::copyAsked);
+        QSignalSpy again(m_view, &ConversationView::regenerateAsked);
+        QSignalSpy branched(m_view, &ConversationView::branchAsked);
+        const MessageCard& card = *m_view->card(2);
+        buttonNamed(card, QStringLiteral("Copy the text"))->click();
+        buttonNamed(card, QStringLiteral("Answer again, with a new seed (Ctrl+R)"))->click();
+        buttonNamed(card, QStringLiteral("Go on from here in a new chat"))->click();
+        QCOMPARE(copied[0][0].toLongLong(), 2);
+        QCOMPARE(again[0][0].toLongLong(), 2);
+        QCOMPARE(branched[0][0].toLongLong(), 2);
+        m_view->setBusy(true);
+        QVERIFY(!buttonNamed(card, QStringLiteral("Go on from here in a new chat"))->isEnabled());
+        QVERIFY(buttonNamed(card, QStringLiteral("Copy the text"))->isEnabled());
+    }
+};
+
+QTEST_MAIN(ConversationViewTest)
+#include "conversation_view_test.moc"

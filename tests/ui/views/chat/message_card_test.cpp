@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/stored_messages.h"
+#include "ui/views/chat/message_card.h"
+
+#include <QAction>
+#include <QMainWindow>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QTextDocument>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class MessageCardTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+
+    StoredMessage answer() const {
+        using enum TokenOrigin;
+        StoredMessage message = answerOf({Vanilla, Draft, Sibling, Bonus, Draft, Draft, Bonus});
+        message.id = 12;
+        message.figures.firstTokenMs = 640.0;
+        message.figures.tokensPerSecond = 62.24;
+        message.figures.tokensPerStep = 3.0;
+        message.figures.acceptedTokens = 4;
+        message.figures.draftSteps = 5;
+        message.figures.speedup = 1.33;
+        message.figures.baselineTokensPerSecond = 46.8;
+        return message;
+    }
+
+    QString figures(const StoredMessage& message) const {
+        QTextDocument words;
+        words.setHtml(figuresText(message, m_theme.colours()));
+        return words.toPlainText().simplified();
+    }
+
+    StoredMessage question() const {
+        StoredMessage message;
+        message.id = 11;
+        message.text = QStringLiteral("why?");
+        return message;
+    }
+
+private slots:
+
+    void figuresEqualTheMessage() {
+        const QString text = figures(answer());
+        for (const char* part : {"1.33\u00D7 vs vanilla 46.8",
+                                 "62.2 tok/s",
+                                 "0.64 s to first token",
+                                 "3.00 tokens/step (M)",
+                                 "4/5 accepted (.80)"})
+            QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+    }
+
+    void countsEqualTheColouredTokensAndTheFigures() {
+        const StoredMessage message = answer();
+        const OriginCounts counts = countOrigins(message);
+        QCOMPARE(counts.accepted, 4);
+        QCOMPARE(counts.siblings, 1);
+        QCOMPARE(counts.bonus, 2);
+        QCOMPARE(counts.vanilla, 1);
+        QCOMPARE(qint64(counts.accepted), message.figures.acceptedTokens);
+        QCOMPARE(counts.accepted + counts.bonus + counts.vanilla,
+                 static_cast<int>(message.tokens.size()));
+        MessageCard card(m_theme, message, {});
+        int marked = 0;
+        for (const TokenMark& mark : card.body().tokens())
+            marked += mark.origin == TokenOrigin::Draft || mark.origin == TokenOrigin::Sibling;
+        QCOMPARE(marked, counts.accepted);
+    }
+
+    void whatWasNotMeasuredIsLeftOut() {
+        StoredMessage message = answer();
+        message.figures = {};
+        QCOMPARE(figures(message), QStringLiteral("7 tokens, one by one"));
+        message.tokens = message.tokens.mid(0, 1);
+        QCOMPARE(figures(message), QStringLiteral("1 token"));
+        message.tokens.clear();
+        QCOMPARE(figures(message), QString());
+        message = answer();
+        message.state = MessageState::Recovered;
+        QVERIFY(figures(message).endsWith(QStringLiteral("recovered, 7 tokens")));
+        message.state = MessageState::Stopped;
+        QVERIFY(figures(message).endsWith(QStringLiteral("stopped")));
+    }
+
+    void enterSendsTheEditedWordsAndEscapeLeavesThem() {
+        MessageCard card(m_theme, question(), {});
+        card.show();
+        QSignalSpy edited(&card, &MessageCard::editAsked);
+        QAbstractButton* edit = buttonNamed(card, QStringLiteral("Edit and send again"));
+        edit->click();
+        auto* editor = card.findChild<QPlainTextEdit*>();
+        QCOMPARE(editor->toPlainText(), QStringLiteral("why?"));
+        QVERIFY(!card.body().isVisible());
+        QTest::keyClicks(editor, QStringLiteral("never sent"));
+        QTest::keyClick(editor, Qt::Key_Escape);
+        QCOMPARE(edited.count(), 0);
+        QVERIFY(card.body().isVisible());
+        edit->click();
+        editor = card.findChildren<QPlainTextEdit*>().last();
+        QCOMPARE(editor->toPlainText(), QStringLiteral("why?"));
+        QTest::keyClicks(editor, QStringLiteral("how?"));
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ShiftModifier);
+        QCOMPARE(edited.count(), 0);
+        QTest::keyClick(editor, Qt::Key_Return);
+        QCOMPARE(edited.count(), 1);
+        QCOMPARE(edited[0][0].toLongLong(), 11);
+        QCOMPARE(edited[0][1].toString(), QStringLiteral("how?\n"));
+    }
+
+    void escapeInTheEditorStopsNothingElse() {
+        QMainWindow window;
+        QAction stop;
+        int stopped = 0;
+        stop.setShortcut(Qt::Key_Escape);
+        connect(&stop, &QAction::triggered, this, [&stopped] { ++stopped; });
+        window.addAction(&stop);
+        auto* card = new MessageCard(m_theme, question(), {});
+        window.setCentralWidget(card);
+        window.show();
+        window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        buttonNamed(*card, QStringLiteral("Edit and send again"))->click();
+        QTest::keyClick(card->findChild<QPlainTextEdit*>(), Qt::Key_Escape);
+        QCOMPARE(stopped, 0);
+        QVERIFY(card->body().isVisible());
+        QTest::keyClick(card, Qt::Key_Escape);
+        QCOMPARE(stopped, 1);
+    }
+
+    void branchButtonsWalkAndTheEndsAreOff() {
+        MessageCard card(m_theme, question(), {0, 3, 0, 99});
+        QSignalSpy shown(&card, &MessageCard::branchShown);
+        QAbstractButton* before = buttonNamed(card, QStringLiteral("Show the version before"));
+        QAbstractButton* next = buttonNamed(card, QStringLiteral("Show the next version"));
+        card.setBusy(true);
+        QVERIFY(!next->isEnabled());
+        card.setBusy(false);
+        QVERIFY(!before->isEnabled());
+        QTest::mouseClick(before, Qt::LeftButton);
+        QCOMPARE(shown.count(), 0);
+        QTest::mouseClick(next, Qt::LeftButton);
+        QCOMPARE(shown.count(), 1);
+        QCOMPARE(shown[0][0].toLongLong(), 99);
+        MessageCard alone(m_theme, question(), {});
+        QVERIFY(buttonNamed(alone, QStringLiteral("Show the next version")) == nullptr);
+    }
+
+    void nothingCanBeAskedOfAnAnswerThatIsWritten() {
+        StoredMessage message = answer();
+        message.state = MessageState::Streaming;
+        MessageCard card(m_theme, message, {});
+        card.show();
+        QVERIFY(card.body().isStreaming());
+        QAbstractButton* copy = buttonNamed(card, QStringLiteral("Copy the text"));
+        QVERIFY(!copy->isVisible());
+        message.state = MessageState::Finished;
+        card.finish(message);
+        QVERIFY(copy->isVisible());
+        QVERIFY(!card.body().isStreaming());
+    }
+
+    void itGrowsByWhatIsNew() {
+        StoredMessage message = answer();
+        message.state = MessageState::Streaming;
+        MessageCard card(m_theme, message, {});
+        const std::size_t before = card.body().tokens().size();
+        message.text += QStringLiteral("more");
+        TokenTrace token;
+        token.begin = static_cast<int>(message.text.size()) - 4;
+        token.end = static_cast<int>(message.text.size());
+        message.tokens.push_back(token);
+        card.grow(message);
+        QCOMPARE(card.body().source(), message.text);
+        QCOMPARE(card.body().tokens().size(), before + 1);
+        QCOMPARE(card.tokenText(static_cast<int>(before)), QStringLiteral("more"));
+    }
+
+    void namesFromFilesArePlainText() {
+        StoredMessage message = answer();
+        message.figures.modelName = QStringLiteral("<b>m</b>");
+        message.figures.decoderName = QStringLiteral("<i>d</i>");
+        MessageCard card(m_theme, message, {});
+        int met = 0;
+        for (const QLabel* label : card.findChildren<QLabel*>()) {
+            if (!label->text().contains(QStringLiteral("b>m")) &&
+                !label->text().contains(QStringLiteral("i>d"), Qt::CaseInsensitive))
+                continue;
+            ++met;
+            QCOMPARE(label->textFormat(), Qt::PlainText);
+        }
+        QCOMPARE(met, 2);
+    }
+
+    void everythingHasAName() {
+        MessageCard card(m_theme, answer(), {0, 3, 0, 99});
+        MessageCard words(m_theme, question(), {});
+        QCOMPARE(namelessWidgets(card).join(QLatin1Char('\n')), QString());
+        QCOMPARE(namelessWidgets(words).join(QLatin1Char('\n')), QString());
+    }
+};
+
+QTEST_MAIN(MessageCardTest)
+#include "message_card_test.moc"
