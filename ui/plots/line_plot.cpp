@@ -104,6 +104,7 @@ void LinePlot::makeNote() {
     m_noteSentence->setTextFormat(Qt::PlainText);
     m_noteSentence->setWordWrap(true);
     m_noteAction->setProperty("form", "small");
+    m_noteAction->setAccessibleName(tr("What the note offers"));
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
     auto* column = new QVBoxLayout(m_note);
     column->setSpacing(2);
@@ -205,6 +206,8 @@ void LinePlot::setEmptyNote(const EmptyNote& note) {
     m_noteTitle->setText(note.title);
     m_noteSentence->setText(note.sentence);
     m_noteAction->setText(note.action);
+    m_noteAction->setAccessibleName(note.action.isEmpty() ? tr("What the note offers")
+                                                          : note.action);
     m_noteAction->setVisible(!note.action.isEmpty());
     updateNote();
 }

@@ -107,7 +107,7 @@ void MainWindow::showWorkspace(int index) {
     m_modes->setCurrent(index);
     for (Workspace* workspace : m_workspaces)
         workspace->showFloating(workspace == currentWorkspace());
-    currentWorkspace()->setFocus(Qt::OtherFocusReason);
+    currentWorkspace()->focusHome();
 }
 
 void MainWindow::finish() {

@@ -181,6 +181,11 @@ void Workspace::showFloating(bool isShown) {
     }
 }
 
+void Workspace::focusHome() {
+    if (m_home != nullptr)
+        m_home->setFocus(Qt::OtherFocusReason);
+}
+
 void Workspace::focusNextDock(int direction) {
     std::vector<QWidget*> stops;
     if (centralWidget() != nullptr)

@@ -4,6 +4,7 @@
 #include "ui/shell/view.h"
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include <functional>
 #include <vector>
@@ -58,6 +59,12 @@ public:
     /// Hidden with the workspace, shown again with it: floating docks are windows of their own.
     void showFloating(bool isShown);
 
+    /// What has the keyboard when the workspace comes. (A focus proxy would not do: the Tab key
+    /// jumps from a proxied parent over all that stands before the proxy.)
+    void setHome(QWidget* home) { m_home = home; }
+
+    void focusHome();
+
     /// Gives the keyboard to the next dock (or the one before), the central widget among them.
     void focusNextDock(int direction);
 
@@ -75,6 +82,7 @@ private:
     std::vector<QDockWidget*> m_hiddenFloating;
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
+    QPointer<QWidget> m_home;
     bool m_hasDefaultSizes = false; // wait for the first time it is shown at its real size
 };
 

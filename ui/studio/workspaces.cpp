@@ -54,7 +54,7 @@ void Studio::makeChatWorkspace() {
     workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
     m_chatView = new ChatView(context(), *m_session);
     workspace->setCentralWidget(m_chatView);
-    workspace->setFocusProxy(m_chatView->input().textField());
+    workspace->setHome(m_chatView->input().textField());
     m_noGain = new NoGainNotice(m_theme);
     m_chatView->addNotice(m_noGain);
     auto* decoder = new DecoderSwitch(context());
@@ -130,7 +130,7 @@ void Studio::makeInspectWorkspace() {
     page->addWidget(titled(m_theme, new MatchnessStripView(context()), *m_viewMenu, page));
     page->setStretchFactor(1, 1);
     page->setSizes({m_theme.scaled(120), m_theme.scaled(330), m_theme.scaled(130)});
-    workspace->setFocusProxy(&map->grid());
+    workspace->setHome(&map->grid());
     workspace->setCentralWidget(page);
     const auto add = [&](View* view, Qt::DockWidgetArea area, QSize extent) {
         workspace->addDock({QStringLiteral("inspect.") + view->info().id,

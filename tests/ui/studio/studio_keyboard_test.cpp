@@ -16,10 +16,12 @@ using namespace ui;
 namespace {
 
 QString describe(const QWidget& widget) {
-    return QStringLiteral("%1 \"%2\" %3")
+    const auto* button = qobject_cast<const QAbstractButton*>(&widget);
+    return QStringLiteral("%1 \"%2\" %3 in %4")
         .arg(QString::fromLatin1(widget.metaObject()->className()),
-             widget.accessibleName(),
-             widget.objectName());
+             button != nullptr ? button->text() : widget.accessibleName(),
+             widget.objectName(),
+             QString::fromLatin1(widget.parentWidget()->metaObject()->className()));
 }
 
 bool takesTab(const QWidget& widget) {
@@ -70,14 +72,16 @@ private slots:
         m_stage->finishAnswer();
         std::set<const QWidget*> met;
         QTest::keyClick(&window(), Qt::Key_F6);
-        for (int i = 0; i < 600; ++i) {
-            const QWidget* focused = QApplication::focusWidget();
-            if (focused == nullptr)
-                break;
-            met.insert(focused);
-            QTest::keyClick(const_cast<QWidget*>(focused), Qt::Key_Tab);
-        }
         QStringList missed;
+        for (int i = 0; i < 600; ++i) {
+            QWidget* focused = QApplication::focusWidget();
+            met.insert(focused);
+            QTest::keyClick(focused, Qt::Key_Tab);
+            if (QApplication::focusWidget() == focused || QApplication::focusWidget() == nullptr) {
+                missed << QStringLiteral("the Tab key ends at ") + describe(*focused);
+                break;
+            }
+        }
         for (const QWidget* widget : window().findChildren<QWidget*>()) {
             // A group is one stop: its arrow keys choose.
             const auto* button = qobject_cast<const QAbstractButton*>(widget);

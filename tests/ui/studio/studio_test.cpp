@@ -11,6 +11,7 @@
 #include "ui/views/models/model_panel.h"
 
 #include <QClipboard>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QLineEdit>
