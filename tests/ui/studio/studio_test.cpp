@@ -110,6 +110,8 @@ private slots:
         emit dialog->textValueSelected(QStringLiteral("  named  "));
         QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
         QVERIFY(closeDialog<QInputDialog>());
+        window().activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window()));
         m_stage->engine->sent.clear();
         trigger("run.regenerate");
         QVERIFY(m_stage->engine->lastSent<CountTokens>() != nullptr);
