@@ -54,8 +54,9 @@ std::optional<QSize> sizeOf(const std::string& text) {
 }
 
 void addOptions(CLI::App& app, Arguments& arguments) {
-    app.add_option(
-        "--model", arguments.model, "Model folder or GGUF file; without it, the default model");
+    app.add_option("--model",
+                   arguments.model,
+                   "Model folder or GGUF file; without it, the one used last, or the default one");
     app.add_option("--backend", arguments.backend, "What runs the model given or the default one")
         ->check(CLI::IsMember({"torch", "plain"}));
     auto* replay =
@@ -82,7 +83,8 @@ void addOptions(CLI::App& app, Arguments& arguments) {
         ->capture_default_str();
     app.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
-    app.add_option("--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
+    app.add_option(
+           "--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
@@ -138,14 +140,16 @@ engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOp
     return {};
 }
 
-/// A picture is nobody's work: it leaves chats and settings as they are.
-ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir* scratch) {
-    const QString data = scratch != nullptr
-                             ? scratch->path()
+/// A picture is nobody's work: it leaves chats and settings as they are. A replay keeps no chats,
+/// and the window beside it may have their file open.
+ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scratch) {
+    const bool isPicture = !arguments.screenshot.empty();
+    const QString data = isPicture || !arguments.replay.empty()
+                             ? scratch.path()
                              : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
     const QString config =
-        scratch != nullptr ? scratch->path()
-                           : QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation);
+        isPicture ? scratch.path()
+                  : QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation);
     QDir().mkpath(data);
     QDir().mkpath(config);
     ui::StudioOptions options;
@@ -192,8 +196,8 @@ int run(QApplication& application, const Arguments& arguments) {
     auto link = makeLink(arguments);
     if (!link)
         return fail(link.error());
-    const auto scratch = isPicture ? std::make_unique<QTemporaryDir>() : nullptr;
-    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch.get());
+    const QTemporaryDir scratch;
+    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
     if (isPicture)
         if (const auto checked = checkPicture(arguments, studioOptions); !checked)
             return fail(checked.error());

@@ -18,9 +18,6 @@ constexpr int kTitleLength = 60;
 /// Whose search state chats share.
 constexpr const char* kChatTask = "chat";
 
-/// The growing answer is handed to the store so often, at most.
-constexpr int kUpdateMs = 250;
-
 constexpr const char* kPolicyKey = "context_policy";
 
 QString titleOf(const QString& words) {
@@ -35,10 +32,6 @@ std::vector<TokenId> idsOf(const StoredMessage& message) {
     return ids;
 }
 
-MessageState stateOf(FinishReason reason) {
-    return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
-}
-
 } // namespace
 
 ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& store)
@@ -47,6 +40,15 @@ ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& s
     , m_store(store) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+}
+
+ChatSession::~ChatSession() {
+    if (!m_answer || m_isReplay)
+        return;
+    if (StoredMessage* answer = find(m_answer->messageId)) {
+        answer->state = MessageState::Stopped;
+        m_store.finishMessage(*answer);
+    }
 }
 
 const StoredMessage* ChatSession::message(MessageId id) const {
@@ -317,57 +319,6 @@ void ChatSession::stop() {
     emit stateChanged();
 }
 
-void ChatSession::onEvent(const EngineEvent& event) {
-    if (const auto* counted = event.as<TokensCounted>())
-        onCounted(*counted);
-    else if (const auto* failure = event.as<EngineFailed>())
-        onFailed(*failure);
-    else if (const auto* started = event.as<PromptStarted>(); started && m_isReplay)
-        beginReplayedAnswer(*started);
-    if (!m_answer)
-        return;
-    if (const auto* step = event.as<StepFinished>())
-        onStep(*step);
-    else if (const auto* released = event.as<TextReleased>())
-        onReleased(*released);
-    else if (const auto* finished = event.as<PromptFinished>())
-        onFinished(*finished);
-}
-
-/// The figures so far; those at the end replace them.
-void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
-    MessageFigures& figures = answer.figures;
-    figures.outputTokens = static_cast<int>(answer.tokens.size());
-    figures.steps = step.step + 1;
-    figures.tokensPerSecond = step.tokensPerSecond;
-    if (step.isBaseline)
-        return;
-    ++m_answer->draftingRounds;
-    m_answer->draftedTokens += static_cast<int>(step.tokens.size());
-    figures.acceptedTokens += static_cast<qint64>(step.path.size());
-    figures.draftSteps += static_cast<qint64>(step.confidences.size());
-    figures.tokensPerStep = static_cast<double>(m_answer->draftedTokens) / m_answer->draftingRounds;
-}
-
-/// A recording holds answers without the words they answer.
-void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
-    StoredMessage answer;
-    answer.parentId = m_chat.record.leafId;
-    answer.role = MessageRole::Assistant;
-    answer.state = MessageState::Streaming;
-    if (const ModelLoaded* model = m_run.model())
-        answer.figures.modelName = QString::fromStdString(model->model.name);
-    if (const DecoderInfo* decoder = m_run.decoder())
-        answer.figures.decoderName = QString::fromStdString(decoder->name);
-    m_chat.record.title = tr("Recording");
-    m_answer.emplace();
-    m_answer->promptId = started.promptId;
-    m_answer->sinceUpdate.start();
-    m_answer->messageId = append(std::move(answer));
-    m_prompts[m_answer->messageId] = m_answer->promptId;
-    emit stateChanged();
-}
-
 void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }
 
 void ChatSession::onChatChanged(const ChatRecord& chat) {
@@ -378,118 +329,6 @@ void ChatSession::onChatChanged(const ChatRecord& chat) {
         return;
     }
     m_chat.record.title = chat.title;
-    emit stateChanged();
-}
-
-void ChatSession::onStep(const StepFinished& step) {
-    if (step.promptId != m_answer->promptId)
-        return;
-    if (m_answer->isSummary) {
-        m_answer->summary += QString::fromStdString(step.text);
-        return;
-    }
-    StoredMessage* answer = find(m_answer->messageId);
-    if (answer == nullptr)
-        return;
-    const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
-    for (const EmittedToken& token : step.tokens) {
-        const int begin = static_cast<int>(answer->text.size());
-        answer->text += QString::fromStdString(token.text);
-        answer->tokens.push_back({token.id,
-                                  begin,
-                                  static_cast<int>(answer->text.size()),
-                                  token.fact,
-                                  step.step,
-                                  stepMs});
-    }
-    showProgress(*answer, step);
-    if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
-        m_answer->sinceUpdate.start();
-        m_store.updateMessage(*answer);
-    }
-    emit messageGrew(answer->id);
-}
-
-void ChatSession::onReleased(const TextReleased& released) {
-    if (released.promptId != m_answer->promptId)
-        return;
-    if (StoredMessage* answer = find(m_answer->messageId)) {
-        answer->text += QString::fromStdString(released.text);
-        emit messageGrew(answer->id);
-    }
-}
-
-MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
-    const GenerationMetrics& generation = finished.generation;
-    const DecodeMetrics& decoding = finished.decoding;
-    MessageFigures figures;
-    figures.promptTokens = generation.promptTokens;
-    figures.outputTokens = generation.outputTokens;
-    figures.steps = generation.steps;
-    figures.acceptedTokens = decoding.accepted;
-    figures.draftSteps = decoding.draftSteps;
-    figures.tokensPerStep = decoding.tokensPerRound();
-    figures.finishReason = QString::fromUtf8(finishReasonName(finished.reason).data());
-    if (generation.outputTokens == 0 || generation.decodeMs <= 0.0)
-        return figures;
-    figures.firstTokenMs = generation.firstTokenMs;
-    figures.decodeMs = generation.decodeMs;
-    figures.tokensPerSecond = generation.tokensPerSecond();
-    if (const auto baseline = m_run.speed().baselineMs()) {
-        figures.baselineTokensPerSecond = 1e3 / *baseline;
-        if (decoding.draftSteps > 0)
-            figures.speedup = *baseline * generation.outputTokens / generation.decodeMs;
-    }
-    return figures;
-}
-
-void ChatSession::onFinished(const PromptFinished& finished) {
-    if (finished.promptId != m_answer->promptId)
-        return;
-    const RunningAnswer done = *m_answer;
-    m_answer.reset();
-    if (done.isSummary) {
-        if (finished.reason != FinishReason::Cancelled)
-            continueWithSummary(done.summary.trimmed());
-        emit stateChanged();
-        return;
-    }
-    if (StoredMessage* answer = find(done.messageId)) {
-        const MessageFigures begun = answer->figures;
-        answer->figures = figuresOf(finished);
-        answer->figures.modelName = begun.modelName;
-        answer->figures.decoderName = begun.decoderName;
-        answer->figures.seed = begun.seed;
-        finishMessage(*answer, stateOf(finished.reason));
-    }
-    emit stateChanged();
-}
-
-void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
-    message.state = state;
-    if (!m_isReplay)
-        m_store.finishMessage(message);
-    emit messageFinished(message.id);
-}
-
-void ChatSession::onFailed(const EngineFailed& failure) {
-    const bool isCount = failure.task == "count_tokens" && m_count;
-    const bool isAnswer =
-        failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
-    if (!isCount && !isAnswer)
-        return;
-    m_count.reset();
-    if (isAnswer) {
-        const MessageId id = m_answer->messageId;
-        m_answer.reset();
-        if (StoredMessage* answer = find(id))
-            finishMessage(*answer,
-                          failure.error.code == ErrorCode::Cancelled ? MessageState::Stopped
-                                                                     : MessageState::Failed);
-    }
-    if (failure.error.code != ErrorCode::Cancelled)
-        emit failed(QString::fromStdString(failure.error.message),
-                    QString::fromStdString(failure.error.hint));
     emit stateChanged();
 }
 

@@ -27,6 +27,9 @@ public:
     /// All outlive it.
     ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& store);
 
+    /// Keeps what has come of an answer so far.
+    ~ChatSession() override;
+
     /// The chat shown. Its id is 0 until the first message is sent: an empty chat is not kept.
     const Chat& chat() const { return m_chat; }
 

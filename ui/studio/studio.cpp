@@ -51,17 +51,14 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     connect(&m_selection, &Selection::changed, this, [this] {
         m_bridge->markChanged(Topic::Selection);
     });
-    connect(m_window.get(), &MainWindow::closing, this, [this] {
-        m_settings.setValue(kOpenKey, false);
-        m_settings.sync();
-    });
+    connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
     if (!m_options.replayName.isEmpty())
         m_window->statusStrip().setSource(tr("Replay of %1").arg(m_options.replayName));
 }
 
 /// The session before the store, the window before what it shows.
 Studio::~Studio() {
-    m_settings.setValue(kOpenKey, false);
+    markOpen(false);
     m_window.reset();
     m_session.reset();
     m_chats.reset();
@@ -69,14 +66,11 @@ Studio::~Studio() {
 }
 
 void Studio::start() {
-    m_settings.setValue(kOpenKey, true);
-    m_settings.sync();
+    markOpen(true);
     m_chatView->input().focusText();
     m_chats->open();
     m_bridge->start();
-    const QString last = m_settings.value(kModelKey).toString();
-    const bool usesLast = !m_options.isModelAskedFor && !last.isEmpty() && QFileInfo::exists(last);
-    const QString path = usesLast ? last : m_options.modelPath;
+    const QString path = firstModel();
     if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
     if (!endedBadly()) {
@@ -91,6 +85,21 @@ void Studio::start() {
                                {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
 }
 
+/// The model that was used last, unless the user named one or it is gone.
+QString Studio::firstModel() const {
+    const QString last = m_settings.value(kModelKey).toString();
+    const bool isThere = !last.isEmpty() && QFileInfo::exists(last);
+    return isThere && !m_options.isModelAskedFor ? last : m_options.modelPath;
+}
+
+/// A replay has nothing to lose, and another window may be open beside it.
+void Studio::markOpen(bool isOpen) {
+    if (!m_options.replayName.isEmpty())
+        return;
+    m_settings.setValue(kOpenKey, isOpen);
+    m_settings.sync();
+}
+
 bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAskedFor; }
 
 void Studio::loadModel(const QString& path) {
@@ -102,8 +111,9 @@ void Studio::loadModel(const QString& path) {
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
+    const QFileInfo model(QString::fromStdString(loaded.path));
     if (m_options.replayName.isEmpty())
-        m_settings.setValue(kModelKey, QString::fromStdString(loaded.path));
+        m_settings.setValue(kModelKey, model.absoluteFilePath());
     m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
     m_window->setWindowTitle(

@@ -31,11 +31,12 @@ struct StudioOptions {
     QString settingsPath;     ///< of the INI file
     QString presetsFolder;    ///< shipped
     QString ownPresetsFolder; ///< the user's
-    QString modelPath;        ///< opened at the start; empty = none
+    QString modelPath;        ///< opened at the first start; empty = none
     QString backend;          ///< that runs it; empty = the engine's choice
     QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
     QString replayName;       ///< shown while a recording is played; empty = a real engine
-    /// Set when the user named the model: it is opened even after a crash.
+    /// Set when the user named the model: it is opened in place of the one used last, and even
+    /// after a crash.
     bool isModelAskedFor = false;
 };
 
@@ -107,6 +108,8 @@ private:
     void renameChat();
     void showModelPanel();
     bool endedBadly() const;
+    QString firstModel() const;
+    void markOpen(bool isOpen);
     engine::SamplingOptions keptSampling() const;
     void keepChoices(const engine::EngineEvent& event);
 

@@ -366,6 +366,25 @@ private slots:
         answer(QStringLiteral("cde"));
     }
 
+    void quittingKeepsWhatHadComeOfTheAnswer() {
+        beginAnswer(QStringLiteral("abc ab"));
+        const auto isShown = [&] { return lastAnswer().tokens.size() > 20; };
+        QTRY_VERIFY(isShown());
+        studio().bridge().tick();
+        const QString text = lastAnswer().text;
+        const ChatId chat = studio().session().chat().record.id;
+        studio().window().close();
+        m_stage.reset();
+        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
+        QTRY_VERIFY(m_stage->isReady());
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("ended_badly")));
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("recovered")));
+        studio().session().openChat(chat);
+        QTRY_COMPARE(studio().session().chat().record.id, chat);
+        QCOMPARE(lastAnswer().state, MessageState::Stopped);
+        QVERIFY(lastAnswer().text.startsWith(text));
+    }
+
     void anAnswerIsMadeAgainWithAnotherSeed() {
         SettingsForm& sampling = m_stage->view<ParametersView>()->sampling();
         type(sampling, "temperature", QStringLiteral("0.9"));
@@ -401,10 +420,11 @@ private slots:
         QTemporaryDir scratch;
         StudioOptions options;
         options.chatsPath = scratch.filePath(QStringLiteral("chats.sqlite"));
-        options.settingsPath = scratch.filePath(QStringLiteral("studio.ini"));
+        options.settingsPath = m_folder->filePath(QStringLiteral("swift-studio.ini"));
         options.presetsFolder = QStringLiteral("resources/presets");
         options.replayName = QStringLiteral("run.swiftrun");
-        Studio replay(std::move(link).value(), options);
+        auto window = std::make_unique<Studio>(std::move(link).value(), options);
+        Studio& replay = *window;
         replay.window().resize(studio().window().size());
         replay.window().show();
         replay.start();
@@ -426,6 +446,11 @@ private slots:
                         name + QLatin1String(": ") + replayed.rows[row].join(QLatin1Char('|')) +
                         QLatin1String(" is not ") + table.rows[row].join(QLatin1Char('|'))));
         }
+        // The first window is still open, and would be missed.
+        window.reset();
+        QVERIFY(QSettings(options.settingsPath, QSettings::IniFormat)
+                    .value(QStringLiteral("session/open"))
+                    .toBool());
     }
 };
 
