@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/figure_text.h"
 #include "ui/bridge/run_store.h"
+#include "ui/shell/figure_text.h"
 
 #include <QString>
 
