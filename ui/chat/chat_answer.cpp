@@ -50,16 +50,22 @@ void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) 
     figures.tokensPerStep = static_cast<double>(m_answer->draftedTokens) / m_answer->draftingRounds;
 }
 
-/// A recording holds answers without the words they answer.
-void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
+/// What is known of an answer before its first token.
+StoredMessage ChatSession::beginAnswer(MessageId parent) const {
     StoredMessage answer;
-    answer.parentId = m_chat.record.leafId;
+    answer.parentId = parent;
     answer.role = MessageRole::Assistant;
     answer.state = MessageState::Streaming;
     if (const ModelLoaded* model = m_run.model())
         answer.figures.modelName = QString::fromStdString(model->model.name);
     if (const DecoderInfo* decoder = m_run.decoder())
         answer.figures.decoderName = QString::fromStdString(decoder->name);
+    return answer;
+}
+
+/// A recording holds answers without the words they answer.
+void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
+    StoredMessage answer = beginAnswer(m_chat.record.leafId);
     m_chat.record.title = tr("Recording");
     m_answer.emplace();
     m_answer->promptId = started.promptId;

@@ -284,14 +284,7 @@ void ChatSession::onCounted(const TokensCounted& counted) {
 }
 
 void ChatSession::submit(MessageId userMessage, const std::vector<PromptMessage>& messages) {
-    StoredMessage answer;
-    answer.parentId = userMessage;
-    answer.role = MessageRole::Assistant;
-    answer.state = MessageState::Streaming;
-    if (const ModelLoaded* model = m_run.model())
-        answer.figures.modelName = QString::fromStdString(model->model.name);
-    if (const DecoderInfo* decoder = m_run.decoder())
-        answer.figures.decoderName = QString::fromStdString(decoder->name);
+    StoredMessage answer = beginAnswer(userMessage);
     answer.figures.seed = m_run.sampling().seed;
     m_answer.emplace();
     m_answer->promptId = ++m_lastPromptId;

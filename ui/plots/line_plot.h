@@ -95,7 +95,7 @@ public:
     /// What hovering or Shift+arrow reads at present; empty = nothing.
     QString readoutText() const;
 
-    PlotTable table() const override;
+    FigureTable table() const override;
     QSize pictureSize() const override;
     void drawPicture(QPaintDevice& device, QSize size) override;
 

@@ -7,21 +7,20 @@
 
 namespace ui {
 
-PlotTable LinePlot::table() const {
+FigureTable LinePlot::table() const {
     const PlotState& state = m_drawing->state;
-    PlotTable table;
+    FigureTable table;
     table.header << (state.xAxis.title.isEmpty() ? QStringLiteral("x") : state.xAxis.title);
     // One row for each x: the series of a view mostly share theirs.
-    std::map<double, std::vector<QVariant>> rows;
+    std::map<double, QStringList> rows;
     for (std::size_t i = 0; i < state.series.size(); ++i) {
         table.header << state.series[i]->form.name;
         const PointPyramid& points = state.series[i]->points;
         for (std::size_t k = 0; k < points.size(); ++k) {
-            std::vector<QVariant>& row = rows[points.at(k).x];
-            row.resize(state.series.size() + 1);
-            row[0] = points.at(k).x;
-            if (std::isfinite(points.at(k).y))
-                row[i + 1] = points.at(k).y;
+            QStringList& row = rows[points.at(k).x];
+            row.resize(static_cast<qsizetype>(state.series.size()) + 1);
+            row[0] = numberCell(points.at(k).x);
+            row[static_cast<qsizetype>(i) + 1] = numberCell(points.at(k).y);
         }
     }
     table.rows.reserve(rows.size());

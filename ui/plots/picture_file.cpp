@@ -5,6 +5,8 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QImage>
+#include <QPainter>
+#include <QPicture>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
@@ -20,6 +22,13 @@ constexpr int kSvgDotsPerInch = 96;  ///< so that a pixel of the screen is a uni
 QString tr(const char* text) { return QCoreApplication::translate("PictureFile", text); }
 
 } // namespace
+
+void paintPicture(PictureSource& source, QPainter& painter, QSize size) {
+    // A plot needs a painter of its own kind: its lines and texts are recorded, then played.
+    QPicture picture;
+    source.drawPicture(picture, size);
+    painter.drawPicture(0, 0, picture);
+}
 
 std::optional<QString> saveBytes(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
@@ -59,7 +68,7 @@ std::optional<QString> savePng(PictureSource& source, const QString& path, doubl
     return saveBytes(buffer.data(), path);
 }
 
-std::optional<QString> saveCsv(const PlotTable& table, const QString& path) {
+std::optional<QString> saveCsv(const FigureTable& table, const QString& path) {
     return saveBytes(toCsv(table), path);
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/plots/plot_table.h"
+#include "ui/plots/figure_table.h"
 
 #include <QSize>
 
 #include <optional>
 
 class QPaintDevice;
+class QPainter;
 
 namespace ui {
 
@@ -16,7 +17,7 @@ class PictureSource {
 public:
     virtual ~PictureSource() = default;
 
-    virtual PlotTable table() const = 0;
+    virtual FigureTable table() const = 0;
 
     /// In pixels at scale 1, as it stands on the screen.
     virtual QSize pictureSize() const = 0;
@@ -25,11 +26,14 @@ public:
     virtual void drawPicture(QPaintDevice& device, QSize size) = 0;
 };
 
+/// Draws the whole picture with a painter that is at work already, as lines and texts.
+void paintPicture(PictureSource& source, QPainter& painter, QSize size);
+
 // These write a whole file or leave what was there. They give a sentence for the user on an error.
 
 std::optional<QString> saveSvg(PictureSource& source, const QString& path);
 std::optional<QString> savePng(PictureSource& source, const QString& path, double scale = 2.0);
-std::optional<QString> saveCsv(const PlotTable& table, const QString& path);
+std::optional<QString> saveCsv(const FigureTable& table, const QString& path);
 std::optional<QString> saveBytes(const QByteArray& bytes, const QString& path);
 
 } // namespace ui

@@ -221,20 +221,20 @@ void StackedBars::paintLegend(QPainter& painter, QPoint topLeft, int right) cons
     }
 }
 
-PlotTable StackedBars::table() const {
-    PlotTable table;
+FigureTable StackedBars::table() const {
+    FigureTable table;
     table.header << tr("Span");
     for (const BarPart& part : m_parts)
         table.header << QStringLiteral("%1 (%2)").arg(part.name, m_unit);
     for (const BarPart& part : m_parts)
         table.header << QStringLiteral("%1 (%)").arg(part.name);
     for (const Bar& bar : m_bars) {
-        std::vector<QVariant> row{bar.name};
+        QStringList row{bar.name};
         for (std::size_t i = 0; i < m_parts.size(); ++i)
-            row.emplace_back(i < bar.values.size() ? QVariant(bar.values[i]) : QVariant());
+            row << (i < bar.values.size() ? numberCell(bar.values[i]) : QString());
         const std::vector<int> shares = percentages(bar);
         for (std::size_t i = 0; i < m_parts.size(); ++i)
-            row.emplace_back(i < shares.size() ? QVariant(shares[i]) : QVariant());
+            row << (i < shares.size() ? QString::number(shares[i]) : QString());
         table.rows.push_back(std::move(row));
     }
     return table;

@@ -51,7 +51,7 @@ public:
 
     QString sentence() const { return m_sentence; }
 
-    PlotTable table() const override;
+    FigureTable table() const override;
 
     QSize pictureSize() const override { return size(); }
 

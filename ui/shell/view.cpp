@@ -20,6 +20,11 @@ View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
 
 View::~View() { m_context.bridge.remove(*this); }
 
+void View::drawPicture(QPaintDevice& device, QSize size) {
+    QPainter painter(&device);
+    drawFigure(painter, size);
+}
+
 void View::drawFigure(QPainter& painter, const QSize& size) {
     if (width() > 0 && height() > 0)
         painter.scale(static_cast<double>(size.width()) / width(),

@@ -3,6 +3,7 @@
 
 #include "ui/bridge/engine_bridge.h"
 #include "ui/bridge/run_store.h"
+#include "ui/plots/picture_file.h"
 #include "ui/shell/selection.h"
 #include "ui/theme/theme.h"
 
@@ -27,12 +28,6 @@ struct ViewContext {
     QUndoStack& undoStack; ///< of what changes the run: skip sets, settings
 };
 
-/// The numbers of a picture, as a person reads them in a table and a program in a CSV file.
-struct FigureTable {
-    QStringList header;
-    std::vector<QStringList> rows;
-};
-
 /// What a view is, for docks, menus and people.
 struct ViewInfo {
     QString id;          ///< for layouts: "layer_map"; never shown
@@ -43,7 +38,7 @@ struct ViewInfo {
 
 /// A face of the run. It paints nothing by itself: the bridge refreshes it at most once a tick
 /// while it is visible and not frozen; what changed in the meantime is told together.
-class View : public QWidget, public Picture {
+class View : public QWidget, public Picture, public PictureSource {
     Q_OBJECT
 
 public:
@@ -62,7 +57,11 @@ public:
     virtual QWidget* makeLegend(QWidget* /*parent*/) { return nullptr; }
 
     /// The picture's numbers. Empty when it has none.
-    virtual FigureTable table() const { return {}; }
+    FigureTable table() const override { return {}; }
+
+    QSize pictureSize() const override { return size(); }
+
+    void drawPicture(QPaintDevice& device, QSize size) final;
 
     /// Draws the picture for a file, in `size` device-independent pixels; by default what is on
     /// the screen.
@@ -73,7 +72,10 @@ public:
 
     void setFrozen(bool isFrozen);
 
-    bool isShowing() const override { return isVisible() && !m_isFrozen; }
+    /// Neither hidden, nor in a window that is minimised, nor frozen.
+    bool isShowing() const override {
+        return isVisible() && !m_isFrozen && !window()->isMinimized();
+    }
 
     /// How often it was refreshed; for tests.
     int refreshCount() const { return m_refreshCount; }

@@ -19,40 +19,6 @@ namespace ui {
 
 namespace {
 
-/// Cells that are numbers become numbers, so that "-0.5" is no formula in a CSV file.
-PlotTable plotTable(const FigureTable& figure) {
-    PlotTable table;
-    table.header = figure.header;
-    for (const QStringList& row : figure.rows) {
-        std::vector<QVariant> cells;
-        for (const QString& cell : row) {
-            bool isNumber = false;
-            const double number = cell.toDouble(&isNumber);
-            cells.push_back(isNumber ? QVariant(number) : QVariant(cell));
-        }
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
-}
-
-class ViewPicture : public PictureSource {
-public:
-    explicit ViewPicture(View& view)
-        : m_view(view) {}
-
-    PlotTable table() const override { return plotTable(m_view.table()); }
-
-    QSize pictureSize() const override { return m_view.size(); }
-
-    void drawPicture(QPaintDevice& device, QSize size) override {
-        QPainter painter(&device);
-        m_view.drawFigure(painter, size);
-    }
-
-private:
-    View& m_view;
-};
-
 QString endingOf(int format) {
     switch (format) {
     case 0:
@@ -67,14 +33,13 @@ QString endingOf(int format) {
 } // namespace
 
 QString saveView(View& view, const QString& path) {
-    ViewPicture picture(view);
     std::optional<QString> error;
     if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
-        error = saveSvg(picture, path);
+        error = saveSvg(view, path);
     else if (path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
-        error = saveCsv(picture.table(), path);
+        error = saveCsv(view.table(), path);
     else
-        error = savePng(picture, path);
+        error = savePng(view, path);
     return error.value_or(QString());
 }
 
@@ -101,7 +66,7 @@ void ViewMenu::fill(QMenu& menu, View* view) {
     const bool hasTable = !view->table().header.isEmpty();
     menu.addAction(tr("Copy image"), this, [this, view] { copyImage(view); });
     QAction* copyData = menu.addAction(tr("Copy data"), this, [view] {
-        QApplication::clipboard()->setText(QString::fromUtf8(toCsv(plotTable(view->table()))));
+        QApplication::clipboard()->setText(QString::fromUtf8(toCsv(view->table())));
     });
     QAction* asTable = menu.addAction(tr("Show as table"), this, [this, view] { showTable(view); });
     menu.addSeparator();
@@ -155,8 +120,8 @@ void ViewMenu::showTable(View* view) {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("%1 as a table").arg(view->info().title));
     dialog->resize(m_theme.scaled(640), m_theme.scaled(480));
-    auto* model = new PlotTableModel(dialog);
-    model->setTable(plotTable(view->table()));
+    auto* model = new FigureTableModel(dialog);
+    model->setTable(view->table());
     auto* table = new QTableView(dialog);
     table->setModel(model);
     table->setAccessibleName(dialog->windowTitle());

@@ -273,10 +273,10 @@ private slots:
         shown.plot.append(0, {1.0, 10.0});
         shown.plot.append(0, {2.0, 20.0});
         shown.plot.append(1, {2.0, 15.0});
-        const PlotTable table = shown.plot.table();
+        const FigureTable table = shown.plot.table();
         QCOMPARE(table.header, QStringList({"seconds", "raw", "smooth"}));
         QCOMPARE(table.rows.size(), 2u);
-        QVERIFY(!table.rows[0][2].isValid());
+        QVERIFY(table.rows[0][2].isEmpty());
         QCOMPARE(table.rows[1][2].toDouble(), 15.0);
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/plots/figure_table.h"
 #include "ui/plots/line_plot.h"
-#include "ui/plots/plot_table.h"
 #include "ui/plots/stacked_bars.h"
 #include "ui/theme/theme.h"
 
@@ -16,9 +16,7 @@ using namespace ui;
 
 namespace {
 
-PlotTable twoRows() {
-    return {{"step", "note"}, {{1, QString("plain")}, {2.5, QString("a,\"b\"\nc")}}};
-}
+FigureTable twoRows() { return {{"step", "note"}, {{"1", "plain"}, {"2.5", "a,\"b\"\nc"}}}; }
 
 QByteArray contentOf(const QString& path) {
     QFile file(path);
@@ -39,18 +37,15 @@ private slots:
     }
 
     void csvDisarmsFormulasButKeepsNegativeNumbers() {
-        const PlotTable table{{"a", "b"},
-                              {{QString("=1+2"), -3.5},
-                               {QString("+x"), QString("-x")},
-                               {QString("@x"), QString("\tx")},
-                               {QString("\rx"), QVariant()}}};
+        const FigureTable table{{"a", "b"},
+                                {{"=1+2", "-3.5"}, {"+x", "-x"}, {"@x", "\tx"}, {"\rx", ""}}};
         QCOMPARE(toCsv(table),
                  QByteArray("a,b\r\n\"'=1+2\",-3.5\r\n\"'+x\",\"'-x\"\r\n\"'@x\",\"'\tx\"\r\n"
                             "\"'\rx\",\r\n"));
     }
 
     void tableModelSurvivesTheTester() {
-        PlotTableModel model;
+        FigureTableModel model;
         QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setTable(twoRows());

@@ -2,7 +2,6 @@
 #include "ui/views/matchness/matchness_view.h"
 
 #include "ui/plots/marker_legend.h"
-#include "ui/views/figure/figure_of.h"
 
 #include <QVBoxLayout>
 
@@ -184,10 +183,10 @@ void MatchnessView::choosePlace(double place) {
     updateCursor();
 }
 
-FigureTable MatchnessView::table() const { return figureOf(m_plot->table()); }
+FigureTable MatchnessView::table() const { return m_plot->table(); }
 
 void MatchnessView::drawFigure(QPainter& painter, const QSize& size) {
-    drawFigureOf(*m_plot, painter, size);
+    paintPicture(*m_plot, painter, size);
 }
 
 } // namespace ui

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/latency_view.h"
 
-#include "ui/views/figure/figure_of.h"
 #include "ui/views/speed/speed_figures.h"
 
 #include <QVBoxLayout>
@@ -59,10 +58,10 @@ void LatencyView::refreshView(Topics) {
     setBadge(all.steps > 0 ? tr("live") : QString());
 }
 
-FigureTable LatencyView::table() const { return figureOf(m_bars->table()); }
+FigureTable LatencyView::table() const { return m_bars->table(); }
 
 void LatencyView::drawFigure(QPainter& painter, const QSize& size) {
-    drawFigureOf(*m_bars, painter, size);
+    paintPicture(*m_bars, painter, size);
 }
 
 } // namespace ui

@@ -2,7 +2,6 @@
 #include "ui/views/speed/speed_view.h"
 
 #include "ui/plots/drawing/plot_ticks.h"
-#include "ui/views/figure/figure_of.h"
 #include "ui/views/speed/no_gain_notice.h"
 
 #include <QHBoxLayout>
@@ -337,7 +336,7 @@ FigureTable SpeedView::table() const {
 }
 
 void SpeedView::drawFigure(QPainter& painter, const QSize& size) {
-    drawFigureOf(*m_plot, painter, size);
+    paintPicture(*m_plot, painter, size);
 }
 
 } // namespace ui

@@ -125,10 +125,10 @@ private slots:
         // Spans of .4 s: what is decoded in 2.95 s gives 6 of them at steps of 77 ms.
         QCOMPARE(view.plot().pointCount(2), 6u);
         QCOMPARE(view.plot().pointCount(0), 0u);
-        const PlotTable plain = view.plot().table();
+        const FigureTable plain = view.plot().table();
         view.setSmoothed(true);
         QCOMPARE(view.plot().pointCount(0), 6u);
-        const PlotTable smoothed = view.plot().table();
+        const FigureTable smoothed = view.plot().table();
         for (std::size_t i = 0; i < 6; ++i)
             QCOMPARE(smoothed.rows[i][1], plain.rows[i][3]);
         QVERIFY(smoothed.rows[5][3] != plain.rows[5][3]);

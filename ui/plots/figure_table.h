@@ -3,33 +3,33 @@
 
 #include <QAbstractTableModel>
 #include <QStringList>
-#include <QVariant>
 
 #include <vector>
 
 namespace ui {
 
-/// The twin of a picture: what it shows, as rows. Cells are numbers or texts; invalid = empty.
-struct PlotTable {
+/// The twin of a picture: what it shows, as rows of words and numbers. A plain value.
+struct FigureTable {
     QStringList header;
-    std::vector<std::vector<QVariant>> rows; ///< [rows][header]
+    std::vector<QStringList> rows; ///< [rows][header]; an empty cell where nothing is known
 };
 
-/// A cell as text: numbers as short as they can be read back.
-QString cellText(const QVariant& cell);
+/// A number with all its digits; empty for one that is not finite.
+QString numberCell(double number);
 
 /// Comma-separated values as RFC 4180 has them, UTF-8. A text that a spreadsheet would take for a
-/// formula (it begins with = + - @ tab or carriage return) is quoted behind an apostrophe.
-QByteArray toCsv(const PlotTable& table);
+/// formula (it begins with = + - @ tab or carriage return) is quoted behind an apostrophe; numbers
+/// are left as they are.
+QByteArray toCsv(const FigureTable& table);
 
-/// A PlotTable for a QTableView. Thread: UI.
-class PlotTableModel : public QAbstractTableModel {
+/// A FigureTable for a QTableView. Thread: UI.
+class FigureTableModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setTable(PlotTable table);
+    void setTable(FigureTable table);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -37,7 +37,7 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    PlotTable m_table;
+    FigureTable m_table;
 };
 
 } // namespace ui

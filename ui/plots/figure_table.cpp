@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/plots/plot_table.h"
+#include "ui/plots/figure_table.h"
 
 #include <QLocale>
 
@@ -9,15 +9,14 @@ namespace ui {
 
 namespace {
 
-bool isNumber(const QVariant& cell) {
-    const int type = cell.typeId();
-    return type == QMetaType::Double || type == QMetaType::Int || type == QMetaType::LongLong ||
-           type == QMetaType::UInt || type == QMetaType::ULongLong;
+bool isNumber(const QString& cell) {
+    bool isNumber = false;
+    cell.toDouble(&isNumber);
+    return isNumber;
 }
 
-QString csvCell(const QVariant& cell) {
-    QString text = cellText(cell);
-    if (isNumber(cell))
+QString csvCell(QString text) {
+    if (isNumber(text))
         return text;
     const bool isFormula = !text.isEmpty() && QStringLiteral("=+-@\t\r").contains(text.front());
     if (isFormula)
@@ -31,19 +30,16 @@ QString csvCell(const QVariant& cell) {
 
 } // namespace
 
-QString cellText(const QVariant& cell) {
-    if (cell.typeId() != QMetaType::Double)
-        return cell.toString();
-    const double value = cell.toDouble();
-    return std::isfinite(value) ? QString::number(value, 'g', QLocale::FloatingPointShortest)
-                                : QString();
+QString numberCell(double number) {
+    return std::isfinite(number) ? QString::number(number, 'g', QLocale::FloatingPointShortest)
+                                 : QString();
 }
 
-QByteArray toCsv(const PlotTable& table) {
+QByteArray toCsv(const FigureTable& table) {
     QString text;
-    const auto addRow = [&text](const auto& cells) {
+    const auto addRow = [&text](const QStringList& cells) {
         bool isFirst = true;
-        for (const auto& cell : cells) {
+        for (const QString& cell : cells) {
             if (!isFirst)
                 text += QChar(',');
             text += csvCell(cell);
@@ -52,42 +48,39 @@ QByteArray toCsv(const PlotTable& table) {
         text += QStringLiteral("\r\n");
     };
     addRow(table.header);
-    for (const std::vector<QVariant>& row : table.rows)
+    for (const QStringList& row : table.rows)
         addRow(row);
     return text.toUtf8();
 }
 
-void PlotTableModel::setTable(PlotTable table) {
+void FigureTableModel::setTable(FigureTable table) {
     beginResetModel();
     m_table = std::move(table);
     endResetModel();
 }
 
-int PlotTableModel::rowCount(const QModelIndex& parent) const {
+int FigureTableModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(m_table.rows.size());
 }
 
-int PlotTableModel::columnCount(const QModelIndex& parent) const {
+int FigureTableModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(m_table.header.size());
 }
 
-QVariant PlotTableModel::data(const QModelIndex& index, int role) const {
+QVariant FigureTableModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid())
         return {};
-    const std::vector<QVariant>& row = m_table.rows[static_cast<std::size_t>(index.row())];
-    const auto column = static_cast<std::size_t>(index.column());
-    if (column >= row.size())
-        return {};
-    const QVariant& cell = row[column];
+    const QStringList& row = m_table.rows[static_cast<std::size_t>(index.row())];
+    const QString cell = row.value(index.column());
     if (role == Qt::DisplayRole)
-        return cellText(cell);
+        return cell;
     if (role == Qt::TextAlignmentRole)
         return QVariant(
             Qt::Alignment(Qt::AlignVCenter | (isNumber(cell) ? Qt::AlignRight : Qt::AlignLeft)));
     return {};
 }
 
-QVariant PlotTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+QVariant FigureTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
         return QAbstractTableModel::headerData(section, orientation, role);
     return m_table.header.value(section);
