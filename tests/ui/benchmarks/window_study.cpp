@@ -9,6 +9,7 @@
 #include "ui/studio/studio.h"
 
 #include <QApplication>
+#include <QSettings>
 #include <QTemporaryDir>
 
 #include <CLI/CLI.hpp>
@@ -125,12 +126,11 @@ public:
 
 private:
     void onEvent(const engine::EngineEvent& event) {
-        if (const auto* chosen = event.as<engine::DecoderChosen>()) {
-            if (chosen->info.name == m_decoder)
-                m_isReady = true;
-            else if (m_studio.run().model() != nullptr && !m_isReady)
-                m_studio.bridge().send(engine::ChooseDecoder{m_decoder, {}});
-        }
+        // The window chooses the decoder itself, once the model is there.
+        const auto* chosen = event.as<engine::DecoderChosen>();
+        if (chosen != nullptr && m_studio.run().model() != nullptr &&
+            chosen->info.name == m_decoder)
+            m_isReady = true;
         if (event.as<engine::PromptFinished>() != nullptr && m_isBusy)
             QMetaObject::invokeMethod(
                 this, [this] { ask(); }, Qt::QueuedConnection);
@@ -249,6 +249,8 @@ int run(QApplication& application, const Arguments& arguments) {
     options.chatsPath = folder.filePath(QStringLiteral("chats.sqlite"));
     options.settingsPath = folder.filePath(QStringLiteral("window.ini"));
     options.ownPresetsFolder = folder.filePath(QStringLiteral("presets"));
+    QSettings(options.settingsPath, QSettings::IniFormat)
+        .setValue(QStringLiteral("run/decoder"), QString::fromStdString(arguments.decoder));
     ui::Studio studio(ui::makeSessionLink({.moduleFolder = arguments.modules}), options);
     studio.theme().applyTo(application);
     studio.window().showWorkspace(1);
