@@ -17,10 +17,10 @@ namespace {
 // label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
-QMenuBar { background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
+QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
 QMenuBar::item { padding: {4}px {8}px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {hover}; }
-QMenu { background: {panel}; border: 1px solid {border}; padding: {4}px; }
+QMenu { font-size: {13}px; background: {panel}; border: 1px solid {border}; padding: {4}px; }
 QMenu::item { padding: {4}px {24}px {4}px {24}px; border-radius: 4px; }
 QMenu::item:selected { background: {selection}; color: {text}; }
 QMenu::item:disabled { color: {disabled}; }
@@ -34,7 +34,7 @@ QLabel[tone="tiny"] { color: {muted}; font-size: {11}px; }
 QLabel[tone="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
-    padding: 0 {12}px; min-height: {26}px; color: {text}; }
+    padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px; }
 QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
@@ -147,7 +147,7 @@ QString controlStyleSheet(const Theme& theme) {
     QString sheet = QString::fromLatin1(kSheet);
     for (const auto& [name, colour] : names)
         sheet.replace(QStringLiteral("{%1}").arg(QLatin1String(name)), colour.name());
-    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 16, 20, 22, 24, 26})
+    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 16, 20, 22, 24, 26})
         sheet.replace(QStringLiteral("{%1}").arg(pixels), QString::number(theme.scaled(pixels)));
     // A round handle: as wide as the groove's 2 pixels and both margins, less its border of 2.
     sheet.replace(QStringLiteral("{knobWidth}"), QString::number(2 * theme.scaled(6) - 2));

@@ -126,7 +126,11 @@ void InputBar::setText(const QString& text) {
     m_text->moveCursor(QTextCursor::End);
 }
 
-void InputBar::setPlaceholder(const QString& text) { m_text->setPlaceholderText(text); }
+void InputBar::setPlaceholder(const QString& text) {
+    m_text->setPlaceholderText(text);
+    // Qt 6.4 leaves the old words on the screen.
+    m_text->viewport()->update();
+}
 
 void InputBar::setAnswering(bool isAnswering) {
     // The keyboard stays where the button was.

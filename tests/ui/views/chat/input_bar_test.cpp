@@ -3,6 +3,7 @@
 #include "tests/ui/support/stored_messages.h"
 #include "ui/views/chat/input_bar.h"
 
+#include <QPaintEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -10,6 +11,24 @@
 
 using namespace support;
 using namespace ui;
+
+namespace {
+
+/// Counts paintings that are wider than a caret.
+class WidePaints : public QObject {
+public:
+    int count = 0;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::Paint &&
+            static_cast<QPaintEvent*>(event)->region().boundingRect().width() > 50)
+            ++count;
+        return QObject::eventFilter(watched, event);
+    }
+};
+
+} // namespace
 
 class InputBarTest : public QObject {
     Q_OBJECT
@@ -54,6 +73,15 @@ private slots:
         QTest::keyClick(field(), Qt::Key_Enter, Qt::KeypadModifier);
         QTest::mouseClick(send(), Qt::LeftButton);
         QCOMPARE(sent.count(), 3);
+    }
+
+    void otherWordsInTheEmptyFieldAreDrawnAtOnce() {
+        m_bar->setPlaceholder(QStringLiteral("Load a model to write"));
+        QCoreApplication::processEvents();
+        WidePaints paints;
+        field()->viewport()->installEventFilter(&paints);
+        m_bar->setPlaceholder(QStringLiteral("Message the model"));
+        QTRY_VERIFY(paints.count > 0);
     }
 
     void theUpArrowInAnEmptyFieldBringsTheLastMessageBack() {
