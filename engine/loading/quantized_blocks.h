@@ -21,6 +21,12 @@ BlockLayout blockLayout(TensorType type);
 /// IEEE half precision, exactly, subnormals, infinities and NaN included.
 float floatFromHalf(std::uint16_t bits);
 
+/// The nearest half, ties to even; beyond the largest one infinity.
+std::uint16_t halfFromFloat(float value);
+
+/// The nearest bfloat16, ties to even.
+std::uint16_t bfloat16FromFloat(float value);
+
 /// The upper half of a float32.
 float floatFromBfloat16(std::uint16_t bits);
 

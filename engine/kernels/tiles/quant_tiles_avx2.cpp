@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/tiles/tile_loop.h"
+
+#include <immintrin.h>
+
+namespace engine {
+
+namespace {
+
+/// What stored bytes hold: two 4-bit numbers; values below 32; values 128 above a signed one.
+enum class Bytes { Halves, Small, Signed };
+
+template <ScaleForm Form> __m256 loadScales(const std::byte* scales, std::size_t at) {
+    if constexpr (Form == ScaleForm::F32)
+        return _mm256_load_ps(reinterpret_cast<const float*>(scales) + at);
+    else
+        return _mm256_cvtph_ps(_mm_load_si128(
+            reinterpret_cast<const __m128i*>(reinterpret_cast<const std::uint16_t*>(scales) + at)));
+}
+
+__m256i fourQuants(const std::int8_t* quants) {
+    int four;
+    __builtin_memcpy(&four, quants, sizeof(four));
+    return _mm256_set1_epi32(four);
+}
+
+__m256i loadBytes(const std::byte* at) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+}
+
+/// The lower and the upper eight rows of a tile one after the other. Sums within a group are whole
+/// numbers and so exact; groups are added in order of columns, each as the wider vectors do it.
+template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
+    static constexpr int kSums = 4; // tiles at once: more sums than that leave the registers
+
+    template <int Rows, int Tiles> static void run(const TileRun& run) {
+        for (int t = 0; t < Tiles; ++t)
+            for (int half = 0; half < 2; ++half)
+                runHalf<Rows>(run, t, half);
+    }
+
+    template <int Rows> static void runHalf(const TileRun& run, int tileIndex, int half) {
+        const TileMatrix& matrix = run.matrix;
+        const TileInput& in = run.input;
+        const std::byte* tile = run.tile + static_cast<std::size_t>(tileIndex) * matrix.tileBytes;
+        const auto row = static_cast<std::size_t>(run.row);
+        const auto groups = static_cast<std::size_t>(matrix.columns / GroupColumns);
+        const std::byte* minima = tile + groups * (Scale == ScaleForm::F32 ? 4U : 2U) * kTileRows;
+        __m256 sums[Rows];
+        for (int m = 0; m < Rows; ++m)
+            sums[m] = _mm256_setzero_ps();
+        for (std::size_t group = 0; group < groups; ++group) {
+            __m256i dots[Rows];
+            const std::byte* stored = tile + matrix.quantsOffset +
+                                      group * (Kind == Bytes::Halves ? 256U : GroupColumns * 16U) +
+                                      static_cast<std::size_t>(half) * 32;
+            const std::int8_t* quants = in.quants + row * in.stride + group * GroupColumns;
+            groupDots<Rows>(stored, quants, in.stride, dots);
+            const std::size_t place = group * kTileRows + static_cast<std::size_t>(half) * 8;
+            const __m256 scale = loadScales<Scale>(tile, place);
+            for (int m = 0; m < Rows; ++m) {
+                const std::size_t at = row + static_cast<std::size_t>(m);
+                if constexpr (Kind != Bytes::Signed)
+                    dots[m] = _mm256_add_epi32(
+                        dots[m], _mm256_set1_epi32(in.offsets[at * in.sumStride + group]));
+                const __m256 dot = _mm256_mul_ps(
+                    _mm256_cvtepi32_ps(dots[m]),
+                    _mm256_set1_ps(
+                        in.scales[at * in.groupStride + group * GroupColumns / kGroupColumns]));
+                sums[m] = _mm256_fmadd_ps(scale, dot, sums[m]);
+                if constexpr (HasMinima)
+                    sums[m] = _mm256_fmadd_ps(loadScales<Scale>(minima, place),
+                                              _mm256_set1_ps(in.sums[at * in.sumStride + group]),
+                                              sums[m]);
+            }
+        }
+        for (int m = 0; m < Rows; ++m)
+            _mm256_storeu_ps(run.out + static_cast<std::size_t>(m) * run.outStride +
+                                 tileIndex * kTileRows + half * 8,
+                             sums[m]);
+    }
+
+    /// Signed: the whole sum; otherwise the offset is still to be added.
+    template <int Rows>
+    static void groupDots(const std::byte* stored,
+                          const std::int8_t* quants,
+                          std::size_t stride,
+                          __m256i (&dots)[Rows]) {
+        for (int m = 0; m < Rows; ++m)
+            dots[m] = _mm256_setzero_si256();
+        if constexpr (Kind == Bytes::Halves)
+            addHalves<Rows>(stored, quants, stride, dots);
+        else
+            addBytes<Rows>(stored, quants, stride, dots);
+    }
+
+    /// Sums of sixteen bits hold a whole group of 4-bit weights: at most 8 * 2 * 15 * 127 = 30,480.
+    template <int Rows>
+    static void addHalves(const std::byte* stored,
+                          const std::int8_t* quants,
+                          std::size_t stride,
+                          __m256i (&dots)[Rows]) {
+        const __m256i mask = _mm256_set1_epi8(15);
+        for (int v = 0; v < 4; ++v) {
+            const __m256i bytes = loadBytes(stored + v * 64);
+            const __m256i low = _mm256_and_si256(bytes, mask);
+            const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
+            for (int m = 0; m < Rows; ++m) {
+                const std::int8_t* at = quants + static_cast<std::size_t>(m) * stride + 4 * v;
+                dots[m] = _mm256_add_epi16(dots[m], _mm256_maddubs_epi16(low, fourQuants(at)));
+                dots[m] =
+                    _mm256_add_epi16(dots[m], _mm256_maddubs_epi16(high, fourQuants(at + 16)));
+            }
+        }
+        for (int m = 0; m < Rows; ++m)
+            dots[m] = _mm256_madd_epi16(dots[m], _mm256_set1_epi16(1));
+    }
+
+    /// Two products of a signed byte, 2 * 128 * 127, fill sixteen bits: its size meets the
+    /// activation with its sign.
+    template <int Rows>
+    static void addBytes(const std::byte* stored,
+                         const std::int8_t* quants,
+                         std::size_t stride,
+                         __m256i (&dots)[Rows]) {
+        for (int v = 0; v < GroupColumns / 4; ++v) {
+            __m256i weights = loadBytes(stored + v * 64);
+            if constexpr (Kind == Bytes::Signed)
+                weights = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+            const __m256i sizes = Kind == Bytes::Signed ? _mm256_abs_epi8(weights) : weights;
+            for (int m = 0; m < Rows; ++m) {
+                __m256i four = fourQuants(quants + static_cast<std::size_t>(m) * stride + 4 * v);
+                if constexpr (Kind == Bytes::Signed)
+                    four = _mm256_sign_epi8(four, weights);
+                dots[m] = _mm256_add_epi32(
+                    dots[m],
+                    _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, four), _mm256_set1_epi16(1)));
+            }
+        }
+    }
+};
+
+template <Bytes Kind, ScaleForm Scale>
+void multiplyScaled(const TileMatrix& matrix,
+                    const TileInput& input,
+                    int firstTile,
+                    int tileCount,
+                    const TileOutput& out) {
+    if (matrix.hasMinima)
+        multiplyWith<QuantKernel<Kind, kGroupColumns, Scale, true>>(
+            matrix, input, firstTile, tileCount, out);
+    else
+        multiplyWith<QuantKernel<Kind, kGroupColumns, Scale, false>>(
+            matrix, input, firstTile, tileCount, out);
+}
+
+template <Bytes Kind>
+void multiplyKind(const TileMatrix& matrix,
+                  const TileInput& input,
+                  int firstTile,
+                  int tileCount,
+                  const TileOutput& out) {
+    if (matrix.scaleForm == ScaleForm::F16)
+        multiplyScaled<Kind, ScaleForm::F16>(matrix, input, firstTile, tileCount, out);
+    else
+        multiplyScaled<Kind, ScaleForm::F32>(matrix, input, firstTile, tileCount, out);
+}
+
+} // namespace
+
+void multiplyQuantTilesAvx2(const TileMatrix& matrix,
+                            const TileInput& input,
+                            int firstTile,
+                            int tileCount,
+                            const TileOutput& out) {
+    if (matrix.groupColumns == 16)
+        multiplyWith<QuantKernel<Bytes::Signed, 16, ScaleForm::F32, false>>(
+            matrix, input, firstTile, tileCount, out);
+    else if (matrix.form == TileForm::Int4)
+        multiplyKind<Bytes::Halves>(matrix, input, firstTile, tileCount, out);
+    else if (matrix.offset == 128)
+        multiplyKind<Bytes::Signed>(matrix, input, firstTile, tileCount, out);
+    else
+        multiplyKind<Bytes::Small>(matrix, input, firstTile, tileCount, out);
+}
+
+} // namespace engine

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over tiles and rows that all vector kernels share. Included by files of one instruction
+// set only, so everything here has internal linkage.
+#pragma once
+
+#include "engine/kernels/tiles/tile_matrix.h"
+
+namespace engine {
+
+namespace {
+
+/// Rows that one kernel takes at most; more run in pieces while their tiles are still in the cache.
+constexpr int kMostRows = 8;
+
+/// Tiles that all pieces of rows visit before the next ones are read from memory.
+constexpr int kTilesInCache = 4;
+
+/// One run of a kernel: `row` is its first row.
+struct TileRun {
+    const TileMatrix& matrix;
+    const TileInput& input;
+    const std::byte* tile;
+    int row;
+    float* out; ///< of the first tile and row
+    std::size_t outStride;
+};
+
+/// Tiles that a kernel takes at once, so that all its sums have a register.
+constexpr int widestRun(int rows, int sums) {
+    return rows * 4 <= sums ? 4 : rows * 2 <= sums ? 2 : 1;
+}
+
+template <typename Kernel, int Rows, int Tiles> static void runTiles(TileRun run, int tileCount) {
+    int done = 0;
+    for (; done + Tiles <= tileCount; done += Tiles) {
+        Kernel::template run<Rows, Tiles>(run);
+        run.tile += Tiles * run.matrix.tileBytes;
+        run.out += Tiles * kTileRows;
+    }
+    if constexpr (Tiles > 1)
+        if (done < tileCount)
+            runTiles<Kernel, Rows, Tiles / 2>(run, tileCount - done);
+}
+
+template <typename Kernel, int Rows> static void runRows(const TileRun& run, int tileCount) {
+    runTiles<Kernel, Rows, widestRun(Rows, Kernel::kSums)>(run, tileCount);
+}
+
+template <typename Kernel> static void runPiece(const TileRun& run, int rows, int tileCount) {
+    switch (rows) {
+    case 1:
+        return runRows<Kernel, 1>(run, tileCount);
+    case 2:
+        return runRows<Kernel, 2>(run, tileCount);
+    case 3:
+        return runRows<Kernel, 3>(run, tileCount);
+    case 4:
+        return runRows<Kernel, 4>(run, tileCount);
+    case 5:
+        return runRows<Kernel, 5>(run, tileCount);
+    case 6:
+        return runRows<Kernel, 6>(run, tileCount);
+    case 7:
+        return runRows<Kernel, 7>(run, tileCount);
+    default:
+        return runRows<Kernel, 8>(run, tileCount);
+    }
+}
+
+template <typename Kernel>
+static void multiplyWith(const TileMatrix& matrix,
+                         const TileInput& input,
+                         int firstTile,
+                         int tileCount,
+                         const TileOutput& out) {
+    for (int done = 0; done < tileCount; done += kTilesInCache) {
+        const int tiles = tileCount - done < kTilesInCache ? tileCount - done : kTilesInCache;
+        const std::size_t tile = static_cast<std::size_t>(firstTile + done);
+        for (int row = 0; row < input.rows; row += kMostRows) {
+            const int rows = input.rows - row < kMostRows ? input.rows - row : kMostRows;
+            const TileRun run{matrix,
+                              input,
+                              matrix.data + tile * matrix.tileBytes,
+                              row,
+                              out.values + static_cast<std::size_t>(row) * out.stride +
+                                  tile * kTileRows,
+                              out.stride};
+            runPiece<Kernel>(run, rows, tiles);
+        }
+    }
+}
+
+} // namespace
+
+} // namespace engine

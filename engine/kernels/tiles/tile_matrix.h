@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace engine {
+
+/// Output rows of a tile: the lanes of a 512-bit vector of float32.
+inline constexpr int kTileRows = 16;
+
+/// Columns that share one scale of the activations, and of quantised weights unless they say 16.
+inline constexpr int kGroupColumns = 32;
+
+/// How the weights of a tile are stored. Bytes of one tile of C columns, in this order:
+enum class TileForm : std::uint8_t {
+    F32,  ///< [C][16] float32
+    F16,  ///< [C][16] half precision
+    Bf16, ///< [C / 2][16][2] bfloat16
+    Int8, ///< scales, minima if any, then [C / 4][16][4] unsigned bytes, `offset` above the value
+    Int4, ///< scales, minima if any, then for 32 columns [4][16][4] bytes: the low halves are the
+          ///< columns 0-15 of the 32, the high halves 16-31; unsigned, `offset` above the value
+};
+
+/// How the scales and minima of quantised weights are stored, [groups][16] each.
+enum class ScaleForm : std::uint8_t { F16, F32 };
+
+/// A packed matrix as kernels see it: tiles of 16 rows one behind the other, the last one filled
+/// up with zeros. A weight is scale * (stored - offset) + minimum. A plain value.
+struct TileMatrix {
+    const std::byte* data = nullptr; ///< on a 64-byte boundary
+    std::size_t tileBytes = 0;       ///< a multiple of 64
+    std::size_t quantsOffset = 0;    ///< of a tile's stored bytes; 0 unless quantised
+    int rows = 0;
+    int columns = 0; ///< a multiple of 32: filled up with zeros
+    TileForm form = TileForm::F32;
+    ScaleForm scaleForm = ScaleForm::F16;
+    int groupColumns = kGroupColumns; ///< 32, or 16 with Int8
+    bool hasMinima = false;
+    int offset = 0;
+};
+
+/// Rows of activations as kernels read them; of the three kinds the one that the matrix wants.
+/// Every row is filled up with zeros to the matrix' columns. Strides count elements.
+struct TileInput {
+    const float* values = nullptr;         ///< [rows, stride] for F32 and F16
+    const std::uint16_t* bf16 = nullptr;   ///< [rows, stride] for Bf16
+    const std::int8_t* quants = nullptr;   ///< [rows, stride] for Int8 and Int4, -127 to 127
+    const float* scales = nullptr;         ///< [rows, groups of 32] one quant's worth
+    const float* sums = nullptr;           ///< [rows, groups of groupColumns] scale * sum
+    const std::int32_t* offsets = nullptr; ///< [rows, groups of groupColumns] -offset * sum
+    std::size_t stride = 0;                ///< of values, bf16 or quants
+    std::size_t groupStride = 0;           ///< of scales
+    std::size_t sumStride = 0;             ///< of sums and offsets
+    int rows = 0;
+};
+
+/// Where products go: out[row * stride + tile * 16 + lane], the last tile whole.
+struct TileOutput {
+    float* values = nullptr;
+    std::size_t stride = 0;
+};
+
+/// The product of some tiles with all rows of an input. Each number is summed over the columns in
+/// one fixed order that depends on the matrix alone. Thread: any.
+using TileKernel = void (*)(const TileMatrix& matrix,
+                            const TileInput& input,
+                            int firstTile,
+                            int tileCount,
+                            const TileOutput& out);
+
+void multiplyTilesScalar(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+void multiplyTilesAvx2(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+void multiplyTilesAvx512(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+
+// The parts of the two above: forms of plain numbers, and quantised ones.
+void multiplyFloatTilesAvx2(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+void multiplyQuantTilesAvx2(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+void multiplyFloatTilesAvx512(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+void multiplyQuantTilesAvx512(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
+
+} // namespace engine

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/tiles/tile_packing.h"
+
+#include "engine/loading/quant_groups.h"
+#include "engine/loading/quantized_blocks.h"
+#include "engine/loading/readable_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+
+std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
+
+std::size_t roundUp(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+bool holdsQuants(const TileFormat& format) {
+    return format.form == TileForm::Int8 || format.form == TileForm::Int4;
+}
+
+std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
+
+/// Where the stored number of a column lies in a tile's quants: its byte, and its shift.
+struct StoredPlace {
+    std::size_t byte;
+    unsigned shift;
+};
+
+StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t column) {
+    if (form == TileForm::Int8)
+        return {column / 4 * kLine + lane * 4 + column % 4, 0};
+    const std::size_t inGroup = column % kGroupColumns;
+    const std::size_t half = inGroup % 16;
+    return {column / kGroupColumns * 4 * kLine + half / 4 * kLine + lane * 4 + half % 4,
+            inGroup < 16 ? 0U : 4U};
+}
+
+/// Where a plain number lies, in elements.
+std::size_t plainPlace(TileForm form, std::size_t lane, std::size_t column) {
+    return form == TileForm::Bf16 ? column / 2 * 2 * kTileRows + lane * 2 + column % 2
+                                  : column * kTileRows + lane;
+}
+
+void writeScale(ScaleForm form, std::byte* scales, std::size_t place, float value) {
+    if (form == ScaleForm::F32) {
+        std::memcpy(scales + place * 4, &value, 4);
+        return;
+    }
+    const std::uint16_t half = halfFromFloat(value);
+    std::memcpy(scales + place * 2, &half, 2);
+}
+
+float readScale(ScaleForm form, const std::byte* scales, std::size_t place) {
+    if (form == ScaleForm::F32) {
+        float value = 0.0F;
+        std::memcpy(&value, scales + place * 4, 4);
+        return value;
+    }
+    std::uint16_t half = 0;
+    std::memcpy(&half, scales + place * 2, 2);
+    return floatFromHalf(half);
+}
+
+/// Eight bits for values of any size: scale and minimum are 0 and the largest one's.
+QuantGroup roundedGroup(std::span<const float> values) {
+    QuantGroup group;
+    float largest = 0.0F;
+    for (const float value : values)
+        largest = std::max(largest, std::fabs(value));
+    const float scale = floatFromHalf(halfFromFloat(largest / 127.0F));
+    group.scales = {scale, scale};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float stored = scale > 0.0F ? std::nearbyint(values[i] / scale) : 0.0F;
+        group.stored[i] = static_cast<std::uint8_t>(std::clamp(stored, -127.0F, 127.0F) + 128.0F);
+    }
+    for (std::size_t i = values.size(); i < group.stored.size(); ++i)
+        group.stored[i] = 128;
+    return group;
+}
+
+/// Writes the tiles of one matrix, row by row.
+class TilePacker {
+public:
+    TilePacker(const TensorInfo& tensor, const TileFormat& format, std::byte* memory)
+        : m_tensor(tensor)
+        , m_matrix(outlineMatrix(
+              format, static_cast<int>(tensor.rows()), static_cast<int>(tensor.columns())))
+        , m_memory(memory)
+        , m_values(m_tensor.columns()) {}
+
+    /// Errors: Numeric. `raw` is the row as stored.
+    Result<void> pack(int row, std::span<const std::byte> raw) {
+        if (holdsQuants({m_matrix.form}) && isQuantised(m_tensor.type))
+            return packGroups(row, raw);
+        dequantize(m_tensor.type, raw, m_values);
+        const auto bad = std::find_if_not(
+            m_values.begin(), m_values.end(), [](float value) { return std::isfinite(value); });
+        if (bad != m_values.end())
+            return notFinite(row);
+        if (!holdsQuants({m_matrix.form})) {
+            packPlain(row);
+            return {};
+        }
+        for (std::size_t group = 0; group * kGroupColumns < m_values.size(); ++group) {
+            const std::size_t first = group * kGroupColumns;
+            const auto values = std::span(m_values).subspan(
+                first, std::min<std::size_t>(kGroupColumns, m_values.size() - first));
+            write(row, group, roundedGroup(values));
+        }
+        return {};
+    }
+
+private:
+    Error notFinite(int row) const {
+        return {ErrorCode::Numeric,
+                fmt::format("tensor {} holds a value that is infinite or not a number in row {}",
+                            readable(m_tensor.name),
+                            row),
+                "The weights are damaged: fetch or convert the model again."};
+    }
+
+    std::byte* tileOf(int row) const {
+        return m_memory + toSize(row / kTileRows) * m_matrix.tileBytes;
+    }
+
+    void packPlain(int row) {
+        std::byte* tile = tileOf(row);
+        const std::size_t lane = toSize(row % kTileRows);
+        for (std::size_t column = 0; column < m_values.size(); ++column) {
+            const std::size_t place = plainPlace(m_matrix.form, lane, column);
+            if (m_matrix.form == TileForm::F32) {
+                std::memcpy(tile + place * 4, &m_values[column], 4);
+                continue;
+            }
+            const std::uint16_t bits = m_matrix.form == TileForm::Bf16
+                                           ? bfloat16FromFloat(m_values[column])
+                                           : halfFromFloat(m_values[column]);
+            std::memcpy(tile + place * 2, &bits, 2);
+        }
+    }
+
+    Result<void> packGroups(int row, std::span<const std::byte> raw) {
+        const BlockLayout block = blockLayout(m_tensor.type);
+        const std::size_t groupsOfBlock = block.values / kQuantGroupValues;
+        std::array<QuantGroup, 8> groups;
+        for (std::size_t at = 0, group = 0; at < raw.size(); at += block.bytes) {
+            readQuantBlock(m_tensor.type, raw.data() + at, groups.data());
+            for (std::size_t i = 0; i < groupsOfBlock; ++i, ++group) {
+                const QuantGroup& read = groups[i];
+                if (!std::isfinite(read.scales[0] + read.scales[1] + read.minimum))
+                    return notFinite(row);
+                write(row, group, read);
+            }
+        }
+        return {};
+    }
+
+    /// Numbers of the file may lie lower than the format's by a fixed amount.
+    void write(int row, std::size_t group, const QuantGroup& values) {
+        std::byte* tile = tileOf(row);
+        const std::size_t lane = toSize(row % kTileRows);
+        const int raise =
+            isQuantised(m_tensor.type) ? m_matrix.offset - quantTraits(m_tensor.type).offset : 0;
+        for (std::size_t i = 0; i < values.stored.size(); ++i) {
+            const StoredPlace at = storedPlace(m_matrix.form, lane, group * kGroupColumns + i);
+            tile[m_matrix.quantsOffset + at.byte] |=
+                static_cast<std::byte>((values.stored[i] + raise) << at.shift);
+        }
+        const std::size_t scalesOfGroup = toSize(kGroupColumns / m_matrix.groupColumns);
+        const std::size_t groups = toSize(m_matrix.columns / m_matrix.groupColumns);
+        for (std::size_t i = 0; i < scalesOfGroup; ++i)
+            writeScale(m_matrix.scaleForm,
+                       tile,
+                       (group * scalesOfGroup + i) * kTileRows + lane,
+                       values.scales[i]);
+        if (m_matrix.hasMinima)
+            writeScale(
+                m_matrix.scaleForm, tile, (groups + group) * kTileRows + lane, values.minimum);
+    }
+
+    const TensorInfo& m_tensor;
+    TileMatrix m_matrix;
+    std::byte* m_memory;
+    std::vector<float> m_values; // [columns]
+};
+
+} // namespace
+
+TileFormat tileFormat(TensorType type, WeightForm wanted) {
+    if (wanted == WeightForm::Bf16 || (type == TensorType::BF16 && wanted == WeightForm::File))
+        return {.form = TileForm::Bf16};
+    if (!isQuantised(type)) {
+        if (wanted == WeightForm::Int8)
+            return {.form = TileForm::Int8, .offset = 128};
+        return {.form = type == TensorType::F16 ? TileForm::F16 : TileForm::F32};
+    }
+    const QuantTraits traits = quantTraits(type);
+    TileFormat format{.form = TileForm::Int8,
+                      .scaleForm = traits.fitsHalf ? ScaleForm::F16 : ScaleForm::F32,
+                      .groupColumns = traits.scaleValues,
+                      .hasMinima = traits.hasMinima,
+                      .offset = traits.offset};
+    if (traits.bits == 4 && wanted == WeightForm::File)
+        format.form = TileForm::Int4;
+    else if (traits.bits > 5)
+        format.offset = 128;
+    return format;
+}
+
+std::string_view tileFormatName(const TileFormat& format) {
+    switch (format.form) {
+    case TileForm::F32:
+        return "float32";
+    case TileForm::F16:
+        return "float16";
+    case TileForm::Bf16:
+        return "bfloat16";
+    case TileForm::Int8:
+        return format.groupColumns == 16 ? "8-bit, scale per 16"
+               : format.hasMinima        ? "8-bit, scale and minimum per 32"
+                                         : "8-bit, scale per 32";
+    case TileForm::Int4:
+        return format.hasMinima ? "4-bit, scale and minimum per 32" : "4-bit, scale per 32";
+    }
+    return "";
+}
+
+TileMatrix outlineMatrix(const TileFormat& format, int rows, int columns) {
+    TileMatrix matrix;
+    matrix.rows = rows;
+    matrix.columns = static_cast<int>(roundUp(toSize(columns), kGroupColumns));
+    matrix.form = format.form;
+    matrix.scaleForm = format.scaleForm;
+    matrix.groupColumns = format.groupColumns;
+    matrix.hasMinima = format.hasMinima;
+    matrix.offset = format.offset;
+    const std::size_t values = toSize(matrix.columns) * kTileRows;
+    switch (format.form) {
+    case TileForm::F32:
+        matrix.tileBytes = values * 4;
+        break;
+    case TileForm::F16:
+    case TileForm::Bf16:
+        matrix.tileBytes = values * 2;
+        break;
+    case TileForm::Int8:
+    case TileForm::Int4: {
+        const std::size_t scales = values / toSize(format.groupColumns) *
+                                   scaleBytes(format.scaleForm) * (format.hasMinima ? 2U : 1U);
+        matrix.quantsOffset = roundUp(scales, kLine);
+        matrix.tileBytes =
+            matrix.quantsOffset + (format.form == TileForm::Int8 ? values : values / 2);
+        break;
+    }
+    }
+    return matrix;
+}
+
+std::size_t matrixBytes(const TileMatrix& matrix) {
+    return toSize(tileCount(matrix)) * matrix.tileBytes;
+}
+
+Result<void> packMatrix(const WeightSource& source,
+                        const TensorInfo& tensor,
+                        const TileFormat& format,
+                        std::byte* memory) {
+    constexpr std::uint64_t kPieceBytes = 1U << 20U;
+    const std::uint64_t rows = tensor.rows();
+    if (rows == 0)
+        return {};
+    const std::uint64_t rowBytes = tensor.byteSize / rows;
+    const std::uint64_t piece = std::clamp<std::uint64_t>(kPieceBytes / rowBytes, 1, rows);
+    std::vector<std::byte> raw(static_cast<std::size_t>(piece * rowBytes));
+    TilePacker packer(tensor, format, memory);
+    for (std::uint64_t first = 0; first < rows; first += piece) {
+        const std::uint64_t count = std::min(piece, rows - first);
+        const auto bytes = std::span(raw).first(static_cast<std::size_t>(count * rowBytes));
+        ENGINE_TRY_DO(source.readRawRows(tensor, first, count, bytes));
+        for (std::uint64_t row = 0; row < count; ++row)
+            ENGINE_TRY_DO(packer.pack(static_cast<int>(first + row),
+                                      bytes.subspan(static_cast<std::size_t>(row * rowBytes),
+                                                    static_cast<std::size_t>(rowBytes))));
+    }
+    return {};
+}
+
+void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
+    ENGINE_CHECK(row >= 0 && row < matrix.rows && out.size() == toSize(matrix.columns),
+                 "row {} of {}, {} numbers of {}",
+                 row,
+                 matrix.rows,
+                 out.size(),
+                 matrix.columns);
+    const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
+    const std::size_t lane = toSize(row % kTileRows);
+    const std::size_t groups = toSize(matrix.columns / matrix.groupColumns);
+    for (std::size_t column = 0; column < out.size(); ++column) {
+        if (!holdsQuants({matrix.form})) {
+            const std::size_t place = plainPlace(matrix.form, lane, column);
+            std::uint16_t bits = 0;
+            if (matrix.form == TileForm::F32)
+                std::memcpy(&out[column], tile + place * 4, 4);
+            else
+                std::memcpy(&bits, tile + place * 2, 2);
+            if (matrix.form != TileForm::F32)
+                out[column] =
+                    matrix.form == TileForm::Bf16 ? floatFromBfloat16(bits) : floatFromHalf(bits);
+            continue;
+        }
+        const StoredPlace at = storedPlace(matrix.form, lane, column);
+        const auto byte = std::to_integer<int>(tile[matrix.quantsOffset + at.byte] >> at.shift);
+        const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
+        const std::size_t place = column / toSize(matrix.groupColumns) * kTileRows + lane;
+        const float value =
+            static_cast<float>(stored - matrix.offset) * readScale(matrix.scaleForm, tile, place);
+        out[column] = matrix.hasMinima
+                          ? value + readScale(matrix.scaleForm, tile, place + groups * kTileRows)
+                          : value;
+    }
+}
+
+} // namespace engine

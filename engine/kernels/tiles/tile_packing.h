@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/kernels/huge_memory.h"
+#include "engine/kernels/tiles/tile_matrix.h"
+#include "engine/loading/weight_source.h"
+
+#include <span>
+#include <string_view>
+
+namespace engine {
+
+/// In which form weights shall be held.
+enum class WeightForm {
+    File, ///< none below the file's own precision
+    Int8, ///< 4-bit numbers widened without loss; plain ones rounded to 8 bits, a scale per 32
+    Bf16, ///< rounded to bfloat16
+};
+
+/// What a matrix of a file becomes. Widths and offsets follow from it.
+struct TileFormat {
+    TileForm form = TileForm::F32;
+    ScaleForm scaleForm = ScaleForm::F16;
+    int groupColumns = kGroupColumns;
+    bool hasMinima = false;
+    int offset = 0;
+
+    bool operator==(const TileFormat&) const = default;
+};
+
+/// For types that can be computed with.
+TileFormat tileFormat(TensorType type, WeightForm wanted);
+
+/// For people: "4-bit, scale and minimum per 32", "bfloat16".
+std::string_view tileFormatName(const TileFormat& format);
+
+/// An empty matrix of this format: sizes set, no data. Bytes: tiles times tileBytes.
+TileMatrix outlineMatrix(const TileFormat& format, int rows, int columns);
+
+inline int tileCount(const TileMatrix& matrix) { return (matrix.rows + kTileRows - 1) / kTileRows; }
+
+std::size_t matrixBytes(const TileMatrix& matrix);
+
+/// Reads a matrix and writes its tiles to `memory`, matrixBytes() bytes of zeros on a 64-byte
+/// boundary. Errors: those of reading; Numeric when a weight is not finite: names the tensor.
+/// Shapes: tensor [matrix.rows, columns].
+Result<void> packMatrix(const WeightSource& source,
+                        const TensorInfo& tensor,
+                        const TileFormat& format,
+                        std::byte* memory);
+
+/// One row as float32: exactly what products are made with. Shapes: out [matrix.columns].
+void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out);
+
+} // namespace engine

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/weight_source.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace engine {
+
+/// Values of a quantised tensor that stand together in every format.
+inline constexpr int kQuantGroupValues = 32;
+
+/// 32 values as small whole numbers: value i is scale * (stored[i] - offset) + minimum.
+struct QuantGroup {
+    std::array<std::uint8_t, kQuantGroupValues> stored = {};
+    std::array<float, 2> scales = {}; ///< of values 0-15 and 16-31; one number but in Q6_K
+    float minimum = 0.0F;
+};
+
+/// What all groups of a type have in common.
+struct QuantTraits {
+    int bits = 8;   ///< of a stored number
+    int offset = 0; ///< of a stored number above the value
+    bool hasMinima = false;
+    bool fitsHalf = true;                ///< scales and minima are half precision numbers
+    int scaleValues = kQuantGroupValues; ///< values that share a scale: 32 or 16
+};
+
+/// Whether a type's values come in groups; false for plain numbers and for Other.
+bool isQuantised(TensorType type);
+
+/// For quantised types only (ENGINE_CHECK).
+QuantTraits quantTraits(TensorType type);
+
+/// The groups of one stored block: blockLayout(type).values / 32 of them are written to `groups`.
+/// Source: formats.md 4.3.
+void readQuantBlock(TensorType type, const std::byte* block, QuantGroup* groups);
+
+} // namespace engine
