@@ -32,6 +32,7 @@ ContextGauge::ContextGauge(const Theme& theme, QWidget* parent)
     , m_theme(theme) {
     setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     setAccessibleName(tr("Context used"));
+    connect(&theme, &Theme::changed, this, &ContextGauge::updateGeometry);
     hide();
 }
 
