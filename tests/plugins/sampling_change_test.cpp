@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another temperature or seed between two answers: the tokens are those of a fresh vanilla with
 // these options, and what was searched and cached is still there.
-#include "engine/decoding/decoder_registry.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 using namespace engine;
+using support::registry;
 
 namespace {
 
@@ -15,20 +14,8 @@ constexpr int kLayers = 10;
 constexpr int kLength = 80;
 const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9, 2, 6};
 
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
 Transformer& model() {
-    static const auto made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        return makePlainTransformer(
-                   config, support::randomWeights(config, 5), {.precision = Precision::F64})
-            .value();
-    }();
+    static const auto made = support::layeredModel(kLayers, 5);
     return *made;
 }
 

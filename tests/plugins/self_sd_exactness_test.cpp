@@ -3,21 +3,17 @@
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "engine/model/skip_set.h"
 #include "tests/support/lossless_case.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <numeric>
 
 using namespace engine;
 using support::CaseRandom;
+using support::registry;
 
 namespace {
-
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
 
 std::vector<int> allLayers(int layerCount) {
     std::vector<int> layers(static_cast<std::size_t>(layerCount));

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/draft_stop_rule.h"
 #include "engine/decoding/generation.h"
 #include "engine/decoding/skip_set_memory.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <cmath>
 #include <set>
 
 using namespace engine;
+using support::registry;
 using test_support::TemporaryFolder;
 
 namespace {
@@ -22,11 +21,6 @@ constexpr int kLayers = 5;
 const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9};
 
 constexpr const char* kFingerprint = "0123456789abcdef0123456789abcdef";
-
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
 
 /// Five layers of which the middle three hardly matter, so that drafts are often right.
 std::unique_ptr<Transformer> quietModel() {

@@ -2,19 +2,15 @@
 // SWIFT gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "tests/support/lossless_case.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 using namespace engine;
 using support::CaseRandom;
+using support::registry;
 
 namespace {
-
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
 
 /// Settings from their whole ranges, so that windows open and searches run within a few tokens.
 SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {

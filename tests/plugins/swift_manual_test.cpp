@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A skip set that the user gives: drafted with and scored at once, whatever the search does.
-#include "engine/decoding/decoder_registry.h"
 #include "engine/model/skip_set.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <algorithm>
 
 using namespace engine;
+using support::registry;
 
 namespace {
 
@@ -18,20 +17,8 @@ constexpr int kLayers = 10;
 constexpr const char* kSet = R"({"attention":[2,5],"mlp":[7]})";
 const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9};
 
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
 Transformer& model() {
-    static const auto made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        return makePlainTransformer(
-                   config, support::randomWeights(config, 3), {.precision = Precision::F64})
-            .value();
-    }();
+    static const auto made = support::layeredModel(kLayers, 3);
     return *made;
 }
 

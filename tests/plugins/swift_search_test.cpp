@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimisation phase of SWIFT and the policies around it, as its steps tell them.
-#include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/skip_set_memory.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <algorithm>
@@ -14,26 +12,14 @@
 #include <fstream>
 
 using namespace engine;
+using support::registry;
 
 namespace {
 
 constexpr int kLayers = 10;
 
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
 Transformer& model() {
-    static const auto made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        return makePlainTransformer(
-                   config, support::randomWeights(config, 3), {.precision = Precision::F64})
-            .value()
-            .release();
-    }();
+    static const auto made = support::layeredModel(kLayers, 3);
     return *made;
 }
 

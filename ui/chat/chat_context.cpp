@@ -51,18 +51,8 @@ void ChatSession::submitSummary() {
                     "Summarise our conversation so far in at most five sentences, keeping names, "
                     "numbers and open questions.",
                     {}});
-    m_answer.emplace();
-    m_answer->promptId = ++m_lastPromptId;
-    m_answer->isSummary = true;
-    SubmitPrompt prompt;
-    prompt.promptId = m_answer->promptId;
-    prompt.messages = std::move(sent);
-    prompt.task = "chat";
-    prompt.maxTokens = kSummaryTokens;
-    if (!m_bridge.send(std::move(prompt))) {
-        m_answer.reset();
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
-    }
+    if (startPrompt(std::move(sent), kSummaryTokens))
+        m_answer->isSummary = true;
     emit stateChanged();
 }
 

@@ -280,25 +280,30 @@ void ChatSession::onCounted(const TokensCounted& counted) {
     for (std::size_t i = first; i < messages.size(); ++i)
         if (fit.isSent[i - first])
             sent.push_back(std::move(messages[i]));
-    submit(userMessage, sent);
+    submit(userMessage, std::move(sent));
 }
 
-void ChatSession::submit(MessageId userMessage, const std::vector<PromptMessage>& messages) {
-    StoredMessage answer = beginAnswer(userMessage);
-    answer.figures.seed = m_run.sampling().seed;
+bool ChatSession::startPrompt(std::vector<PromptMessage> messages, int maxTokens) {
     m_answer.emplace();
     m_answer->promptId = ++m_lastPromptId;
     m_answer->sinceUpdate.start();
     SubmitPrompt prompt;
     prompt.promptId = m_answer->promptId;
-    prompt.messages = messages;
+    prompt.messages = std::move(messages);
     prompt.task = kChatTask;
-    prompt.maxTokens = kMostAnswerTokens;
-    if (!m_bridge.send(std::move(prompt))) {
-        m_answer.reset();
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+    prompt.maxTokens = maxTokens;
+    if (m_bridge.send(std::move(prompt)))
+        return true;
+    m_answer.reset();
+    emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+    return false;
+}
+
+void ChatSession::submit(MessageId userMessage, std::vector<PromptMessage> messages) {
+    StoredMessage answer = beginAnswer(userMessage);
+    answer.figures.seed = m_run.sampling().seed;
+    if (!startPrompt(std::move(messages), kMostAnswerTokens))
         return;
-    }
     m_answer->messageId = append(std::move(answer));
     m_prompts[m_answer->messageId] = m_answer->promptId;
     emit stateChanged();

@@ -146,7 +146,8 @@ private:
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId userMessage);
-    void submit(MessageId userMessage, const std::vector<engine::PromptMessage>& messages);
+    bool startPrompt(std::vector<engine::PromptMessage> messages, int maxTokens);
+    void submit(MessageId userMessage, std::vector<engine::PromptMessage> messages);
     void submitSummary();
     void continueWithSummary(const QString& summary);
     void finishMessage(StoredMessage& message, MessageState state);

@@ -312,11 +312,19 @@ PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
     return range;
 }
 
+/// Texts that would touch are left out; a plot that is too low for two has none.
+std::vector<double> LinePlot::yTicksThatFit(int plotHeight) const {
+    const int line = QFontMetrics(m_theme.font(TextRole::AxisFigure)).height();
+    AxisForm axis = m_drawing->state.yAxis;
+    axis.tickCount = std::min(axis.tickCount, (plotHeight - line - m_theme.scaled(18)) / line);
+    return axis.tickCount < 2 ? std::vector<double>() : tickPositions(axis, shownY());
+}
+
 void LinePlot::prepare(QSize size) {
     PlotState& state = m_drawing->state;
     QCustomPlot& plot = *m_drawing->plot;
     state.xTicks = tickPositions(state.xAxis, shownX());
-    state.yTicks = tickPositions(state.yAxis, shownY());
+    state.yTicks = yTicksThatFit(size.height());
     applyMargins();
     const PlotRange x = shownX();
     const PlotRange y = m_zoomY.value_or(homeYWithHeadroom(size.height()));

@@ -136,6 +136,7 @@ private:
     void updateNote();
     void replotCursor();
     PlotRange homeYWithHeadroom(int plotHeight) const;
+    std::vector<double> yTicksThatFit(int plotHeight) const;
 
     void mousePressed(const QMouseEvent& event);
     void mouseMoved(const QMouseEvent& event);

@@ -117,6 +117,13 @@ void Banner::makeButtons(QHBoxLayout& row) {
 
 void Banner::showDetails(bool isShown) { m_details->setVisible(isShown); }
 
+/// Its words are never cut off by a view that is short of height: they wrap, so what they need
+/// depends on the width.
+void Banner::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    setMinimumHeight(layout()->heightForWidth(width()));
+}
+
 void Banner::restyle() {
     const Look look = lookOf(m_notice.kind, m_theme.colours());
     m_icon->setPixmap(iconPixmap(look.icon, look.sign, m_theme.scaled(16), devicePixelRatioF()));

@@ -14,7 +14,8 @@ namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
 // "flat" or "link", `form` "small" (`size` is a property of every widget already); `tone` of a
-// label is "muted", "small" or "tiny"; `ground` of a widget is "panel" or "raised".
+// label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or
+// "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -31,10 +32,12 @@ QMenu::separator { height: 1px; background: {border}; margin: {4}px {8}px; }
 QLabel[tone="muted"] { color: {muted}; }
 QLabel[tone="small"] { color: {muted}; font-size: {12}px; }
 QLabel[tone="tiny"] { color: {muted}; font-size: {11}px; }
+QLabel[tone="problem"] { color: {error}; font-size: {11}px; }
 QLabel[tone="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
-    padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px; }
+    padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px;
+    icon-size: {16}px; }
 QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
@@ -53,7 +56,7 @@ QPushButton[kind="link"] { background: transparent; border-color: transparent; c
     padding: 0 {4}px; text-align: left; }
 QPushButton[kind="link"]:focus { border-color: {focus}; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px;
-    padding: {3}px; color: {muted}; }
+    padding: {3}px; color: {muted}; icon-size: {16}px; }
 QToolButton:hover { background: {hover}; }
 QToolButton:checked { background: {selection}; color: {accent}; }
 QToolButton:focus { border: 1px solid {focus}; }
@@ -128,7 +131,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 QString controlStyleSheet(const Theme& theme) {
     initArrows();
     const Colours& colours = theme.colours();
-    const std::array<std::pair<const char*, QColor>, 15> names = {
+    const std::array<std::pair<const char*, QColor>, 16> names = {
         {{"window", colours.window},
          {"panel", colours.panel},
          {"raised", colours.raised},
@@ -136,6 +139,7 @@ QString controlStyleSheet(const Theme& theme) {
          {"text", colours.text},
          {"muted", colours.muted},
          {"disabled", colours.disabled},
+         {"error", colours.error},
          {"border", colours.border},
          {"control", colours.controlBorder},
          {"accent", colours.accent},

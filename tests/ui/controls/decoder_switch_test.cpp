@@ -2,11 +2,10 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
 #include "tests/ui/support/run_events.h"
-#include "tests/ui/support/scripted_link.h"
+#include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/decoder_switch.h"
 
 #include <QSignalSpy>
-#include <QUndoStack>
 #include <QtTest>
 
 using namespace engine;
@@ -16,19 +15,9 @@ using namespace ui;
 class DecoderSwitchTest : public QObject {
     Q_OBJECT
 
-    Theme m_theme;
-    RunStore m_store;
-    ScriptedLink* m_engine = nullptr;
-    std::unique_ptr<EngineBridge> m_bridge;
-    Selection m_selection;
-    QUndoStack m_undo;
+    std::unique_ptr<ViewStage> m_stage;
 
-    ViewContext context() { return {m_theme, m_store, *m_bridge, m_selection, m_undo}; }
-
-    void say(EventContent content) {
-        m_engine->say(std::move(content));
-        m_bridge->tick();
-    }
+    void say(EventContent content) { m_stage->tell(std::move(content)); }
 
     void load() {
         ModelLoaded model = loadedModel();
@@ -39,32 +28,26 @@ class DecoderSwitchTest : public QObject {
 
 private slots:
 
-    void init() {
-        auto link = std::make_unique<ScriptedLink>();
-        m_engine = link.get();
-        m_store = RunStore();
-        m_undo.clear();
-        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
-    }
+    void init() { m_stage = std::make_unique<ViewStage>(); }
 
     void nothingCanBeChosenWithoutAModel() {
-        const DecoderSwitch control(context());
+        const DecoderSwitch control(m_stage->context());
         QVERIFY(!control.segment(0)->isEnabled());
         QVERIFY(!control.segment(1)->isEnabled());
     }
 
     void swiftStartsGuided() {
-        DecoderSwitch control(context());
+        DecoderSwitch control(m_stage->context());
         load();
         QCOMPARE(control.currentIndex(), 1);
         control.segment(0)->click();
-        const auto* sent = m_engine->lastSent<ChooseDecoder>();
+        const auto* sent = m_stage->engine->lastSent<ChooseDecoder>();
         QCOMPARE(sent->name, std::string("swift"));
         QCOMPARE(sent->settings, (SettingValues{{"profile", std::string("guided")}}));
     }
 
     void swiftComesBackWithWhatItHad() {
-        DecoderSwitch control(context());
+        DecoderSwitch control(m_stage->context());
         load();
         const auto set = resolveSettings(swiftDecoder(), {{"r", 0.3}}).value();
         say(DecoderChosen{swiftDecoder(), set});
@@ -72,11 +55,11 @@ private slots:
         say(DecoderChosen{vanillaDecoder(), {}});
         QCOMPARE(control.currentIndex(), 1);
         control.segment(0)->click();
-        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->settings, set);
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
     }
 
     void aRefusedChoiceGoesBackAndIsTold() {
-        DecoderSwitch control(context());
+        DecoderSwitch control(m_stage->context());
         load();
         QSignalSpy failed(&control, &DecoderSwitch::failed);
         control.segment(0)->click();
@@ -86,7 +69,7 @@ private slots:
     }
 
     void anotherDecoderIsAThirdChoice() {
-        DecoderSwitch control(context());
+        DecoderSwitch control(m_stage->context());
         load();
         say(DecoderChosen{hydraDecoder(), {}});
         QCOMPARE(control.count(), 3);
@@ -97,7 +80,7 @@ private slots:
     }
 
     void arrowKeysChooseAndTellOnce() {
-        SegmentedControl control(m_theme, "Level");
+        SegmentedControl control(m_stage->theme, "Level");
         control.setSegments({"Simple", "Most", "All"});
         control.setCurrentIndex(0);
         control.show();
@@ -116,7 +99,7 @@ private slots:
     }
 
     void everyChoiceHasAName() {
-        DecoderSwitch control(context());
+        DecoderSwitch control(m_stage->context());
         load();
         QCOMPARE(namelessWidgets(control), QStringList());
     }

@@ -2,7 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
 #include "tests/ui/support/run_events.h"
-#include "tests/ui/support/scripted_link.h"
+#include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/parameters_view.h"
 
 #include <QComboBox>
@@ -12,7 +12,6 @@
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QToolButton>
-#include <QUndoStack>
 #include <QtTest>
 
 using namespace engine;
@@ -22,19 +21,11 @@ using namespace ui;
 class ParametersViewTest : public QObject {
     Q_OBJECT
 
-    Theme m_theme;
-    RunStore m_store;
-    ScriptedLink* m_engine = nullptr;
-    std::unique_ptr<EngineBridge> m_bridge;
-    Selection m_selection;
-    QUndoStack m_undo;
+    std::unique_ptr<ViewStage> m_stage;
     QTemporaryDir m_own;
     std::unique_ptr<ParametersView> m_view;
 
-    void say(EventContent content) {
-        m_engine->say(std::move(content));
-        m_bridge->tick();
-    }
+    void say(EventContent content) { m_stage->tell(std::move(content)); }
 
     void choose(const DecoderInfo& info, const SettingValues& given = {}) {
         say(DecoderChosen{info, resolveSettings(info, given).value()});
@@ -42,8 +33,8 @@ class ParametersViewTest : public QObject {
 
     /// What the engine answers to the newest ChangeSettings.
     void confirm() {
-        SettingValues now = m_store.settings();
-        for (const auto& [name, value] : m_engine->lastSent<ChangeSettings>()->values)
+        SettingValues now = m_stage->store.settings();
+        for (const auto& [name, value] : m_stage->engine->lastSent<ChangeSettings>()->values)
             now.insert_or_assign(name, value);
         say(SettingsChanged{now});
     }
@@ -62,13 +53,8 @@ class ParametersViewTest : public QObject {
 private slots:
 
     void init() {
-        auto link = std::make_unique<ScriptedLink>();
-        m_engine = link.get();
-        m_store = RunStore();
-        m_undo.clear();
-        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
-        const ViewContext context{m_theme, m_store, *m_bridge, m_selection, m_undo};
-        m_view = std::make_unique<ParametersView>(context,
+        m_stage = std::make_unique<ViewStage>();
+        m_view = std::make_unique<ParametersView>(m_stage->context(),
                                                   PresetFolders{"resources/presets", m_own.path()});
         m_view->resize(296, 800);
         m_view->show();
@@ -79,29 +65,28 @@ private slots:
     }
 
     void cleanup() {
-        m_undo.clear();
         m_view.reset();
-        m_bridge.reset();
+        m_stage.reset();
     }
 
     void onlyTheChangedValueIsSent() {
         drag("r", 50);
-        const auto* sent = m_engine->lastSent<ChangeSettings>();
+        const auto* sent = m_stage->engine->lastSent<ChangeSettings>();
         QVERIFY(sent != nullptr);
         QCOMPARE(sent->values, (SettingValues{{"r", 0.5}}));
     }
 
     void whatTheEngineTookCanBeUndoneAndRedone() {
         drag("r", 50);
-        QCOMPARE(m_undo.count(), 0); // not before the engine said so
+        QCOMPARE(m_stage->undoStack.count(), 0); // not before the engine said so
         confirm();
-        QCOMPARE(m_undo.count(), 1);
-        m_undo.undo();
-        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
+        QCOMPARE(m_stage->undoStack.count(), 1);
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
         confirm();
         QCOMPARE(shown("r"), 0.45);
-        m_undo.redo();
-        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.5}}));
+        m_stage->undoStack.redo();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.5}}));
     }
 
     void dragsOfOneVisitAreOneToUndo() {
@@ -109,13 +94,13 @@ private slots:
             drag("r", position);
             confirm();
         }
-        QCOMPARE(m_undo.count(), 1);
+        QCOMPARE(m_stage->undoStack.count(), 1);
         drag("epsilon", 50);
         confirm();
-        QCOMPARE(m_undo.count(), 2);
-        m_undo.undo();
-        m_undo.undo();
-        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
+        QCOMPARE(m_stage->undoStack.count(), 2);
+        m_stage->undoStack.undo();
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
     }
 
     void aRefusedChangeGoesBackAndSaysWhy() {
@@ -126,13 +111,13 @@ private slots:
         QCOMPARE(shown("gamma"), 32.0);
         QCOMPARE(m_view->form().row("gamma")->problem(),
                  QString("gamma is too large. Choose less."));
-        QCOMPARE(m_undo.count(), 0);
+        QCOMPARE(m_stage->undoStack.count(), 0);
         drag("gamma", 40);
         QCOMPARE(m_view->form().row("gamma")->problem(), QString());
     }
 
     void whatOthersChangeIsShown() {
-        SettingValues now = m_store.settings();
+        SettingValues now = m_stage->store.settings();
         now["S"] = 250.0;
         say(SettingsChanged{now});
         QCOMPARE(shown("S"), 250.0);
@@ -158,19 +143,19 @@ private slots:
 
     void aPresetSendsAllItsValuesAndIsOneToUndo() {
         auto* presets = m_view->findChild<QComboBox*>("presets");
-        const SettingValues before = m_store.settings();
+        const SettingValues before = m_stage->store.settings();
         presets->setFocus();
         presets->setCurrentIndex(presets->findText("Authors' script"));
         emit presets->activated(presets->currentIndex());
-        const auto* sent = m_engine->lastSent<ChangeSettings>();
+        const auto* sent = m_stage->engine->lastSent<ChangeSettings>();
         QVERIFY(sent != nullptr);
         QCOMPARE(sent->values.at("gamma"), SettingValue(50.0));
         QCOMPARE(sent->values.at("profile"), SettingValue(std::string("code")));
         QCOMPARE(sent->values.size(), before.size());
         confirm();
-        QCOMPARE(m_undo.count(), 1);
-        m_undo.undo();
-        QCOMPARE(m_engine->lastSent<ChangeSettings>()->values, before);
+        QCOMPARE(m_stage->undoStack.count(), 1);
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, before);
     }
 
     void samplingIsSentAsAWhole() {
@@ -179,7 +164,7 @@ private slots:
         slider->setSliderDown(true);
         slider->setSliderPosition(slider->maximum());
         slider->setSliderDown(false);
-        const auto* sent = m_engine->lastSent<ChangeSampling>();
+        const auto* sent = m_stage->engine->lastSent<ChangeSampling>();
         QVERIFY(sent != nullptr);
         QCOMPARE(sent->sampling.temperature, 2.0);
         QCOMPARE(sent->sampling.topK, 7);
@@ -189,23 +174,23 @@ private slots:
     void theDiceDrawsAnotherSeed() {
         auto* dice = m_view->findChild<QToolButton*>("dice");
         dice->click();
-        const std::uint64_t first = m_engine->lastSent<ChangeSampling>()->sampling.seed;
+        const std::uint64_t first = m_stage->engine->lastSent<ChangeSampling>()->sampling.seed;
         for (int i = 0; i < 5; ++i)
             dice->click();
-        QVERIFY(m_engine->lastSent<ChangeSampling>()->sampling.seed != first);
+        QVERIFY(m_stage->engine->lastSent<ChangeSampling>()->sampling.seed != first);
     }
 
     void anotherDecoderIsChosenAndShown() {
         auto* decoders = m_view->findChild<QComboBox*>("decoders");
         decoders->setCurrentIndex(decoders->findData("hydra"));
         emit decoders->activated(decoders->currentIndex());
-        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->name, std::string("hydra"));
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("hydra"));
         choose(hydraDecoder());
         QVERIFY(m_view->form().row("tau") != nullptr);
         QVERIFY(m_view->form().row("r") == nullptr);
-        m_undo.undo();
-        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->name, std::string("swift"));
-        QCOMPARE(m_engine->lastSent<ChooseDecoder>()->settings.at("r"), SettingValue(0.45));
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("swift"));
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings.at("r"), SettingValue(0.45));
     }
 
     void aDecoderWithoutSettingsSaysSo() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/run_events.h"
-#include "tests/ui/support/scripted_link.h"
+#include "tests/ui/support/view_stage.h"
 #include "ui/shell/banner.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
@@ -12,7 +12,6 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QUndoStack>
 #include <QtTest>
 
 using namespace engine;
@@ -43,23 +42,16 @@ ModelReport report(std::uint64_t freeBytes) {
 class ModelPanelTest : public QObject {
     Q_OBJECT
 
-    Theme m_theme;
-    RunStore m_store;
-    ScriptedLink* m_engine = nullptr;
-    std::unique_ptr<EngineBridge> m_bridge;
-    Selection m_selection;
-    QUndoStack m_undo;
+    std::unique_ptr<ViewStage> m_stage;
     QTemporaryDir m_folder;
     std::unique_ptr<QSettings> m_settings;
     std::unique_ptr<RecentModels> m_recent;
     std::unique_ptr<ModelPanel> m_panel;
 
-    ViewContext context() { return {m_theme, m_store, *m_bridge, m_selection, m_undo}; }
-
     void say(EventContent content) {
-        m_engine->say(std::move(content));
-        m_bridge->tick();
-        m_bridge->refreshPictures();
+        m_stage->engine->say(std::move(content));
+        m_stage->bridge.tick();
+        m_stage->bridge.refreshPictures();
     }
 
     QPushButton* button(const QString& text) {
@@ -72,35 +64,33 @@ class ModelPanelTest : public QObject {
 private slots:
 
     void init() {
-        auto link = std::make_unique<ScriptedLink>();
-        m_engine = link.get();
-        m_store = RunStore();
-        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
+        m_stage = std::make_unique<ViewStage>();
         m_settings = std::make_unique<QSettings>(m_folder.filePath("s.ini"), QSettings::IniFormat);
         m_settings->clear();
         m_recent = std::make_unique<RecentModels>(*m_settings);
-        m_panel = std::make_unique<ModelPanel>(context(), *m_recent, QStringList{"plain", "torch"});
+        m_panel = std::make_unique<ModelPanel>(
+            m_stage->context(), *m_recent, QStringList{"plain", "torch"});
         m_panel->show();
-        m_bridge->tick();
+        m_stage->bridge.tick();
     }
 
     void cleanup() {
         m_panel.reset();
         m_recent.reset();
-        m_bridge.reset();
+        m_stage.reset();
     }
 
     void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {
         m_panel->propose("/models/tiny.gguf");
-        QCOMPARE(m_engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
         auto* backend = m_panel->findChildren<QComboBox*>().first();
         backend->setCurrentIndex(backend->findData("torch"));
         emit backend->activated(backend->currentIndex());
-        QCOMPARE(m_engine->lastSent<InspectModel>()->backend, std::string("torch"));
-        QVERIFY(m_engine->lastSent<LoadModel>() == nullptr);
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->backend, std::string("torch"));
+        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
         button("Load")->click();
-        QCOMPARE(m_engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
-        QCOMPARE(m_engine->lastSent<LoadModel>()->backend, std::string("torch"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("torch"));
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
     }
 
@@ -130,10 +120,10 @@ private slots:
                             .passBytes = 0,
                             .totalBytes = 5 * kGiB,
                             .freeBytes = 4 * kGiB};
-        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId + 1;
+        inspected.requestId = m_stage->engine->lastSent<InspectModel>()->requestId + 1;
         say(inspected);
         QVERIFY(button("Load anyway") == nullptr);
-        inspected.requestId = m_engine->lastSent<InspectModel>()->requestId;
+        inspected.requestId = m_stage->engine->lastSent<InspectModel>()->requestId;
         say(inspected);
         QVERIFY(button("Load anyway") != nullptr);
         const auto lists = m_panel->findChildren<FigureList*>();
@@ -167,7 +157,7 @@ private slots:
         m_panel->propose("/models/tiny.gguf");
         m_panel->load();
         QTest::keyClick(m_panel.get(), Qt::Key_Escape);
-        QVERIFY(m_engine->lastSent<StopLoading>() != nullptr);
+        QVERIFY(m_stage->engine->lastSent<StopLoading>() != nullptr);
         say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Chosen);
         QVERIFY(m_panel->findChild<Banner*>() == nullptr);
@@ -190,7 +180,7 @@ private slots:
     void unloadIsAskedForAndShown() {
         say(loadedModel());
         button("Unload")->click();
-        QVERIFY(m_engine->lastSent<UnloadModel>() != nullptr);
+        QVERIFY(m_stage->engine->lastSent<UnloadModel>() != nullptr);
         say(ModelUnloaded{});
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Idle);
     }
@@ -211,7 +201,7 @@ private slots:
         QVERIFY(file.open(QIODevice::WriteOnly));
         m_recent->add({m_folder.filePath("gone.gguf"), {}});
         m_recent->add({file.fileName(), {}});
-        ModelChooser chooser(context(), *m_recent);
+        ModelChooser chooser(m_stage->context(), *m_recent);
         QCOMPARE(chooser.name(), QString("No model"));
         say(loadedModel(30));
         QCOMPARE(chooser.name(), QString("tiny"));
@@ -230,7 +220,7 @@ private slots:
         QCOMPARE(wanted.at(0).at(0).toString(), file.fileName());
         QVERIFY(!find("gone")->isEnabled());
         find("Unload")->trigger();
-        QVERIFY(m_engine->lastSent<UnloadModel>() != nullptr);
+        QVERIFY(m_stage->engine->lastSent<UnloadModel>() != nullptr);
     }
 
     void everyControlHasAName() {

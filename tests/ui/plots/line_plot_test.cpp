@@ -264,6 +264,29 @@ private slots:
         QVERIFY(button->isVisible());
     }
 
+    void ticksOfALowPlotAreLeftOutBeforeTheyTouch() {
+        ShownPlot shown;
+        QVERIFY(shown.show());
+        const auto textRows = [&](int height) {
+            shown.plot.resize(400, height);
+            shown.settle();
+            shown.plot.refresh();
+            shown.settle();
+            const QImage image = shown.plot.grab().toImage();
+            // Rows of pixels at the left edge, where nothing but the ticks' texts stands.
+            int rows = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < 8; ++x)
+                    if (image.pixelColor(x, y) != shown.theme.colours().panel) {
+                        ++rows;
+                        break;
+                    }
+            return rows;
+        };
+        QVERIFY(textRows(240) > 0);
+        QCOMPARE(textRows(45), 0);
+    }
+
     void theTableHasARowForEachX() {
         ShownPlot shown;
         shown.plot.addSeries({"smooth"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "tests/ui/studio/studio_stage.h"
+#include "tests/ui/studio/engine_stage.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -37,7 +37,7 @@ class StudioEndToEndTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<StudioStage> m_stage;
+    std::unique_ptr<EngineStage> m_stage;
 
     Studio& studio() { return m_stage->studio; }
 
@@ -112,7 +112,7 @@ private slots:
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
-        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
         QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
     }
 
@@ -375,7 +375,7 @@ private slots:
         const ChatId chat = studio().session().chat().record.id;
         studio().window().close();
         m_stage.reset();
-        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
         QTRY_VERIFY(m_stage->isReady());
         QVERIFY(!m_stage->hasNotice(QStringLiteral("ended_badly")));
         QVERIFY(!m_stage->hasNotice(QStringLiteral("recovered")));

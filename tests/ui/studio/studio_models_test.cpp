@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "tests/ui/studio/studio_stage.h"
+#include "tests/ui/studio/engine_stage.h"
 
 #include <QTemporaryDir>
 
@@ -14,7 +14,7 @@ class StudioModelsTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<StudioStage> m_stage;
+    std::unique_ptr<EngineStage> m_stage;
 
     Studio& studio() { return m_stage->studio; }
 
@@ -36,7 +36,7 @@ class StudioModelsTest : public QObject {
     /// The window as it stands behind a start.
     void begin() {
         m_stage.reset();
-        m_stage = std::make_unique<StudioStage>(m_folder->path(), 420);
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
         QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
     }
 

@@ -12,19 +12,27 @@
 
 namespace support {
 
-/// All that a view is made from, fed by hand: events go straight into the store.
+/// All that a view is made from, on a scripted engine.
 struct ViewStage {
     ui::Theme theme;
     ui::RunStore store;
     ui::Selection selection;
     QUndoStack undoStack;
-    ui::EngineBridge bridge{std::make_unique<ScriptedLink>(), store};
+    ScriptedLink* engine = new ScriptedLink; ///< the bridge owns it
+    ui::EngineBridge bridge{std::unique_ptr<ScriptedLink>(engine), store};
     double time = 0.0;
 
     ui::ViewContext context() { return {theme, store, bridge, selection, undoStack}; }
 
+    /// Straight into the store, without the engine.
     void say(engine::EventContent content) {
         bridge.markChanged(store.apply({time += 0.02, std::move(content)}));
+    }
+
+    /// The engine says it and the bridge passes it on.
+    void tell(engine::EventContent content) {
+        engine->say(std::move(content));
+        bridge.tick();
     }
 
     /// Everything that was said is on the screen behind this.

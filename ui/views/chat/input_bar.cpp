@@ -32,6 +32,7 @@ ContextGauge::ContextGauge(const Theme& theme, QWidget* parent)
     , m_theme(theme) {
     setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     setAccessibleName(tr("Context used"));
+    connect(&theme, &Theme::changed, this, &ContextGauge::updateGeometry);
     hide();
 }
 
@@ -47,10 +48,12 @@ void ContextGauge::show(int used, int length) {
     update();
 }
 
-QString ContextGauge::words() const {
+QString ContextGauge::numbers() const {
     const QLocale english(QLocale::English);
-    return tr("%1 / %2 context").arg(english.toString(m_used), english.toString(m_length));
+    return QStringLiteral("%1 / %2").arg(english.toString(m_used), english.toString(m_length));
 }
+
+QString ContextGauge::words() const { return tr("%1 context").arg(numbers()); }
 
 QSize ContextGauge::sizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Figure));
@@ -73,8 +76,9 @@ void ContextGauge::paintEvent(QPaintEvent*) {
     painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
     painter.setFont(m_theme.font(TextRole::Figure));
     painter.setPen(part >= kRed ? colours.error : colours.muted);
-    painter.drawText(
-        rect().adjusted(m_theme.scaled(106), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, words());
+    const QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
+    const bool isRoomy = painter.fontMetrics().horizontalAdvance(words()) <= room.width();
+    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, isRoomy ? words() : numbers());
 }
 
 InputBar::InputBar(const Theme& theme, QWidget* parent)

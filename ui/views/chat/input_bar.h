@@ -28,6 +28,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    QString numbers() const;
     QString words() const;
 
     const Theme& m_theme;

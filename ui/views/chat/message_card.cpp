@@ -58,10 +58,9 @@ MessageCard::MessageCard(const Theme& theme,
     actions->setContentsMargins(inset, theme.scaled(4), inset, 0);
     actions->setSpacing(theme.scaled(2));
     actions->addWidget(m_figures, 1);
-    if (isUser())
-        actions->addStretch(1);
-    makeActions(*actions);
+    makeActions(isUser() ? *header : *actions);
     rows->addWidget(m_actionRow);
+    m_actionRow->setVisible(!isUser());
     if (message.state == MessageState::Streaming)
         m_body->append(message.text, tokenMarks(message.tokens));
     else
@@ -199,7 +198,7 @@ void MessageCard::endEdit(bool isKept) {
     m_editor = nullptr;
     m_editorRow = nullptr;
     m_body->show();
-    m_actionRow->show();
+    m_actionRow->setVisible(!isUser());
     if (isKept && !text.trimmed().isEmpty())
         emit editAsked(m_message.id, text);
 }

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/segmented_control.h"
+#include "ui/views/controls/column_scroll.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
 
@@ -11,7 +12,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QRandomGenerator>
-#include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -94,10 +94,7 @@ void ParametersView::build() {
     column->addLayout(emptyRow);
     column->addWidget(makeSamplingPart());
     column->addStretch(1);
-    auto* scroll = new QScrollArea(this);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* scroll = new ColumnScroll(this);
     scroll->setWidget(page);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -18,8 +18,9 @@ using namespace engine;
 
 namespace {
 
-QLabel* hiddenText(QWidget* parent) {
+QLabel* hiddenText(const char* tone, QWidget* parent) {
     auto* label = new QLabel(parent);
+    label->setProperty("tone", tone);
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->hide();
@@ -75,10 +76,10 @@ void SettingRow::build() {
     controls->addWidget(m_editor, 1);
     controls->addWidget(m_reset);
     layout->addLayout(controls);
-    m_note = hiddenText(this);
-    m_problem = hiddenText(this);
+    m_note = hiddenText("tiny", this);
+    m_problem = hiddenText("problem", this);
     m_problem->setObjectName("problem");
-    m_help = hiddenText(this);
+    m_help = hiddenText("tiny", this);
     for (QLabel* label : {m_note, m_problem, m_help})
         layout->addWidget(label);
 }
@@ -106,7 +107,6 @@ QWidget* SettingRow::makeHead() {
 }
 
 void SettingRow::adoptTheme() {
-    const Colours& colours = m_theme.colours();
     QFont symbol = m_theme.font(TextRole::Title);
     symbol.setFamilies({"Noto Serif", "DejaVu Serif", "serif"});
     symbol.setStyleHint(QFont::Serif);
@@ -114,16 +114,6 @@ void SettingRow::adoptTheme() {
     m_symbol->setFont(symbol);
     m_symbol->setMinimumWidth(m_theme.scaled(14));
     m_title->setFont(m_theme.font(TextRole::Interface));
-    for (QLabel* label : {m_note, m_problem, m_help})
-        label->setFont(m_theme.font(TextRole::Tiny));
-    for (QLabel* label : {m_note, m_help}) {
-        QPalette palette = label->palette();
-        palette.setColor(QPalette::WindowText, colours.muted);
-        label->setPalette(palette);
-    }
-    QPalette palette = m_problem->palette();
-    palette.setColor(QPalette::WindowText, colours.error);
-    m_problem->setPalette(palette);
     showReset();
 }
 

@@ -62,7 +62,7 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     , m_picture(new CombPicture(context.theme))
     , m_sentence(new QLabel(this)) {
     auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(0, 0, 0, theme().scaled(8));
+    rows->setContentsMargins(0, theme().scaled(8), 0, 0);
     rows->setSpacing(theme().scaled(4));
     m_scroll->setWidget(m_picture);
     m_scroll->setWidgetResizable(true);
@@ -71,9 +71,8 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     m_scroll->setFocusPolicy(Qt::TabFocus);
     m_sentence->setWordWrap(true);
     m_sentence->setTextFormat(Qt::PlainText);
-    rows->addWidget(m_scroll, 1);
     rows->addWidget(m_sentence);
-    m_sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    rows->addWidget(m_scroll, 1);
     connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
     restyle();
     refreshView({});

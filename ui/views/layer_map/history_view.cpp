@@ -154,6 +154,7 @@ void HistoryView::updateInfo() {
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
+    m_info->setToolTip(m_info->text());
 }
 
 void HistoryView::goTo(int index) {

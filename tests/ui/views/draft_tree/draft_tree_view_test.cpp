@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
-#include "tests/ui/support/scripted_link.h"
+#include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
 #include <QAbstractItemModelTester>
-#include <QUndoStack>
 #include <QtTest>
 
 using namespace engine;
@@ -34,24 +33,11 @@ StepFinished combStep() {
 class DraftTreeViewTest : public QObject {
     Q_OBJECT
 
-    Theme m_theme;
-    RunStore m_store;
-    ScriptedLink* m_engine = nullptr;
-    std::unique_ptr<EngineBridge> m_bridge;
-    Selection m_selection;
-    QUndoStack m_undo;
-
-    ViewContext context() { return {m_theme, m_store, *m_bridge, m_selection, m_undo}; }
+    std::unique_ptr<ViewStage> m_stage;
 
 private slots:
 
-    void init() {
-        auto link = std::make_unique<ScriptedLink>();
-        m_engine = link.get();
-        m_store = RunStore();
-        m_bridge = std::make_unique<EngineBridge>(std::move(link), m_store);
-        m_selection.setToken(std::nullopt);
-    }
+    void init() { m_stage = std::make_unique<ViewStage>(); }
 
     void aCombHasTheFirstChoicesAndTheirAlternatives() {
         const DraftComb comb = makeDraftComb(combStep(), QStringLiteral("="));
@@ -92,12 +78,12 @@ private slots:
     }
 
     void theNewestDraftIsShownAndItsFiguresTieOut() {
-        DraftTreeView view(context());
+        DraftTreeView view(m_stage->context());
         view.show();
-        m_engine->say(promptStarted(1));
-        m_engine->say(combStep());
-        m_engine->say(plainStep(1, 1, "p", 1.0));
-        m_bridge->tick();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->engine->say(plainStep(1, 1, "p", 1.0));
+        m_stage->bridge.tick();
         QCOMPARE(view.picture().comb().accepted, 2);
         QCOMPARE(view.table().rows.size(), std::size_t(4));
         QCOMPARE(view.table().rows[2],
@@ -107,27 +93,27 @@ private slots:
     }
 
     void theStepOfAChosenTokenIsShown() {
-        DraftTreeView view(context());
+        DraftTreeView view(m_stage->context());
         view.show();
-        m_engine->say(promptStarted(1));
-        m_engine->say(combStep());
-        m_engine->say(draftStep(1, 1, {"later"}, 1, "!"));
-        m_bridge->tick();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->engine->say(draftStep(1, 1, {"later"}, 1, "!"));
+        m_stage->bridge.tick();
         QCOMPARE(view.picture().comb().rows.size(), std::size_t(1));
-        m_selection.setToken(Selection::Token{1, 0});
-        m_bridge->markChanged(Topic::Selection);
-        m_bridge->tick();
+        m_stage->selection.setToken(Selection::Token{1, 0});
+        m_stage->bridge.markChanged(Topic::Selection);
+        m_stage->bridge.tick();
         QCOMPARE(view.picture().comb().rows.size(), std::size_t(2));
     }
 
     void theMaskIsATableForScreenReaders() {
-        MaskView view(context());
+        MaskView view(m_stage->context());
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
-        m_engine->say(promptStarted(1));
-        m_engine->say(combStep());
-        m_bridge->tick();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->bridge.tick();
         QCOMPARE(model->rowCount(), 5);
         const QString words = model->data(model->index(3, 2), Qt::AccessibleTextRole).toString();
         QVERIFY(words.contains(QStringLiteral("does not see")));
@@ -135,20 +121,20 @@ private slots:
     }
 
     void acceptedAndRejectedDifferWithoutColour() {
-        CombPicture picture(m_theme);
+        CombPicture picture(m_stage->theme);
         picture.show(makeDraftComb(combStep(), QStringLiteral("=")));
         picture.resize(346, 300);
         const QImage grey = picture.grab().toImage().convertToFormat(QImage::Format_Grayscale8);
         // The rejected first choice is struck through: a dark line across the box's middle.
-        const int y = m_theme.scaled(30 + 2 * 32) + m_theme.scaled(23) / 2;
+        const int y = m_stage->theme.scaled(30 + 2 * 32) + m_stage->theme.scaled(23) / 2;
         int dark = 0;
         for (int row = y - 2; row <= y + 2; ++row) {
             int count = 0;
-            for (int x = m_theme.scaled(60); x < m_theme.scaled(90); ++x)
+            for (int x = m_stage->theme.scaled(60); x < m_stage->theme.scaled(90); ++x)
                 count += qGray(grey.pixel(x, row)) < 150 ? 1 : 0;
             dark = std::max(dark, count);
         }
-        QVERIFY2(dark > m_theme.scaled(20), qPrintable(QString::number(dark)));
+        QVERIFY2(dark > m_stage->theme.scaled(20), qPrintable(QString::number(dark)));
     }
 };
 

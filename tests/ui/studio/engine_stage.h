@@ -19,11 +19,11 @@
 namespace support {
 
 /// The whole window on the real engine with a small model, and all events that came.
-class StudioStage {
+class EngineStage {
 public:
     /// `folder` holds the model "letters" and what the window keeps. Answers end where the context
     /// of so many tokens does.
-    StudioStage(const QString& folder, int contextLength)
+    EngineStage(const QString& folder, int contextLength)
         : m_folder(folder)
         , m_contextLength(contextLength)
         , studio(ui::makeSessionLink(sessionOptions()), studioOptions()) {
@@ -35,7 +35,7 @@ public:
         studio.start();
     }
 
-    ~StudioStage() { gate.release(); }
+    ~EngineStage() { gate.release(); }
 
     QString modelPath() const { return m_folder + QStringLiteral("/letters"); }
 
