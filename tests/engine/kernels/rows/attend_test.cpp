@@ -220,8 +220,11 @@ void AttendTest::rowsAgreeWithDoublePrecision() {
 void AttendTest::longContextsAgreeWithDoublePrecision() {
     FETCH_KERNELS;
     for (const KvElement element : kElements)
-        for (const float spread : {0.1F, 4.0F})
-            QVERIFY(highestError(kernels, makeProblem(3, 64, 5000, element, spread)) < 1.5e-6);
+        for (const float spread : {0.1F, 4.0F}) {
+            const double error = highestError(kernels, makeProblem(3, 64, 5000, element, spread));
+            // A score of 20, rounded to float32, leaves some 2e-6 of its weight uncertain.
+            QVERIFY2(error < (spread < 1.0F ? 1e-6 : 8e-6), qPrintable(QString::number(error)));
+        }
 }
 
 void AttendTest::anyWidthOfHeadsIsTaken() {
