@@ -23,15 +23,15 @@ inline std::uint16_t bf16OfFloat(float value) {
 
 inline float floatOfF16(std::uint16_t bits) {
     const std::uint32_t sign = (bits & 0x8000U) << 16;
-    const std::uint32_t magnitude = bits & 0x7FFFU;
-    constexpr std::uint32_t kInfinity = 0x7C00U;
-    if (magnitude < 0x0400U) { // subnormal: a multiple of 2^-24
-        const float value = static_cast<float>(magnitude) * 0x1p-24F;
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+    const std::uint32_t magnitude = (bits & 0x7FFFU) << 13;
+    constexpr std::uint32_t kInfinity = 0x7C00U << 13;
+    if (magnitude >= kInfinity) {
+        const std::uint32_t quiet = magnitude > kInfinity ? 0x400000U : 0U;
+        return std::bit_cast<float>(sign | 0x7F800000U | magnitude | quiet);
     }
-    const std::uint32_t quiet = magnitude > kInfinity ? 0x400000U : 0U;
-    const std::uint32_t exponentShift = magnitude >= kInfinity ? 2 * 112U : 112U;
-    return std::bit_cast<float>(sign | ((magnitude << 13) + (exponentShift << 23)) | quiet);
+    // The exponents' biases differ by 112; the product is exact for subnormal numbers too.
+    const float value = std::bit_cast<float>(magnitude) * 0x1p112F;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
 }
 
 /// Rounded to nearest even, to infinity beyond 65519; NaN stays NaN.

@@ -29,16 +29,17 @@ inline void forget(float* logits, TokenId* ids) {
     }
 }
 
-/// A number that kSummaryTop logits of the tile reach: as many lanes have a highest one that does.
+/// A number that kSummaryTop logits of the tile reach: the highest one that so many lanes reach.
 inline float reachedBound(Lanes highest) {
     float lanes[kLanes];
     store(lanes, highest);
-    float logits[kSummaryTop];
-    TokenId ids[kSummaryTop];
-    forget(logits, ids);
-    for (int lane = 0; lane < kLanes; ++lane)
-        keepIfBetter(lanes[lane], lane, logits, ids);
-    return logits[kSummaryTop - 1];
+    float bound = -kInfinity;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const std::uint32_t reached = lanesAtLeast(highest, broadcast(lanes[lane]));
+        const bool isBetter = __builtin_popcount(reached) >= kSummaryTop && lanes[lane] > bound;
+        bound = isBetter ? lanes[lane] : bound;
+    }
+    return bound;
 }
 
 void summarise(const float* logits, int count, TokenId firstId, HeadPartial* partial) {
