@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace engine {
+
+/// Type of the numbers in which keys and values are kept.
+enum class KvElement : std::int32_t { F32, BF16, F16 };
+
+/// Neighbouring slots of a cache, ascending in position.
+struct KeyRun {
+    std::int32_t slot; // the first one
+    std::int32_t count;
+};
+
+/// The widest head that the kernels take.
+inline constexpr int kMaxHeadDim = 256;
+
+/// Keys whose scores are weighed together. The sums of attention are cut at multiples of this
+/// number, counted in a row's own keys from its first one.
+inline constexpr int kAttendBlockKeys = 64;
+
+/// Query heads that share one sweep over the keys.
+inline constexpr int kAttendHeads = 8;
+
+/// Keys or values that are widened to float32 at a time.
+inline constexpr int kAttendStripKeys = 16;
+
+/// Attention of one row and the query heads of one kv head over the row's own keys.
+struct AttendArguments {
+    const float* queries; // [groupSize, headDim], rotated and scaled by 1 / sqrt(headDim)
+    const void* keys;     // this kv head's plane [capacity, headDim] of `element`
+    const void* values;   // laid out alike
+    const KeyRun* runs;   // [runCount], in the order of positions, at least one key in all
+    std::int32_t runCount;
+    std::int32_t groupSize; // query heads, any number
+    std::int32_t headDim;   // 1 .. kMaxHeadDim, fast for multiples of 16
+    KvElement element;
+    float* scratch; // [attendScratchFloats(headDim)], of the calling thread alone
+    float* out;     // [groupSize, headDim]
+};
+
+/// Length of AttendArguments::scratch.
+constexpr int attendScratchFloats(int headDim) {
+    return kAttendStripKeys * ((headDim + 15) / 16 * 16) + kAttendHeads * kAttendBlockKeys;
+}
+
+} // namespace engine

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included by attend_bodies.inl: finding, widening and storing keys and values, on the lanes that
+// the including file defines.
+#pragma once
+
+#include "engine/kernels/rows/lane_math.inl"
+
+namespace engine {
+
+namespace {
+
+constexpr int kScoreKeys = 4; // dot products that are summed up together
+
+/// Walks through the runs of a row's keys.
+struct KeyCursor {
+    const KeyRun* run;
+    const KeyRun* end;
+    std::int32_t used; // keys of the current run that were taken
+};
+
+/// Float32 rows of neighbouring keys or values.
+struct Strip {
+    const float* rows[kAttendStripKeys]; // beyond `count` the last one, up to whole kScoreKeys
+    int count;
+    int dim;
+};
+
+/// The slots of the next block of keys, to [kAttendBlockKeys]; returns how many there are.
+inline int takeSlots(KeyCursor& cursor, std::int32_t* slots) {
+    int count = 0;
+    while (count < kAttendBlockKeys && cursor.run != cursor.end) {
+        const KeyRun run = *cursor.run;
+        for (; count < kAttendBlockKeys && cursor.used < run.count; ++cursor.used)
+            slots[count++] = run.slot + cursor.used;
+        if (cursor.used >= run.count) {
+            ++cursor.run;
+            cursor.used = 0;
+        }
+    }
+    return count;
+}
+
+inline Lanes widenLanes(const std::uint16_t* from, KvElement element) {
+    return element == KvElement::BF16 ? loadBf16(from) : loadF16(from);
+}
+
+/// To [width rounded up to whole lanes].
+inline void widenRow(const std::uint16_t* from, int width, KvElement element, float* to) {
+    int i = 0;
+    for (; i + kLanes <= width; i += kLanes)
+        store(to + i, widenLanes(from + i, element));
+    if (i == width)
+        return;
+    std::uint16_t part[kLanes] = {};
+    for (int k = 0; i + k < width; ++k)
+        part[k] = from[i + k];
+    store(to + i, widenLanes(part, element));
+}
+
+/// The rows of some slots of a plane: in the plane itself or, widened, in the scratch memory.
+inline Strip makeStrip(const AttendArguments& arguments,
+                       const void* plane,
+                       const std::int32_t* slots,
+                       int count) {
+    Strip strip;
+    strip.dim = arguments.headDim;
+    strip.count = count < kAttendStripKeys ? count : kAttendStripKeys;
+    const int stride = (strip.dim + kLanes - 1) / kLanes * kLanes;
+    for (int i = 0; i < strip.count; ++i) {
+        const std::int64_t at = static_cast<std::int64_t>(slots[i]) * strip.dim;
+        if (arguments.element == KvElement::F32) {
+            strip.rows[i] = static_cast<const float*>(plane) + at;
+            continue;
+        }
+        float* wide = arguments.scratch + i * stride;
+        widenRow(static_cast<const std::uint16_t*>(plane) + at, strip.dim, arguments.element, wide);
+        strip.rows[i] = wide;
+    }
+    for (int i = strip.count; i % kScoreKeys != 0; ++i)
+        strip.rows[i] = strip.rows[strip.count - 1];
+    return strip;
+}
+
+void storeKeyValue(const float* row, int headDim, KvElement element, void* slot) {
+    for (int i = 0; i < headDim; i += kLanes) {
+        const int left = headDim - i;
+        const Lanes x = loadUpTo(row + i, left);
+        if (element == KvElement::F32) {
+            storeUpTo(static_cast<float*>(slot) + i, left, x);
+            continue;
+        }
+        std::uint16_t part[kLanes];
+        std::uint16_t* to = static_cast<std::uint16_t*>(slot) + i;
+        if (element == KvElement::BF16)
+            storeBf16(left >= kLanes ? to : part, x);
+        else
+            storeF16(left >= kLanes ? to : part, x);
+        for (int k = 0; left < kLanes && k < left; ++k)
+            to[k] = part[k];
+    }
+}
+
+} // namespace
+
+} // namespace engine

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies of the row kernels, included once by each file for one instruction set after it has
+// defined its `Lanes` and what can be done with them. Everything here is in the unnamed namespace.
+#include "engine/kernels/rows/attend_bodies.inl"
+#include "engine/kernels/rows/lane_math.inl"
+#include "engine/kernels/rows/summary_bodies.inl"
+
+namespace engine {
+
+namespace {
+
+void rmsNorm(const float* in, const float* weight, float epsilon, int width, float* out) {
+    const float mean = sumOfSquares(in, width) / static_cast<float>(width);
+    const Lanes scale = broadcast(1.0F / squareRoot(mean + epsilon));
+    for (int i = 0; i < width; i += kLanes) {
+        const Lanes scaled = product(loadUpTo(in + i, width - i), scale);
+        storeUpTo(out + i, width - i, product(scaled, loadUpTo(weight + i, width - i)));
+    }
+}
+
+void rotate(float* head, const float* cosines, const float* sines, int half) {
+    for (int i = 0; i < half; i += kLanes) {
+        const int left = half - i;
+        const Lanes first = loadUpTo(head + i, left);
+        const Lanes second = loadUpTo(head + half + i, left);
+        const Lanes cosine = loadUpTo(cosines + i, left);
+        const Lanes sine = loadUpTo(sines + i, left);
+        storeUpTo(head + i, left, minusProduct(product(first, cosine), second, sine));
+        storeUpTo(head + half + i, left, productPlus(second, cosine, product(first, sine)));
+    }
+}
+
+bool addTo(float* stream, const float* added, int width) {
+    Lanes probe = broadcast(0.0F); // 0 times what is not finite is NaN
+    for (int i = 0; i < width; i += kLanes) {
+        const int left = width - i;
+        const Lanes x = sum(loadUpTo(stream + i, left), loadUpTo(added + i, left));
+        probe = productPlus(x, broadcast(0.0F), probe);
+        storeUpTo(stream + i, left, x);
+    }
+    return !hasNan(probe);
+}
+
+SquareSums squareSums(const float* added, const float* stream, int width) {
+    return {static_cast<double>(sumOfSquares(added, width)),
+            static_cast<double>(sumOfSquares(stream, width))};
+}
+
+void siluMultiply(const float* gate, const float* up, int width, float* out) {
+    for (int i = 0; i < width; i += kLanes) {
+        const int left = width - i;
+        const Lanes x = loadUpTo(gate + i, left);
+        const Lanes decay = exponential(difference(broadcast(0.0F), x));
+        const Lanes silu = quotient(x, sum(broadcast(1.0F), decay));
+        storeUpTo(out + i, left, product(silu, loadUpTo(up + i, left)));
+    }
+}
+
+/// One group. `values` [kQuantGroup]; `low` and `high` are its halves.
+inline void
+quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales, std::int32_t* halfSums) {
+    constexpr std::int32_t kInfinityBits = 0x7F800000;
+    constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0
+    const std::int32_t bits = highestMagnitude(low, high);
+    const float highest = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(bits)));
+    const bool isFinite = bits < kInfinityBits;
+    if (!isFinite || highest < kSmallest) {
+        storeBytes(values, broadcast(0.0F));
+        storeBytes(values + kLanes, broadcast(0.0F));
+        scales[0] = isFinite ? 0.0F : kNan;
+        scales[1] = scales[0];
+        halfSums[0] = halfSums[1] = 0;
+        return;
+    }
+    const Lanes inverse = broadcast(127.0F / highest);
+    halfSums[0] = storeBytes(values, product(low, inverse));
+    halfSums[1] = storeBytes(values + kLanes, product(high, inverse));
+    scales[0] = highest / 127.0F;
+    scales[1] = scales[0] * static_cast<float>(halfSums[0] + halfSums[1]);
+}
+
+void quantizeRow(const float* in, int width, const QuantizedRow& out) {
+    for (int i = 0; i < width; i += kQuantGroup) {
+        const int left = width - i;
+        const Lanes low = loadUpTo(in + i, left);
+        const Lanes high =
+            left > kLanes ? loadUpTo(in + i + kLanes, left - kLanes) : broadcast(0.0F);
+        float scales[2]; // the scale, and times the sum
+        const int group = i / kQuantGroup;
+        quantizeGroup(low, high, out.values + i, scales, out.halfSums + 2 * group);
+        out.scales[group] = scales[0];
+        out.scaledSums[group] = scales[1];
+    }
+}
+
+void toBf16(const float* in, int width, std::uint16_t* out) {
+    storeKeyValue(in, width, KvElement::BF16, out);
+}
+
+constexpr RowKernels kLaneKernels{rmsNorm,
+                                  rotate,
+                                  addTo,
+                                  squareSums,
+                                  siluMultiply,
+                                  attend,
+                                  storeKeyValue,
+                                  summarise,
+                                  quantizeRow,
+                                  toBf16};
+
+} // namespace
+
+} // namespace engine

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/token.h"
+#include "engine/kernels/rows/attend_arguments.h"
+#include "engine/kernels/rows/head_partials.h"
+
+#include <cstdint>
+
+namespace engine {
+
+/// Values that share one scale in a QuantizedRow.
+inline constexpr int kQuantGroup = 32;
+
+/// Where a row is quantised to: 8 bits for each value, a scale for each group of kQuantGroup.
+struct QuantizedRow {
+    std::int8_t* values;    // [width rounded up to whole groups], the rest 0
+    float* scales;          // [groups]: largest magnitude / 127; NaN where a value is not finite
+    float* scaledSums;      // [groups]: scale * sum of the group's values
+    std::int32_t* halfSums; // [2 * groups]: sums of the values of each half of a group
+};
+
+/// Sums of squares of a sublayer's output and of the stream that it is about to be added to.
+struct SquareSums {
+    double added;
+    double stream;
+};
+
+/// Kernels on rows of float32, one set per instruction set; each result depends on its own row
+/// alone: not on the number of rows, on threads, or on where a row lies. Widths are any number;
+/// nothing need be aligned, though 64 bytes is faster. Numbers that are not finite are carried on
+/// as IEEE 754 says and never lead a kernel astray. Thread: any; no shared state, no allocation.
+struct RowKernels {
+    /// out = in / rms(in) * weight; `out` may be `in`. Source: arXiv 1910.07467.
+    void (*rmsNorm)(const float* in, const float* weight, float epsilon, int width, float* out);
+
+    /// Turns the pairs (i, i + half) of head [2 * half] by the angles whose cosines and sines
+    /// [half] are given. Source: arXiv 2104.09864, half-split layout.
+    void (*rotate)(float* head, const float* cosines, const float* sines, int half);
+
+    /// stream += added; says whether the result is finite everywhere.
+    bool (*addTo)(float* stream, const float* added, int width);
+
+    /// Float32 sums in a fixed order.
+    SquareSums (*squareSums)(const float* added, const float* stream, int width);
+
+    /// out = gate / (1 + exp(-gate)) * up; `out` may be either.
+    void (*siluMultiply)(const float* gate, const float* up, int width, float* out);
+
+    /// Softmax attention. Depends on the sequence of keys and values alone, never on how it is
+    /// divided into runs or in which slots it lies: keys are taken in blocks of kAttendBlockKeys
+    /// counted from the row's first key, and blocks are joined in their order.
+    void (*attend)(const AttendArguments& arguments);
+
+    /// Writes `row` [headDim] into a slot as `element`, rounded to nearest even; NaN stays NaN.
+    void (*storeKeyValue)(const float* row, int headDim, KvElement element, void* slot);
+
+    /// Summary of a tile of logits [count], whose first one has the id `firstId`.
+    void (*summarise)(const float* logits, int count, TokenId firstId, HeadPartial* partial);
+
+    /// Same bits in every set: values rounded to nearest even, never beyond +-127.
+    void (*quantizeRow)(const float* in, int width, const QuantizedRow& out);
+
+    /// Same bits in every set: rounded to nearest even; NaN stays NaN.
+    void (*toBf16)(const float* in, int width, std::uint16_t* out);
+};
+
+/// The reference: plain loops.
+const RowKernels& scalarRowKernels();
+
+/// For AVX2, FMA and F16C; null where not compiled. The caller checks the processor.
+const RowKernels* avx2RowKernels();
+
+/// For AVX-512 F, BW, VL, DQ, BF16 and VNNI; null where not compiled. The caller checks the
+/// processor. Gives the same bits as avx2RowKernels().
+const RowKernels* avx512RowKernels();
+
+} // namespace engine

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/rows/narrow_floats.h"
+#include "engine/kernels/rows/row_kernels.h"
+
+#include <cmath>
+#include <limits>
+
+namespace engine {
+
+namespace {
+
+constexpr int kLanes = 16;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Lanes i and i + 8, then i + 4, i + 2, i + 1. Changes `lanes` [kLanes].
+float sumOfLanes(float* lanes) {
+    for (int half = kLanes / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane)
+            lanes[lane] += lanes[lane + half];
+    return lanes[0];
+}
+
+/// Sum of a[i] * b[i]: 16 lanes, each over every 16th term.
+float dot(const float* a, const float* b, int width) {
+    float lanes[kLanes] = {};
+    for (int i = 0; i < width; ++i)
+        lanes[i % kLanes] += a[i] * b[i];
+    return sumOfLanes(lanes);
+}
+
+void rmsNorm(const float* in, const float* weight, float epsilon, int width, float* out) {
+    const float mean = dot(in, in, width) / static_cast<float>(width);
+    const float scale = 1.0F / std::sqrt(mean + epsilon);
+    for (int i = 0; i < width; ++i)
+        out[i] = in[i] * scale * weight[i];
+}
+
+void rotate(float* head, const float* cosines, const float* sines, int half) {
+    for (int i = 0; i < half; ++i) {
+        const float first = head[i];
+        const float second = head[i + half];
+        head[i] = first * cosines[i] - second * sines[i];
+        head[i + half] = second * cosines[i] + first * sines[i];
+    }
+}
+
+bool addTo(float* stream, const float* added, int width) {
+    bool isFinite = true;
+    for (int i = 0; i < width; ++i) {
+        stream[i] += added[i];
+        isFinite = isFinite && std::isfinite(stream[i]);
+    }
+    return isFinite;
+}
+
+SquareSums squareSums(const float* added, const float* stream, int width) {
+    return {static_cast<double>(dot(added, added, width)),
+            static_cast<double>(dot(stream, stream, width))};
+}
+
+void siluMultiply(const float* gate, const float* up, int width, float* out) {
+    for (int i = 0; i < width; ++i)
+        out[i] = gate[i] / (1.0F + std::exp(-gate[i])) * up[i];
+}
+
+/// The float32 row of a slot, in the plane or, widened, in the scratch memory.
+const float* rowOf(const AttendArguments& arguments, const void* plane, std::int32_t slot) {
+    const std::int64_t at = static_cast<std::int64_t>(slot) * arguments.headDim;
+    if (arguments.element == KvElement::F32)
+        return static_cast<const float*>(plane) + at;
+    const std::uint16_t* row = static_cast<const std::uint16_t*>(plane) + at;
+    for (int i = 0; i < arguments.headDim; ++i)
+        arguments.scratch[i] =
+            arguments.element == KvElement::BF16 ? floatOfBf16(row[i]) : floatOfF16(row[i]);
+    return arguments.scratch;
+}
+
+/// Visits the keys of a row in order: visit(ordinal, slot).
+template <typename Visit> void forEachKey(const AttendArguments& arguments, Visit visit) {
+    int ordinal = 0;
+    for (int run = 0; run < arguments.runCount; ++run)
+        for (std::int32_t i = 0; i < arguments.runs[run].count; ++i)
+            visit(ordinal++, arguments.runs[run].slot + i);
+}
+
+/// One head, key after key: the highest score is known first, so nothing is rescaled and no
+/// score need be kept.
+void attendHead(const AttendArguments& arguments, const float* query, float* out) {
+    const int dim = arguments.headDim;
+    float highest = -kInfinity;
+    forEachKey(arguments, [&](int, std::int32_t slot) {
+        highest = std::fmax(highest, dot(query, rowOf(arguments, arguments.keys, slot), dim));
+    });
+    for (int i = 0; i < dim; ++i)
+        out[i] = 0.0F;
+    float totals[kLanes] = {};
+    forEachKey(arguments, [&](int ordinal, std::int32_t slot) {
+        const float score = dot(query, rowOf(arguments, arguments.keys, slot), dim);
+        const float weight = std::exp(score - highest);
+        totals[ordinal % kLanes] += weight;
+        const float* values = rowOf(arguments, arguments.values, slot);
+        for (int i = 0; i < dim; ++i)
+            out[i] += weight * values[i];
+    });
+    const float total = sumOfLanes(totals);
+    for (int i = 0; i < dim; ++i)
+        out[i] /= total;
+}
+
+void attend(const AttendArguments& arguments) {
+    for (int head = 0; head < arguments.groupSize; ++head)
+        attendHead(arguments,
+                   arguments.queries + head * arguments.headDim,
+                   arguments.out + head * arguments.headDim);
+}
+
+void toBf16(const float* in, int width, std::uint16_t* out) {
+    for (int i = 0; i < width; ++i)
+        out[i] = bf16OfFloat(in[i]);
+}
+
+void storeKeyValue(const float* row, int headDim, KvElement element, void* slot) {
+    if (element == KvElement::BF16)
+        toBf16(row, headDim, static_cast<std::uint16_t*>(slot));
+    for (int i = 0; i < headDim && element == KvElement::F16; ++i)
+        static_cast<std::uint16_t*>(slot)[i] = f16OfFloat(row[i]);
+    for (int i = 0; i < headDim && element == KvElement::F32; ++i)
+        static_cast<float*>(slot)[i] = row[i];
+}
+
+void keepIfBetter(float logit, TokenId id, HeadPartial& partial) {
+    if (!(logit > partial.logits[kSummaryTop - 1]))
+        return;
+    int place = kSummaryTop - 1;
+    for (; place > 0 && logit > partial.logits[place - 1]; --place) {
+        partial.logits[place] = partial.logits[place - 1];
+        partial.ids[place] = partial.ids[place - 1];
+    }
+    partial.logits[place] = logit;
+    partial.ids[place] = id;
+}
+
+void summarise(const float* logits, int count, TokenId firstId, HeadPartial* partial) {
+    for (int i = 0; i < kSummaryTop; ++i) {
+        partial->logits[i] = -kInfinity;
+        partial->ids[i] = kNoToken;
+    }
+    partial->highest = -kInfinity;
+    partial->isFinite = true;
+    for (int i = 0; i < count; ++i) {
+        partial->highest = std::fmax(partial->highest, logits[i]);
+        partial->isFinite = partial->isFinite && std::isfinite(logits[i]);
+        keepIfBetter(logits[i], firstId + i, *partial);
+    }
+    float lanes[kLanes] = {};
+    for (int i = 0; i < count; ++i)
+        lanes[i % kLanes] += std::exp(logits[i] - partial->highest);
+    partial->sum = sumOfLanes(lanes);
+}
+
+/// One group, of which `count` values exist.
+void quantizeGroup(
+    const float* in, int count, std::int8_t* values, float* scales, std::int32_t* halfSums) {
+    constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0
+    float highest = 0.0F;
+    bool isFinite = true;
+    for (int i = 0; i < count; ++i) {
+        isFinite = isFinite && std::isfinite(in[i]);
+        highest = std::fmax(highest, std::fabs(in[i]));
+    }
+    const bool isZero = !isFinite || highest < kSmallest;
+    const float inverse = isZero ? 0.0F : 127.0F / highest;
+    halfSums[0] = halfSums[1] = 0;
+    for (int i = 0; i < kQuantGroup; ++i) {
+        const float scaled = isZero || i >= count ? 0.0F : in[i] * inverse;
+        values[i] = static_cast<std::int8_t>(std::nearbyint(scaled));
+        halfSums[i / (kQuantGroup / 2)] += values[i];
+    }
+    scales[0] = isZero ? 0.0F : highest / 127.0F;
+    if (!isFinite)
+        scales[0] = std::numeric_limits<float>::quiet_NaN();
+    scales[1] = scales[0] * static_cast<float>(halfSums[0] + halfSums[1]);
+}
+
+void quantizeRow(const float* in, int width, const QuantizedRow& out) {
+    for (int i = 0; i < width; i += kQuantGroup) {
+        const int count = width - i < kQuantGroup ? width - i : kQuantGroup;
+        float scales[2]; // the scale, and times the sum
+        const int group = i / kQuantGroup;
+        quantizeGroup(in + i, count, out.values + i, scales, out.halfSums + 2 * group);
+        out.scales[group] = scales[0];
+        out.scaledSums[group] = scales[1];
+    }
+}
+
+constexpr RowKernels kScalarKernels{rmsNorm,
+                                    rotate,
+                                    addTo,
+                                    squareSums,
+                                    siluMultiply,
+                                    attend,
+                                    storeKeyValue,
+                                    summarise,
+                                    quantizeRow,
+                                    toBf16};
+
+} // namespace
+
+const RowKernels& scalarRowKernels() { return kScalarKernels; }
+
+} // namespace engine
