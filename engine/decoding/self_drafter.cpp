@@ -61,31 +61,46 @@ public:
         , m_options(options)
         , m_draws(draws) {}
 
-    DraftLevel make(std::span<const double> logits, Position outputPosition) const {
-        const bool draws = !m_sampler.isGreedy() &&
-                           (m_options.rule == VerifyRule::Rejection || m_options.sharesNoise);
+    /// Whether a pass must give full logits: to draw from, or to find more choices than a summary
+    /// has.
+    bool needsLogits() const { return draws() || mostChoices() > HeadSummary::kMost; }
+
+    /// From the only row of a pass.
+    DraftLevel make(const ForwardResult& pass, Position outputPosition) const {
+        const HeadSummary& summary = pass.summaries.front();
         DraftLevel level;
         std::vector<TokenId> ids;
-        if (draws) {
-            Distribution q = m_sampler.distribution(logits);
+        if (draws()) {
+            Distribution q = m_sampler.distribution(pass.logitRow(0));
             ids = m_draws.drawSeveral(q, mostChoices(), outputPosition);
             if (m_options.rule == VerifyRule::Rejection)
                 level.drawnFrom = std::move(q);
-        } else {
-            for (const std::size_t place : bestPlaces(logits, mostChoices()))
+        } else if (needsLogits()) {
+            for (const std::size_t place : bestPlaces(pass.logitRow(0), mostChoices()))
                 ids.push_back(static_cast<TokenId>(place));
+        } else {
+            ids.assign(summary.ids.begin(), summary.ids.begin() + summary.count);
         }
-        const double first = probabilityOf(logits, ids.front());
-        const double firstLogit = logits[static_cast<std::size_t>(ids.front())];
-        ids.resize(
-            std::min(ids.size(), static_cast<std::size_t>(m_options.siblings.choicesAt(first))));
+        const int count = m_options.siblings.choicesAt(probabilityOf(pass, ids.front()));
+        ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
         for (const TokenId id : ids)
-            level.choices.push_back(
-                {id, first * std::exp(logits[static_cast<std::size_t>(id)] - firstLogit)});
+            level.choices.push_back({id, probabilityOf(pass, id)});
         return level;
     }
 
 private:
+    bool draws() const {
+        return !m_sampler.isGreedy() &&
+               (m_options.rule == VerifyRule::Rejection || m_options.sharesNoise);
+    }
+
+    static double probabilityOf(const ForwardResult& pass, TokenId id) {
+        const HeadSummary& summary = pass.summaries.front();
+        const int rank = summary.rankOf(id);
+        return rank >= 0 ? summary.probability(rank)
+                         : summary.probabilityOf(pass.logitRow(0)[static_cast<std::size_t>(id)]);
+    }
+
     int mostChoices() const {
         return *std::max_element(m_options.siblings.counts.begin(),
                                  m_options.siblings.counts.end());
@@ -130,19 +145,22 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
     const auto firstOutput = static_cast<Position>(target.output().size());
     std::vector<DraftLevel> levels;
     TokenId token = target.pending();
-    const int logitRow = 0;
+    const int onlyRow = 0;
+    const std::span<const int> rows(&onlyRow, 1);
     while (static_cast<int>(levels.size()) < mostSteps) {
         if (target.stop().stop_requested())
             return Error{ErrorCode::Cancelled, "Drafting was cancelled.", ""};
         const auto steps = static_cast<Position>(levels.size());
         const AttentionLayout layout = AttentionLayout::chain(target.length() + steps, 1);
-        ENGINE_TRY(const ForwardResult result,
-                   target.transformer().forward({.plan = plan,
-                                                 .layout = layout,
-                                                 .tokens = std::span(&token, 1),
-                                                 .logitRows = std::span(&logitRow, 1)},
-                                                target.cache()));
-        levels.push_back(maker.make(result.logitRow(0), firstOutput + steps));
+        ENGINE_TRY_DO(target.transformer().forwardInto(
+            {.plan = plan,
+             .layout = layout,
+             .tokens = std::span(&token, 1),
+             .logitRows = maker.needsLogits() ? rows : std::span<const int>(),
+             .summaryRows = rows},
+            target.cache(),
+            m_pass));
+        levels.push_back(maker.make(m_pass, firstOutput + steps));
         token = levels.back().choices.front().token;
         if (stopRule.stopsAfter(levels.back().choices.front().probability,
                                 static_cast<int>(levels.size())))

@@ -70,6 +70,7 @@ public:
 
 private:
     DraftDraws* m_draws;
+    ForwardResult m_pass;      // of the newest draft pass, its memory used again
     std::uint64_t m_round = 0; // keys the draws of recursive rejection
 };
 

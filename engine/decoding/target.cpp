@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 
 namespace engine {
@@ -30,6 +29,7 @@ Target::Target(Transformer& transformer,
 Result<void> Target::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
     m_pending = kNoToken;
+    m_pass.clear();
     m_output.clear();
     m_outputArgmax.clear();
     m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
@@ -61,35 +61,58 @@ Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws*
     if (m_stop.stop_requested())
         return Error{ErrorCode::Cancelled, "Decoding was cancelled.", ""};
     const auto start = std::chrono::steady_clock::now();
-    std::vector<TokenId> tokens = {m_pending}; // [1 + nodes]
-    for (const DraftNode& node : draft.nodes())
-        tokens.push_back(node.token);
-    std::vector<int> rows(tokens.size());
-    std::iota(rows.begin(), rows.end(), 0);
-    const AttentionLayout layout = AttentionLayout::tree(length(), draft.layoutParents());
-    ENGINE_TRY(const ForwardResult result,
-               m_transformer->forward({.plan = m_fullPlan,
-                                       .layout = layout,
-                                       .tokens = tokens,
-                                       .logitRows = rows,
-                                       .wantsInfluence = true},
-                                      m_sequence.cache()));
-    m_influence.add(result.influence, layout.rowCount());
+    ENGINE_TRY_DO(runPass(draft));
     const AnswerRoom room{remainingTokens(), m_endIds};
     const Verdict verdict =
         Verifier(m_sampler, rule, draws)
-            .verify(draft, result, static_cast<Position>(m_output.size()), room);
+            .verify(draft, m_pass, static_cast<Position>(m_output.size()), room);
     DecodeStep step;
     step.draft = std::move(draft);
-    step.verifiedRows = layout.rowCount();
-    describe(step, verdict, result);
-    keep(step, verdict, result);
+    step.verifiedRows = static_cast<int>(m_rowTokens.size());
+    describe(step, verdict);
+    keep(step, verdict);
     step.verifyMs =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return step;
 }
 
-void Target::describe(DecodeStep& step, const Verdict& verdict, const ForwardResult& result) const {
+/// The full model over the pending token and the draft. Greedy decoding needs no logits.
+Result<void> Target::runPass(const DraftTree& draft) {
+    m_rowTokens = {m_pending};
+    for (const DraftNode& node : draft.nodes())
+        m_rowTokens.push_back(node.token);
+    m_rowParents = draft.layoutParents();
+    m_beforePending = length() > 0 ? m_sequence.tokens().back() : kNoToken;
+    m_rows.resize(m_rowTokens.size());
+    std::iota(m_rows.begin(), m_rows.end(), 0);
+    const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
+    const std::span<const int> rows = m_rows;
+    const auto ran = m_transformer->forwardInto(
+        {.plan = m_fullPlan,
+         .layout = layout,
+         .tokens = m_rowTokens,
+         .logitRows = m_sampler.isGreedy() ? std::span<const int>() : rows,
+         .summaryRows = rows,
+         .wantsInfluence = true},
+        m_sequence.cache(),
+        m_pass);
+    if (!ran) {
+        m_pass.clear();
+        return ran.error();
+    }
+    m_influence.add(m_pass.influence, layout.rowCount());
+    return {};
+}
+
+SeenRow Target::seenRow(int row) const {
+    const auto at = static_cast<std::size_t>(row);
+    const int parent = m_rowParents[at];
+    const TokenId previous =
+        parent < 0 ? m_beforePending : m_rowTokens[static_cast<std::size_t>(parent)];
+    return {previous, m_rowTokens[at], m_pass.summaries[at]};
+}
+
+void Target::describe(DecodeStep& step, const Verdict& verdict) const {
     step.tokens = verdict.emitted;
     step.path = verdict.path;
     for (std::size_t i = 0; i < verdict.emitted.size(); ++i) {
@@ -102,14 +125,21 @@ void Target::describe(DecodeStep& step, const Verdict& verdict, const ForwardRes
         } else {
             fact.origin = step.isPlain() ? TokenOrigin::Vanilla : TokenOrigin::Bonus;
         }
-        fact.targetProbability =
-            probabilityOf(result.logitRow(verdict.logitRows[i]), verdict.emitted[i]);
+        fact.targetProbability = probabilityAt(verdict.rows[i], verdict.emitted[i]);
         step.facts.push_back(fact);
     }
 }
 
+/// What is drawn need not be among the best; greedy decoding, which has no logits, takes the best.
+double Target::probabilityAt(int row, TokenId token) const {
+    const HeadSummary& summary = m_pass.summaries[static_cast<std::size_t>(row)];
+    const int rank = summary.rankOf(token);
+    return rank >= 0 ? summary.probability(rank)
+                     : summary.probabilityOf(m_pass.logitRow(row)[static_cast<std::size_t>(token)]);
+}
+
 /// Commits the rows of the old pending token and of all emitted ones but the last.
-void Target::keep(const DecodeStep& step, const Verdict& verdict, const ForwardResult& result) {
+void Target::keep(const DecodeStep& step, const Verdict& verdict) {
     std::vector<TokenId> kept = {m_pending};
     std::vector<Position> slots = {length()};
     for (std::size_t i = 0; i + 1 < verdict.emitted.size(); ++i) {
@@ -119,17 +149,8 @@ void Target::keep(const DecodeStep& step, const Verdict& verdict, const ForwardR
     m_sequence.commit(kept, slots);
     m_pending = verdict.emitted.back();
     m_output.insert(m_output.end(), step.tokens.begin(), step.tokens.end());
-    for (const int row : verdict.logitRows)
-        m_outputArgmax.push_back(argmax(result.logitRow(row)));
-}
-
-double probabilityOf(std::span<const double> logits, TokenId token) {
-    const double logit = logits[static_cast<std::size_t>(token)];
-    const double highest = *std::max_element(logits.begin(), logits.end());
-    double total = 0.0;
-    for (const double other : logits)
-        total += std::exp(other - highest);
-    return std::exp(logit - highest) / total;
+    for (const int row : verdict.rows)
+        m_outputArgmax.push_back(m_pass.summaries[static_cast<std::size_t>(row)].best());
 }
 
 } // namespace engine

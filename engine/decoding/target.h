@@ -7,10 +7,18 @@
 #include "engine/decoding/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
+#include <span>
 #include <stop_token>
 #include <vector>
 
 namespace engine {
+
+/// What a verify pass showed behind one of its rows. A plain value.
+struct SeenRow {
+    TokenId previous = kNoToken; ///< the token before the row's own; kNoToken when there is none
+    TokenId token = kNoToken;    ///< the row's own
+    HeadSummary summary;         ///< of what the full model would have follow
+};
 
 /// The full model on the sequence that is being decoded: what every decoder that drafts and
 /// verifies keeps between its rounds. Holds the invariant of Decoder: the cache has the rows of all
@@ -60,6 +68,13 @@ public:
     /// For each of them the full model's most probable token at its place; the same when greedy.
     std::span<const TokenId> outputArgmax() const { return m_outputArgmax; }
 
+    /// For each row of the newest pass of verify() what the full model said, rejected branches
+    /// included: the pending token's row, then those of the draft's nodes. Empty before the first.
+    std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
+
+    /// The same with the tokens that a row stands behind; 0 <= row < lastSummaries().size().
+    SeenRow seenRow(int row) const;
+
     int remainingContext() const { return m_contextLength - length() - 1; }
 
     /// Tokens that the answer can still take: the context's room or the answer's.
@@ -74,8 +89,10 @@ private:
            int contextLength,
            KvCache cache);
 
-    void describe(DecodeStep& step, const Verdict& verdict, const ForwardResult& result) const;
-    void keep(const DecodeStep& step, const Verdict& verdict, const ForwardResult& result);
+    Result<void> runPass(const DraftTree& draft);
+    void describe(DecodeStep& step, const Verdict& verdict) const;
+    double probabilityAt(int row, TokenId token) const;
+    void keep(const DecodeStep& step, const Verdict& verdict);
 
     Transformer* m_transformer;
     Sampler m_sampler;
@@ -86,13 +103,15 @@ private:
     std::vector<TokenId> m_endIds;
     std::vector<TokenId> m_output;
     std::vector<TokenId> m_outputArgmax; // [output]
+    ForwardResult m_pass;                // of the newest verify pass, its memory used again
+    std::vector<TokenId> m_rowTokens;    // [rows of that pass]
+    std::vector<int> m_rows;             // 0, 1, ... of that pass
+    std::vector<int> m_rowParents;       // [rows of that pass] rows; -1 for the first
+    TokenId m_beforePending = kNoToken;  // the token before the first row's
     TokenId m_pending = kNoToken;
     Position m_promptLength = 0;
     int m_contextLength;
     int m_maxTokens = 0;
 };
-
-/// Probability of a token at temperature 1. Shapes: logits [vocab].
-double probabilityOf(std::span<const double> logits, TokenId token);
 
 } // namespace engine

@@ -84,14 +84,18 @@ Verdict Verifier::verify(const DraftTree& tree,
     const bool usesMatch = m_rule == VerifyRule::Match || m_sampler.isGreedy();
     CounterDraws counterDraws(m_sampler.options().seed);
     VerifyDraws& draws = m_draws == nullptr ? counterDraws : *m_draws;
+    ENGINE_CHECK(target.summaries.size() == static_cast<std::size_t>(tree.size()) + 1,
+                 "summaries of {} rows for a draft of {}",
+                 target.summaries.size(),
+                 tree.size());
     Verdict verdict;
     int at = -1; // the root
     while (true) {
         const Position out = outputPosition + static_cast<Position>(verdict.emitted.size());
-        const Place place{at, target.logitRow(at + 1), out};
+        const Place place{at, &target, out};
         const Move move = usesMatch ? match(tree, place) : reject(tree, place, draws);
         verdict.emitted.push_back(move.token);
-        verdict.logitRows.push_back(at + 1);
+        verdict.rows.push_back(at + 1);
         if (move.child >= 0)
             verdict.path.push_back(move.child);
         const bool isEnd =
@@ -103,18 +107,24 @@ Verdict Verifier::verify(const DraftTree& tree,
 }
 
 Verifier::Move Verifier::match(const DraftTree& tree, const Place& place) const {
-    const TokenId token = m_draws == nullptr || m_sampler.isGreedy()
-                              ? m_sampler.choose(place.logits, place.out)
-                              : m_draws->draw(m_sampler.distribution(place.logits), place.out);
+    const TokenId token = tokenAt(place);
     for (const int child : tree.children(place.node))
         if (tree.node(child).token == token)
             return {token, child};
     return {token, -1};
 }
 
+TokenId Verifier::tokenAt(const Place& place) const {
+    if (m_sampler.isGreedy())
+        return place.target->summaries[static_cast<std::size_t>(place.row())].best();
+    const auto logits = place.target->logitRow(place.row());
+    return m_draws == nullptr ? m_sampler.choose(logits, place.out)
+                              : m_draws->draw(m_sampler.distribution(logits), place.out);
+}
+
 Verifier::Move
 Verifier::reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const {
-    Distribution p = m_sampler.distribution(place.logits);
+    Distribution p = m_sampler.distribution(place.target->logitRow(place.row()));
     const std::vector<int> children = tree.children(place.node);
     if (!children.empty()) {
         const Distribution* source = tree.drawnFrom(place.node);

@@ -30,7 +30,7 @@ struct AnswerRoom {
 struct Verdict {
     std::vector<int> path; ///< accepted nodes, from the root on
     std::vector<TokenId> emitted;
-    std::vector<int> logitRows; ///< [emitted] the row of the pass that decided each token
+    std::vector<int> rows; ///< [emitted] the row of the pass that decided each token
 
     bool hasBonus() const { return emitted.size() > path.size(); }
 };
@@ -60,8 +60,9 @@ public:
 
     VerifyRule rule() const { return m_rule; }
 
-    /// Shapes: target.logits [1 + tree.size(), vocab]; row 0 belongs to the root, row 1 + i to node
-    /// i. `outputPosition` is that of the first token to emit. Source: swift.md 4.1, 4.4.
+    /// Shapes: target.summaries [1 + tree.size()] and, unless greedy, target.logits
+    /// [1 + tree.size(), vocab]; row 0 belongs to the root, row 1 + i to node i. `outputPosition`
+    /// is that of the first token to emit. Source: swift.md 4.1, 4.4.
     Verdict verify(const DraftTree& tree,
                    const ForwardResult& target,
                    Position outputPosition,
@@ -77,11 +78,14 @@ private:
     /// A node that the walk has come to.
     struct Place {
         int node; // -1: the root
-        std::span<const double> logits;
+        const ForwardResult* target;
         Position out; // output position of the token to be decided
+
+        int row() const { return node + 1; }
     };
 
     Move match(const DraftTree& tree, const Place& place) const;
+    TokenId tokenAt(const Place& place) const;
     Move reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const;
 
     Sampler m_sampler;

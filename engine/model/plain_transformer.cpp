@@ -39,7 +39,8 @@ public:
         return KvCache(std::move(storage));
     }
 
-    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override;
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
 private:
     /// What one pass works on.
@@ -79,13 +80,15 @@ private:
 };
 
 template <typename Real>
-Result<ForwardResult> PlainTransformer<Real>::forward(const ForwardRequest& request,
-                                                      KvCache& cache) {
+Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
+                                                 KvCache& cache,
+                                                 ForwardResult& result) {
     checkRequest(request, cache);
+    result.clear();
     Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}, {}};
+    pass.influence = std::move(result.influence);
     if (request.wantsInfluence)
         pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
-    ForwardResult result;
     result.vocabSize = m_config.vocabSize;
     readInput(pass);
     prepareAngles(pass);
@@ -111,7 +114,7 @@ Result<ForwardResult> PlainTransformer<Real>::forward(const ForwardRequest& requ
     if (pass.error)
         return *std::move(pass.error);
     result.influence = std::move(pass.influence);
-    return result;
+    return {};
 }
 
 template <typename Real>
@@ -311,8 +314,9 @@ void PlainTransformer<Real>::addToStream(Pass& pass,
 template <typename Real>
 void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
     const std::size_t width = toSize(m_config.hiddenSize);
-    std::vector<Real> rows; // [logitRows, hidden]
-    for (const int row : pass.request.logitRows) {
+    const HeadRows wanted(pass.request.logitRows, pass.request.summaryRows);
+    std::vector<Real> rows; // [wanted.rows, hidden]
+    for (const int row : wanted.rows) {
         ENGINE_CHECK(row >= 0 && row < pass.request.layout.rowCount(), "logits of row {}", row);
         const Real* from = pass.stream.data() + toSize(row) * width;
         rows.insert(rows.end(), from, from + width);
@@ -322,12 +326,15 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
     const std::size_t vocab = toSize(m_config.vocabSize);
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isfinite(logits[i])) {
-            const int row = pass.request.logitRows[i / vocab];
+            const int row = wanted.rows[i / vocab];
             pass.error = nonFiniteError(
                 "the output head", m_weights.outputHead().name, pass.request.layout.position(row));
             return;
         }
     result.logits.assign(logits.begin(), logits.end());
+    for (const int place : wanted.summaryPlaces)
+        result.summaries.push_back(summarise(result.logitRow(place)));
+    result.logits.resize(pass.request.logitRows.size() * vocab);
 }
 
 template <typename Real>

@@ -15,6 +15,20 @@ std::string_view precisionName(Precision precision) {
     return "unknown";
 }
 
+void ForwardResult::clear() {
+    logits.clear();
+    hidden.clear();
+    influence.clear();
+    summaries.clear();
+    vocabSize = 0;
+}
+
+Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCache& cache) {
+    ForwardResult result;
+    ENGINE_TRY_DO(forwardInto(request, cache, result));
+    return result;
+}
+
 Error nonFiniteError(std::string_view where, std::string_view tensor, Position position) {
     return Error{
         ErrorCode::Numeric,

@@ -6,6 +6,7 @@
 #include "engine/loading/model_config.h"
 #include "engine/loading/weight_source.h"
 #include "engine/model/attention_layout.h"
+#include "engine/model/head_summary.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layer_plan.h"
 
@@ -37,6 +38,9 @@ struct ForwardRequest {
     int endLayer = -1;
     /// Rows whose logits are wanted: final norm and head on the stream behind the last layer run.
     std::span<const int> logitRows = {};
+    /// Rows whose HeadSummary is wanted, from the same head. A backend with a fused head makes it
+    /// without full logits.
+    std::span<const int> summaryRows = {};
     /// Layers after which the residual stream of all rows is wanted, ascending.
     std::span<const int> hiddenLayers = {};
     /// Whether the influence of the sublayers that run is wanted (SublayerInfluence).
@@ -50,7 +54,11 @@ struct ForwardResult {
     std::vector<double> hidden; ///< [hiddenLayers, rows, hidden]
     /// [2 * layers] sums over rows of |f(x)| / |x|, attention first; 0 where nothing ran.
     std::vector<double> influence;
+    std::vector<HeadSummary> summaries; ///< [summaryRows]
     int vocabSize = 0;
+
+    /// Empties the vectors but keeps their memory.
+    void clear();
 
     std::span<const double> logitRow(int index) const {
         const auto width = static_cast<std::size_t>(vocabSize);
@@ -79,7 +87,13 @@ public:
     /// Runs one pass. Errors: Numeric when the residual stream or the logits are no longer finite
     /// (names the first tensor behind which that happens). Wrong shapes and ids outside the
     /// vocabulary are a bug (ENGINE_CHECK): callers check prompts first.
-    virtual Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) = 0;
+    /// What `result` held is replaced and its memory used again, so that step after step nothing is
+    /// allocated; behind an error its content means nothing.
+    virtual Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) = 0;
+
+    /// forwardInto() with a result of its own.
+    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache);
 
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;

@@ -29,7 +29,7 @@ struct Distribution {
     std::vector<double> probabilities;
 };
 
-/// The most probable token; of equals the lowest id. The one place where ties are decided.
+/// The most probable token; of equals the lowest id, as HeadSummary has it.
 /// Shapes: logits [vocab], not empty.
 TokenId argmax(std::span<const double> logits);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/search/matchness.h"
 
-#include "engine/sampling/sampler.h"
-
 #include <numeric>
 
 namespace engine {
@@ -42,11 +40,11 @@ Result<Matchness> matchness(Transformer& transformer,
     ENGINE_TRY(
         const ForwardResult result,
         transformer.forward(
-            {.plan = plan, .layout = layout, .tokens = window.inputs, .logitRows = rows}, cache));
+            {.plan = plan, .layout = layout, .tokens = window.inputs, .summaryRows = rows}, cache));
     Matchness found;
     std::size_t matchCount = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        found.guesses.push_back(argmax(result.logitRow(static_cast<int>(i))));
+        found.guesses.push_back(result.summaries[i].best());
         const bool isMatch = found.guesses.back() == window.expected[i];
         found.matches.push_back(isMatch ? 1 : 0);
         matchCount += isMatch ? 1 : 0;

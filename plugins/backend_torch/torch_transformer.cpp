@@ -78,19 +78,20 @@ public:
         return KvCache(std::move(storage));
     }
 
-    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override {
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         HostKvStorage& storage = checkedStorage(request, cache);
-        return guarded([&]() -> Result<ForwardResult> {
+        return guarded([&]() -> Result<void> {
             if (at::get_num_threads() != m_threads)
                 at::set_num_threads(m_threads);
-            ForwardResult result;
+            result.clear();
             result.vocabSize = m_config.vocabSize;
             Pass pass = m_layers.begin(request.layout, storage);
             if (request.wantsInfluence)
                 pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
             if (run(request, pass, result)) {
                 result.influence = std::move(pass.influence);
-                return result;
+                return {};
             }
             // A pass can be repeated: it writes the same slots again. This time look closely.
             Pass search = m_layers.begin(request.layout, storage);
@@ -158,8 +159,9 @@ void TorchTransformer<Stored>::checkInput(const ForwardRequest& request) const {
                  request.plan.exitAfterLayer,
                  m_config.layerCount);
     ENGINE_CHECK(request.firstLayer >= 0, "layers from {} on", request.firstLayer);
-    for (const int row : request.logitRows)
-        ENGINE_CHECK(row >= 0 && toSize(row) < rows, "logits of row {} of {}", row, rows);
+    for (const std::span<const int> wanted : {request.logitRows, request.summaryRows})
+        for (const int row : wanted)
+            ENGINE_CHECK(row >= 0 && toSize(row) < rows, "logits of row {} of {}", row, rows);
     if (request.firstLayer > 0) {
         ENGINE_CHECK(request.hidden.size() == rows * toSize(m_config.hiddenSize),
                      "{} hidden values for {} rows of {}",
@@ -183,6 +185,7 @@ bool TorchTransformer<Stored>::run(const ForwardRequest& request,
                                    ForwardResult& result) {
     result.hidden.clear();
     result.logits.clear();
+    result.summaries.clear();
     readInput(request, pass);
     runLayers(request, pass, result);
     if (pass.error)
@@ -247,13 +250,30 @@ template <typename Stored>
 bool TorchTransformer<Stored>::runHead(const ForwardRequest& request,
                                        Pass& pass,
                                        ForwardResult& result) {
-    result.logits.reserve(request.logitRows.size() * toSize(m_config.vocabSize));
-    std::span<const int> rows = request.logitRows;
-    while (!rows.empty()) {
-        const std::size_t count = std::min(rows.size(), toSize(kLogitRowsAtOnce));
-        if (!headRows(rows.first(count), pass, result.logits))
+    const HeadRows wanted(request.logitRows, request.summaryRows);
+    const std::size_t vocab = toSize(m_config.vocabSize);
+    const std::size_t logitCount = request.logitRows.size() * vocab;
+    result.logits.reserve(logitCount);
+    result.summaries.resize(request.summaryRows.size());
+    std::vector<double> logits; // [rows at once, vocab]
+    std::size_t first = 0;
+    while (first < wanted.rows.size()) {
+        const std::size_t count = std::min(wanted.rows.size() - first, toSize(kLogitRowsAtOnce));
+        logits.clear();
+        if (!headRows(std::span(wanted.rows).subspan(first, count), pass, logits))
             return false;
-        rows = rows.subspan(count);
+        const std::size_t missing = logitCount - result.logits.size();
+        result.logits.insert(result.logits.end(),
+                             logits.begin(),
+                             logits.begin() +
+                                 static_cast<std::ptrdiff_t>(std::min(logits.size(), missing)));
+        for (std::size_t i = 0; i < wanted.summaryPlaces.size(); ++i) {
+            const std::size_t place = toSize(wanted.summaryPlaces[i]);
+            if (place >= first && place < first + count)
+                result.summaries[i] =
+                    summarise(std::span(logits).subspan((place - first) * vocab, vocab));
+        }
+        first += count;
     }
     return true;
 }

@@ -27,6 +27,7 @@ private slots:
     void skippedSublayersAddNothing();
     void draftRowsAreOverwrittenByVerification();
     void onlyAskedLogitsAreGiven();
+    void onlyAskedSummariesAreGiven();
     void aPassOfNoRowsIsEmpty();
     void overflowNamesTheTensor_data();
     void overflowNamesTheTensor();
@@ -201,6 +202,44 @@ void TorchPassesTest::onlyAskedLogitsAreGiven() {
     }
     const auto none = transformer->forward({.plan = plan, .layout = layout, .tokens = ids}, cache);
     QVERIFY(none.hasValue() && none.value().logits.empty() && none.value().hidden.empty());
+}
+
+void TorchPassesTest::onlyAskedSummariesAreGiven() {
+    const auto transformer = makeTiny(Precision::F32);
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = randomIds(100); // more rows than the head takes at once
+    const AttentionLayout layout = AttentionLayout::chain(0, 100);
+    KvCache cache = emptyCache(*transformer, 100);
+    const auto all = logitsOf(*transformer, cache, plan, layout, ids);
+    std::vector<int> rows = {97, 2};
+    for (int row = 0; row < 100; ++row)
+        rows.push_back(row);
+    const std::vector<int> logitRows = {66, 97};
+    ForwardResult result;
+    for (int round = 0; round < 2; ++round) { // the second one into what the first one left
+        QVERIFY(transformer
+                    ->forwardInto({.plan = plan,
+                                   .layout = layout,
+                                   .tokens = ids,
+                                   .logitRows = logitRows,
+                                   .summaryRows = rows},
+                                  cache,
+                                  result)
+                    .hasValue());
+        QCOMPARE(result.logits.size(), std::size_t{2 * 160});
+        QCOMPARE(result.summaries.size(), rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const HeadSummary wanted = summarise(all[static_cast<std::size_t>(rows[i])]);
+            QCOMPARE(result.summaries[i].ids, wanted.ids);
+            QCOMPARE(result.summaries[i].logits, wanted.logits);
+            QCOMPARE(result.summaries[i].logSumExp, wanted.logSumExp);
+        }
+        for (int i = 0; i < 2; ++i) {
+            const auto row = result.logitRow(i);
+            QCOMPARE(std::vector<double>(row.begin(), row.end()),
+                     all[static_cast<std::size_t>(logitRows[static_cast<std::size_t>(i)])]);
+        }
+    }
 }
 
 void TorchPassesTest::aPassOfNoRowsIsEmpty() {

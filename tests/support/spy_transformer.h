@@ -41,19 +41,20 @@ public:
         return m_watched.makeCache(capacity);
     }
 
-    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
-                                                  engine::KvCache& cache) override {
+    engine::Result<void> forwardInto(const engine::ForwardRequest& request,
+                                     engine::KvCache& cache,
+                                     engine::ForwardResult& result) override {
         ++passes;
         seenCache = &cache;
         const bool skips = request.plan != engine::LayerPlan::full(config().layerCount);
         draftPasses += skips ? 1 : 0;
         const std::vector<std::byte> before = liveBytes(cache);
         const engine::Position length = cache.length();
-        auto result = m_watched.forward(request, cache);
+        auto ran = m_watched.forwardInto(request, cache, result);
         ENGINE_CHECK(cache.length() == length && liveBytes(cache) == before,
                      "a pass changed the live cache of {} rows",
                      length);
-        return result;
+        return ran;
     }
 
     std::size_t weightBytes() const override { return m_watched.weightBytes(); }

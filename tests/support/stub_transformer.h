@@ -87,8 +87,9 @@ public:
         return engine::KvCache(std::make_unique<StubStorage>(capacity));
     }
 
-    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
-                                                  engine::KvCache& cache) override {
+    engine::Result<void> forwardInto(const engine::ForwardRequest& request,
+                                     engine::KvCache& cache,
+                                     engine::ForwardResult& result) override {
         if (m_onPass)
             ENGINE_TRY_DO(m_onPass());
         auto& slots = dynamic_cast<StubStorage&>(cache.storage()).tokens;
@@ -96,13 +97,14 @@ public:
         for (int row = 0; row < layout.rowCount(); ++row)
             slots[static_cast<std::size_t>(layout.firstSlot() + row)] =
                 request.tokens[static_cast<std::size_t>(row)];
-        engine::ForwardResult result;
+        result.clear();
         result.vocabSize = kVocabSize;
-        result.logits.resize(request.logitRows.size() * kVocabSize, 0.0);
+        const engine::HeadRows wanted(request.logitRows, request.summaryRows);
+        result.logits.resize(wanted.rows.size() * kVocabSize, 0.0);
         const bool isFull = request.plan == m_fullPlan;
-        for (std::size_t i = 0; i < request.logitRows.size(); ++i) {
+        for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
             std::uint64_t context = 0;
-            layout.forEachKey(request.logitRows[i], 0, [&](engine::Position slot) {
+            layout.forEachKey(wanted.rows[i], 0, [&](engine::Position slot) {
                 context = engine::mixBits(
                     context ^ static_cast<std::uint64_t>(slots[static_cast<std::size_t>(slot)]));
             });
@@ -110,8 +112,11 @@ public:
             const std::uint64_t next = 'a' + (context / 4 + (isWrong ? 1 : 0)) % 26;
             result.logits[i * kVocabSize + next] = isFull ? 8.0 : 6.0;
         }
+        for (const int place : wanted.summaryPlaces)
+            result.summaries.push_back(engine::summarise(result.logitRow(place)));
+        result.logits.resize(request.logitRows.size() * kVocabSize);
         result.influence.assign(2 * static_cast<std::size_t>(m_config.layerCount), 1.0);
-        return result;
+        return {};
     }
 
     std::size_t weightBytes() const override { return 0; }

@@ -96,16 +96,19 @@ Result<KvCache> TabularTransformer::makeCache(Position capacity) const {
     return KvCache(std::make_unique<SlotStorage>(capacity));
 }
 
-Result<ForwardResult> TabularTransformer::forward(const ForwardRequest& request, KvCache& cache) {
+Result<void> TabularTransformer::forwardInto(const ForwardRequest& request,
+                                             KvCache& cache,
+                                             ForwardResult& result) {
     const bool isFull = request.plan == LayerPlan::full(kLayers);
     const AttentionLayout& layout = request.layout;
     auto& storage = dynamic_cast<SlotStorage&>(cache.storage());
     for (int row = 0; row < layout.rowCount(); ++row)
         storage.at(layout.firstSlot() + row) = {request.tokens[static_cast<std::size_t>(row)],
                                                 !isFull};
-    ForwardResult result;
+    result.clear();
     result.vocabSize = m_config.vocabSize;
-    for (const int row : request.logitRows) {
+    const HeadRows wanted(request.logitRows, request.summaryRows);
+    for (const int row : wanted.rows) {
         TokenId before = kNoToken;
         TokenId last = kNoToken;
         forEachNewKey(layout, row, [&](Position slot) {
@@ -118,9 +121,12 @@ Result<ForwardResult> TabularTransformer::forward(const ForwardRequest& request,
         const auto logits = (isFull ? m_full : m_skipping).row(before, last);
         result.logits.insert(result.logits.end(), logits.begin(), logits.end());
     }
+    for (const int place : wanted.summaryPlaces)
+        result.summaries.push_back(summarise(result.logitRow(place)));
+    result.logits.resize(request.logitRows.size() * static_cast<std::size_t>(result.vocabSize));
     if (request.wantsInfluence)
         result.influence.assign(2 * kLayers, 0.0);
-    return result;
+    return {};
 }
 
 } // namespace support

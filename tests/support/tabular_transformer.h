@@ -48,8 +48,9 @@ public:
 
     engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override;
 
-    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
-                                                  engine::KvCache& cache) override;
+    engine::Result<void> forwardInto(const engine::ForwardRequest& request,
+                                     engine::KvCache& cache,
+                                     engine::ForwardResult& result) override;
 
     std::size_t weightBytes() const override { return 0; }
 

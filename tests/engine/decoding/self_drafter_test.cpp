@@ -99,6 +99,14 @@ SamplingOptions samplingOf(bool isGreedy) {
     return isGreedy ? SamplingOptions{} : SamplingOptions{.temperature = 0.8, .seed = 3};
 }
 
+/// By the definition, over the whole vocabulary.
+double probabilityOf(std::span<const double> logits, TokenId token) {
+    double total = 0.0;
+    for (const double logit : logits)
+        total += std::exp(logit);
+    return std::exp(logits[static_cast<std::size_t>(token)]) / total;
+}
+
 } // namespace
 
 class SelfDrafterTest : public QObject {
@@ -110,6 +118,14 @@ private slots:
     void withNothingSkippedTheDraftIsAcceptedInFull_data();
     void withNothingSkippedTheDraftIsAcceptedInFull();
     void theSpineIsWhatThePlanPrefers();
+
+    void greedySiblingsAreTheNextBest_data() {
+        QTest::addColumn<int>("count");
+        QTest::newRow("within a summary") << 4;
+        QTest::newRow("a whole summary") << 10;
+        QTest::newRow("more than a summary has") << 13;
+    }
+
     void greedySiblingsAreTheNextBest();
     void siblingsAreAsManyAsTheConfidenceAsksFor();
     void theTreeIsSpineFirstAndKeepsItsSize();
@@ -211,11 +227,12 @@ void SelfDrafterTest::theSpineIsWhatThePlanPrefers() {
 }
 
 void SelfDrafterTest::greedySiblingsAreTheNextBest() {
+    QFETCH(int, count);
     Target target = makeTarget({});
     const DraftTree tree = draftOf(target,
                                    skippingPlan(),
                                    ConfidenceStopRule(0.0, 3),
-                                   {.siblings = {{4, 4, 4, 4}}, .maxNodes = 12});
+                                   {.siblings = {{count, count, count, count}}, .maxNodes = 99});
     for (int parent = -1; parent < 2; ++parent) {
         const auto logits = draftLogits(target, tree, skippingPlan(), parent);
         Ids order(logits.size());
@@ -225,8 +242,8 @@ void SelfDrafterTest::greedySiblingsAreTheNextBest() {
             return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
         });
         const std::vector<int> children = tree.children(parent);
-        QCOMPARE(children.size(), std::size_t{4});
-        for (std::size_t rank = 0; rank < 4; ++rank) {
+        QCOMPARE(children.size(), static_cast<std::size_t>(count));
+        for (std::size_t rank = 0; rank < children.size(); ++rank) {
             const DraftNode& node = tree.node(children[rank]);
             QCOMPARE(node.token, order[rank]);
             QCOMPARE(node.rank, static_cast<int>(rank));

@@ -175,6 +175,9 @@ private slots:
     void aCancelledPromptCanBeBegunAgain();
     void wrongInputIsRefused();
     void influenceIsGathered();
+    void greedyPassesAskForNoLogits();
+    void everyRowOfAPassIsSeen();
+    void anotherPromptForgetsTheRowsSeen();
 };
 
 void TargetTest::anyTreeGivesVanillasTokensAndLeavesAFreshCache() {
@@ -397,6 +400,90 @@ void TargetTest::influenceIsGathered() {
     QCOMPARE(means.size(), std::size_t{6});
     for (const double mean : means)
         QVERIFY(mean > 0.0 && std::isfinite(mean));
+}
+
+namespace {
+
+/// Counts the rows whose logits are asked for.
+class AskedTransformer final : public Transformer {
+public:
+    const ModelConfig& config() const override { return transformer().config(); }
+
+    Precision precision() const override { return transformer().precision(); }
+
+    Result<KvCache> makeCache(Position capacity) const override {
+        return transformer().makeCache(capacity);
+    }
+
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
+        logitRows += request.logitRows.size();
+        summaryRows += request.summaryRows.size();
+        return transformer().forwardInto(request, cache, result);
+    }
+
+    std::size_t weightBytes() const override { return 0; }
+
+    std::size_t logitRows = 0;
+    std::size_t summaryRows = 0;
+};
+
+} // namespace
+
+void TargetTest::greedyPassesAskForNoLogits() {
+    for (const bool isGreedy : {true, false}) {
+        AskedTransformer asked;
+        Target target = std::move(Target::make(asked, samplingOf(isGreedy), 128, kScratch)).value();
+        const Ids prompt = {1, 2, 3};
+        QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
+        DraftTree tree;
+        tree.add(4, -1, 0.5);
+        QVERIFY(target.verify(tree, VerifyRule::Match).hasValue());
+        QVERIFY(target.plainStep().hasValue());
+        QCOMPARE(asked.logitRows, isGreedy ? std::size_t{0} : std::size_t{3});
+        QCOMPARE(asked.summaryRows, std::size_t{3});
+    }
+}
+
+void TargetTest::everyRowOfAPassIsSeen() {
+    for (const bool isGreedy : {true, false}) {
+        Target target = makeTarget(samplingOf(isGreedy));
+        const Ids prompt = {9, 2, 5, 7};
+        QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
+        QVERIFY(target.lastSummaries().empty());
+        DraftTree tree; // 7 -> 11 -> 13, 7 -> 11 -> 14, 7 -> 12
+        tree.add(11, -1, 0.5);
+        tree.add(13, 0, 0.5);
+        tree.add(14, 0, 0.5);
+        tree.add(12, -1, 0.5);
+        QVERIFY(target.verify(tree, VerifyRule::Match).hasValue());
+        const std::vector<Ids> rows = {
+            prompt, {9, 2, 5, 7, 11}, {9, 2, 5, 7, 11, 13}, {9, 2, 5, 7, 11, 14}, {9, 2, 5, 7, 12}};
+        QCOMPARE(target.lastSummaries().size(), rows.size());
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            const SeenRow seen = target.seenRow(static_cast<int>(row));
+            KvCache cache = support::emptyCache(transformer(), 16);
+            const auto logits =
+                support::runChain(transformer(), cache, LayerPlan::full(3), rows[row], 16).back();
+            QCOMPARE(seen.token, rows[row].back());
+            QCOMPARE(seen.previous, rows[row][rows[row].size() - 2]);
+            const HeadSummary wanted = summarise(logits);
+            QCOMPARE(seen.summary.ids, wanted.ids);
+            QCOMPARE(seen.summary.logits, wanted.logits);
+            QVERIFY(seen.summary.logSumExp == wanted.logSumExp);
+        }
+    }
+}
+
+void TargetTest::anotherPromptForgetsTheRowsSeen() {
+    Target target = makeTarget({});
+    const Ids prompt = {17};
+    QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
+    QVERIFY(target.plainStep().hasValue());
+    QCOMPARE(target.seenRow(0).token, 17);
+    QCOMPARE(target.seenRow(0).previous, kNoToken);
+    QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
+    QVERIFY(target.lastSummaries().empty());
 }
 
 QTEST_APPLESS_MAIN(TargetTest)

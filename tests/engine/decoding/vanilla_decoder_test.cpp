@@ -26,10 +26,11 @@ public:
         return m_inner->makeCache(capacity);
     }
 
-    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override {
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         rows += request.layout.rowCount();
         largestPass = std::max(largestPass, request.layout.rowCount());
-        return m_inner->forward(request, cache);
+        return m_inner->forwardInto(request, cache, result);
     }
 
     std::size_t weightBytes() const override { return m_inner->weightBytes(); }

@@ -35,17 +35,21 @@ public:
         return m_inner->makeCache(capacity);
     }
 
-    Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache) override {
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         if (isBroken)
             return nonFiniteError("a test", "none", 3);
         ++passCount;
-        auto result = m_inner->forward(request, cache);
+        ForwardRequest watched = request;
+        if (!request.summaryRows.empty())
+            watched.logitRows = request.summaryRows;
+        auto ran = m_inner->forwardInto(watched, cache, result);
         lastLogits.clear();
-        for (std::size_t i = 0; i < request.logitRows.size(); ++i) {
-            const auto row = result.value().logitRow(static_cast<int>(i));
+        for (std::size_t i = 0; i < watched.logitRows.size(); ++i) {
+            const auto row = result.logitRow(static_cast<int>(i));
             lastLogits.emplace_back(row.begin(), row.end());
         }
-        return result;
+        return ran;
     }
 
     std::size_t weightBytes() const override { return m_inner->weightBytes(); }

@@ -66,10 +66,11 @@ public:
         return m_inner->makeCache(capacity);
     }
 
-    engine::Result<engine::ForwardResult> forward(const engine::ForwardRequest& request,
-                                                  engine::KvCache& cache) override {
+    engine::Result<void> forwardInto(const engine::ForwardRequest& request,
+                                     engine::KvCache& cache,
+                                     engine::ForwardResult& result) override {
         m_gate.pass();
-        return m_inner->forward(request, cache);
+        return m_inner->forwardInto(request, cache, result);
     }
 
     std::size_t weightBytes() const override { return m_inner->weightBytes(); }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/head_summary.h"
+
+#include "engine/base/result.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+int HeadSummary::rankOf(TokenId token) const {
+    const auto end = ids.begin() + count;
+    const auto at = std::find(ids.begin(), end, token);
+    return at == end ? -1 : static_cast<int>(at - ids.begin());
+}
+
+double HeadSummary::probabilityOf(double logit) const {
+    return std::min(std::exp(logit - logSumExp), 1.0); // rounding could carry a sure token above 1
+}
+
+HeadSummary summarise(std::span<const double> logits) {
+    ENGINE_CHECK(!logits.empty(), "a summary of no logits");
+    HeadSummary summary;
+    int& count = summary.count;
+    for (std::size_t id = 0; id < logits.size(); ++id) {
+        const double logit = logits[id];
+        if (count == HeadSummary::kMost && !(logit > summary.logits.back()))
+            continue;
+        int place = count < HeadSummary::kMost ? count++ : count - 1;
+        for (; place > 0 && logit > summary.logits[static_cast<std::size_t>(place) - 1]; --place) {
+            const auto to = static_cast<std::size_t>(place);
+            summary.logits[to] = summary.logits[to - 1];
+            summary.ids[to] = summary.ids[to - 1];
+        }
+        summary.logits[static_cast<std::size_t>(place)] = logit;
+        summary.ids[static_cast<std::size_t>(place)] = static_cast<TokenId>(id);
+    }
+    const double highest = summary.logits.front();
+    double total = 0.0;
+    for (const double logit : logits)
+        total += std::exp(logit - highest);
+    summary.logSumExp = highest + std::log(total);
+    return summary;
+}
+
+HeadRows::HeadRows(std::span<const int> logitRows, std::span<const int> summaryRows)
+    : rows(logitRows.begin(), logitRows.end()) {
+    for (const int row : summaryRows) {
+        const auto at = std::find(rows.begin(), rows.end(), row);
+        summaryPlaces.push_back(static_cast<int>(at - rows.begin()));
+        if (at == rows.end())
+            rows.push_back(row);
+    }
+}
+
+} // namespace engine

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/token.h"
+
+#include <array>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// The best tokens of one row and its normaliser: all that greedy decoding needs of a row's
+/// logits. A plain value.
+struct HeadSummary {
+    static constexpr int kMost = 10;
+
+    std::array<TokenId, kMost> ids{};   ///< [count] best first; of equal logits the lower id first
+    std::array<double, kMost> logits{}; ///< [count] exact in whatever type the backend computes
+    int count = 0;                      ///< min(kMost, vocabulary)
+    double logSumExp = 0.0;             ///< over the whole vocabulary, natural logarithm
+
+    TokenId best() const { return ids[0]; }
+
+    /// Place of a token among `ids`, 0 = best; -1 when it is not among them.
+    int rankOf(TokenId token) const;
+
+    /// At temperature 1, of the token at this place among `ids`.
+    double probability(int rank) const {
+        return probabilityOf(logits[static_cast<std::size_t>(rank)]);
+    }
+
+    /// At temperature 1, of any token of the row by its logit.
+    double probabilityOf(double logit) const;
+};
+
+/// From full logits, for backends without a fused head. Shapes: logits [vocab], not empty, finite.
+HeadSummary summarise(std::span<const double> logits);
+
+/// The rows that a head without fused summaries has to compute, each once.
+struct HeadRows {
+    HeadRows(std::span<const int> logitRows, std::span<const int> summaryRows);
+
+    std::vector<int> rows;          ///< logitRows, then those of summaryRows that are not there
+    std::vector<int> summaryPlaces; ///< [summaryRows] their places in `rows`
+};
+
+} // namespace engine
