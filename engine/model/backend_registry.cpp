@@ -16,6 +16,12 @@ BackendRegistry::BackendRegistry(const std::filesystem::path& moduleFolder)
            const TransformerOptions& options) {
             return makePlainTransformer(config, source, options);
         });
+    add("cpu",
+        [](const ModelConfig& config,
+           const WeightSource& source,
+           const TransformerOptions& options) {
+            return makeCpuTransformer(config, source, options);
+        });
 }
 
 std::vector<std::string> BackendRegistry::names() const {

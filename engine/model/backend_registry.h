@@ -18,14 +18,14 @@ namespace engine {
 using TransformerFactory = std::function<Result<std::unique_ptr<Transformer>>(
     const ModelConfig&, const WeightSource&, const TransformerOptions&)>;
 
-/// Name to backend. "plain" is built in; others ("torch") are modules beside the program, opened
+/// Name to backend. "plain" and "cpu" are built in; others ("torch") are modules beside the program, opened
 /// when they are first asked for and never unloaded. Thread: any, one at a time.
 class BackendRegistry {
 public:
     /// `moduleFolder` holds files named libbackend_NAME.so; it need not exist.
     explicit BackendRegistry(const std::filesystem::path& moduleFolder);
 
-    /// Names that can be asked for: the built-in one and those that a module file exists for.
+    /// Names that can be asked for: the built-in ones and those that a module file exists for.
     std::vector<std::string> names() const;
 
     /// Errors: NotFound (lists the names), Unsupported (a module of another build, or one that

@@ -48,6 +48,7 @@ std::size_t bytesOf(KvType type) {
     case KvType::F32:
         return 4;
     case KvType::BF16:
+    case KvType::F16:
         return 2;
     }
     return 4;

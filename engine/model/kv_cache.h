@@ -58,7 +58,7 @@ private:
 };
 
 /// Type of the numbers in a HostKvStorage.
-enum class KvType { F32, F64, BF16 };
+enum class KvType { F32, F64, BF16, F16 };
 
 /// Sizes of the cache of one model.
 struct KvShape {

@@ -59,7 +59,6 @@ private:
         const std::string& tensor;
     };
 
-    void checkRequest(const ForwardRequest& request, const KvCache& cache) const;
     void readInput(Pass& pass) const;
     void prepareAngles(Pass& pass) const;
     void runAttention(Pass& pass, int layer) const;
@@ -83,7 +82,7 @@ template <typename Real>
 Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
                                                  KvCache& cache,
                                                  ForwardResult& result) {
-    checkRequest(request, cache);
+    checkForwardRequest(m_config, request, cache);
     result.clear();
     Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}, {}};
     pass.influence = std::move(result.influence);
@@ -115,36 +114,6 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
         return *std::move(pass.error);
     result.influence = std::move(pass.influence);
     return {};
-}
-
-template <typename Real>
-void PlainTransformer<Real>::checkRequest(const ForwardRequest& request,
-                                          const KvCache& cache) const {
-    const std::size_t rows = toSize(request.layout.rowCount());
-    ENGINE_CHECK(request.plan.layerCount() == m_config.layerCount &&
-                     request.plan.exitAfterLayer < m_config.layerCount,
-                 "a plan of {} layers, exit after {}, for a network of {}",
-                 request.plan.layerCount(),
-                 request.plan.exitAfterLayer,
-                 m_config.layerCount);
-    ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
-                 "slots up to {} in a cache of {}",
-                 request.layout.endSlot(),
-                 cache.capacity());
-    if (request.firstLayer > 0) {
-        ENGINE_CHECK(request.hidden.size() == rows * toSize(m_config.hiddenSize),
-                     "{} hidden values for {} rows of {}",
-                     request.hidden.size(),
-                     rows,
-                     m_config.hiddenSize);
-        return;
-    }
-    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
-    for (const TokenId id : request.tokens)
-        ENGINE_CHECK(id >= 0 && id < m_config.vocabSize,
-                     "token id {} in a vocabulary of {}",
-                     id,
-                     m_config.vocabSize);
 }
 
 template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) const {

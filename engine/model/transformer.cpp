@@ -29,6 +29,36 @@ Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCach
     return result;
 }
 
+void checkForwardRequest(const ModelConfig& config,
+                         const ForwardRequest& request,
+                         const KvCache& cache) {
+    const std::size_t rows = static_cast<std::size_t>(request.layout.rowCount());
+    ENGINE_CHECK(request.plan.layerCount() == config.layerCount &&
+                     request.plan.exitAfterLayer < config.layerCount,
+                 "a plan of {} layers, exit after {}, for a network of {}",
+                 request.plan.layerCount(),
+                 request.plan.exitAfterLayer,
+                 config.layerCount);
+    ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
+                 "slots up to {} in a cache of {}",
+                 request.layout.endSlot(),
+                 cache.capacity());
+    if (request.firstLayer > 0) {
+        ENGINE_CHECK(request.hidden.size() == rows * static_cast<std::size_t>(config.hiddenSize),
+                     "{} hidden values for {} rows of {}",
+                     request.hidden.size(),
+                     rows,
+                     config.hiddenSize);
+        return;
+    }
+    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
+    for (const TokenId id : request.tokens)
+        ENGINE_CHECK(id >= 0 && id < config.vocabSize,
+                     "token id {} in a vocabulary of {}",
+                     id,
+                     config.vocabSize);
+}
+
 Error nonFiniteError(std::string_view where, std::string_view tensor, Position position) {
     return Error{
         ErrorCode::Numeric,

@@ -3,6 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/model_config.h"
 #include "engine/loading/weight_source.h"
 #include "engine/model/attention_layout.h"
@@ -98,6 +99,12 @@ public:
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;
 
+    /// For people: how weights are held and numbers computed, as "float32".
+    virtual std::string arithmeticName() const { return std::string(precisionName(precision())); }
+
+    /// Instructions that the kernels use, as "avx512"; empty when the backend does not choose.
+    virtual std::string_view instructionSet() const { return {}; }
+
     /// Nodes of a draft tree that it is worth verifying at once when nobody says otherwise: on a
     /// processor the cost of a pass grows with its rows.
     virtual int preferredTreeNodes() const { return 7; }
@@ -109,10 +116,25 @@ using LoadProgress = std::function<void(double)>;
 /// How a backend shall load a model.
 struct TransformerOptions {
     Precision precision = Precision::F32;
-    int threads = 0;           ///< compute threads; 0 = the backend's choice
-    std::stop_token stop = {}; ///< polled between tensors
+    int threads = 0; ///< compute threads; 0 = the backend's choice
+    /// The three below are the cpu backend's.
+    WeightForm weights = WeightForm::File;
+    KvType kvType = KvType::F16;
+    std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
+    std::stop_token stop = {};       ///< polled between tensors
     LoadProgress progress = {};
 };
+
+/// A request that does not fit the network or the cache is a bug (ENGINE_CHECK).
+void checkForwardRequest(const ModelConfig& config,
+                         const ForwardRequest& request,
+                         const KvCache& cache);
+
+/// The fast backend of x86-64: packed weights, exact for any number of rows and threads. Errors:
+/// those of makePlainTransformer; Unsupported for an instruction set the processor lacks.
+Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& config,
+                                                        const WeightSource& source,
+                                                        const TransformerOptions& options);
 
 /// The reference of exactness: plain loops, float32 or float64, each output row summed in one
 /// fixed order whatever the number of rows. Reads its weights from `source`, which may go away

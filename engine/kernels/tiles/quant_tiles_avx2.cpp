@@ -62,7 +62,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                 const std::size_t at = row + static_cast<std::size_t>(m);
                 if constexpr (Kind != Bytes::Signed)
                     dots[m] = _mm256_add_epi32(
-                        dots[m], _mm256_set1_epi32(in.offsets[at * in.sumStride + group]));
+                        dots[m], _mm256_set1_epi32(in.offsets[at * in.offsetStride + group]));
                 const __m256 dot = _mm256_mul_ps(
                     _mm256_cvtepi32_ps(dots[m]),
                     _mm256_set1_ps(
@@ -70,7 +70,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                 sums[m] = _mm256_fmadd_ps(scale, dot, sums[m]);
                 if constexpr (HasMinima)
                     sums[m] = _mm256_fmadd_ps(loadScales<Scale>(minima, place),
-                                              _mm256_set1_ps(in.sums[at * in.sumStride + group]),
+                                              _mm256_set1_ps(in.sums[at * in.groupStride + group]),
                                               sums[m]);
             }
         }

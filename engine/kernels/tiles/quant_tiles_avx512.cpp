@@ -42,7 +42,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             for (int t = 0; t < Tiles; ++t)
                 for (int m = 0; m < Rows; ++m)
                     dots[t][m] = _mm512_set1_epi32(
-                        in.offsets[(row + static_cast<std::size_t>(m)) * in.sumStride +
+                        in.offsets[(row + static_cast<std::size_t>(m)) * in.offsetStride +
                                    static_cast<std::size_t>(group)]);
             addDots<Rows, Tiles>(run, group, dots);
             for (int t = 0; t < Tiles; ++t) {
@@ -60,7 +60,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
                         sums[t][m] = _mm512_fmadd_ps(
                             loadScales<Scale>(minima, group),
                             _mm512_set1_ps(
-                                in.sums[at * in.sumStride + static_cast<std::size_t>(group)]),
+                                in.sums[at * in.groupStride + static_cast<std::size_t>(group)]),
                             sums[t][m]);
                 }
             }

@@ -47,11 +47,11 @@ struct TileInput {
     const std::uint16_t* bf16 = nullptr;   ///< [rows, stride] for Bf16
     const std::int8_t* quants = nullptr;   ///< [rows, stride] for Int8 and Int4, -127 to 127
     const float* scales = nullptr;         ///< [rows, groups of 32] one quant's worth
-    const float* sums = nullptr;           ///< [rows, groups of groupColumns] scale * sum
+    const float* sums = nullptr;           ///< [rows, groups of 32] scale * sum
     const std::int32_t* offsets = nullptr; ///< [rows, groups of groupColumns] -offset * sum
     std::size_t stride = 0;                ///< of values, bf16 or quants
-    std::size_t groupStride = 0;           ///< of scales
-    std::size_t sumStride = 0;             ///< of sums and offsets
+    std::size_t groupStride = 0;           ///< of scales and sums
+    std::size_t offsetStride = 0;
     int rows = 0;
 };
 

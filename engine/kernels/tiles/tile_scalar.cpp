@@ -78,7 +78,7 @@ float quantProduct(const Lane& at) {
     const float* scales = at.input.scales + at.row * at.input.groupStride;
     float sum = 0.0F;
     for (std::size_t group = 0; group < groups; ++group) {
-        std::int32_t dot = at.input.offsets[at.row * at.input.sumStride + group];
+        std::int32_t dot = at.input.offsets[at.row * at.input.offsetStride + group];
         for (std::size_t i = 0; i < groupColumns; ++i)
             dot += storedAt(at, group * groupColumns + i) * quants[group * groupColumns + i];
         const float scaled = static_cast<float>(dot) * scales[group * groupColumns / kGroupColumns];
@@ -86,7 +86,7 @@ float quantProduct(const Lane& at) {
         sum = std::fma(scaleAt(matrix, at.tile, place), scaled, sum);
         if (matrix.hasMinima)
             sum = std::fma(scaleAt(matrix, at.tile, place + groups * kTileRows),
-                           at.input.sums[at.row * at.input.sumStride + group],
+                           at.input.sums[at.row * at.input.groupStride + group],
                            sum);
     }
     return sum;

@@ -38,8 +38,7 @@ struct Rows {
         , quants(values.size())
         , scales(toSize(count) * groups)
         , scaledSums(scales.size())
-        , sums(toSize(count) * sumGroups)
-        , offsets(sums.size()) {
+        , offsets(toSize(count) * sumGroups) {
         std::mt19937 random(seed);
         std::normal_distribution<float> normal;
         const RowKernels& kernels = scalarRowKernels();
@@ -61,8 +60,6 @@ struct Rows {
                 for (std::size_t i = 0; i < halvesOfGroup; ++i)
                     sum += halves[group * halvesOfGroup + i];
                 offsets[row * sumGroups + group] = -matrix.offset * sum;
-                sums[row * sumGroups + group] =
-                    scales[row * groups + group * groups / sumGroups] * static_cast<float>(sum);
             }
         }
     }
@@ -73,11 +70,11 @@ struct Rows {
                 .bf16 = bf16.data() + at * stride,
                 .quants = quants.data() + at * stride,
                 .scales = scales.data() + at * groups,
-                .sums = sums.data() + at * sumGroups,
+                .sums = scaledSums.data() + at * groups,
                 .offsets = offsets.data() + at * sumGroups,
                 .stride = stride,
                 .groupStride = groups,
-                .sumStride = sumGroups,
+                .offsetStride = sumGroups,
                 .rows = count};
     }
 
@@ -95,7 +92,7 @@ struct Rows {
     std::vector<float> values;
     std::vector<std::uint16_t> bf16;
     std::vector<std::int8_t> quants;
-    std::vector<float> scales, scaledSums, sums;
+    std::vector<float> scales, scaledSums;
     std::vector<std::int32_t> offsets;
 };
 

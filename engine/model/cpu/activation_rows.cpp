@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/activation_rows.h"
+
+#include "engine/base/result.h"
+
+#include <algorithm>
+
+namespace engine::cpu {
+
+namespace {
+
+constexpr std::size_t kKinds = 5;
+
+bool readsQuants(const TileMatrix& matrix) {
+    return matrix.form == TileForm::Int8 || matrix.form == TileForm::Int4;
+}
+
+} // namespace
+
+void InputForms::add(const TileMatrix& matrix) {
+    if (matrix.form == TileForm::Bf16)
+        m_wantsBf16 = true;
+    if (!readsQuants(matrix) || kindOf(matrix) >= 0)
+        return;
+    ENGINE_CHECK(m_kindCount < static_cast<int>(kMostKinds), "too many kinds of weights together");
+    m_kinds[static_cast<std::size_t>(m_kindCount++)] = {matrix.offset, matrix.groupColumns};
+}
+
+int InputForms::kindOf(const TileMatrix& matrix) const {
+    const auto end = m_kinds.begin() + m_kindCount;
+    const auto found =
+        std::find(m_kinds.begin(), end, OffsetKind{matrix.offset, matrix.groupColumns});
+    return found == end ? -1 : static_cast<int>(found - m_kinds.begin());
+}
+
+void ActivationRows::reserve(int rows, int width) {
+    const std::size_t stride =
+        (static_cast<std::size_t>(width) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
+    if (rows <= m_rows && width == m_width)
+        return;
+    ENGINE_CHECK(m_width == 0 || width == m_width, "rows of {} become rows of {}", m_width, width);
+    m_rows = rows;
+    m_width = width;
+    m_stride = stride;
+    m_groups = stride / kGroupColumns;
+    const auto count = static_cast<std::size_t>(rows);
+    m_values.reserve(count * stride);
+    m_bf16.reserve(count * stride);
+    m_quants.reserve(count * stride);
+    m_scales.reserve(count * m_groups);
+    m_scaledSums.reserve(count * m_groups);
+    m_halfSums.reserve(count * 2 * m_groups);
+    m_offsets.reserve(kKinds * count * 2 * m_groups);
+}
+
+void ActivationRows::prepare(int index, const InputForms& forms, const RowKernels& kernels) {
+    const auto at = static_cast<std::size_t>(index);
+    const int width = static_cast<int>(m_stride);
+    if (forms.wantsBf16())
+        kernels.toBf16(row(index), width, m_bf16.data() + at * m_stride);
+    if (!forms.wantsQuants())
+        return;
+    std::int32_t* halves = m_halfSums.data() + at * 2 * m_groups;
+    kernels.quantizeRow(row(index),
+                        width,
+                        {m_quants.data() + at * m_stride,
+                         m_scales.data() + at * m_groups,
+                         m_scaledSums.data() + at * m_groups,
+                         halves});
+    for (int kind = 0; kind < forms.kindCount(); ++kind) {
+        const auto [offset, groupColumns] = forms.kind(kind);
+        std::int32_t* offsets =
+            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + at) * 2 * m_groups;
+        if (groupColumns == kGroupColumns)
+            for (std::size_t group = 0; group < m_groups; ++group)
+                offsets[group] = -offset * (halves[2 * group] + halves[2 * group + 1]);
+        else
+            for (std::size_t half = 0; half < 2 * m_groups; ++half)
+                offsets[half] = -offset * halves[half];
+    }
+}
+
+TileInput
+ActivationRows::input(const TileMatrix& matrix, const InputForms& forms, int rowCount) const {
+    TileInput input{.values = m_values.data(),
+                    .bf16 = m_bf16.data(),
+                    .quants = m_quants.data(),
+                    .scales = m_scales.data(),
+                    .sums = m_scaledSums.data(),
+                    .stride = m_stride,
+                    .groupStride = m_groups,
+                    .rows = rowCount};
+    if (readsQuants(matrix)) {
+        const int kind = forms.kindOf(matrix);
+        input.offsets = m_offsets.data() + static_cast<std::size_t>(kind * m_rows) * 2 * m_groups;
+        input.offsetStride = 2 * m_groups;
+    }
+    return input;
+}
+
+} // namespace engine::cpu

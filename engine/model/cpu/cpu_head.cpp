@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/cpu_transformer.h"
+
+#include <algorithm>
+
+namespace engine::cpu {
+
+namespace {
+
+std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
+
+HeadSummary summaryOf(const HeadTotal& total, int vocabSize) {
+    HeadSummary summary;
+    summary.count = std::min(HeadSummary::kMost, vocabSize);
+    for (std::size_t i = 0; i < toSize(summary.count); ++i) {
+        summary.ids[i] = total.ids[i];
+        summary.logits[i] = total.logits[i];
+    }
+    summary.logSumExp = total.logSumExp;
+    return summary;
+}
+
+int placeOf(std::span<const int> rows, int row) {
+    return static_cast<int>(std::find(rows.begin(), rows.end(), row) - rows.begin());
+}
+
+} // namespace
+
+/// Final norm and head. Each piece of the vocabulary is summarised while it is at hand; full logits
+/// are kept only when some are asked for.
+void CpuTransformer::runHead(Pass& pass) {
+    const ForwardRequest& request = pass.request;
+    m_space.headRows.assign(request.logitRows.begin(), request.logitRows.end());
+    for (const int row : request.summaryRows)
+        if (placeOf(m_space.headRows, row) == static_cast<int>(m_space.headRows.size()))
+            m_space.headRows.push_back(row);
+    const int rows = static_cast<int>(m_space.headRows.size());
+    if (rows == 0)
+        return;
+    for (const int row : m_space.headRows)
+        ENGINE_CHECK(row >= 0 && row < pass.rows, "logits of row {}", row);
+    forRows(rows, [&](int index) {
+        m_kernels.rows.rmsNorm(streamRow(m_space.headRows[toSize(index)]),
+                               m_weights.finalNorm.data(),
+                               static_cast<float>(m_config.normEpsilon),
+                               m_config.hiddenSize,
+                               m_space.normed.row(index));
+        m_space.normed.prepare(index, m_head.forms(), m_kernels.rows);
+    });
+    const TileMatrix& matrix = m_weights.outputHead().matrix;
+    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+    const std::size_t width = toSize(tileCount(matrix)) * kTileRows;
+    const bool keepsLogits = !request.logitRows.empty();
+    if (keepsLogits)
+        m_space.logits.resize(std::max(m_space.logits.size(), toSize(rows) * width));
+    m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
+    const TileInput input = m_space.normed.input(matrix, m_head.forms(), rows);
+    constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
+    m_pool->run(pieces, [&](int piece, int thread) {
+        const int firstTile = piece * kHeadTiles;
+        const int first = firstTile * kTileRows;
+        const int tiles = std::min(kHeadTiles, tileCount(matrix) - firstTile);
+        std::vector<float>& scratch = m_space.logitScratch[toSize(thread)];
+        if (!keepsLogits && scratch.size() < toSize(rows) * kPieceLogits)
+            scratch.resize(toSize(rows) * kPieceLogits);
+        TileMatrix part = matrix;
+        part.data += toSize(firstTile) * matrix.tileBytes;
+        float* out = keepsLogits ? m_space.logits.data() + first : scratch.data();
+        const std::size_t stride = keepsLogits ? width : kPieceLogits;
+        m_kernels.multiplyTiles(part, input, 0, tiles, {out, stride});
+        const int count = std::min(tiles * kTileRows, matrix.rows - first);
+        for (int row = 0; row < rows; ++row)
+            m_kernels.rows.summarise(out + toSize(row) * stride,
+                                     count,
+                                     first,
+                                     &m_space.partials[toSize(row * pieces + piece)]);
+    });
+    finishHead(pass);
+}
+
+void CpuTransformer::finishHead(Pass& pass) {
+    const ForwardRequest& request = pass.request;
+    const TileMatrix& matrix = m_weights.outputHead().matrix;
+    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+    const std::size_t width = toSize(tileCount(matrix)) * kTileRows;
+    pass.result.summaries.resize(request.summaryRows.size());
+    for (std::size_t place = 0; place < m_space.headRows.size(); ++place) {
+        const int row = m_space.headRows[place];
+        const HeadTotal total =
+            combinePartials(m_space.partials.data() + place * toSize(pieces), pieces);
+        if (!total.isFinite) {
+            pass.error = nonFiniteError(
+                "the output head", m_weights.outputHead().name, request.layout.position(row));
+            return;
+        }
+        for (std::size_t i = 0; i < request.summaryRows.size(); ++i)
+            if (request.summaryRows[i] == row)
+                pass.result.summaries[i] = summaryOf(total, m_config.vocabSize);
+    }
+    for (std::size_t i = 0; i < request.logitRows.size(); ++i) {
+        const float* logits = m_space.logits.data() + i * width;
+        pass.result.logits.insert(pass.result.logits.end(), logits, logits + m_config.vocabSize);
+    }
+}
+
+} // namespace engine::cpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/cpu/linear_group.h"
+
+#include <optional>
+#include <vector>
+
+namespace engine::cpu {
+
+/// The operations of one layer, cut for the threads.
+struct LayerOperations {
+    LinearGroup queryKeyValue;
+    LinearGroup output;
+    LinearGroup gateUp;
+    LinearGroup down;
+};
+
+/// Part of a plan: one sublayer that runs, or a place where the stream is handed out.
+struct Operation {
+    enum class Kind : std::uint8_t { Attention, Mlp, HandOut };
+
+    Kind kind;
+    int layer;
+};
+
+/// Memory that passes work in, used again by each. It grows with the widest pass seen.
+struct Workspace {
+    AlignedBuffer<float> stream; // [rows, streamStride], the residual stream
+    std::size_t streamStride = 0;
+    ActivationRows normed;  // [rows, hidden]
+    ActivationRows context; // [rows, heads * headDim]
+    ActivationRows inner;   // [rows, mlp]
+    OutputRows queries, keys, values, gate, up, added;
+    std::vector<float> cosines, sines;             // [rows, headDim / 2]
+    std::vector<float> queryCosines, querySines;   // the same, times the scores' scale
+    std::vector<KeyRun> runs;                      // of all rows, one behind the other
+    std::vector<std::size_t> runEnds;              // [rows]
+    int runsWindow = -1;                           // the window they were made for
+    std::vector<std::vector<float>> attendScratch; // [threads]
+    std::vector<std::vector<float>> logitScratch;  // [threads]
+    std::vector<HeadPartial> partials;             // [rows, tiles]
+    std::vector<float> logits;                     // [rows, vocab rounded up]
+    std::vector<std::uint8_t> isRowFinite;         // [rows]
+    std::vector<double> rowInfluence;              // [rows]
+    std::vector<Operation> operations;
+    std::vector<int> headRows; // rows whose head is wanted, each once
+};
+
+} // namespace engine::cpu

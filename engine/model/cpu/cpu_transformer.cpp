@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/cpu_transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace engine::cpu {
+
+namespace {
+
+std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
+
+int threadCount(int wanted) {
+    return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+} // namespace
+
+CpuTransformer::CpuTransformer(ModelConfig config,
+                               Weights weights,
+                               const TransformerOptions& options,
+                               InstructionSet set)
+    : m_config(std::move(config))
+    , m_weights(std::move(weights))
+    , m_kernels(kernelSet(set))
+    , m_kvType(options.kvType)
+    , m_frequencies(rotaryFrequencies(m_config))
+    , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
+    const int threads = m_pool->threads();
+    for (const LayerWeights& layer : m_weights.layers)
+        m_layers.push_back({LinearGroup({&layer.query, &layer.key, &layer.value}, threads),
+                            LinearGroup({&layer.output}, threads),
+                            LinearGroup({&layer.gate, &layer.up}, threads, true),
+                            LinearGroup({&layer.down}, threads)});
+    m_head = LinearGroup({&m_weights.outputHead()}, threads);
+    m_space.attendScratch.resize(toSize(threads),
+                                 std::vector<float>(toSize(attendScratchFloats(m_config.headDim))));
+    m_space.logitScratch.resize(toSize(threads));
+    m_space.streamStride =
+        (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
+    reserve(8);
+}
+
+std::string CpuTransformer::arithmeticName() const {
+    return fmt::format("{} weights", m_weights.formName());
+}
+
+Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
+    ENGINE_TRY(
+        auto storage,
+        HostKvStorage::make(
+            {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType}));
+    return KvCache(std::move(storage));
+}
+
+/// Memory for passes of so many rows.
+void CpuTransformer::reserve(int rows) {
+    if (rows <= m_reservedRows)
+        return;
+    m_reservedRows = rows;
+    const LayerWeights& layer = m_weights.layers.front();
+    m_space.stream.reserve(toSize(rows) * m_space.streamStride);
+    m_space.normed.reserve(rows, m_config.hiddenSize);
+    m_space.context.reserve(rows, m_config.headCount * m_config.headDim);
+    m_space.inner.reserve(rows, m_config.mlpSize);
+    m_space.queries.reserve(rows, layer.query.matrix);
+    m_space.keys.reserve(rows, layer.key.matrix);
+    m_space.values.reserve(rows, layer.value.matrix);
+    m_space.gate.reserve(rows, layer.gate.matrix);
+    m_space.up.reserve(rows, layer.up.matrix);
+    m_space.added.reserve(rows, layer.down.matrix);
+    m_space.isRowFinite.resize(toSize(rows));
+    m_space.rowInfluence.resize(toSize(rows));
+}
+
+/// The plan as a flat list of what runs.
+void CpuTransformer::compile(const ForwardRequest& request) {
+    const int planEnd = request.plan.exitAfterLayer + 1;
+    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
+    m_space.operations.clear();
+    std::size_t nextHidden = 0;
+    for (int layer = request.firstLayer; layer < end; ++layer) {
+        if (request.plan.runsAttention(layer))
+            m_space.operations.push_back({Operation::Kind::Attention, layer});
+        if (request.plan.runsMlp(layer))
+            m_space.operations.push_back({Operation::Kind::Mlp, layer});
+        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
+            m_space.operations.push_back({Operation::Kind::HandOut, layer});
+            ++nextHidden;
+        }
+    }
+    ENGINE_CHECK(nextHidden == request.hiddenLayers.size(),
+                 "hidden states of a layer outside [{}, {}) were asked for",
+                 request.firstLayer,
+                 end);
+}
+
+Result<void>
+CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
+    checkForwardRequest(m_config, request, cache);
+    result.clear();
+    result.vocabSize = m_config.vocabSize;
+    Pass pass{request,
+              dynamic_cast<HostKvStorage&>(cache.storage()),
+              result,
+              request.layout.rowCount(),
+              {}};
+    if (request.wantsInfluence)
+        result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
+    reserve(pass.rows);
+    compile(request);
+    readInput(pass);
+    prepareAngles(request.layout);
+    m_space.runsWindow = -1;
+    for (const Operation& operation : m_space.operations) {
+        switch (operation.kind) {
+        case Operation::Kind::Attention:
+            runAttention(pass, operation.layer);
+            break;
+        case Operation::Kind::Mlp:
+            runMlp(pass, operation.layer);
+            break;
+        case Operation::Kind::HandOut:
+            handOut(pass);
+            break;
+        }
+        if (pass.error)
+            return *std::move(pass.error);
+    }
+    runHead(pass);
+    if (pass.error)
+        return *std::move(pass.error);
+    return {};
+}
+
+void CpuTransformer::readInput(Pass& pass) {
+    const ForwardRequest& request = pass.request;
+    const std::size_t width = toSize(m_config.hiddenSize);
+    if (request.firstLayer > 0) {
+        for (int row = 0; row < pass.rows; ++row)
+            for (std::size_t i = 0; i < width; ++i)
+                streamRow(row)[i] = static_cast<float>(request.hidden[toSize(row) * width + i]);
+        return;
+    }
+    forRows(pass.rows, [&](int row) {
+        readPackedRow(m_weights.embedding.matrix,
+                      request.tokens[toSize(row)],
+                      std::span(streamRow(row), m_space.streamStride));
+    });
+}
+
+void CpuTransformer::normalise(const std::vector<float>& weight,
+                               const LinearGroup& group,
+                               int rows) {
+    forRows(rows, [&](int row) {
+        m_kernels.rows.rmsNorm(streamRow(row),
+                               weight.data(),
+                               static_cast<float>(m_config.normEpsilon),
+                               m_config.hiddenSize,
+                               m_space.normed.row(row));
+        m_space.normed.prepare(row, group.forms(), m_kernels.rows);
+    });
+}
+
+void CpuTransformer::runMlp(Pass& pass, int layer) {
+    const LayerOperations& operations = m_layers[toSize(layer)];
+    const LinearGroup& gateUp = operations.gateUp;
+    normalise(m_weights.layers[toSize(layer)].mlpNorm, gateUp, pass.rows);
+    m_pool->run(static_cast<int>(gateUp.pieces().size()), [&](int part, int) {
+        const LinearGroup::Piece& piece = gateUp.pieces()[toSize(part)];
+        gateUp.runPiece(piece, 0, m_space.normed, pass.rows, m_space.gate, m_kernels);
+        gateUp.runPiece(piece, 1, m_space.normed, pass.rows, m_space.up, m_kernels);
+        const int first = piece.firstTile * kTileRows;
+        const int count = std::min(piece.tileCount * kTileRows, m_config.mlpSize - first);
+        for (int row = 0; row < pass.rows; ++row)
+            m_kernels.rows.siluMultiply(m_space.gate.row(row) + first,
+                                        m_space.up.row(row) + first,
+                                        count,
+                                        m_space.inner.row(row) + first);
+    });
+    forRows(pass.rows,
+            [&](int row) { m_space.inner.prepare(row, operations.down.forms(), m_kernels.rows); });
+    OutputRows* const out[] = {&m_space.added};
+    operations.down.run(m_space.inner, pass.rows, out, m_kernels, *m_pool);
+    addToStream(pass, m_config.layerCount + layer);
+}
+
+/// Adds what a sublayer made; `sublayer` counts attentions, then MLPs.
+void CpuTransformer::addToStream(Pass& pass, int sublayer) {
+    const int width = m_config.hiddenSize;
+    forRows(pass.rows, [&](int row) {
+        const float* added = m_space.added.row(row);
+        if (pass.request.wantsInfluence) {
+            const SquareSums sums = m_kernels.rows.squareSums(added, streamRow(row), width);
+            m_space.rowInfluence[toSize(row)] =
+                sums.stream > 0.0 ? std::sqrt(sums.added / sums.stream) : 0.0;
+        }
+        m_space.isRowFinite[toSize(row)] =
+            m_kernels.rows.addTo(streamRow(row), added, width) ? 1 : 0;
+    });
+    if (pass.request.wantsInfluence)
+        for (int row = 0; row < pass.rows; ++row)
+            pass.result.influence[toSize(sublayer)] += m_space.rowInfluence[toSize(row)];
+    const auto end = m_space.isRowFinite.begin() + pass.rows;
+    if (std::find(m_space.isRowFinite.begin(), end, std::uint8_t{0}) != end)
+        explainNonFinite(pass, sublayer);
+}
+
+/// Finds the first tensor behind which a number is not finite.
+void CpuTransformer::explainNonFinite(Pass& pass, int sublayer) const {
+    struct Stage {
+        const OutputRows& rows;
+        int width;
+        const std::string& tensor;
+    };
+
+    const bool isMlp = sublayer >= m_config.layerCount;
+    const int layer = isMlp ? sublayer - m_config.layerCount : sublayer;
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const std::string where = fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention");
+    const auto stage = [&](const OutputRows& rows, const Linear& linear) {
+        return Stage{rows, linear.matrix.rows, linear.name};
+    };
+    const std::vector<Stage> stages =
+        isMlp ? std::vector<Stage>{stage(m_space.gate, weights.gate),
+                                   stage(m_space.up, weights.up),
+                                   stage(m_space.added, weights.down)}
+              : std::vector<Stage>{stage(m_space.queries, weights.query),
+                                   stage(m_space.keys, weights.key),
+                                   stage(m_space.values, weights.value),
+                                   stage(m_space.added, weights.output)};
+    for (const Stage& each : stages)
+        for (int row = 0; row < pass.rows; ++row)
+            for (int i = 0; i < each.width; ++i)
+                if (!std::isfinite(each.rows.row(row)[i])) {
+                    pass.error =
+                        nonFiniteError(where, each.tensor, pass.request.layout.position(row));
+                    return;
+                }
+    pass.error = nonFiniteError(where, stages.back().tensor, pass.request.layout.position(0));
+}
+
+void CpuTransformer::handOut(Pass& pass) {
+    for (int row = 0; row < pass.rows; ++row)
+        pass.result.hidden.insert(
+            pass.result.hidden.end(), streamRow(row), streamRow(row) + m_config.hiddenSize);
+}
+
+} // namespace engine::cpu
+
+namespace engine {
+
+Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& config,
+                                                        const WeightSource& source,
+                                                        const TransformerOptions& options) {
+    ENGINE_TRY_DO(config.validate());
+    if (options.precision != Precision::F32)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The cpu backend adds in float32, not in {}.",
+                                 precisionName(options.precision)),
+                     "Leave --precision out; --weights chooses how weights are held."};
+    if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "
+                                 "of 16 or 32 bits.",
+                                 kMaxHeadDim),
+                     "The plain backend takes others."};
+    ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));
+    ENGINE_TRY(cpu::Weights weights, cpu::packWeights(config, source, options));
+    return std::unique_ptr<Transformer>(
+        std::make_unique<cpu::CpuTransformer>(config, std::move(weights), options, set));
+}
+
+} // namespace engine

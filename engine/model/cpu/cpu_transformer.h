@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/cpu/cpu_pass.h"
+
+#include <memory>
+
+namespace engine::cpu {
+
+/// The fast backend of x86-64 processors: packed tiles, half-layers of five forks and joins, a head
+/// that keeps summaries instead of logits. Exact: every number of a row is summed in an order that
+/// depends on the model and the row's own keys alone, so a row's logits and cache are the same bits
+/// whatever rows run with it, on whatever threads. Thread: engine.
+class CpuTransformer final : public Transformer {
+public:
+    CpuTransformer(ModelConfig config,
+                   Weights weights,
+                   const TransformerOptions& options,
+                   InstructionSet set);
+
+    const ModelConfig& config() const override { return m_config; }
+
+    Precision precision() const override { return Precision::F32; }
+
+    std::string arithmeticName() const override;
+
+    Result<KvCache> makeCache(Position capacity) const override;
+
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
+
+    std::size_t weightBytes() const override { return m_weights.byteSize(); }
+
+private:
+    /// What one pass works on.
+    struct Pass {
+        const ForwardRequest& request;
+        HostKvStorage& storage;
+        ForwardResult& result;
+        int rows;
+        std::optional<Error> error;
+    };
+
+    void reserve(int rows);
+    void compile(const ForwardRequest& request);
+    void readInput(Pass& pass);
+    void prepareAngles(const AttentionLayout& layout);
+    void prepareRuns(const AttentionLayout& layout, int window);
+    void runAttention(Pass& pass, int layer);
+    void storeRow(Pass& pass, int layer, int row, int kvHead);
+    void attendRow(Pass& pass, int layer, int row, int kvHead, int thread);
+    void runMlp(Pass& pass, int layer);
+    void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
+    void addToStream(Pass& pass, int sublayer);
+    void explainNonFinite(Pass& pass, int sublayer) const;
+    void handOut(Pass& pass);
+    void runHead(Pass& pass);
+    void finishHead(Pass& pass);
+
+    /// Fewer rows are done faster by one thread than they are handed out.
+    static constexpr int kRowsWorthAFork = 4;
+
+    template <typename Work> void forRows(int rows, Work&& work) {
+        if (rows >= kRowsWorthAFork) {
+            m_pool->run(rows, [&](int row, int) { work(row); });
+            return;
+        }
+        for (int row = 0; row < rows; ++row)
+            work(row);
+    }
+
+    float* streamRow(int row) {
+        return m_space.stream.data() + static_cast<std::size_t>(row) * m_space.streamStride;
+    }
+
+    ModelConfig m_config;
+    Weights m_weights;
+    KernelSet m_kernels;
+    KvType m_kvType;
+    std::vector<LayerOperations> m_layers;
+    LinearGroup m_head;
+    std::vector<double> m_frequencies; // [headDim / 2], radians per position
+    Workspace m_space;
+    int m_reservedRows = 0;
+    std::unique_ptr<WorkerPool> m_pool;
+};
+
+/// Tiles of the vocabulary that are summarised together: 512 logits.
+inline constexpr int kHeadTiles = 32;
+
+} // namespace engine::cpu

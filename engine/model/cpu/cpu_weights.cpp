@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/cpu_weights.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/loading/readable_text.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <new>
+
+namespace engine::cpu {
+
+namespace {
+
+/// A tensor that is to be packed, where its matrix is kept.
+struct Job {
+    const TensorInfo* tensor;
+    TileFormat format;
+    TileMatrix* matrix;
+};
+
+/// First finds and measures all matrices, then packs them one behind the other.
+class Packer {
+public:
+    Packer(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
+        : m_config(config)
+        , m_source(source)
+        , m_options(options) {}
+
+    Result<Weights> packAll() {
+        Weights weights;
+        const int vocab = m_config.vocabSize;
+        const int hidden = m_config.hiddenSize;
+        weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
+        for (int layer = 0; layer < m_config.layerCount; ++layer)
+            ENGINE_TRY_DO(planLayer(layer, weights.layers[static_cast<std::size_t>(layer)]));
+        ENGINE_TRY_DO(vector("model.norm.weight", hidden, weights.finalNorm));
+        if (!m_config.tiedHead)
+            ENGINE_TRY_DO(linear({"lm_head", vocab, hidden, false}, weights.head));
+        ENGINE_TRY_DO(linear({"model.embed_tokens", vocab, hidden, false}, weights.embedding));
+        ENGINE_TRY_DO(checkMemoryFor(static_cast<double>(m_bytes), "the packed weights"));
+        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, "the packed weights"));
+        ENGINE_TRY_DO(runJobs(weights.memory.data()));
+        return weights;
+    }
+
+private:
+    struct LinearShape {
+        std::string name;
+        int outputs;
+        int inputs;
+        bool hasBias;
+    };
+
+    Result<void> planLayer(int index, LayerWeights& layer) {
+        const std::string prefix = fmt::format("model.layers.{}.", index);
+        const std::string attention = prefix + "self_attn.";
+        const std::string mlp = prefix + "mlp.";
+        const int hidden = m_config.hiddenSize;
+        const int inner = m_config.mlpSize;
+        const int queryWidth = m_config.headCount * m_config.headDim;
+        const int keyWidth = m_config.kvHeadCount * m_config.headDim;
+        const bool qkvBias = m_config.qkvBias;
+        const bool mlpBias = m_config.mlpBias;
+        ENGINE_TRY_DO(vector(prefix + "input_layernorm.weight", hidden, layer.attentionNorm));
+        ENGINE_TRY_DO(linear({attention + "q_proj", queryWidth, hidden, qkvBias}, layer.query));
+        ENGINE_TRY_DO(linear({attention + "k_proj", keyWidth, hidden, qkvBias}, layer.key));
+        ENGINE_TRY_DO(linear({attention + "v_proj", keyWidth, hidden, qkvBias}, layer.value));
+        ENGINE_TRY_DO(
+            linear({attention + "o_proj", hidden, queryWidth, m_config.outputBias}, layer.output));
+        ENGINE_TRY_DO(vector(prefix + "post_attention_layernorm.weight", hidden, layer.mlpNorm));
+        ENGINE_TRY_DO(linear({mlp + "gate_proj", inner, hidden, mlpBias}, layer.gate));
+        ENGINE_TRY_DO(linear({mlp + "up_proj", inner, hidden, mlpBias}, layer.up));
+        ENGINE_TRY_DO(linear({mlp + "down_proj", hidden, inner, mlpBias}, layer.down));
+        return {};
+    }
+
+    Result<void> linear(const LinearShape& shape, Linear& into) {
+        into.name = shape.name + ".weight";
+        const std::vector<std::uint64_t> wanted = {static_cast<std::uint64_t>(shape.outputs),
+                                                   static_cast<std::uint64_t>(shape.inputs)};
+        const TensorInfo* tensor = m_source.find(into.name);
+        if (tensor == nullptr)
+            return Error{
+                ErrorCode::NotFound,
+                fmt::format("the model has no tensor {}", into.name),
+                "Its files are incomplete, or its configuration belongs to another model."};
+        if (tensor->shape != wanted)
+            return Error{
+                ErrorCode::CorruptFile,
+                fmt::format("tensor {} has shape [{}], but the configuration asks for [{}]",
+                            readable(tensor->name),
+                            fmt::join(tensor->shape, ", "),
+                            fmt::join(wanted, ", ")),
+                "The weights and the configuration belong to different models."};
+        if (tensor->type == TensorType::Other)
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("tensor {} is stored as {}, which cannot be computed with",
+                                     readable(tensor->name),
+                                     tensor->typeName()),
+                         "Convert the model to float16, bfloat16 or a quantised GGUF."};
+        const TileFormat format = tileFormat(tensor->type, m_options.weights);
+        into.matrix = outlineMatrix(format, shape.outputs, shape.inputs);
+        m_jobs.push_back({tensor, format, &into.matrix});
+        m_bytes += matrixBytes(into.matrix);
+        if (shape.hasBias)
+            ENGINE_TRY_DO(vector(shape.name + ".bias", shape.outputs, into.bias));
+        return {};
+    }
+
+    Result<void> vector(const std::string& name, int size, std::vector<float>& into) {
+        const std::uint64_t shape[] = {static_cast<std::uint64_t>(size)};
+        ENGINE_TRY(into, readTensor(m_source, name, shape));
+        return {};
+    }
+
+    Result<void> runJobs(std::byte* memory) {
+        std::size_t done = 0;
+        for (const Job& job : m_jobs) {
+            if (m_options.stop.stop_requested())
+                return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
+            job.matrix->data = memory + done;
+            ENGINE_TRY_DO(packMatrix(m_source, *job.tensor, job.format, memory + done));
+            done += matrixBytes(*job.matrix);
+            if (m_options.progress)
+                m_options.progress(static_cast<double>(done) / static_cast<double>(m_bytes));
+        }
+        return {};
+    }
+
+    const ModelConfig& m_config;
+    const WeightSource& m_source;
+    const TransformerOptions& m_options;
+    std::vector<Job> m_jobs;
+    std::size_t m_bytes = 0;
+};
+
+template <typename Visit> void visitLinears(const Weights& weights, Visit&& visit) {
+    for (const LayerWeights& layer : weights.layers)
+        for (const Linear* linear : {&layer.query,
+                                     &layer.key,
+                                     &layer.value,
+                                     &layer.output,
+                                     &layer.gate,
+                                     &layer.up,
+                                     &layer.down})
+            visit(*linear);
+    visit(weights.embedding);
+    visit(weights.head);
+}
+
+} // namespace
+
+std::size_t Weights::byteSize() const {
+    std::size_t values = finalNorm.size();
+    for (const LayerWeights& layer : layers)
+        values += layer.attentionNorm.size() + layer.mlpNorm.size();
+    visitLinears(*this, [&](const Linear& linear) { values += linear.bias.size(); });
+    return memory.size() + values * sizeof(float);
+}
+
+std::string Weights::formName() const {
+    std::map<std::string_view, std::size_t> bytes;
+    visitLinears(*this, [&](const Linear& linear) {
+        const TileMatrix& matrix = linear.matrix;
+        bytes[tileFormatName({matrix.form,
+                              matrix.scaleForm,
+                              matrix.groupColumns,
+                              matrix.hasMinima,
+                              matrix.offset})] += matrixBytes(matrix);
+    });
+    const auto most =
+        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        });
+    return std::string(most->first);
+}
+
+Result<Weights> packWeights(const ModelConfig& config,
+                            const WeightSource& source,
+                            const TransformerOptions& options) {
+    try {
+        return Packer(config, source, options).packAll();
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::NoMemory,
+                     "There is not enough memory for the weights of this model.",
+                     "Close other programs or choose a smaller model."};
+    }
+}
+
+} // namespace engine::cpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/kernels/huge_memory.h"
+#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/model/transformer.h"
+
+#include <string>
+#include <vector>
+
+namespace engine::cpu {
+
+/// A packed linear layer: weight [outputs, inputs], bias [outputs] or empty.
+struct Linear {
+    std::string name; ///< of the weight tensor
+    TileMatrix matrix;
+    std::vector<float> bias;
+};
+
+struct LayerWeights {
+    std::vector<float> attentionNorm; // [hidden]
+    Linear query, key, value, output;
+    std::vector<float> mlpNorm; // [hidden]
+    Linear gate, up, down;
+};
+
+/// All weights of a network, packed into one memory in the order in which a pass reads them.
+struct Weights {
+    HugeMemory memory;
+    Linear embedding; // [vocab, hidden]; the head too when tied
+    std::vector<LayerWeights> layers;
+    std::vector<float> finalNorm; // [hidden]
+    Linear head;                  // rows 0 when tied
+
+    const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
+
+    /// Packed weights and everything beside them.
+    std::size_t byteSize() const;
+
+    /// "4-bit, scale and minimum per 32", the form most weights have.
+    std::string formName() const;
+};
+
+/// Reads and packs every tensor that the config calls for. Errors: NotFound, CorruptFile, Numeric
+/// name the tensor; NoMemory before anything is packed, with both numbers; Cancelled.
+Result<Weights> packWeights(const ModelConfig& config,
+                            const WeightSource& source,
+                            const TransformerOptions& options);
+
+} // namespace engine::cpu
