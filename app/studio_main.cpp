@@ -202,7 +202,6 @@ int run(QApplication& application, const Arguments& arguments) {
         if (const auto checked = checkPicture(arguments, studioOptions); !checked)
             return fail(checked.error());
     ui::Studio studio(std::move(link).value(), studioOptions);
-    studio.theme().applyTo(application);
     applyLooks(studio, arguments);
     QObject::connect(&studio, &ui::Studio::replayAsked, [](const QString& path) {
         QProcess::startDetached(QCoreApplication::applicationFilePath(),

@@ -8,6 +8,7 @@
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
 
+#include <QApplication>
 #include <QFileInfo>
 
 namespace ui {
@@ -33,6 +34,8 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
     , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats))
     , m_recentModels(m_settings) {
+    // Before any widget is made: one that is there already keeps the font it began with.
+    m_theme.applyTo(*qApp);
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
     m_session->setReplay(!m_options.replayName.isEmpty());
     m_window = std::make_unique<MainWindow>(m_theme, m_run, *m_bridge, m_settings);

@@ -13,9 +13,9 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link", `form` "small" (`size` is a property of every widget already); `tone` of a
-// label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or
-// "raised".
+// "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
+// `tone` of a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is
+// "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -39,6 +39,7 @@ QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4
     padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px;
     icon-size: {16}px; }
 QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
+QPushButton[form="large"] { min-height: {38}px; }
 QPushButton:hover { background: {hover}; }
 QPushButton:pressed { background: {selection}; }
 QPushButton:checked { background: {selection}; border-color: {accent}; color: {accent}; }
@@ -151,7 +152,7 @@ QString controlStyleSheet(const Theme& theme) {
     QString sheet = QString::fromLatin1(kSheet);
     for (const auto& [name, colour] : names)
         sheet.replace(QStringLiteral("{%1}").arg(QLatin1String(name)), colour.name());
-    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 16, 20, 22, 24, 26})
+    for (const int pixels : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 16, 20, 22, 24, 26, 38})
         sheet.replace(QStringLiteral("{%1}").arg(pixels), QString::number(theme.scaled(pixels)));
     // A round handle: as wide as the groove's 2 pixels and both margins, less its border of 2.
     sheet.replace(QStringLiteral("{knobWidth}"), QString::number(2 * theme.scaled(6) - 2));

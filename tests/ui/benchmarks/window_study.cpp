@@ -243,7 +243,7 @@ void reportRatio(ui::Studio& studio, Load& load, const Arguments& arguments) {
     load.setBusy(false);
 }
 
-int run(QApplication& application, const Arguments& arguments) {
+int run(const Arguments& arguments) {
     QTemporaryDir folder;
     ui::StudioOptions options;
     options.chatsPath = folder.filePath(QStringLiteral("chats.sqlite"));
@@ -252,7 +252,6 @@ int run(QApplication& application, const Arguments& arguments) {
     QSettings(options.settingsPath, QSettings::IniFormat)
         .setValue(QStringLiteral("run/decoder"), QString::fromStdString(arguments.decoder));
     ui::Studio studio(ui::makeSessionLink({.moduleFolder = arguments.modules}), options);
-    studio.theme().applyTo(application);
     studio.window().showWorkspace(1);
     studio.window().show();
     Load load(studio, arguments.decoder);
@@ -288,5 +287,5 @@ int main(int argc, char** argv) {
     options.add_option("--slices", arguments.slices, "Of 2 seconds, shown and frozen in turn");
     CLI11_PARSE(options, argc, argv);
     QApplication application(argc, argv);
-    return run(application, arguments);
+    return run(arguments);
 }

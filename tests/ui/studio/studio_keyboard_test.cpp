@@ -52,6 +52,18 @@ private slots:
 
     void cleanup() { m_stage.reset(); }
 
+    void noWidgetKeepsTheFontOfTheSystem() {
+        m_stage.reset();
+        qApp->setStyleSheet({});
+        qApp->setFont(QFont(QStringLiteral("DejaVu Sans"), 11));
+        init();
+        QStringList strangers;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            if (widget->font().family() == QLatin1String("DejaVu Sans"))
+                strangers << QString::fromLatin1(widget->metaObject()->className());
+        QCOMPARE(strangers, QStringList());
+    }
+
     void everythingInBothWorkspacesHasAName() {
         for (int workspace : {0, 1}) {
             window().showWorkspace(workspace);

@@ -30,7 +30,6 @@ struct StudioStage {
         auto link = std::make_unique<ScriptedLink>();
         engine = link.get();
         studio = std::make_unique<ui::Studio>(std::move(link), options);
-        studio->theme().applyTo(*qApp);
         studio->window().resize(1440, 900);
         studio->window().show();
         studio->window().activateWindow();

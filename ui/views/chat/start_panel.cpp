@@ -46,6 +46,7 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
         const QString prompt = tr(example.prompt);
         auto* button = new QPushButton(this);
         button->setAccessibleName(tr("Send: %1").arg(prompt));
+        button->setProperty("form", "large");
         auto* row = new QHBoxLayout(button);
         row->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), 0);
         auto* words = new QLabel(prompt, button);
@@ -79,7 +80,7 @@ void StartPanel::restyle() {
     m_title->setFont(title);
     m_sentence->setProperty("tone", "muted");
     for (QPushButton* button : m_examples) {
-        button->setFixedHeight(m_theme.scaled(40));
+        button->setMinimumWidth(button->layout()->sizeHint().width());
         button->findChild<QLabel*>(QStringLiteral("arrow"))
             ->setPixmap(iconPixmap(IconName::ChevronRight,
                                    m_theme.colours().muted,
