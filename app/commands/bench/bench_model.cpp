@@ -114,9 +114,10 @@ Result<void> checkShapeMemory(const BenchOptions& options,
     if (backend != "plain" && backend != "torch")
         need.weightBytes = weights.byteSize();
     const double roof = options.roofMib * 1048576.0;
-    return checkMemoryFor(
-        static_cast<double>(need.totalBytes()) + roof,
-        fmt::format("the shape {} with {} layers and the roof probe", options.shape, config.layerCount));
+    return checkMemoryFor(static_cast<double>(need.totalBytes()) + roof,
+                          fmt::format("the shape {} with {} layers and the roof probe",
+                                      options.shape,
+                                      config.layerCount));
 }
 
 Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token& stop) {
@@ -126,7 +127,8 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     ENGINE_TRY_DO(checkContext(options, model.contextLength));
     const SyntheticWeights weights(config, weightForm(options.weights)->type);
     ENGINE_TRY_DO(checkShapeMemory(options, config, weights));
-    model.name = fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, options.weights);
+    model.name =
+        fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, options.weights);
     config.storedType = options.weights;
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         model.prompts.push_back(
@@ -170,8 +172,8 @@ Result<BenchModel> openBenchModel(const BenchOptions& options, const std::stop_t
 std::vector<TokenId> arbitraryIds(int count, int vocabSize, std::uint64_t seed) {
     std::vector<TokenId> ids;
     for (int i = 0; i < count; ++i)
-        ids.push_back(static_cast<TokenId>(
-            counterUniform(seed, static_cast<std::uint64_t>(i), 0) * vocabSize));
+        ids.push_back(static_cast<TokenId>(counterUniform(seed, static_cast<std::uint64_t>(i), 0) *
+                                           vocabSize));
     return ids;
 }
 
