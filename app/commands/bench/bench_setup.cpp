@@ -54,7 +54,7 @@ int threadCountOf(const ModelOptions& options, const std::string& backend) {
 }
 
 bool isCollection(const JsonValue& root) {
-    return root.find("attention") == nullptr && root.find("mlp") == nullptr;
+    return !root.contains("attention") && !root.contains("mlp");
 }
 
 Result<std::vector<NamedPlan>>
@@ -129,7 +129,8 @@ SkipSetSamples emptySamples(const NamedPlan& plan, const ModelConfig& config) {
         running += (plan.plan.runsAttention(layer) ? 1 : 0) + (plan.plan.runsMlp(layer) ? 1 : 0);
     return {.name = plan.name,
             .byteShare = weightShare(plan.plan, config),
-            .sublayerShare = running / (2.0 * config.layerCount)};
+            .sublayerShare = running / (2.0 * config.layerCount),
+            .pairs = {}};
 }
 
 void describeModel(const BenchOptions& options, const BenchModel& model, BenchFacts& facts) {
