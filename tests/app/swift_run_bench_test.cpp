@@ -92,8 +92,14 @@ QString SwiftRunBenchTest::file(const QString& name, const QByteArray& content) 
     return written.fileName();
 }
 
+/// The small measurement, in which `more` may name other values.
 QStringList SwiftRunBenchTest::arguments(const QStringList& more) {
-    return QStringList{"bench", "--model", kModel, "--backend", "plain"} + kSmall + more;
+    QStringList all = {"bench"};
+    const QStringList usual = QStringList{"--model", kModel, "--backend", "plain"} + kSmall;
+    for (qsizetype i = 0; i < usual.size(); i += 2)
+        if (!more.contains(usual[i]))
+            all += {usual[i], usual[i + 1]};
+    return all + more;
 }
 
 ProgramRun SwiftRunBenchTest::bench(const QStringList& more) {
