@@ -50,6 +50,8 @@ class LlamaCpp:
         self.batch_size = self.lib.llama_n_batch(self.context)
         vocabulary = self.lib.llama_model_get_vocab(self.model)
         self.vocab_size = self.lib.llama_vocab_n_tokens(vocabulary)
+        self.read([0])  # the first pass pays for reading the file and starting threads
+        self.clear()
 
     def clear(self):
         self.lib.llama_memory_clear(self.lib.llama_get_memory(self.context), True)
