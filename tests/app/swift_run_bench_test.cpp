@@ -97,7 +97,7 @@ QStringList SwiftRunBenchTest::arguments(const QStringList& more) {
     QStringList all = {"bench"};
     const QStringList usual = QStringList{"--model", kModel, "--backend", "plain"} + kSmall;
     for (qsizetype i = 0; i < usual.size(); i += 2)
-        if (!more.contains(usual[i]))
+        if (!more.contains(usual[i]) && !(usual[i] == "--model" && more.contains("--shape")))
             all += {usual[i], usual[i + 1]};
     return all + more;
 }
@@ -199,11 +199,25 @@ void SwiftRunBenchTest::skipSetsHaveACostBesideTheirShares() {
 }
 
 void SwiftRunBenchTest::aMadeUpShapeRunsWithoutATokenizer() {
-    const ProgramRun result = support::runProgram(
-        support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-        {"bench", "--shape",      "1b",      "--layers", "1", "--weights",  "4bit", "--backend",
-         "plain", "--decoder",    "vanilla", "--rows",   "1", "--cached",   "2",    "--prefill",
-         "2",     "--max-tokens", "1",       "--pairs",  "1", "--roof-mib", "4",    "--json"});
+    const ProgramRun result = bench({"--shape",
+                                     "1b",
+                                     "--layers",
+                                     "1",
+                                     "--weights",
+                                     "4bit",
+                                     "--decoder",
+                                     "vanilla",
+                                     "--rows",
+                                     "1",
+                                     "--prefill",
+                                     "2",
+                                     "--max-tokens",
+                                     "1",
+                                     "--pairs",
+                                     "1",
+                                     "--cached",
+                                     "2",
+                                     "--json"});
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const QJsonObject done = result.jsonLines().constLast();
     QCOMPARE(done["model"].toString(), QString("shape 1b (1 layers, 4bit)"));
@@ -346,10 +360,13 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     QTest::newRow("skip set file")
         << QStringList{"--skip-set", "none.json"} << notFound << "none.json";
     QTest::newRow("layers alone") << QStringList{"--layers", "1"} << usage << "no --shape";
-    QTest::newRow("model and shape") << QStringList{"--shape", "1b"} << usage << "exclude";
+    QTest::newRow("model and shape")
+        << QStringList{"--shape", "1b", "--model", kModel} << usage << "exclude";
     QTest::newRow("unknown shape") << QStringList{"--shape", "2b"} << usage << "\"2b\"";
     QTest::newRow("unknown weights")
         << QStringList{"--shape", "1b", "--weights", "int3"} << usage << "\"int3\"";
+    QTest::newRow("too large a shape") << QStringList{"--shape", "7b", "--layers", "1000"}
+                                       << static_cast<int>(app::kNoMemory) << "GB are needed";
     QTest::newRow("no interpreter")
         << QStringList{"--against-llama-cpp", "--llama-python", "nowhere/python3"} << notFound
         << "nowhere/python3";

@@ -105,7 +105,8 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     return model;
 }
 
-/// Backends that widen all weights need what memoryNeed() says; others at least what is stored.
+/// Backends that widen all weights need what memoryNeed() says; others at least what is stored. The
+/// roof probe takes of what is left.
 Result<void> checkShapeMemory(const BenchOptions& options,
                               const ModelConfig& config,
                               const SyntheticWeights& weights) {
@@ -113,11 +114,9 @@ Result<void> checkShapeMemory(const BenchOptions& options,
     const std::string backend = backendName(options.model);
     if (backend != "plain" && backend != "torch")
         need.weightBytes = weights.byteSize();
-    const double roof = options.roofMib * 1048576.0;
-    return checkMemoryFor(static_cast<double>(need.totalBytes()) + roof,
-                          fmt::format("the shape {} with {} layers and the roof probe",
-                                      options.shape,
-                                      config.layerCount));
+    return checkMemoryFor(
+        static_cast<double>(need.totalBytes()),
+        fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
 }
 
 Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token& stop) {

@@ -25,8 +25,8 @@ struct BenchModel {
     int leftOut = 0;                  ///< prompts that do not fit into the context
 };
 
-/// Loads a model's files or makes up a shape's weights, after checking that they fit into memory
-/// beside the roof's buffer. Errors: those of loadModel and of reading prompts; NoMemory with the
+/// Loads a model's files or makes up a shape's weights, after checking that they fit into
+/// memory. Errors: those of loadModel and of reading prompts; NoMemory with the
 /// two numbers; InvalidInput when the model's context is shorter than what shall be measured.
 engine::Result<BenchModel> openBenchModel(const BenchOptions& options, const std::stop_token& stop);
 
