@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace engine {
 
@@ -35,30 +36,48 @@ std::vector<double> sortedCopy(std::span<const double> samples) {
 using Samples = std::span<const double>;
 using Estimator = std::function<double(Samples, Samples)>;
 
-/// The estimate on the pairs themselves, and the interval of those on pairs drawn with replacement.
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// As many pairs as there are, drawn with replacement; `draw` is the number of the resampling.
+void resample(Samples numerators,
+              Samples denominators,
+              const std::pair<std::uint64_t, int>& draw,
+              SampleGroup& out) {
+    const std::size_t count = numerators.size();
+    out.numerators.resize(count);
+    out.denominators.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const double part = counterUniform(
+            draw.first, static_cast<std::uint64_t>(draw.second), static_cast<TokenId>(i));
+        const auto chosen = static_cast<std::size_t>(part * static_cast<double>(count));
+        out.numerators[i] = numerators[chosen];
+        out.denominators[i] = denominators[chosen];
+    }
+}
+
+/// The estimate on the pairs themselves, and the interval of those on resampled ones.
 RatioEstimate
 bootstrap(Samples numerators, Samples denominators, std::uint64_t seed, const Estimator& estimate) {
-    const std::size_t count = numerators.size();
-    ENGINE_CHECK(count == denominators.size(), "{} and {}", count, denominators.size());
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    if (count == 0)
+    ENGINE_CHECK(numerators.size() == denominators.size(),
+                 "{} and {}",
+                 numerators.size(),
+                 denominators.size());
+    if (numerators.empty())
         return {kNone, kNone, kNone};
     std::vector<double> estimates;
-    std::vector<double> above(count);
-    std::vector<double> below(count);
+    SampleGroup drawn;
     for (int round = 0; round < kResamplings; ++round) {
-        for (std::size_t i = 0; i < count; ++i) {
-            const double draw =
-                counterUniform(seed, static_cast<std::uint64_t>(round), static_cast<TokenId>(i));
-            const auto chosen = static_cast<std::size_t>(draw * static_cast<double>(count));
-            above[i] = numerators[chosen];
-            below[i] = denominators[chosen];
-        }
-        estimates.push_back(estimate(above, below));
+        resample(numerators, denominators, {seed, round}, drawn);
+        estimates.push_back(estimate(drawn.numerators, drawn.denominators));
     }
     std::sort(estimates.begin(), estimates.end());
     return {
         estimate(numerators, denominators), quantile(estimates, 0.025), quantile(estimates, 0.975)};
+}
+
+double sumRatio(Samples numerators, Samples denominators) {
+    return std::accumulate(numerators.begin(), numerators.end(), 0.0) /
+           std::accumulate(denominators.begin(), denominators.end(), 0.0);
 }
 
 } // namespace
@@ -85,16 +104,32 @@ std::vector<double> ratiosOf(Samples numerators, Samples denominators) {
 }
 
 RatioEstimate ratioOfSums(Samples numerators, Samples denominators, std::uint64_t seed) {
-    return bootstrap(numerators, denominators, seed, [](Samples above, Samples below) {
-        return std::accumulate(above.begin(), above.end(), 0.0) /
-               std::accumulate(below.begin(), below.end(), 0.0);
-    });
+    return bootstrap(numerators, denominators, seed, sumRatio);
 }
 
 RatioEstimate medianRatio(Samples numerators, Samples denominators, std::uint64_t seed) {
     return bootstrap(numerators, denominators, seed, [](Samples above, Samples below) {
         return medianOf(ratiosOf(above, below));
     });
+}
+
+RatioEstimate meanRatioOfSums(std::span<const SampleGroup> groups, std::uint64_t seed) {
+    if (groups.empty())
+        return {kNone, kNone, kNone};
+    const auto count = static_cast<double>(groups.size());
+    double mean = 0.0;
+    for (const SampleGroup& group : groups)
+        mean += sumRatio(group.numerators, group.denominators) / count;
+    std::vector<double> estimates(kResamplings, 0.0);
+    SampleGroup drawn;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (int round = 0; round < kResamplings; ++round) {
+            resample(groups[i].numerators, groups[i].denominators, {seed + i, round}, drawn);
+            estimates[static_cast<std::size_t>(round)] +=
+                sumRatio(drawn.numerators, drawn.denominators) / count;
+        }
+    std::sort(estimates.begin(), estimates.end());
+    return {mean, quantile(estimates, 0.025), quantile(estimates, 0.975)};
 }
 
 } // namespace engine

@@ -44,4 +44,14 @@ RatioEstimate medianRatio(std::span<const double> numerators,
                           std::span<const double> denominators,
                           std::uint64_t seed = 1);
 
+/// Samples of one kind: pairs that were sampled together. Shapes: both [n].
+struct SampleGroup {
+    std::vector<double> numerators;
+    std::vector<double> denominators;
+};
+
+/// The mean over groups of their ratios of sums, each group weighing alike; for the interval the
+/// pairs of each group are resampled among themselves. NaN without groups or with an empty one.
+RatioEstimate meanRatioOfSums(std::span<const SampleGroup> groups, std::uint64_t seed = 1);
+
 } // namespace engine

@@ -23,6 +23,8 @@ Result<void> measure(const BenchOptions& options,
                      const Console& console,
                      BenchParts& parts,
                      BenchResults& results) {
+    for (const std::string& remark : results.facts.remarks)
+        Console::note(remark);
     console.jsonLine(benchStartLine(results.facts));
     const auto run = BenchRun(options, console, parts, results).run();
     if (!run && run.error().code != ErrorCode::Cancelled)

@@ -32,24 +32,6 @@ const DecodeSample* draftedOf(const DecodePair& pair) {
 
 const DecodeSample* llamaOf(const DecodePair& pair) { return pair.llama ? &*pair.llama : nullptr; }
 
-struct TaskTimes {
-    std::vector<double> own;   // milliseconds a token
-    std::vector<double> other; // the same pairs
-};
-
-/// The mean over tasks; of its interval each end is the mean of the tasks' own ends, which is wider
-/// than need be where there are several.
-RatioEstimate meanOf(const std::map<std::string, RatioEstimate>& tasks) {
-    RatioEstimate mean;
-    for (const auto& [task, estimate] : tasks) {
-        mean.ratio += estimate.ratio;
-        mean.low += estimate.low;
-        mean.high += estimate.high;
-    }
-    const auto count = static_cast<double>(tasks.size());
-    return {mean.ratio / count, mean.low / count, mean.high / count};
-}
-
 void compareTokens(const DecodeSample& own, const DecodeSample& other, DecodeRatio& ratio) {
     ++ratio.pairs;
     ratio.equal += own.tokens == other.tokens ? 1 : 0;
@@ -62,24 +44,26 @@ void compareTokens(const DecodeSample& own, const DecodeSample& other, DecodeRat
 /// `own` over `other`: how many times as many tokens a second.
 std::optional<DecodeRatio>
 decodeRatio(const std::vector<DecodePair>& pairs, const DecodeOf& own, const DecodeOf& other) {
-    std::map<std::string, TaskTimes> times;
+    std::map<std::string, SampleGroup> times; // milliseconds a token
     DecodeRatio ratio;
     for (const DecodePair& pair : pairs) {
         const DecodeSample* mine = own(pair);
         const DecodeSample* theirs = other(pair);
         if (mine == nullptr || theirs == nullptr)
             continue;
-        times[pair.task].own.push_back(mine->msPerToken());
-        times[pair.task].other.push_back(theirs->msPerToken());
+        times[pair.task].denominators.push_back(mine->msPerToken());
+        times[pair.task].numerators.push_back(theirs->msPerToken());
         compareTokens(*mine, *theirs, ratio);
     }
     if (times.empty())
         return std::nullopt;
+    std::vector<SampleGroup> groups;
     for (const auto& [task, both] : times) {
-        ratio.tasks[task] = ratioOfSums(both.other, both.own);
-        ratio.medians[task] = medianOf(ratiosOf(both.other, both.own));
+        ratio.tasks[task] = ratioOfSums(both.numerators, both.denominators);
+        ratio.medians[task] = medianOf(ratiosOf(both.numerators, both.denominators));
+        groups.push_back(both);
     }
-    ratio.all = meanOf(ratio.tasks);
+    ratio.all = meanRatioOfSums(groups);
     return ratio;
 }
 

@@ -13,7 +13,7 @@ namespace app {
 
 /// How much faster one way of decoding is than another on the same prompts.
 struct DecodeRatio {
-    engine::RatioEstimate all;                          ///< mean of the tasks' ratios, see below
+    engine::RatioEstimate all;                          ///< mean of the tasks' ratios
     std::map<std::string, engine::RatioEstimate> tasks; ///< ratio of mean times a token
     std::map<std::string, double> medians;              ///< of the prompts' own ratios
     int pairs = 0;

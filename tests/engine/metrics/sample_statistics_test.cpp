@@ -20,6 +20,7 @@ private slots:
     void theMedianRatioIgnoresOneSlowPair();
     void equalRatiosHaveANarrowInterval();
     void theIntervalHoldsTheRatioAndRepeats();
+    void groupsWeighAlikeWhateverTheirSize();
 };
 
 void SampleStatisticsTest::quartilesLieBetweenTheOrderStatistics() {
@@ -80,6 +81,22 @@ void SampleStatisticsTest::theIntervalHoldsTheRatioAndRepeats() {
     QCOMPARE(ratioOfSums(above, below).low, estimate.low);
     QVERIFY(ratioOfSums(above, below, 2).low != estimate.low ||
             ratioOfSums(above, below, 2).high != estimate.high);
+}
+
+void SampleStatisticsTest::groupsWeighAlikeWhateverTheirSize() {
+    const std::array groups = {SampleGroup{{2.0}, {1.0}},
+                               SampleGroup{{4.0, 8.0, 12.0}, {1.0, 2.0, 3.0}}};
+    const RatioEstimate mean = meanRatioOfSums(groups);
+    QCOMPARE(mean.ratio, 3.0);
+    QVERIFY(std::abs(mean.low - 3.0) < 1e-12 && std::abs(mean.high - 3.0) < 1e-12);
+    const SampleGroup spread = {{1.0, 1.2, 0.9, 1.6}, {1.0, 1.0, 1.0, 1.0}};
+    const RatioEstimate alone = meanRatioOfSums(std::array{spread});
+    QCOMPARE(alone.low, ratioOfSums(spread.numerators, spread.denominators).low);
+    // Two independent groups: the mean is surer than either.
+    const RatioEstimate both = meanRatioOfSums(std::array{spread, spread});
+    QCOMPARE(both.ratio, alone.ratio);
+    QVERIFY(both.high - both.low < 0.9 * (alone.high - alone.low));
+    QVERIFY(std::isnan(meanRatioOfSums({}).ratio));
 }
 
 QTEST_GUILESS_MAIN(SampleStatisticsTest)
