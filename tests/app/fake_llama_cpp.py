@@ -22,7 +22,7 @@ def log(text):
             file.write(text + "\n")
 
 
-log(" ".join(sys.argv[2:]))
+log(" ".join(sys.argv[1:]))
 if fault == "silent":
     sys.exit(3)
 if fault == "missing":

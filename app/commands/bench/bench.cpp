@@ -40,6 +40,7 @@ Result<void> measure(const BenchOptions& options,
 Result<void> runBench(const BenchOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(checkBenchOptions(options));
+    ENGINE_TRY_DO(checkLlama(options));
     DecoderRegistry registry(moduleFolder());
     BenchResults results;
     ENGINE_TRY(const DraftingChoice choice, chooseDrafting(options, registry));

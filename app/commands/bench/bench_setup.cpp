@@ -79,6 +79,16 @@ Result<JsonDocument> openSkipSets(const std::string& typed) {
     return readJsonFile(typed);
 }
 
+std::filesystem::path llamaPython(const BenchOptions& options) {
+    return options.llamaPython.empty() ? defaultLlamaPython()
+                                       : std::filesystem::path(options.llamaPython);
+}
+
+std::filesystem::path llamaScript(const BenchOptions& options) {
+    return options.llamaScript.empty() ? llamaBenchScript()
+                                       : std::filesystem::path(options.llamaScript);
+}
+
 } // namespace
 
 Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegistry& registry) {
@@ -164,24 +174,28 @@ Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchF
     return roof;
 }
 
+Result<void> checkLlama(const BenchOptions& options) {
+    if (!options.isAgainstLlama)
+        return {};
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
+    if (files.path().extension() != ".gguf")
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("llama.cpp reads GGUF files, and {} is none.", files.path().string()),
+            "Name a GGUF file with --model, or leave --against-llama-cpp out."};
+    return LlamaProcess::checkParts(llamaPython(options), llamaScript(options));
+}
+
 Result<std::unique_ptr<LlamaProcess>>
 startLlama(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop) {
     if (!options.isAgainstLlama)
         return std::unique_ptr<LlamaProcess>();
-    if (model.file.extension() != ".gguf")
-        return Error{
-            ErrorCode::InvalidInput,
-            fmt::format("llama.cpp reads GGUF files, and {} is none.", model.file.string()),
-            "Name a GGUF file with --model, or leave --against-llama-cpp out."};
-    return LlamaProcess::start(
-        {.python = options.llamaPython.empty() ? defaultLlamaPython()
-                                               : std::filesystem::path(options.llamaPython),
-         .script = options.llamaScript.empty() ? llamaBenchScript()
-                                               : std::filesystem::path(options.llamaScript),
-         .model = model.file,
-         .threads = threadCountOf(options.model, model.loaded.backend),
-         .contextLength = model.contextLength,
-         .stop = stop});
+    return LlamaProcess::start({.python = llamaPython(options),
+                                .script = llamaScript(options),
+                                .model = model.file,
+                                .threads = threadCountOf(options.model, model.loaded.backend),
+                                .contextLength = model.contextLength,
+                                .stop = stop});
 }
 
 } // namespace app

@@ -41,8 +41,11 @@ void describeModel(const BenchOptions& options, const BenchModel& model, BenchFa
 engine::Result<std::unique_ptr<engine::MemoryRoof>> openRoof(const BenchOptions& options,
                                                              BenchFacts& facts);
 
-/// The llama.cpp process, null when it is not asked for. Errors: InvalidInput when the model is no
-/// GGUF file; those of LlamaProcess::start.
+/// Refuses what llama.cpp could not take part in, before anything is loaded. Errors: InvalidInput
+/// when the model is no GGUF file; those of LlamaProcess::checkParts.
+engine::Result<void> checkLlama(const BenchOptions& options);
+
+/// The llama.cpp process, null when it is not asked for. Errors: those of LlamaProcess::start.
 engine::Result<std::unique_ptr<LlamaProcess>>
 startLlama(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop);
 

@@ -76,9 +76,14 @@ LlamaProcess::~LlamaProcess() {
     waitpid(m_process, nullptr, 0);
 }
 
+Result<void> LlamaProcess::checkParts(const std::filesystem::path& python,
+                                      const std::filesystem::path& script) {
+    ENGINE_TRY_DO(checkExists(python, "The interpreter for llama.cpp"));
+    return checkExists(script, "The script that drives llama.cpp");
+}
+
 Result<std::unique_ptr<LlamaProcess>> LlamaProcess::start(const LlamaLaunch& launch) {
-    ENGINE_TRY_DO(checkExists(launch.python, "The interpreter for llama.cpp"));
-    ENGINE_TRY_DO(checkExists(launch.script, "The script that drives llama.cpp"));
+    ENGINE_TRY_DO(checkParts(launch.python, launch.script));
     std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket tells a dead reader politely
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return childError("no pipe can be made");

@@ -42,6 +42,10 @@ public:
     /// llama-cpp-python is missing (says what to run); Cancelled; Io when the child ends.
     static engine::Result<std::unique_ptr<LlamaProcess>> start(const LlamaLaunch& launch);
 
+    /// Whether interpreter and script are there. Errors: NotFound (says what to run).
+    static engine::Result<void> checkParts(const std::filesystem::path& python,
+                                           const std::filesystem::path& script);
+
     ~LlamaProcess();
     LlamaProcess(const LlamaProcess&) = delete;
     LlamaProcess& operator=(const LlamaProcess&) = delete;
