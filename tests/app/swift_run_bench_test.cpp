@@ -54,6 +54,7 @@ private slots:
     void cleanup();
     void theLastLineHasEveryFieldThatTheReadmeDocuments();
     void onlyVanillaIsMeasuredWhenAskedFor();
+    void everyOtherRepetitionGoesBackwards();
     void aDraftingDecoderIsComparedOnTheSamePrompts();
     void everyPromptOfAFileIsDecodedAndRatiosAreByTask();
     void skipSetsHaveACostBesideTheirShares();
@@ -148,6 +149,24 @@ void SwiftRunBenchTest::onlyVanillaIsMeasuredWhenAskedFor() {
         samples += line["event"].toString() == "sample" ? 1 : 0;
     QCOMPARE(samples, 2 * 4); // pairs; two numbers of rows, prefill, decoding
     QVERIFY(done["remarks"].toArray().first().toString().contains("over 4 MiB"));
+}
+
+void SwiftRunBenchTest::everyOtherRepetitionGoesBackwards() {
+    QStringList order;
+    for (const QJsonObject& line : bench({"--decoder", "vanilla", "--json"}).jsonLines())
+        if (line["event"].toString() == "sample")
+            order.append(QString::number(line["repetition"].toInt()) + " " +
+                         line["quantity"].toString() +
+                         (line.contains("rows") ? QString::number(line["rows"].toInt()) : ""));
+    QCOMPARE(order,
+             (QStringList{"0 rows1",
+                          "0 rows2",
+                          "0 prefill",
+                          "0 decode",
+                          "1 decode",
+                          "1 prefill",
+                          "1 rows2",
+                          "1 rows1"}));
 }
 
 void SwiftRunBenchTest::aDraftingDecoderIsComparedOnTheSamePrompts() {
