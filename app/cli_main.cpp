@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
     app::addChatCommand(cli, chosen);
     app::addDecodersCommand(cli, chosen);
     app::addCompareCommand(cli, chosen);
+    app::addBenchCommand(cli, chosen);
     app::addSearchCommand(cli, chosen);
     app::addStreamCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);

@@ -34,4 +34,13 @@ std::filesystem::path defaultModelPath() {
     return cacheFolder() / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf";
 }
 
+std::filesystem::path defaultLlamaPython() {
+    return cacheFolder() / "llama-cpp-python" / "bin" / "python3";
+}
+
+std::filesystem::path llamaBenchScript() {
+    const auto checkout = installFolder().parent_path().parent_path(); // of build/release
+    return checkout / "tests" / "benchmarks" / "llama_cpp_bench.py";
+}
+
 } // namespace app

@@ -28,6 +28,7 @@ void addGenerateCommand(CLI::App& app, ChosenCommand& chosen);
 void addChatCommand(CLI::App& app, ChosenCommand& chosen);
 void addDecodersCommand(CLI::App& app, ChosenCommand& chosen);
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
+void addBenchCommand(CLI::App& app, ChosenCommand& chosen);
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);

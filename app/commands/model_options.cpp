@@ -90,22 +90,32 @@ Result<std::unique_ptr<Tokenizer>> openTokenizer(const ModelFiles& files) {
 
 Result<LoadedModel>
 loadModel(const ModelOptions& options, const ModelFiles& files, std::stop_token stop) {
-    ENGINE_TRY(const Precision precision, parsePrecision(options.precision));
     ENGINE_TRY(ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    return loadNetwork(
+        options, {files.path().filename().string(), std::move(config), *weights}, std::move(stop));
+}
+
+Result<LoadedModel>
+loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop) {
+    ENGINE_TRY(const Precision precision, parsePrecision(options.precision));
     BackendRegistry registry(moduleFolder());
     LoadedModel model;
     model.backend = chooseBackend(registry, options.backend);
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
-    ENGINE_TRY(const auto weights, files.weights());
-    ProgressBar bar("Loading " + files.path().filename().string());
+    ProgressBar bar("Loading " + source.name);
     TransformerOptions backendOptions;
     backendOptions.precision = precision;
     backendOptions.threads = options.threads;
     backendOptions.stop = std::move(stop);
     backendOptions.progress = [&bar](double part) { bar.show(part); };
-    ENGINE_TRY(model.transformer, factory(config, *weights, backendOptions));
-    model.config = std::move(config);
+    ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));
+    model.config = std::move(source.config);
     return model;
+}
+
+std::string backendName(const ModelOptions& options) {
+    return chooseBackend(BackendRegistry(moduleFolder()), options.backend);
 }
 
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {

@@ -50,6 +50,20 @@ struct LoadedModel {
 engine::Result<LoadedModel>
 loadModel(const ModelOptions& options, const engine::ModelFiles& files, std::stop_token stop);
 
+/// A network that does not come from a model's files. Guests of the call alone.
+struct NetworkSource {
+    std::string name; ///< for the progress bar
+    engine::ModelConfig config;
+    const engine::WeightSource& weights;
+};
+
+/// The same for weights from elsewhere. Errors: those of the backend.
+engine::Result<LoadedModel>
+loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop);
+
+/// The backend that --backend names, or the default one.
+std::string backendName(const ModelOptions& options);
+
 /// Refuses a tokenizer whose ids reach beyond the model's vocabulary. Errors: InvalidInput.
 engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,
                                         const engine::ModelConfig& config);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/bench/bench_report.h"
+#include "app/commands/bench/bench_run.h"
+#include "app/commands/bench/bench_setup.h"
+#include "app/commands/commands.h"
+#include "app/commands/decoder_options.h"
+#include "app/commands/text_options.h"
+#include "app/program_paths.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kMostRows = 64;
+
+/// Measures, and reports what there is even when the user has stopped it.
+Result<void> measure(const BenchOptions& options,
+                     const Console& console,
+                     BenchParts& parts,
+                     BenchResults& results) {
+    for (const std::string& remark : results.facts.remarks)
+        Console::note(remark);
+    console.jsonLine(benchStartLine(results.facts));
+    const auto run = BenchRun(options, console, parts, results).run();
+    if (!run && run.error().code != ErrorCode::Cancelled)
+        return run;
+    results.isIncomplete = !run.hasValue();
+    results.roofGbps = parts.roof.readings();
+    if (!console.isJson())
+        console.text(benchTable(results));
+    console.jsonLine(benchDoneLine(results));
+    return run;
+}
+
+Result<void> runBench(const BenchOptions& options, CommandContext& context) {
+    const std::stop_token stop = context.interrupt.beginWork();
+    ENGINE_TRY_DO(checkBenchOptions(options));
+    ENGINE_TRY_DO(checkLlama(options));
+    DecoderRegistry registry(moduleFolder());
+    BenchResults results;
+    ENGINE_TRY(const DraftingChoice choice, chooseDrafting(options, registry));
+    results.facts.decoder = choice.decoder;
+    if (!choice.remark.empty())
+        results.facts.remarks.push_back(choice.remark);
+    ENGINE_TRY(BenchModel model, openBenchModel(options, stop));
+    ENGINE_TRY(auto plans, readPlans(options.skipSets, model.loaded.config.layerCount));
+    for (const NamedPlan& plan : plans)
+        results.skipSets.push_back(emptySamples(plan, model.loaded.config));
+    describeModel(options, model, results.facts);
+    ENGINE_TRY(const auto llama, startLlama(options, model, stop));
+    if (llama)
+        results.facts.llamaVersion = llama->version();
+    ENGINE_TRY(const auto roof, openRoof(options, results.facts));
+    for (const std::string& remark : results.facts.remarks)
+        Console::note(remark);
+    ENGINE_TRY(
+        PassClock clock,
+        PassClock::make(*model.loaded.transformer,
+                        {.cachedTokens = options.cachedTokens,
+                         .mostRows = *std::max_element(options.rows.begin(), options.rows.end()),
+                         .prefillTokens = options.prefillTokens,
+                         .stop = stop}));
+    ENGINE_TRY(BenchDecoders decoders, makeDecoders(registry, choice, model));
+    RoofSampler sampler(*roof);
+    BenchParts parts = {.model = model,
+                        .roof = sampler,
+                        .clock = clock,
+                        .plans = std::move(plans),
+                        .vanilla = std::move(decoders.vanilla),
+                        .drafting = std::move(decoders.drafting),
+                        .llama = llama.get(),
+                        .stop = stop};
+    return measure(options, context.console, parts, results);
+}
+
+void addWhat(CLI::App& command, BenchOptions& options) {
+    command.add_option("--shape",
+                       options.shape,
+                       "Instead of a model: made-up weights in the sizes of a LLaMA of about 1b, "
+                       "3b or 7b parameters");
+    command
+        .add_option(
+            "--weights", options.weights, "How a shape's weights are stored: f32, bf16, int8, 4bit")
+        ->capture_default_str();
+    command.add_option("--layers", options.layers, "Of a shape; 0 keeps its own number")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command.add_option("--prompts",
+                       options.data.files,
+                       "Prompts for decoding, as --data of compare (of a list of turns the first); "
+                       "may be given several times; default: a few built-in ones");
+    command
+        .add_option_function<std::int64_t>(
+            "--limit",
+            [&options](std::int64_t limit) { options.data.stream.limit = limit; },
+            "Prompts of each file at most; default: all")
+        ->check(CLI::PositiveNumber);
+    command.add_flag("--raw", options.isRaw, "Prompts as they are, without a chat template");
+    command.add_option(
+        "--decoder", options.decoder, "Compared with vanilla; default: auto where there is one");
+    command.add_option("--set",
+                       options.settings,
+                       "A setting of that decoder, NAME=VALUE; may be given several times");
+    command.add_option("--skip-set",
+                       options.skipSets,
+                       "Skip sets whose cost c is measured: a file as --skip of forward (of a "
+                       "collection all), or JSON; may be given several times");
+}
+
+void addHowMuch(CLI::App& command, BenchOptions& options) {
+    options.rows.resize(16);
+    std::iota(options.rows.begin(), options.rows.end(), 1);
+    command
+        .add_option("--rows", options.rows, "Rows of the passes that are timed; default: 1 to 16")
+        ->delimiter(',')
+        ->check(CLI::Range(1, kMostRows));
+    command.add_option("--cached", options.cachedTokens, "Tokens in the cache behind those passes")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--prefill", options.prefillTokens, "Tokens of the prompt that is read")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
+        .add_option("--pairs",
+                    options.pairs,
+                    "Interleaved repetitions; prompts of files are all decoded, once at least")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
+        .add_option("--roof-mib",
+                    options.roofMib,
+                    "Memory that the roof probe reads, MiB; less than 1024 may measure caches")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
+}
+
+void addAgainst(CLI::App& command, BenchOptions& options) {
+    command.add_flag("--against-llama-cpp",
+                     options.isAgainstLlama,
+                     "Run the same GGUF file through llama-cpp-python in turn with ours");
+    command.add_option("--llama-python",
+                       options.llamaPython,
+                       "An interpreter that has llama-cpp-python; default: the one that "
+                       "tests/benchmarks/set_up_llama_cpp.sh makes ready");
+    command.add_option("--llama-script",
+                       options.llamaScript,
+                       "The script it runs; default: tests/benchmarks/llama_cpp_bench.py");
+}
+
+} // namespace
+
+void addBenchCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand(
+        "bench", "Measure speed: share of the memory's roof, cost of rows, prefill, tokens/s");
+    const auto options = std::make_shared<BenchOptions>();
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    addWhat(*command, *options);
+    addHowMuch(*command, *options);
+    addAgainst(*command, *options);
+    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->callback([options, &chosen] {
+        chosen.json = options->json;
+        chosen.run = [options](CommandContext& context) { return runBench(*options, context); };
+    });
+}
+
+} // namespace app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/bench/bench_results.h"
+#include "engine/metrics/sample_statistics.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// How much faster one way of decoding is than another on the same prompts.
+struct DecodeRatio {
+    engine::RatioEstimate all;                          ///< mean of the tasks' ratios
+    std::map<std::string, engine::RatioEstimate> tasks; ///< ratio of mean times a token
+    std::map<std::string, double> medians;              ///< of the prompts' own ratios
+    int pairs = 0;
+    int equal = 0;                      ///< pairs whose answers are the same
+    std::optional<int> firstDifference; ///< the earliest token at which two answers differ
+};
+
+/// What follows from the samples. Empty optionals were not measured. A plain value.
+struct BenchFigures {
+    engine::Spread roofGbps;
+    std::optional<engine::Spread> oneRowMs;
+    std::optional<engine::Spread> oneRowShare;  ///< bytes a step / (one-row pass x roof)
+    std::map<int, engine::Spread> costOfRows;   ///< v(M)
+    std::vector<engine::Spread> costOfSkipSets; ///< c, in the order of the results
+    std::optional<engine::Spread> prefillRate;  ///< tokens a second
+    std::optional<engine::Spread> vanillaRate;  ///< tokens a second
+    std::optional<engine::Spread> vanillaShare; ///< bytes a step / (vanilla step x roof)
+    std::optional<engine::Spread> draftedRate;
+    std::optional<engine::Spread> llamaRate;
+    std::optional<engine::RatioEstimate> prefillOverLlama;
+    std::optional<DecodeRatio> draftedOverVanilla;
+    std::optional<DecodeRatio> vanillaOverLlama;
+    std::optional<DecodeRatio> draftedOverLlama;
+};
+
+BenchFigures figuresOf(const BenchResults& results);
+
+} // namespace app

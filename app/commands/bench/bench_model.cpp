@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/bench/bench_model.h"
+
+#include "app/data/data_model.h"
+#include "engine/base/counter_random.h"
+#include "engine/base/system_memory.h"
+#include "engine/loading/synthetic_model.h"
+#include "engine/model/memory_need.h"
+
+#include <algorithm>
+#include <array>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kShapeContext = 2048;
+constexpr int kShapePromptTokens = 64;
+
+constexpr std::array kBuiltInPrompts = {
+    "Name three colours and say in one sentence each where they are found in nature.",
+    "Write a short Python function that adds the numbers of a list, then explain it.",
+    "Summarise in two sentences why the sky is blue. Then say it again in simpler words.",
+    "A train leaves at nine and travels 180 kilometres at 60 kilometres an hour. When does it "
+    "arrive?"};
+
+struct WeightForm {
+    std::string_view name;
+    TensorType type;
+};
+
+constexpr std::array kWeightForms = {WeightForm{"f32", TensorType::F32},
+                                     WeightForm{"bf16", TensorType::BF16},
+                                     WeightForm{"int8", TensorType::Q8_0},
+                                     WeightForm{"4bit", TensorType::Q4_1}};
+
+const WeightForm* weightForm(const std::string& name) {
+    const auto found = std::find_if(kWeightForms.begin(),
+                                    kWeightForms.end(),
+                                    [&](const WeightForm& form) { return form.name == name; });
+    return found == kWeightForms.end() ? nullptr : &*found;
+}
+
+/// The longest pass that will be asked for must fit into what the model was made for.
+Result<void> checkContext(const BenchOptions& options, int contextLength) {
+    const int mostRows =
+        options.rows.empty() ? 16 : *std::max_element(options.rows.begin(), options.rows.end());
+    const int needed = std::max(options.cachedTokens + mostRows, options.prefillTokens);
+    if (needed <= contextLength)
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("{} tokens shall be measured, but the context holds {}.",
+                             needed,
+                             contextLength),
+                 "Ask for less with --cached and --prefill."};
+}
+
+/// Adds a prompt unless it and an answer of one token do not fit.
+void addPrompt(BenchModel& model, BenchPrompt prompt) {
+    if (static_cast<int>(prompt.ids.size()) < model.contextLength)
+        model.prompts.push_back(std::move(prompt));
+    else
+        ++model.leftOut;
+}
+
+Result<void> readPrompts(const BenchOptions& options, const DataModel& model, BenchModel& into) {
+    if (options.data.files.empty()) {
+        for (const char* text : kBuiltInPrompts) {
+            ENGINE_TRY(auto ids, model.encoder->encode({{{"user", text}, {}}}));
+            addPrompt(into, {"built-in", std::move(ids)});
+        }
+    } else {
+        ENGINE_TRY_DO(forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
+            ENGINE_TRY(auto ids,
+                       model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
+            addPrompt(into, {prompt.record.task, std::move(ids)});
+            return true;
+        }));
+    }
+    if (into.prompts.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "No prompt fits into the model's context.",
+                     "Name shorter prompts with --prompts, or a longer --context."};
+    return {};
+}
+
+Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token& stop) {
+    if (!options.data.files.empty())
+        ENGINE_TRY_DO(checkData(options.data));
+    BenchModel model;
+    {
+        ENGINE_TRY(const ModelFiles files, openModel(options.model));
+        ENGINE_TRY(const ModelConfig config, files.config());
+        ENGINE_TRY(model.contextLength, contextLength(options.model, config));
+        ENGINE_TRY_DO(checkContext(options, model.contextLength));
+        model.file = files.path();
+    }
+    ENGINE_TRY(DataModel data, loadDataModel(options.model, options.isRaw, stop));
+    model.name = data.name;
+    model.endIds = data.endIds;
+    ENGINE_TRY_DO(readPrompts(options, data, model));
+    model.loaded = std::move(data.loaded);
+    return model;
+}
+
+/// Backends that widen all weights need what memoryNeed() says; others at least what is stored. The
+/// roof probe takes of what is left.
+Result<void> checkShapeMemory(const BenchOptions& options,
+                              const ModelConfig& config,
+                              const SyntheticWeights& weights) {
+    MemoryNeed need = memoryNeed(config, Precision::F32, kShapeContext);
+    const std::string backend = backendName(options.model);
+    if (backend != "plain" && backend != "torch")
+        need.weightBytes = weights.byteSize();
+    return checkMemoryFor(
+        static_cast<double>(need.totalBytes()),
+        fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
+}
+
+Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token& stop) {
+    ENGINE_TRY(ModelConfig config, syntheticConfig(options.shape, options.layers));
+    BenchModel model;
+    model.contextLength = std::min(config.contextLength, kShapeContext);
+    ENGINE_TRY_DO(checkContext(options, model.contextLength));
+    const SyntheticWeights weights(config, weightForm(options.weights)->type);
+    ENGINE_TRY_DO(checkShapeMemory(options, config, weights));
+    model.name =
+        fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, options.weights);
+    config.storedType = options.weights;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        model.prompts.push_back(
+            {"arbitrary", arbitraryIds(kShapePromptTokens, config.vocabSize, seed)});
+    ENGINE_TRY(model.loaded,
+               loadNetwork(options.model, {model.name, std::move(config), weights}, stop));
+    return model;
+}
+
+} // namespace
+
+Result<void> checkBenchOptions(const BenchOptions& options) {
+    const auto wrong = [](std::string message, std::string hint) {
+        return Error{ErrorCode::InvalidInput, std::move(message), std::move(hint)};
+    };
+    if (weightForm(options.weights) == nullptr)
+        return wrong(fmt::format("There are no made-up weights \"{}\".", options.weights),
+                     "Choose f32, bf16, int8 or 4bit.");
+    if (options.shape.empty()) {
+        if (options.layers > 0)
+            return wrong("--layers shortens a made-up model, but no --shape is named.",
+                         "Add --shape 1b, or leave --layers out.");
+        return {};
+    }
+    ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
+    if (!options.model.model.empty())
+        return wrong("--shape and --model exclude each other.", "Name one of them.");
+    if (!options.data.files.empty())
+        return wrong("--prompts needs a tokenizer, and a shape has none.",
+                     "Leave --prompts out, or name a model with --model.");
+    if (options.isAgainstLlama)
+        return wrong("--against-llama-cpp needs a GGUF file, and a shape has none.",
+                     "Leave --shape out.");
+    return {};
+}
+
+Result<BenchModel> openBenchModel(const BenchOptions& options, const std::stop_token& stop) {
+    return options.shape.empty() ? openFiles(options, stop) : openShape(options, stop);
+}
+
+std::vector<TokenId> arbitraryIds(int count, int vocabSize, std::uint64_t seed) {
+    std::vector<TokenId> ids;
+    for (int i = 0; i < count; ++i)
+        ids.push_back(static_cast<TokenId>(counterUniform(seed, static_cast<std::uint64_t>(i), 0) *
+                                           vocabSize));
+    return ids;
+}
+
+} // namespace app

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/model_options.h"
+#include "app/data/prompt_source.h"
+
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// What swift-run bench shall measure, as typed.
+struct BenchOptions {
+    ModelOptions model;
+    std::string shape;           ///< "1b", "3b", "7b": made-up weights; empty = a model's files
+    std::string weights = "f32"; ///< of a shape: "f32", "bf16", "int8", "4bit"
+    int layers = 0;              ///< of a shape; 0 = its own number
+    DataOptions data;            ///< no files = built-in prompts
+    std::string decoder;         ///< compared with vanilla; empty = auto where it exists
+    std::vector<std::string> settings; ///< NAME=VALUE for that decoder
+    std::vector<std::string> skipSets; ///< files or JSON
+    std::vector<int> rows;             ///< of the passes that are timed; empty = 1 to 16
+    int cachedTokens = 256;            ///< behind which those passes run
+    int prefillTokens = 512;
+    int maxTokens = 128;
+    int pairs = 7;      ///< interleaved repetitions of everything
+    int roofMib = 1024; ///< read by the roof probe
+    bool isAgainstLlama = false;
+    std::string llamaPython; ///< an interpreter with llama-cpp-python; empty = the set-up's own
+    std::string llamaScript; ///< empty = the checkout's
+    bool isRaw = false;
+    bool json = false;
+};
+
+/// Refuses what cannot be measured, before anything is loaded. Errors: InvalidInput.
+engine::Result<void> checkBenchOptions(const BenchOptions& options);
+
+} // namespace app

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/bench/roof_sampler.h"
+#include "engine/base/token.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// What was measured, and on what. A plain value.
+struct BenchFacts {
+    std::string cpu; ///< the processor's own name
+    std::string isa; ///< instruction set of the backend's kernels
+    std::string backend;
+    std::string precision;
+    std::string model;
+    int threads = 0;
+    std::size_t weightBytes = 0; ///< as the backend holds them
+    double bytesPerStep = 0.0;   ///< of them, read for one token
+    std::size_t roofBytes = 0;
+    int cachedTokens = 0;
+    int prefillTokens = 0;
+    int maxTokens = 0;
+    std::string decoder;      ///< compared with vanilla; empty = none
+    std::string llamaVersion; ///< empty = not compared
+    std::vector<std::string> remarks;
+};
+
+/// A pass and the full one-row pass timed right beside it.
+struct PassPair {
+    TimedSample own;
+    TimedSample oneRow;
+};
+
+struct SkipSetSamples {
+    std::string name;
+    double byteShare = 0.0;     ///< c_w: weights read under the plan over all
+    double sublayerShare = 0.0; ///< sublayers that run over all
+    std::vector<PassPair> pairs;
+};
+
+/// One answer.
+struct DecodeSample {
+    std::vector<engine::TokenId> tokens;
+    TimedSample time; ///< behind the prompt
+
+    double msPerToken() const { return time.ms / static_cast<double>(tokens.size()); }
+
+    double tokensPerSecond() const { return 1e3 / msPerToken(); }
+};
+
+/// The same prompt, answered by all within the same seconds.
+struct DecodePair {
+    std::string task;
+    DecodeSample vanilla;
+    std::optional<DecodeSample> drafted;
+    std::optional<DecodeSample> llama;
+};
+
+/// All samples. A plain value.
+struct BenchResults {
+    BenchFacts facts;
+    std::map<int, std::vector<PassPair>> byRows;
+    std::vector<SkipSetSamples> skipSets;
+    std::vector<TimedSample> prefill;
+    std::vector<TimedSample> llamaPrefill; ///< [i] beside prefill[i]
+    std::vector<DecodePair> decode;
+    std::vector<double> roofGbps;
+    bool isIncomplete = false;
+};
+
+/// The index from which on two answers to one prompt differ; none where one is the beginning of
+/// the other.
+std::optional<std::size_t> firstDifference(const DecodeSample& one, const DecodeSample& other);
+
+} // namespace app

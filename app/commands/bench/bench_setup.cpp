@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/bench/bench_setup.h"
+
+#include "app/commands/decoder_options.h"
+#include "app/program_paths.h"
+#include "engine/base/system_memory.h"
+#include "engine/loading/json_document.h"
+#include "engine/model/skip_set.h"
+#include "engine/model/weight_share.h"
+
+#include <fstream>
+#include <thread>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kAuto = "auto";
+constexpr std::size_t kWholeRoof = std::size_t{1} << 30U;
+
+/// The processor's own name, as the system tells it.
+std::string processorName() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos)
+            return line.substr(colon + 2);
+    }
+    return "unknown";
+}
+
+/// Instruction set of the kernels. No backend tells it yet.
+std::string isaOf(const Transformer& /*transformer*/) { return "unknown"; }
+
+/// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads a
+/// row, unless that is the head as well. Norms and biases are too small to count.
+double bytesPerStep(const Transformer& transformer) {
+    const ModelConfig& config = transformer.config();
+    const auto [attention, mlp] = sublayerWeights(config);
+    const double head = static_cast<double>(config.hiddenSize) * config.vocabSize;
+    const double read = head + config.layerCount * (attention + mlp);
+    const double held = read + (config.tiedHead ? 0.0 : head);
+    return static_cast<double>(transformer.weightBytes()) * read / held;
+}
+
+/// Threads that the backend computes with.
+int threadCountOf(const ModelOptions& options, const std::string& backend) {
+    if (backend == "plain")
+        return 1;
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    return options.threads > 0 ? options.threads : std::max(cores, 1);
+}
+
+bool isCollection(const JsonValue& root) {
+    return !root.contains("attention") && !root.contains("mlp");
+}
+
+Result<std::vector<NamedPlan>>
+plansIn(const JsonDocument& document, const std::string& name, int layerCount) {
+    std::map<std::string, SkipSet> sets;
+    if (isCollection(document.root())) {
+        ENGINE_TRY(sets, readSkipSetCollection(document.root(), name));
+    } else {
+        ENGINE_TRY(sets[name], readSkipSet(document.root(), name));
+    }
+    std::vector<NamedPlan> plans;
+    for (const auto& [entry, set] : sets) {
+        ENGINE_TRY(LayerPlan plan, planOf(set, layerCount));
+        plans.push_back({entry, std::move(plan)});
+    }
+    return plans;
+}
+
+Result<JsonDocument> openSkipSets(const std::string& typed) {
+    if (typed.starts_with('{'))
+        return JsonDocument::parse(typed, "--skip-set");
+    return readJsonFile(typed);
+}
+
+std::filesystem::path llamaPython(const BenchOptions& options) {
+    return options.llamaPython.empty() ? defaultLlamaPython()
+                                       : std::filesystem::path(options.llamaPython);
+}
+
+std::filesystem::path llamaScript(const BenchOptions& options) {
+    return options.llamaScript.empty() ? llamaBenchScript()
+                                       : std::filesystem::path(options.llamaScript);
+}
+
+} // namespace
+
+Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegistry& registry) {
+    DraftingChoice choice;
+    choice.decoder = options.decoder;
+    if (choice.decoder.empty()) {
+        if (registry.info(kAuto))
+            choice.decoder = kAuto;
+        else
+            choice.remark = "This build has no decoder auto, so vanilla alone is measured; "
+                            "--decoder names another one.";
+    }
+    if (choice.decoder == "vanilla")
+        choice.decoder.clear();
+    if (!choice.decoder.empty()) {
+        ENGINE_TRY(choice.settings, parseSettings(registry, choice.decoder, options.settings));
+    }
+    return choice;
+}
+
+Result<BenchDecoders>
+makeDecoders(DecoderRegistry& registry, const DraftingChoice& choice, const BenchModel& model) {
+    DecoderContext context = {.transformer = *model.loaded.transformer,
+                              .contextLength = model.contextLength};
+    BenchDecoders decoders;
+    ENGINE_TRY(decoders.vanilla, registry.make("vanilla", context));
+    if (!choice.decoder.empty()) {
+        context.settings = choice.settings;
+        ENGINE_TRY(decoders.drafting, registry.make(choice.decoder, context));
+    }
+    return decoders;
+}
+
+Result<std::vector<NamedPlan>> readPlans(const std::vector<std::string>& typed, int layerCount) {
+    std::vector<NamedPlan> all;
+    for (const std::string& text : typed) {
+        ENGINE_TRY(const JsonDocument document, openSkipSets(text));
+        ENGINE_TRY(auto plans, plansIn(document, text, layerCount));
+        for (NamedPlan& plan : plans)
+            all.push_back(std::move(plan));
+    }
+    return all;
+}
+
+SkipSetSamples emptySamples(const NamedPlan& plan, const ModelConfig& config) {
+    int running = 0;
+    for (int layer = 0; layer < config.layerCount; ++layer)
+        running += (plan.plan.runsAttention(layer) ? 1 : 0) + (plan.plan.runsMlp(layer) ? 1 : 0);
+    return {.name = plan.name,
+            .byteShare = weightShare(plan.plan, config),
+            .sublayerShare = running / (2.0 * config.layerCount),
+            .pairs = {}};
+}
+
+void describeModel(const BenchOptions& options, const BenchModel& model, BenchFacts& facts) {
+    const Transformer& transformer = *model.loaded.transformer;
+    facts.cpu = processorName();
+    facts.isa = isaOf(transformer);
+    facts.backend = model.loaded.backend;
+    facts.precision = precisionName(transformer.precision());
+    facts.model = model.name;
+    facts.threads = threadCountOf(options.model, model.loaded.backend);
+    facts.weightBytes = transformer.weightBytes();
+    facts.bytesPerStep = bytesPerStep(transformer);
+    facts.cachedTokens = options.cachedTokens;
+    facts.prefillTokens = options.prefillTokens;
+    facts.maxTokens = options.maxTokens;
+    if (model.leftOut > 0)
+        facts.remarks.push_back(
+            fmt::format("{} prompts do not fit into the context and are left out.", model.leftOut));
+}
+
+Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchFacts& facts) {
+    const auto wanted = static_cast<std::size_t>(options.roofMib) << 20U;
+    const std::size_t bytes = roofBytesThatFit(wanted, availableMemoryBytes());
+    ENGINE_TRY(auto roof, MemoryRoof::make(bytes, facts.threads));
+    facts.roofBytes = roof->byteSize();
+    if (facts.roofBytes < kWholeRoof)
+        facts.remarks.push_back(
+            fmt::format("The roof is read over {} MiB{}: the processor's caches may lift it.",
+                        facts.roofBytes >> 20U,
+                        bytes < wanted ? ", because memory is short" : ""));
+    return roof;
+}
+
+Result<void> checkLlama(const BenchOptions& options) {
+    if (!options.isAgainstLlama)
+        return {};
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
+    if (files.path().extension() != ".gguf")
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("llama.cpp reads GGUF files, and {} is none.", files.path().string()),
+            "Name a GGUF file with --model, or leave --against-llama-cpp out."};
+    return LlamaProcess::checkParts(llamaPython(options), llamaScript(options));
+}
+
+Result<std::unique_ptr<LlamaProcess>>
+startLlama(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop) {
+    if (!options.isAgainstLlama)
+        return std::unique_ptr<LlamaProcess>();
+    return LlamaProcess::start({.python = llamaPython(options),
+                                .script = llamaScript(options),
+                                .model = model.file,
+                                .threads = threadCountOf(options.model, model.loaded.backend),
+                                .contextLength = model.contextLength,
+                                .stop = stop});
+}
+
+} // namespace app
