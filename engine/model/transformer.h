@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -118,8 +119,9 @@ struct TransformerOptions {
     Precision precision = Precision::F32;
     int threads = 0; ///< compute threads; 0 = the backend's choice
     /// The three below are the cpu backend's.
-    WeightForm weights = WeightForm::File;
-    KvType kvType = KvType::F16;
+    WeightForm weights = WeightForm::Auto;
+    /// Nothing: float32 beside float32 weights, else half precision.
+    std::optional<KvType> kvType = std::nullopt;
     std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
     std::stop_token stop = {};       ///< polled between tensors
     LoadProgress progress = {};

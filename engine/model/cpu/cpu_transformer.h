@@ -13,16 +13,21 @@ namespace engine::cpu {
 /// whatever rows run with it, on whatever threads. Thread: engine.
 class CpuTransformer final : public Transformer {
 public:
+    /// `kernels` decide the last bits; a test may bring its own.
     CpuTransformer(ModelConfig config,
                    Weights weights,
                    const TransformerOptions& options,
-                   InstructionSet set);
+                   const KernelSet& kernels);
 
     const ModelConfig& config() const override { return m_config; }
 
     Precision precision() const override { return Precision::F32; }
 
     std::string arithmeticName() const override;
+
+    std::string_view instructionSet() const override {
+        return instructionSetName(m_kernels.instructionSet);
+    }
 
     Result<KvCache> makeCache(Position capacity) const override;
 

@@ -27,7 +27,8 @@ public:
     Packer(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
         : m_config(config)
         , m_source(source)
-        , m_options(options) {}
+        , m_options(options)
+        , m_form(chosenForm(source, options.weights)) {}
 
     Result<Weights> packAll() {
         Weights weights;
@@ -101,7 +102,7 @@ private:
                                      readable(tensor->name),
                                      tensor->typeName()),
                          "Convert the model to float16, bfloat16 or a quantised GGUF."};
-        const TileFormat format = tileFormat(tensor->type, m_options.weights);
+        const TileFormat format = tileFormat(tensor->type, m_form);
         into.matrix = outlineMatrix(format, shape.outputs, shape.inputs);
         m_jobs.push_back({tensor, format, &into.matrix});
         m_bytes += matrixBytes(into.matrix);
@@ -133,6 +134,7 @@ private:
     const ModelConfig& m_config;
     const WeightSource& m_source;
     const TransformerOptions& m_options;
+    WeightForm m_form;
     std::vector<Job> m_jobs;
     std::size_t m_bytes = 0;
 };
@@ -161,21 +163,32 @@ std::size_t Weights::byteSize() const {
     return memory.size() + values * sizeof(float);
 }
 
-std::string Weights::formName() const {
+TileFormat Weights::mainFormat() const {
+    TileFormat main;
+    std::size_t most = 0;
     std::map<std::string_view, std::size_t> bytes;
     visitLinears(*this, [&](const Linear& linear) {
         const TileMatrix& matrix = linear.matrix;
-        bytes[tileFormatName({matrix.form,
-                              matrix.scaleForm,
-                              matrix.groupColumns,
-                              matrix.hasMinima,
-                              matrix.offset})] += matrixBytes(matrix);
+        const TileFormat format{
+            matrix.form, matrix.scaleForm, matrix.groupColumns, matrix.hasMinima, matrix.offset};
+        std::size_t& sum = bytes[tileFormatName(format)];
+        sum += matrixBytes(matrix);
+        if (sum > most) {
+            most = sum;
+            main = format;
+        }
     });
-    const auto most =
-        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        });
-    return std::string(most->first);
+    return main;
+}
+
+WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
+    if (wanted != WeightForm::Auto)
+        return wanted;
+    constexpr double kFitsCaches = 16.0 * 1024 * 1024;
+    double bytes = 0.0;
+    for (const TensorInfo& tensor : source.tensors())
+        bytes += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns()) * 4.0;
+    return bytes <= kFitsCaches ? WeightForm::F32 : WeightForm::File;
 }
 
 Result<Weights> packWeights(const ModelConfig& config,

@@ -37,9 +37,13 @@ struct Weights {
     /// Packed weights and everything beside them.
     std::size_t byteSize() const;
 
-    /// "4-bit, scale and minimum per 32", the form most weights have.
-    std::string formName() const;
+    /// The format that most of the memory has.
+    TileFormat mainFormat() const;
 };
+
+/// What Auto means for this model: F32 when all matrices so widened are small enough to stay in
+/// the processor's caches, where narrower ones would be no faster; else File.
+WeightForm chosenForm(const WeightSource& source, WeightForm wanted);
 
 /// Reads and packs every tensor that the config calls for. Errors: NotFound, CorruptFile, Numeric
 /// name the tensor; NoMemory before anything is packed, with both numbers; Cancelled.
