@@ -98,6 +98,9 @@ FreeDraft toDraft(const std::vector<Branch>& chosen) {
         const int parent = branch.parent < 0 ? -1 : places[static_cast<std::size_t>(branch.parent)];
         places[index] =
             draft.tree.add(branch.candidate.token, parent, branch.candidate.probability);
+    }
+    for (const Branch& branch : chosen) {
+        draft.gains.push_back(branch.path);
         draft.expectedTokens += branch.path;
     }
     // One draft step for each level, so that acceptance is accepted over drafted levels.

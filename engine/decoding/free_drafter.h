@@ -24,6 +24,8 @@ struct FreeDraftOptions {
 struct FreeDraft {
     DraftTree tree;              ///< empty when nothing is worth it
     double expectedTokens = 1.0; ///< of a round that verifies it, the bonus included
+    /// [nodes] what each node adds to that, falling: a draft of at most n nodes has the first n.
+    std::vector<double> gains = {};
 };
 
 /// Drafts from what the model has done before: the longest recent match of the newest tokens, and

@@ -321,8 +321,12 @@ void FreeDrafterTest::theLikeliestPathsAreChosen() {
     for (unsigned seed = 0; seed < 20; ++seed) {
         FreeDrafter drafter(kVocab);
         exercise(drafter, seed);
-        const auto all = pathsOf(drafter.draft({.maxNodes = 200, .maxDepth = 12}).tree);
+        const FreeDraft large = drafter.draft({.maxNodes = 200, .maxDepth = 12});
+        const auto all = pathsOf(large.tree);
         QVERIFY(all.size() == 200);
+        QCOMPARE(large.gains.size(), std::size_t{200});
+        for (std::size_t i = 0; i < 200; ++i)
+            QVERIFY(std::abs(large.gains[i] - all[i].first) < 1e-15);
         for (const int nodes : {1, 2, 3, 4, 7, 20}) {
             const auto some = pathsOf(drafter.draft({.maxNodes = nodes, .maxDepth = 12}).tree);
             QCOMPARE(some.size(), static_cast<std::size_t>(nodes));
