@@ -4,6 +4,7 @@
 #include "engine/loading/atomic_file.h"
 #include "engine/loading/json_text.h"
 #include "engine/loading/readable_text.h"
+#include "engine/loading/set_aside.h"
 
 #include <fmt/ranges.h>
 
@@ -162,10 +163,12 @@ std::filesystem::path defaultDataFolder() {
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
                              std::string modelFingerprint,
                              int layerCount)
-    : m_path(std::move(folder) / "skip-sets" / (modelFingerprint + ".json"))
+    : m_folder(std::move(folder))
+    , m_fingerprint(std::move(modelFingerprint))
+    , m_path(m_folder / "skip-sets" / (m_fingerprint + ".json"))
     , m_layerCount(layerCount) {
-    const bool isHex = modelFingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
-    ENGINE_CHECK(isHex && !modelFingerprint.empty(), "fingerprint '{}'", modelFingerprint);
+    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
+    ENGINE_CHECK(isHex && !m_fingerprint.empty(), "fingerprint '{}'", m_fingerprint);
     ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
 }
 
@@ -226,32 +229,6 @@ Result<std::string> SkipSetMemory::toJson(const SetsByTask& sets) const {
     return text;
 }
 
-/// Renames the file to the first free NAME.broken-N; the remark that tells of it.
-Result<std::string> SkipSetMemory::setAside(const Error& reason) const {
-    constexpr int kMaxBroken = 1000;
-    for (int number = 1; number <= kMaxBroken; ++number) {
-        const std::filesystem::path aside = fmt::format("{}.broken-{}", m_path.string(), number);
-        std::error_code problem;
-        if (std::filesystem::exists(std::filesystem::symlink_status(aside, problem)))
-            continue;
-        std::filesystem::rename(m_path, aside, problem);
-        if (problem)
-            return Error{ErrorCode::Io,
-                         fmt::format("{} could be neither read nor renamed: {}",
-                                     m_path.string(),
-                                     problem.message()),
-                         "Check that you may write in that folder."};
-        return fmt::format("{}. The file was renamed to {} and a new one begun.",
-                           reason.message,
-                           aside.filename().string());
-    }
-    return Error{ErrorCode::Io,
-                 fmt::format("{} cannot be read, and {} others like it lie beside it",
-                             m_path.string(),
-                             kMaxBroken),
-                 "Delete those whose names end in .broken and a number."};
-}
-
 Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSkipSet& stored) {
     ENGINE_TRY_DO(checkStorable(task, stored, m_layerCount));
     Result<SetsByTask> known = read();
@@ -272,7 +249,10 @@ Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSk
                      "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
     std::string remark;
     if (isBroken) {
-        ENGINE_TRY(remark, setAside(known.error()));
+        ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
+        remark = fmt::format("{}. The file was renamed to {} and a new one begun.",
+                             known.error().message,
+                             aside.filename().string());
     }
     ENGINE_TRY_DO(writeFileAtomically(m_path, text));
     return remark;

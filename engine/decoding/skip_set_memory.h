@@ -44,6 +44,11 @@ public:
     /// The file that holds the sets, there or not.
     const std::filesystem::path& path() const { return m_path; }
 
+    /// The data folder and the model, for what else is learnt of it.
+    const std::filesystem::path& folder() const { return m_folder; }
+
+    const std::string& fingerprint() const { return m_fingerprint; }
+
     /// The set stored for a task. Errors: CorruptFile (damaged, or made for another number of
     /// layers), Unsupported (of a later version), Io; the file is left as it is.
     Result<std::optional<StoredSkipSet>> find(const std::string& task) const;
@@ -66,9 +71,10 @@ private:
     using SetsByTask = std::map<std::string, StoredSkipSet>;
 
     Result<SetsByTask> read() const;
-    Result<std::string> setAside(const Error& reason) const;
     Result<std::string> toJson(const SetsByTask& sets) const;
 
+    std::filesystem::path m_folder;
+    std::string m_fingerprint;
     std::filesystem::path m_path;
     int m_layerCount;
 };

@@ -30,6 +30,9 @@ constexpr std::uint64_t kWindowsPerAnswer = 1U << 16U;
 /// Slots behind the context: for the largest tree and the longest window that can be set.
 constexpr int kScratchRows = 1025;
 
+/// Tokens that a node of a free draft must promise to be worth its row.
+constexpr double kLeastFreeGain = 0.1;
+
 } // namespace
 
 Result<std::unique_ptr<Decoder>> SwiftDecoder::make(const DecoderContext& context) {
@@ -54,6 +57,7 @@ SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderC
 
 Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
+    beginFreely(prompt);
     m_task = prompt.task;
     m_window = m_settings.search.window;
     m_stepsSinceTrial = m_rowsSinceTrial = 0;
@@ -92,15 +96,21 @@ Result<DecodeStep> SwiftDecoder::step() {
         return plainStep();
     if (isTrialDue())
         ENGINE_TRY_DO(optimise(m_window));
-    const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
-    const LayerPlan plan = m_state->search.plan();
     numberPlans();
     const auto start = Clock::now();
-    ENGINE_TRY(DraftTree draft, m_drafter.draft(m_target, plan, stopRule, m_settings.draft));
+    std::optional<DraftTree> free = freeDraft();
+    const bool isFree = free.has_value();
+    DraftTree draft;
+    if (isFree) {
+        draft = *std::move(free);
+    } else {
+        ENGINE_TRY(draft, draftBySkipping());
+    }
     const double draftMs = millisecondsSince(start);
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
     step.draftMs = draftMs;
-    step.planId = step.isPlain() ? 0 : m_state->planId;
+    step.planId = step.isPlain() || isFree ? 0 : m_state->planId;
+    learnFreely(step);
     ++m_stepsSinceTrial;
     m_rowsSinceTrial += step.verifiedRows;
     m_state->search.observe(step, m_target.influence().means(), m_report);
@@ -108,8 +118,48 @@ Result<DecodeStep> SwiftDecoder::step() {
     return step;
 }
 
+Result<DraftTree> SwiftDecoder::draftBySkipping() {
+    const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
+    return m_drafter.draft(m_target, m_state->search.plan(), stopRule, m_settings.draft);
+}
+
+/// What is seen from now on is learnt for the whole answer, whatever the setting becomes.
+void SwiftDecoder::beginFreely(const Prompt& prompt) {
+    m_learnsFreely = m_settings.draftsFreely;
+    if (!m_learnsFreely)
+        return;
+    if (m_freeDrafter == nullptr) {
+        m_freeDrafter = std::make_unique<FreeDrafter>(m_target.transformer().config().vocabSize);
+        remark(m_freeDrafter->remember(m_memory));
+    }
+    m_freeDrafter->begin(prompt.tokens, m_target.sampler().options());
+}
+
+/// What costs no pass goes first when it is likely enough; none otherwise.
+std::optional<DraftTree> SwiftDecoder::freeDraft() {
+    if (!m_learnsFreely || !m_settings.draftsFreely)
+        return std::nullopt;
+    FreeDraft draft = m_freeDrafter->draft({.maxNodes = m_settings.draft.maxNodes,
+                                            .maxDepth = m_target.remainingTokens() - 1,
+                                            .leastGain = kLeastFreeGain});
+    if (draft.tree.size() == 0 || draft.tree.node(0).probability < m_settings.freeLeast)
+        return std::nullopt;
+    return std::move(draft.tree);
+}
+
+void SwiftDecoder::learnFreely(const DecodeStep& step) {
+    if (m_learnsFreely)
+        m_freeDrafter->observe(m_target, step);
+}
+
+void SwiftDecoder::remark(std::string sentence) {
+    if (!sentence.empty())
+        m_report.remarks.push_back(std::move(sentence));
+}
+
 Result<DecodeStep> SwiftDecoder::plainStep() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    learnFreely(step);
     step.search = takeReport();
     return step;
 }
@@ -129,6 +179,8 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
             ENGINE_TRY_DO(optimise(std::min(outputs - 1, m_window)));
         remember();
     }
+    if (m_learnsFreely)
+        remark(m_freeDrafter->keep());
     return takeReport();
 }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/free_drafter.h"
 #include "engine/decoding/self_drafter.h"
 #include "engine/decoding/target.h"
 #include "plugins/swift/task_search.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace swift {
@@ -40,6 +43,10 @@ private:
 
     engine::Result<void> prepareSearch();
     bool isTrialDue() const;
+    std::optional<engine::DraftTree> freeDraft();
+    engine::Result<engine::DraftTree> draftBySkipping();
+    void beginFreely(const engine::Prompt& prompt);
+    void learnFreely(const engine::DecodeStep& step);
     bool hasWindow() const;
     engine::Result<void> optimise(int comparisons);
     engine::Result<void> scoreManualSet();
@@ -47,11 +54,13 @@ private:
     void numberPlans();
     engine::DecoderPhase phase() const;
     void remember();
+    void remark(std::string sentence);
     engine::SearchReport takeReport();
 
     engine::Target m_target;
     engine::SelfDrafter m_drafter;
-    engine::SettingValues m_values; // what the settings below were made from
+    std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
+    engine::SettingValues m_values;                     // what the settings below were made from
     SwiftSettings m_settings;
     int m_window; // gamma of this answer
     engine::SkipSetMemory* m_memory;
@@ -70,7 +79,8 @@ private:
     std::uint64_t m_answer = 0;
     int m_stepsSinceTrial = 0;
     int m_rowsSinceTrial = 0;
-    bool m_hadWindow = false; // in this answer
+    bool m_hadWindow = false;    // in this answer
+    bool m_learnsFreely = false; // in this answer
 };
 
 } // namespace swift

@@ -134,6 +134,16 @@ std::vector<SettingInfo> draftSettings() {
             kStep,
             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
             "probable token."),
+        describedSetting(flagSetting("free_draft", "Free drafts first", false),
+                         "",
+                         kAnswer,
+                         "Draft what has been seen before, where that is likely, in place of "
+                         "drafting with skipped layers; not when sampling by rejection."),
+        describedSetting(
+            numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
+            "",
+            kStep,
+            "A free draft whose first token is less likely than this gives way to skipping."),
         describedSetting(flagSetting("early_stop", "Early stop", true),
                          "",
                          kStep,
@@ -271,6 +281,9 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     made.draft.sharesNoise = flagOf(values, "shared_noise");
     made.epsilon = flagOf(values, "early_stop") ? numberOf(values, "epsilon") : 0.0;
     made.maxDraft = integerOf(values, "max_draft");
+    made.draftsFreely =
+        flagOf(values, "free_draft") && (isGreedy || made.draft.rule == VerifyRule::Match);
+    made.freeLeast = numberOf(values, "free_least");
     return made;
 }
 

@@ -56,6 +56,8 @@ struct SearchSettings {
 struct SwiftSettings {
     SearchSettings search;
     engine::SelfDraftOptions draft;
+    bool draftsFreely = false; ///< what has been seen before goes first
+    double freeLeast = 0.6;    ///< of its first token; a less likely one is left to skipping layers
     double epsilon = 0.8;
     int maxDraft = 25;
 

@@ -280,7 +280,8 @@ void TaskSearch::observe(const DecodeStep& step,
                          const std::vector<double>& influence,
                          SearchReport& report) {
     m_surroundings.influence = influence;
-    if (step.draft.draftSteps() == 0 || !m_settings.isOn)
+    const bool isDraftedByPlan = step.planId != 0 && step.draft.draftSteps() > 0;
+    if (!isDraftedByPlan || !m_settings.isOn)
         return;
     const int accepted = static_cast<int>(step.path.size());
     const auto acceptance = m_watch.add(accepted, step.draft.draftSteps());

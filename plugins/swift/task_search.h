@@ -75,7 +75,8 @@ public:
     /// those of a pass; Cancelled.
     engine::Result<void> advance(const ScoredWindow& window, engine::SearchReport& report);
 
-    /// Learns from a round: lowers r or restarts when acceptance says so.
+    /// Learns from a round: lowers r or restarts when acceptance says so. What was not drafted by
+    /// a plan (its planId is 0) says nothing about one.
     void observe(const engine::DecodeStep& step,
                  const std::vector<double>& influence,
                  engine::SearchReport& report);

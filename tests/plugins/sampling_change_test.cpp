@@ -80,7 +80,7 @@ private slots:
 
 void SamplingChangeTest::tokensAreThoseOfAFreshVanilla_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"vanilla", "swift", "self_sd"})
+    for (const char* name : {"vanilla", "swift", "self_sd", "lookup"})
         QTest::newRow(name) << name;
 }
 
@@ -121,7 +121,7 @@ void SamplingChangeTest::theSearchGoesOn() {
 }
 
 void SamplingChangeTest::optionsOutOfRangeChangeNothing() {
-    for (const char* name : {"vanilla", "swift", "self_sd"}) {
+    for (const char* name : {"vanilla", "swift", "self_sd", "lookup"}) {
         const auto decoder = decoderOf(name, kOptions[1]);
         const auto changed = decoder->changeSampling({.temperature = -1.0});
         QVERIFY(!changed);

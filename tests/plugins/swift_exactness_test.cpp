@@ -38,6 +38,8 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"proposals", random.oneOf(proposals)},
             {"budget", random.oneOf(budgets)},
             {"grow", random.oneIn(3) ? 1.0 : 0.0},
+            {"free_draft", random.oneIn(3) ? 1.0 : 0.0},
+            {"free_least", random.oneIn(3) ? 0.0 : random.part()},
             {"early_stop", random.oneIn(4) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(4) ? 0.0 : 1.0},
             // Sampled, rejection has vanilla's law but other tokens.

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/free_drafter.h"
+#include "engine/decoding/setting_makers.h"
+#include "engine/decoding/target.h"
+
+#include <chrono>
+#include <utility>
+
+namespace lookup {
+
+using namespace engine;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Slots behind the context, and the largest tree that can be set.
+constexpr int kMostNodes = 64;
+
+FreeDraftOptions draftOptions(const SettingValues& values, int preferredTreeNodes) {
+    const int nodes = integerOf(values, "max_nodes");
+    FreeDraftOptions options;
+    options.maxNodes = nodes == 0 ? std::min(preferredTreeNodes, kMostNodes) : nodes;
+    options.leastGain = numberOf(values, "least_gain");
+    options.sources = {flagOf(values, "lookup"), flagOf(values, "successors")};
+    return options;
+}
+
+/// Drafts from what has been seen before, at no cost of a pass: earlier places in the text, and
+/// what the model made of the newest tokens the last time. Verified by the rule Match, so that
+/// sampling, too, gives vanilla's own tokens. Source: product.md; arXiv 2408.08696 for the
+/// successors.
+class LookupDecoder final : public Decoder {
+public:
+    LookupDecoder(Target target, const DecoderContext& context)
+        : m_target(std::move(target))
+        , m_drafter(context.transformer.config().vocabSize)
+        , m_options(draftOptions(context.settings, context.transformer.preferredTreeNodes()))
+        , m_remembers(flagOf(context.settings, "remember"))
+        , m_memory(context.memory) {}
+
+    Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
+        ENGINE_TRY_DO(m_target.begin(prompt, work));
+        const SkipSetMemory* wanted = m_remembers ? m_memory : nullptr;
+        if (m_drafter.isRemembering() != (wanted != nullptr))
+            remark(m_drafter.remember(wanted));
+        m_drafter.begin(prompt.tokens, m_target.sampler().options());
+        return {};
+    }
+
+    /// One round: draft, verify, learn. Nothing worth its row is a plain step.
+    Result<DecodeStep> step() override {
+        const auto start = Clock::now();
+        m_options.maxDepth = m_target.remainingTokens() - 1; // the bonus takes a place, too
+        FreeDraft draft = m_drafter.draft(m_options);
+        const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
+        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft.tree), VerifyRule::Match));
+        step.draftMs = step.isPlain() ? 0.0 : drafted.count();
+        return learnt(std::move(step));
+    }
+
+    Result<DecodeStep> plainStep() override {
+        ENGINE_TRY(DecodeStep step, m_target.plainStep());
+        return learnt(std::move(step));
+    }
+
+    Result<SearchReport> endAnswer() override {
+        remark(m_drafter.keep());
+        return std::exchange(m_report, {});
+    }
+
+    Result<SearchReport> configure(const SettingValues& values,
+                                   const SettingValues& /*given*/) override {
+        m_options = draftOptions(values, m_target.transformer().preferredTreeNodes());
+        m_remembers = flagOf(values, "remember");
+        return SearchReport();
+    }
+
+    Result<void> changeSampling(const SamplingOptions& sampling) override {
+        return m_target.changeSampling(sampling);
+    }
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
+
+private:
+    DecodeStep learnt(DecodeStep step) {
+        m_drafter.observe(m_target, step);
+        step.search = std::exchange(m_report, {});
+        return step;
+    }
+
+    void remark(std::string sentence) {
+        if (!sentence.empty())
+            m_report.remarks.push_back(std::move(sentence));
+    }
+
+    Target m_target;
+    FreeDrafter m_drafter;
+    FreeDraftOptions m_options;
+    bool m_remembers;
+    const SkipSetMemory* m_memory;
+    SearchReport m_report; // remarks until a step tells them
+};
+
+Result<std::unique_ptr<Decoder>> makeLookup(const DecoderContext& context) {
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kMostNodes));
+    return std::unique_ptr<Decoder>(std::make_unique<LookupDecoder>(std::move(target), context));
+}
+
+DecoderInfo lookupInfo() {
+    constexpr auto kStep = SettingEffect::NextStep;
+    DecoderInfo info;
+    info.name = "lookup";
+    info.title = "Look-up";
+    info.summary = "Drafts what followed the newest tokens earlier in the text, and what the model "
+                   "itself last had follow them.";
+    info.source = "arXiv 2304.04487, arXiv 2408.08696";
+    info.settings = {
+        describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
+                         "nodes",
+                         kStep,
+                         "Nodes of a draft tree at most; 0 = what suits the backend."),
+        describedSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
+                         "tokens",
+                         kStep,
+                         "A node that promises fewer tokens than this is not drafted: each costs "
+                         "the model a row."),
+        describedSetting(flagSetting("lookup", "Earlier places", true),
+                         "",
+                         kStep,
+                         "Draft what followed the newest tokens in prompt and answer."),
+        describedSetting(flagSetting("successors", "Successors", true),
+                         "",
+                         kStep,
+                         "Draft what the model last had follow the newest token or two."),
+        describedSetting(flagSetting("remember", "Remember successors", true),
+                         "",
+                         SettingEffect::NextAnswer,
+                         "Go on from the successors of earlier runs with this model, and store "
+                         "them; off: drafts depend on this run alone."),
+    };
+    return info;
+}
+
+void registerDecoders(DecoderRegistry& registry) { registry.add(lookupInfo(), &makeLookup); }
+
+} // namespace
+
+} // namespace lookup
+
+ENGINE_DECODER_MODULE(lookup::registerDecoders);
