@@ -151,7 +151,7 @@ void FreeCandidateFinder::addSuccessors(Found& found,
             found.candidates.push_back({token, probability, {-1, rate}});
         } else if (known->rates[1] < 0) { // the look-up's; a pair speaks before a token
             known->rates[1] = rate;
-            known->probability = std::max(known->probability, probability);
+            known->probability = 0.5 * (known->probability + probability);
         }
     }
 }

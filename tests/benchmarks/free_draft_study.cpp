@@ -183,13 +183,15 @@ void report(const Answers& answers, double leastGain) {
                 all.expected += sum.expected;
                 all.nodes += sum.nodes;
             }
-            fmt::print("{:10} {:2} nodes: mean {:.3f} ({:.3f} expected, {:.1f} nodes):{}\n",
-                       name,
-                       nodes,
-                       mean,
-                       all.expected / all.rounds,
-                       all.nodes / all.rounds,
-                       line);
+            fmt::print(
+                "{:10} {:2} nodes: mean {:.3f} (all {:.3f}, expected {:.3f}, {:.1f} nodes):{}\n",
+                name,
+                nodes,
+                mean,
+                all.tokens / all.rounds,
+                all.expected / all.rounds,
+                all.nodes / all.rounds,
+                line);
         }
 }
 
