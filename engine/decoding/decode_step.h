@@ -73,6 +73,14 @@ struct SearchReport {
     double searchMs = 0.0;
 };
 
+/// Why a round was drafted as it was, from a decoder that chooses. A plain value.
+struct DraftChoice {
+    std::string_view drafter = {}; ///< "none", "free", "skip"; empty when nothing was chosen
+    int nodes = 0;
+    double expectedTokens = 1.0; ///< of this round, the bonus included
+    double expectedCost = 1.0;   ///< in plain steps, as measured
+};
+
 /// What one round of a decoder gave, and how it came about. A plain value.
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
@@ -81,6 +89,7 @@ struct DecodeStep {
     std::vector<int> path;        ///< accepted nodes of `draft`, in order
     std::uint64_t planId = 0;     ///< what was drafted with; 0 = the full model
     SearchReport search;
+    DraftChoice choice;
     int verifiedRows = 0;
     double draftMs = 0.0;
     double verifyMs = 0.0; ///< for a plain step: the whole pass

@@ -105,6 +105,9 @@ struct StepFinished {
     std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
     bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
     int verifiedRows = 0;
+    std::string drafter;         ///< chosen for this step: "none", "free"; empty = not a choice
+    double expectedTokens = 0.0; ///< that made it the choice; 0 when nothing was chosen
+    double expectedCost = 0.0;   ///< the same in plain steps
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;

@@ -202,6 +202,9 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("plan_id", r.planId);
     visit("is_baseline", r.isBaseline);
     visit("verified_rows", r.verifiedRows);
+    visit("drafter", r.drafter);
+    visit("expected_tokens", r.expectedTokens);
+    visit("expected_cost", r.expectedCost);
     visit("draft_ms", r.draftMs);
     visit("verify_ms", r.verifyMs);
     visit("search_ms", r.searchMs);

@@ -74,6 +74,7 @@ struct LosslessRun {
     int sampleCases = 0; ///< otherwise
     bool samples = false;
     std::uint64_t firstSeed = 0;
+    int leastDrafted = 10; ///< tokens a case on average; fewer would prove nothing
     /// The decoder's settings for a network of so many layers.
     std::function<engine::SettingValues(CaseRandom& random, int layerCount)> settings;
 };

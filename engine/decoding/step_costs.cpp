@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/step_costs.h"
+
+#include "engine/base/result.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+/// Parts of an unexpected duration that are put down to the machine's speed and to the rows.
+constexpr double kSpeedShare = 0.3;
+constexpr double kRowsShare = 0.02;
+
+/// The first measurements of a number of rows count more: its mean until then is a guess.
+constexpr int kQuickSamples = 8;
+
+/// A thread that lost its core for a while says nothing about costs.
+constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
+
+} // namespace
+
+void StepCosts::record(int rows, double ms) {
+    ENGINE_CHECK(rows >= 1 && ms > 0.0, "a pass of {} rows took {} ms", rows, ms);
+    Entry& entry = m_entries[static_cast<std::size_t>(std::min(rows, kMostRows))];
+    if (m_oneRowMs <= 0.0) {
+        m_oneRowMs = ms / relativeCost(rows);
+        ++entry.samples;
+        return;
+    }
+    if (entry.samples == 0)
+        entry.relative = relativeCost(rows);
+    const double surprise =
+        std::clamp(std::log(ms / (m_oneRowMs * entry.relative)), -kMostSurprise, kMostSurprise);
+    const double rowsShare =
+        std::max(kRowsShare, entry.samples < kQuickSamples ? 1.0 / (entry.samples + 1.5) : 0.0);
+    m_oneRowMs *= std::exp(surprise * (rows == 1 ? kSpeedShare : kSpeedShare * (1.0 - rowsShare)));
+    if (rows > 1)
+        entry.relative = std::max(entry.relative * std::exp(surprise * rowsShare), 0.5);
+    ++entry.samples;
+}
+
+/// The nearest measured number of rows in one direction; -1 when there is none.
+int StepCosts::nextMeasured(int rows, int step) const {
+    for (int at = rows; at >= 1 && at <= kMostRows; at += step)
+        if (m_entries[static_cast<std::size_t>(at)].samples > 0 || at == 1)
+            return at;
+    return -1;
+}
+
+double StepCosts::relativeCost(int rows) const {
+    if (rows <= 1)
+        return 1.0;
+    const int below = nextMeasured(std::min(rows, kMostRows), -1);
+    const int above = rows <= kMostRows ? nextMeasured(rows, 1) : -1;
+    const double low = below == 1 ? 1.0 : m_entries[static_cast<std::size_t>(below)].relative;
+    if (above == rows)
+        return m_entries[static_cast<std::size_t>(rows)].relative;
+    if (above < 0) {
+        const double slope = below > 1 ? std::max((low - 1.0) / (below - 1), 0.0) : kFirstGuess;
+        return low + slope * (rows - below);
+    }
+    const double high = m_entries[static_cast<std::size_t>(above)].relative;
+    return low + (high - low) * (rows - below) / (above - below);
+}
+
+int StepCosts::samples(int rows) const {
+    return rows >= 1 && rows <= kMostRows ? m_entries[static_cast<std::size_t>(rows)].samples : 0;
+}
+
+} // namespace engine

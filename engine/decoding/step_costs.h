@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+namespace engine {
+
+/// What a pass of the full model costs on this machine, by its rows: measured while running, so
+/// that a draft is made only where it pays. Machines grow faster and slower within minutes; that is
+/// told apart from what rows cost relative to each other, which changes slowly. Thread: one.
+class StepCosts {
+public:
+    /// Rows beyond are extrapolated.
+    static constexpr int kMostRows = 65;
+
+    /// A pass of so many rows took so long.
+    void record(int rows, double ms);
+
+    /// v(rows): the cost of a pass over that of one row. Rows that were never measured lie between
+    /// their neighbours; before any measurement a row more costs kFirstGuess of the first one.
+    double relativeCost(int rows) const;
+
+    /// Of a pass of one row just now, milliseconds; 0 before the first measurement.
+    double oneRowMs() const { return m_oneRowMs; }
+
+    /// Passes of so many rows that were measured.
+    int samples(int rows) const;
+
+    static constexpr double kFirstGuess = 0.08;
+
+private:
+    struct Entry {
+        double relative = 1.0;
+        int samples = 0;
+    };
+
+    int nextMeasured(int rows, int step) const;
+
+    double m_oneRowMs = 0.0;
+    std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
+};
+
+} // namespace engine

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/step_costs.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <random>
+
+using namespace engine;
+
+namespace {
+
+/// A machine where a pass of so many rows costs 1 + .1 a row beyond the first, 5 ms for one.
+double truth(int rows) { return 1.0 + 0.1 * (rows - 1); }
+
+} // namespace
+
+class StepCostsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void beforeAnythingIsMeasuredARowMoreCostsLittle() {
+        const StepCosts costs;
+        QCOMPARE(costs.oneRowMs(), 0.0);
+        QCOMPARE(costs.relativeCost(1), 1.0);
+        QCOMPARE(costs.relativeCost(6), 1.0 + 5 * StepCosts::kFirstGuess);
+    }
+
+    void whatWasMeasuredIsKnownAndTheRestLiesBetween() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        for (int i = 0; i < 60; ++i) {
+            costs.record(1, 5.0);
+            costs.record(4, 5.0 * truth(4));
+            costs.record(8, 5.0 * truth(8));
+        }
+        QVERIFY(std::abs(costs.relativeCost(4) - truth(4)) < 0.02);
+        QVERIFY(std::abs(costs.relativeCost(6) - truth(6)) < 0.02);
+        QVERIFY(std::abs(costs.relativeCost(12) - truth(12)) < 0.05);
+        QVERIFY(std::abs(costs.relativeCost(80) - truth(80)) < 0.8);
+        QCOMPARE(costs.samples(8), 60);
+        QCOMPARE(costs.samples(6), 0);
+    }
+
+    void aFirstPassOfSeveralRowsCalibratesOne() {
+        StepCosts costs;
+        costs.record(5, 10.0);
+        QVERIFY(std::abs(costs.oneRowMs() - 10.0 / (1.0 + 4 * StepCosts::kFirstGuess)) < 1e-9);
+    }
+
+    void aMachineThatSlowsDownDoesNotMakeRowsDearer() {
+        StepCosts costs;
+        for (int i = 0; i < 60; ++i) {
+            costs.record(1, 5.0);
+            costs.record(8, 5.0 * truth(8));
+        }
+        // Nothing but passes of 8 rows while the machine is half as fast.
+        for (int i = 0; i < 40; ++i)
+            costs.record(8, 10.0 * truth(8));
+        QVERIFY(std::abs(costs.oneRowMs() - 10.0) < 0.7);
+        QVERIFY(std::abs(costs.relativeCost(8) - truth(8)) < 0.2);
+        for (int i = 0; i < 20; ++i) {
+            costs.record(1, 10.0);
+            costs.record(8, 10.0 * truth(8));
+        }
+        QVERIFY(std::abs(costs.relativeCost(8) - truth(8)) < 0.06);
+    }
+
+    void onePassThatLostItsCoreChangesLittle() {
+        StepCosts costs;
+        for (int i = 0; i < 60; ++i) {
+            costs.record(1, 5.0);
+            costs.record(8, 5.0 * truth(8));
+        }
+        costs.record(8, 500.0);
+        QVERIFY(std::abs(costs.relativeCost(8) / truth(8) - 1.0) < 0.06);
+        QVERIFY(costs.oneRowMs() < 6.5);
+    }
+
+    void noiseOfAFifthLeavesCostsWithinAFewPercent() {
+        StepCosts costs;
+        std::mt19937 random(3);
+        std::normal_distribution<double> noise(0.0, 0.2);
+        for (int i = 0; i < 400; ++i)
+            for (const int rows : {1, 2, 4, 8})
+                costs.record(rows, 5.0 * truth(rows) * std::exp(noise(random)));
+        for (const int rows : {2, 4, 8})
+            QVERIFY(std::abs(costs.relativeCost(rows) / truth(rows) - 1.0) < 0.15);
+    }
+};
+
+QTEST_GUILESS_MAIN(StepCostsTest)
+#include "step_costs_test.moc"

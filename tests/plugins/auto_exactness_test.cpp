@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Auto gives vanilla's own tokens whatever it chooses, and chooses by what steps cost. The default
+// run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
+#include "tests/support/lossless_case.h"
+#include "tests/support/tiny_decoders.h"
+
+#include <QTest>
+
+using namespace engine;
+using support::CaseRandom;
+using support::registry;
+
+namespace {
+
+SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+    return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
+            {"margin", random.oneIn(4) ? random.part() * 0.2 : -1.0},
+            {"lookup", random.oneIn(5) ? 0.0 : 1.0},
+            {"successors", random.oneIn(8) ? 0.0 : 1.0}};
+}
+
+support::LosslessRun runOf(bool samples) {
+    return {.decoder = "auto",
+            .allCases = samples ? 1000 : 2000,
+            .sampleCases = samples ? 200 : 400,
+            .samples = samples,
+            .firstSeed = samples ? 5'000'000U : 4'000'000U,
+            .leastDrafted = 2,
+            .settings = randomSettings};
+}
+
+} // namespace
+
+class AutoExactnessTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void initTestCase() { m_models = support::caseModels(); }
+
+    void greedyEqualsVanilla() { compare(runOf(false)); }
+
+    void samplingEqualsVanillaTokenByToken() { compare(runOf(true)); }
+
+    void settingsChangedWhileRunningChangeNoToken() {
+        const std::string fault = support::changeSettingsWhileRunning(
+            registry(), *m_models.front().transformer, runOf(false));
+        QVERIFY2(fault.empty(), fault.c_str());
+    }
+
+    void everyStepSaysWhatWasChosen() {
+        auto made = registry().make(
+            "auto", {.transformer = *m_models.front().transformer, .contextLength = 256});
+        QVERIFY(made.hasValue());
+        Decoder& decoder = *made.value();
+        const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+        QVERIFY(decoder.begin({.tokens = prompt, .maxTokens = 120}, {}).hasValue());
+        int made120 = 0;
+        for (int step = 0; made120 < 120; ++step) {
+            const DecodeStep told = std::move(decoder.step()).value();
+            made120 += static_cast<int>(told.tokens.size());
+            QCOMPARE(told.choice.drafter == "free", !told.isPlain());
+            QCOMPARE(told.choice.nodes, told.draft.size());
+            if (step == 0)
+                QVERIFY(told.isPlain()); // nothing is known of costs
+            if (!told.isPlain())
+                QVERIFY(told.choice.expectedTokens > 1.02 * told.choice.expectedCost);
+        }
+    }
+
+    void whatCannotPayIsNotDrafted() {
+        auto made = registry().make("auto",
+                                    {.transformer = *m_models.front().transformer,
+                                     .contextLength = 256,
+                                     .settings = {{"lookup", 0.0}, {"successors", 0.0}}});
+        QVERIFY(made.hasValue());
+        const std::vector<TokenId> prompt = {3, 1, 4};
+        QVERIFY(made.value()->begin({.tokens = prompt, .maxTokens = 40}, {}).hasValue());
+        for (int step = 0; step < 40; ++step) {
+            const DecodeStep told = std::move(made.value()->step()).value();
+            QVERIFY(told.isPlain());
+            QVERIFY(told.choice.drafter == "none");
+        }
+    }
+
+private:
+    void compare(const support::LosslessRun& run) {
+        const std::string fault = support::runLosslessCases(registry(), m_models, run);
+        QVERIFY2(fault.empty(), fault.c_str());
+    }
+
+    std::vector<support::CaseModel> m_models;
+};
+
+QTEST_GUILESS_MAIN(AutoExactnessTest)
+#include "auto_exactness_test.moc"
