@@ -42,10 +42,6 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     reserve(8);
 }
 
-std::string CpuTransformer::arithmeticName() const {
-    return fmt::format("{} weights", m_weights.formName());
-}
-
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
     ENGINE_TRY(
         auto storage,
@@ -256,10 +252,12 @@ Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& confi
                                                         const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
     if (options.precision != Precision::F32)
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("The cpu backend adds in float32, not in {}.",
-                                 precisionName(options.precision)),
-                     "Leave --precision out; --weights chooses how weights are held."};
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("The cpu backend adds in float32, not in {}.",
+                        precisionName(options.precision)),
+            "Leave --precision out (--weights chooses how weights are held), or name another "
+            "--backend."};
     if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "

@@ -22,7 +22,13 @@ public:
 
     Precision precision() const override { return Precision::F32; }
 
-    std::string arithmeticName() const override;
+    std::string arithmeticName() const override { return m_weights.formName(); }
+
+    std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
+
+    std::string_view instructionSet() const override {
+        return instructionSetName(m_kernels.instructionSet);
+    }
 
     Result<KvCache> makeCache(Position capacity) const override;
 

@@ -29,8 +29,7 @@ public:
         , m_source(source)
         , m_options(options) {}
 
-    Result<Weights> packAll() {
-        Weights weights;
+    Result<void> plan(Weights& weights) {
         const int vocab = m_config.vocabSize;
         const int hidden = m_config.hiddenSize;
         weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
@@ -40,7 +39,13 @@ public:
         if (!m_config.tiedHead)
             ENGINE_TRY_DO(linear({"lm_head", vocab, hidden, false}, weights.head));
         ENGINE_TRY_DO(linear({"model.embed_tokens", vocab, hidden, false}, weights.embedding));
-        ENGINE_TRY_DO(checkMemoryFor(static_cast<double>(m_bytes), "the packed weights"));
+        return {};
+    }
+
+    Result<Weights> packAll() {
+        Weights weights;
+        ENGINE_TRY_DO(plan(weights));
+        ENGINE_TRY_DO(checkMemory());
         ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, "the packed weights"));
         ENGINE_TRY_DO(runJobs(weights.memory.data()));
         return weights;
@@ -53,6 +58,17 @@ private:
         int inputs;
         bool hasBias;
     };
+
+    /// Before anything is packed: a model that does not fit is refused at once.
+    Result<void> checkMemory() const {
+        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
+                            static_cast<double>(kvTypeBytes(m_options.kvType));
+        return checkMemoryFor(
+            static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
+            m_options.cacheSlots > 0
+                ? fmt::format("the packed weights and a context of {} tokens", m_options.cacheSlots)
+                : "the packed weights");
+    }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
         const std::string prefix = fmt::format("model.layers.{}.", index);
@@ -154,11 +170,15 @@ template <typename Visit> void visitLinears(const Weights& weights, Visit&& visi
 } // namespace
 
 std::size_t Weights::byteSize() const {
+    std::size_t packed = 0;
     std::size_t values = finalNorm.size();
     for (const LayerWeights& layer : layers)
         values += layer.attentionNorm.size() + layer.mlpNorm.size();
-    visitLinears(*this, [&](const Linear& linear) { values += linear.bias.size(); });
-    return memory.size() + values * sizeof(float);
+    visitLinears(*this, [&](const Linear& linear) {
+        packed += matrixBytes(linear.matrix);
+        values += linear.bias.size();
+    });
+    return packed + values * sizeof(float);
 }
 
 std::string Weights::formName() const {
@@ -176,6 +196,14 @@ std::string Weights::formName() const {
             return a.second < b.second;
         });
     return std::string(most->first);
+}
+
+Result<Weights>
+outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form) {
+    const TransformerOptions options{.weights = form};
+    Weights weights;
+    ENGINE_TRY_DO(Packer(config, source, options).plan(weights));
+    return weights;
 }
 
 Result<Weights> packWeights(const ModelConfig& config,

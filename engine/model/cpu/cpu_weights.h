@@ -34,15 +34,22 @@ struct Weights {
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
 
-    /// Packed weights and everything beside them.
+    /// Packed weights and everything beside them, bytes.
     std::size_t byteSize() const;
 
     /// "4-bit, scale and minimum per 32", the form most weights have.
     std::string formName() const;
 };
 
+/// Finds every tensor that the config calls for and says what it becomes, norms and biases apart
+/// without reading any: `memory` and the matrices' data stay empty. Errors: NotFound, CorruptFile,
+/// Unsupported, Numeric name the tensor.
+Result<Weights>
+outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form);
+
 /// Reads and packs every tensor that the config calls for. Errors: NotFound, CorruptFile, Numeric
-/// name the tensor; NoMemory before anything is packed, with both numbers; Cancelled.
+/// name the tensor; NoMemory before anything is packed, with both
+/// numbers, `cacheSlots` of the options counted in; Cancelled.
 Result<Weights> packWeights(const ModelConfig& config,
                             const WeightSource& source,
                             const TransformerOptions& options);
