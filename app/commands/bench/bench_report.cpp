@@ -209,9 +209,8 @@ std::string benchTable(const BenchResults& results) {
                             static_cast<double>(facts.weightBytes) * 1e-6,
                             facts.bytesPerStep * 1e-6));
     text += row("backend",
-                fmt::format("{}, {}, {}, keys and values {}, {} threads",
+                fmt::format("{}, {}, keys and values {}, {} threads",
                             facts.backend,
-                            facts.isa,
                             facts.precision,
                             facts.kvType,
                             facts.threads));
