@@ -3,6 +3,7 @@
 #include "app/program_paths.h"
 #include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/gguf_file.h"
+#include "engine/model/cpu/cpu_weights.h"
 #include "engine/model/memory_need.h"
 #include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"
@@ -69,10 +70,11 @@ std::uint64_t parameterCountOf(const WeightSource& weights) {
     return count;
 }
 
-/// Null for a model that the cpu backend cannot load, which is no fault of looking at it.
-Json packedBytes(const ModelConfig& config, const WeightSource& weights) {
-    const auto need = packedNeed(config, weights, {}, 0);
-    return need ? Json(need.value().memory.weightBytes) : Json();
+/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it.
+void addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
+    const auto need = packedNeed(config, weights, {}, 1);
+    memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
+    memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
 }
 
 /// What loading needs: the weights as the backends hold them, and a token's keys and values.
@@ -80,29 +82,29 @@ Json describeMemory(const ModelConfig& config, const WeightSource& weights) {
     const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
         std::int64_t{2} * config.layerCount * config.kvHeadCount * config.headDim;
-    return {{"parameters", parameters},
-            {"float32_weight_bytes", parameters * 4},
-            {"float64_weight_bytes", parameters * 8},
-            {"bfloat16_weight_bytes", parameters * 2},
-            {"float32_cache_bytes_per_token", cacheValues * 4},
-            {"packed_weight_bytes", packedBytes(config, weights)},
-            {"packed_cache_bytes_per_token", cacheValues * 2}};
+    Json memory = {{"parameters", parameters},
+                   {"float32_weight_bytes", parameters * 4},
+                   {"float64_weight_bytes", parameters * 8},
+                   {"bfloat16_weight_bytes", parameters * 2},
+                   {"float32_cache_bytes_per_token", cacheValues * 4}};
+    addPackedNeed(config, weights, memory);
+    return memory;
 }
 
 /// In which form the cpu backend would hold a tensor if nothing else is asked for.
-std::string_view packedForm(const TensorInfo& tensor) {
+std::string_view packedForm(const TensorInfo& tensor, WeightForm wanted) {
     if (tensor.type == TensorType::Other)
         return "cannot be computed with";
-    return tensor.shape.size() < 2 ? "float32"
-                                   : tileFormatName(tileFormat(tensor.type, WeightForm::File));
+    return tensor.shape.size() < 2 ? "float32" : tileFormatName(tileFormat(tensor.type, wanted));
 }
 
 /// For each type of the file how many tensors become what: norms and biases become float32
 /// whatever their type.
 Json describeForms(const WeightSource& weights) {
+    const WeightForm wanted = cpu::chosenForm(weights, WeightForm::Auto);
     std::map<std::pair<std::string_view, std::string_view>, int> counts;
     for (const TensorInfo& tensor : weights.tensors())
-        ++counts[{tensor.typeName(), packedForm(tensor)}];
+        ++counts[{tensor.typeName(), packedForm(tensor, wanted)}];
     Json forms = Json::array();
     for (const auto& [names, count] : counts)
         forms.push_back({{"type", names.first}, {"tensors", count}, {"form", names.second}});
@@ -254,10 +256,6 @@ void printForPeople(const Console& console, const Json& report) {
         console.line("\nMemory");
         console.line(fmt::format(
             "  {:<26} {:.1f} million", "parameters", memory["parameters"].get<double>() / 1e6));
-        if (memory["packed_weight_bytes"].is_number())
-            console.line(fmt::format("  {:<26} {}",
-                                     "weights packed (cpu)",
-                                     sizeInWords(memory["packed_weight_bytes"].get<double>())));
         for (const char* precision : {"float32", "float64", "bfloat16"})
             console.line(fmt::format(
                 "  {:<26} {}",
@@ -266,9 +264,14 @@ void printForPeople(const Console& console, const Json& report) {
         console.line(fmt::format("  {:<26} {:.1f} kB",
                                  "cache, a token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
-        console.line(fmt::format("  {:<26} {:.1f} kB",
-                                 "cache, a token, cpu",
-                                 memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
+        if (memory["packed_weight_bytes"].is_number()) {
+            console.line(fmt::format("  {:<26} {}",
+                                     "weights packed (cpu)",
+                                     sizeInWords(memory["packed_weight_bytes"].get<double>())));
+            console.line(fmt::format("  {:<26} {:.1f} kB",
+                                     "cache, a token, cpu",
+                                     memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
+        }
     }
     printSection(console, "Tokenizer", report["tokenizer"]);
     console.line("\nChat template\n  " + (report["chat_template"].is_string()

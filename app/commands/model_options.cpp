@@ -20,11 +20,13 @@ constexpr int kDefaultContext = 8192;
 void addCpuOptions(CLI::App& command, BackendWords& words) {
     command.add_option("--weights",
                        words.weights,
-                       "How the cpu backend holds weights: file (default: as in the file, never "
-                       "below its precision), int8 or bf16");
+                       "How the cpu backend holds weights: auto (default: as file, small models as "
+                       "f32), file (as in the file, never below its precision), f32, int8 or "
+                       "bf16");
     command.add_option("--kv",
                        words.kvType,
-                       "How the cpu backend holds keys and values: f16 (default), bf16 or f32");
+                       "How the cpu backend holds keys and values: f16, bf16 or f32; default: f32 "
+                       "beside float32 weights, else f16");
     command.add_option("--isa",
                        words.instructionSet,
                        "Instructions the cpu backend uses: scalar, avx2 or avx512; default: the "

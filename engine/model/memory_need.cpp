@@ -86,12 +86,14 @@ Result<PackedNeed> packedNeed(const ModelConfig& config,
                               const TransformerOptions& options,
                               int contextLength) {
     ENGINE_TRY(const cpu::Weights outline, cpu::outlineWeights(config, source, options.weights));
-    const double slot = slotOf(config, static_cast<double>(kvTypeBytes(options.kvType)));
+    const KvType kvType = cpu::chosenKvType(outline, options.kvType);
+    const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));
     return PackedNeed{{.weightBytes = outline.byteSize(),
                        .cacheBytes = bytesOf(slot * contextLength),
                        .scratchBytes = bytesOf(slot * kScratchSlots),
                        .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))},
-                      outline.formName()};
+                      std::string(tileFormatName(outline.mainFormat())),
+                      kvType};
 }
 
 } // namespace engine

@@ -30,6 +30,7 @@ MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contex
 struct PackedNeed {
     MemoryNeed memory;          ///< weights as they will be packed
     std::string arithmeticName; ///< as Transformer::arithmeticName()
+    KvType kvType = KvType::F16;
 };
 
 /// Of `options` the form of the weights and the type of keys and values count. Errors: those of

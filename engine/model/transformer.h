@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -125,8 +126,9 @@ struct TransformerOptions {
     Precision precision = Precision::F32;
     int threads = 0; ///< compute threads; 0 = the backend's choice
     /// The four below are the cpu backend's.
-    WeightForm weights = WeightForm::File;
-    KvType kvType = KvType::F16;
+    WeightForm weights = WeightForm::Auto;
+    /// Nothing: float32 beside float32 weights, else half precision.
+    std::optional<KvType> kvType = std::nullopt;
     std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
     Position cacheSlots = 0; ///< a load is refused that leaves no memory for so many; 0 = not known
     std::stop_token stop = {}; ///< polled between tensors

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/backend_words.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,24 +21,27 @@ Result<Precision> precisionNamed(const std::string& name) {
 }
 
 Result<WeightForm> weightFormNamed(const std::string& name) {
-    for (const auto& [form, known] : {std::pair(WeightForm::File, std::string_view("")),
+    for (const auto& [form, known] : {std::pair(WeightForm::Auto, std::string_view("")),
+                                      {WeightForm::Auto, "auto"},
                                       {WeightForm::File, "file"},
+                                      {WeightForm::F32, "f32"},
                                       {WeightForm::Int8, "int8"},
                                       {WeightForm::Bf16, "bf16"}})
         if (name == known)
             return form;
     return Error{ErrorCode::InvalidInput,
                  fmt::format("Weights cannot be held as \"{}\".", name),
-                 "Choose file, int8 or bf16."};
+                 "Choose auto, file, f32, int8 or bf16."};
 }
 
-Result<KvType> kvTypeNamed(const std::string& name) {
-    for (const auto& [type, known] : {std::pair(KvType::F16, std::string_view("")),
-                                      {KvType::F16, "f16"},
+Result<std::optional<KvType>> kvTypeNamed(const std::string& name) {
+    if (name.empty())
+        return std::optional<KvType>();
+    for (const auto& [type, known] : {std::pair(KvType::F16, std::string_view("f16")),
                                       {KvType::BF16, "bf16"},
                                       {KvType::F32, "f32"}})
         if (name == known)
-            return type;
+            return std::optional(type);
     return Error{ErrorCode::InvalidInput,
                  fmt::format("Keys and values cannot be held as \"{}\".", name),
                  "Choose f16, bf16 or f32."};

@@ -14,8 +14,8 @@ struct BackendWords {
     std::string backend = {};          ///< "cpu", "torch", "plain", ...; empty = "cpu"
     std::string precision = "float32"; ///< "float32", "float64" or "bfloat16"
     /// The three below are the cpu backend's.
-    std::string weights = {};        ///< "file", "int8" or "bf16"; empty = "file"
-    std::string kvType = {};         ///< "f16", "bf16" or "f32"; empty = "f16"
+    std::string weights = {};        ///< "auto", "file", "f32", "int8" or "bf16"; empty = "auto"
+    std::string kvType = {};         ///< "f16", "bf16" or "f32"; empty = what suits the weights
     std::string instructionSet = {}; ///< "scalar", "avx2" or "avx512"; empty = the best there is
 };
 

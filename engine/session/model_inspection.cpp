@@ -57,7 +57,7 @@ Result<MemoryNeed> needOf(const ModelConfig& config,
     ENGINE_TRY(PackedNeed need, packedNeed(config, weights, options, facts.contextLength));
     facts.arithmetic = std::move(need.arithmeticName);
     facts.instructionSet = instructionSetName(set);
-    facts.kvType = kvTypeName(options.kvType);
+    facts.kvType = kvTypeName(need.kvType);
     return need.memory;
 }
 

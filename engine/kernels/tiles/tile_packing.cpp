@@ -196,7 +196,10 @@ private:
 } // namespace
 
 TileFormat tileFormat(TensorType type, WeightForm wanted) {
-    if (wanted == WeightForm::Bf16 || (type == TensorType::BF16 && wanted == WeightForm::File))
+    const bool isAsStored = wanted == WeightForm::File || wanted == WeightForm::Auto;
+    if (wanted == WeightForm::F32)
+        return {.form = TileForm::F32};
+    if (wanted == WeightForm::Bf16 || (type == TensorType::BF16 && isAsStored))
         return {.form = TileForm::Bf16};
     if (!isQuantised(type)) {
         if (wanted == WeightForm::Int8)
@@ -209,7 +212,7 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
                       .groupColumns = traits.scaleValues,
                       .hasMinima = traits.hasMinima,
                       .offset = traits.offset};
-    if (traits.bits == 4 && wanted == WeightForm::File)
+    if (traits.bits == 4 && isAsStored)
         format.form = TileForm::Int4;
     else if (traits.bits > 5)
         format.offset = 128;

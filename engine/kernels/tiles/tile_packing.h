@@ -12,7 +12,9 @@ namespace engine {
 
 /// In which form weights shall be held.
 enum class WeightForm {
+    Auto, ///< as File; as F32 where the whole model fits into the processor's caches
     File, ///< none below the file's own precision
+    F32,  ///< widened: the most exact, the most memory
     Int8, ///< 4-bit numbers widened without loss; plain ones rounded to 8 bits, a scale per 32
     Bf16, ///< rounded to bfloat16
 };

@@ -20,11 +20,11 @@ int threadCount(int wanted) {
 CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,
                                const TransformerOptions& options,
-                               InstructionSet set)
+                               const KernelSet& kernels)
     : m_config(std::move(config))
     , m_weights(std::move(weights))
-    , m_kernels(kernelSet(set))
-    , m_kvType(options.kvType)
+    , m_kernels(kernels)
+    , m_kvType(chosenKvType(m_weights, options.kvType))
     , m_frequencies(rotaryFrequencies(m_config))
     , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
     const int threads = m_pool->threads();
@@ -267,7 +267,7 @@ Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& confi
     ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));
     ENGINE_TRY(cpu::Weights weights, cpu::packWeights(config, source, options));
     return std::unique_ptr<Transformer>(
-        std::make_unique<cpu::CpuTransformer>(config, std::move(weights), options, set));
+        std::make_unique<cpu::CpuTransformer>(config, std::move(weights), options, kernelSet(set)));
 }
 
 } // namespace engine

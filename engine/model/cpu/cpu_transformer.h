@@ -13,16 +13,19 @@ namespace engine::cpu {
 /// whatever rows run with it, on whatever threads. Thread: engine.
 class CpuTransformer final : public Transformer {
 public:
+    /// `kernels` decide the last bits; a test may bring its own.
     CpuTransformer(ModelConfig config,
                    Weights weights,
                    const TransformerOptions& options,
-                   InstructionSet set);
+                   const KernelSet& kernels);
 
     const ModelConfig& config() const override { return m_config; }
 
     Precision precision() const override { return Precision::F32; }
 
-    std::string arithmeticName() const override { return m_weights.formName(); }
+    std::string arithmeticName() const override {
+        return std::string(tileFormatName(m_weights.mainFormat()));
+    }
 
     std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
 

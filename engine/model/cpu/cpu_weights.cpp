@@ -27,7 +27,8 @@ public:
     Packer(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
         : m_config(config)
         , m_source(source)
-        , m_options(options) {}
+        , m_options(options)
+        , m_form(chosenForm(source, options.weights)) {}
 
     Result<void> plan(Weights& weights) {
         const int vocab = m_config.vocabSize;
@@ -45,7 +46,7 @@ public:
     Result<Weights> packAll() {
         Weights weights;
         ENGINE_TRY_DO(plan(weights));
-        ENGINE_TRY_DO(checkMemory());
+        ENGINE_TRY_DO(checkMemory(chosenKvType(weights, m_options.kvType)));
         ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, "the packed weights"));
         ENGINE_TRY_DO(runJobs(weights.memory.data()));
         return weights;
@@ -60,9 +61,9 @@ private:
     };
 
     /// Before anything is packed: a model that does not fit is refused at once.
-    Result<void> checkMemory() const {
+    Result<void> checkMemory(KvType kvType) const {
         const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
-                            static_cast<double>(kvTypeBytes(m_options.kvType));
+                            static_cast<double>(kvTypeBytes(kvType));
         return checkMemoryFor(
             static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
             m_options.cacheSlots > 0
@@ -117,7 +118,7 @@ private:
                                      readable(tensor->name),
                                      tensor->typeName()),
                          "Convert the model to float16, bfloat16 or a quantised GGUF."};
-        const TileFormat format = tileFormat(tensor->type, m_options.weights);
+        const TileFormat format = tileFormat(tensor->type, m_form);
         into.matrix = outlineMatrix(format, shape.outputs, shape.inputs);
         m_jobs.push_back({tensor, format, &into.matrix});
         m_bytes += matrixBytes(into.matrix);
@@ -149,6 +150,7 @@ private:
     const ModelConfig& m_config;
     const WeightSource& m_source;
     const TransformerOptions& m_options;
+    WeightForm m_form;
     std::vector<Job> m_jobs;
     std::size_t m_bytes = 0;
 };
@@ -181,21 +183,36 @@ std::size_t Weights::byteSize() const {
     return packed + values * sizeof(float);
 }
 
-std::string Weights::formName() const {
+TileFormat Weights::mainFormat() const {
+    TileFormat main;
+    std::size_t most = 0;
     std::map<std::string_view, std::size_t> bytes;
     visitLinears(*this, [&](const Linear& linear) {
         const TileMatrix& matrix = linear.matrix;
-        bytes[tileFormatName({matrix.form,
-                              matrix.scaleForm,
-                              matrix.groupColumns,
-                              matrix.hasMinima,
-                              matrix.offset})] += matrixBytes(matrix);
+        const TileFormat format{
+            matrix.form, matrix.scaleForm, matrix.groupColumns, matrix.hasMinima, matrix.offset};
+        std::size_t& sum = bytes[tileFormatName(format)];
+        sum += matrixBytes(matrix);
+        if (sum > most) {
+            most = sum;
+            main = format;
+        }
     });
-    const auto most =
-        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        });
-    return std::string(most->first);
+    return main;
+}
+
+KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
+    return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);
+}
+
+WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
+    if (wanted != WeightForm::Auto)
+        return wanted;
+    constexpr double kFitsCaches = 16.0 * 1024 * 1024;
+    double bytes = 0.0;
+    for (const TensorInfo& tensor : source.tensors())
+        bytes += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns()) * 4.0;
+    return bytes <= kFitsCaches ? WeightForm::F32 : WeightForm::File;
 }
 
 Result<Weights>

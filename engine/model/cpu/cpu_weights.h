@@ -5,6 +5,7 @@
 #include "engine/kernels/tiles/tile_packing.h"
 #include "engine/model/transformer.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,16 @@ struct Weights {
     /// Packed weights and everything beside them, bytes.
     std::size_t byteSize() const;
 
-    /// "4-bit, scale and minimum per 32", the form most weights have.
-    std::string formName() const;
+    /// The format that most of the memory has.
+    TileFormat mainFormat() const;
 };
+
+/// What Auto means for this model: F32 when all matrices so widened are small enough to stay in
+/// the processor's caches, where narrower ones would be no faster; else File.
+WeightForm chosenForm(const WeightSource& source, WeightForm wanted);
+
+/// What was asked for, else float32 beside float32 weights and half precision beside others.
+KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted);
 
 /// Finds every tensor that the config calls for and says what it becomes, norms and biases apart
 /// without reading any: `memory` and the matrices' data stay empty. Errors: NotFound, CorruptFile,

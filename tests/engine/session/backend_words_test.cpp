@@ -15,18 +15,21 @@ private slots:
         QCOMPARE(chosenBackend("torch"), std::string("torch"));
     }
 
-    void withoutWordsNothingIsBelowTheFile() {
+    void withoutWordsTheBackendChooses() {
         const auto options = transformerOptions({});
         QVERIFY(options.hasValue());
         QVERIFY(options.value().precision == Precision::F32);
-        QVERIFY(options.value().weights == WeightForm::File);
-        QVERIFY(options.value().kvType == KvType::F16);
+        QVERIFY(options.value().weights == WeightForm::Auto);
+        QVERIFY(!options.value().kvType.has_value());
         QVERIFY(options.value().instructionSet.empty());
     }
 
     void everyWordIsUnderstood() {
-        const std::pair<const char*, WeightForm> forms[] = {
-            {"file", WeightForm::File}, {"int8", WeightForm::Int8}, {"bf16", WeightForm::Bf16}};
+        const std::pair<const char*, WeightForm> forms[] = {{"auto", WeightForm::Auto},
+                                                            {"file", WeightForm::File},
+                                                            {"f32", WeightForm::F32},
+                                                            {"int8", WeightForm::Int8},
+                                                            {"bf16", WeightForm::Bf16}};
         for (const auto& [word, form] : forms)
             QVERIFY2(transformerOptions({.weights = word}).value().weights == form, word);
         const std::pair<const char*, KvType> types[] = {

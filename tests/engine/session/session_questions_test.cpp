@@ -97,7 +97,7 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
 
 void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     RealSession session;
-    const auto seen = session.ask<ModelInspected>(InspectModel{.path = kGguf});
+    const auto seen = session.ask<ModelInspected>(InspectModel{.path = kGguf, .weights = "file"});
     QVERIFY(seen.has_value());
     const ModelFacts& facts = seen->model;
     QCOMPARE(facts.backend, std::string("cpu"));
@@ -106,7 +106,7 @@ void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     QCOMPARE(facts.kvType, std::string("float16"));
     QVERIFY(!facts.instructionSet.empty());
     QVERIFY(facts.weightBytes < facts.parameterCount * 4);
-    const auto loaded = session.ask<ModelLoaded>(LoadModel{.path = kGguf});
+    const auto loaded = session.ask<ModelLoaded>(LoadModel{.path = kGguf, .weights = "file"});
     QVERIFY(loaded.has_value());
     QCOMPARE(loaded->model.backend, facts.backend);
     QCOMPARE(loaded->model.precision, facts.precision);

@@ -41,11 +41,14 @@ QSpinBox* makeSpin(int maximum, int step, QWidget* parent) {
 LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent)
     : QWidget(parent)
     , m_backend(new QComboBox(this))
-    , m_weights(makeBox({{tr("As in the file"), QString()},
+    , m_weights(makeBox({{tr("Automatic"), QString()},
+                         {tr("As in the file"), QStringLiteral("file")},
+                         {QStringLiteral("float32"), QStringLiteral("f32")},
                          {tr("8-bit"), QStringLiteral("int8")},
                          {QStringLiteral("bfloat16"), QStringLiteral("bf16")}},
                         this))
-    , m_kvType(makeBox({{QStringLiteral("float16"), QString()},
+    , m_kvType(makeBox({{tr("Automatic"), QString()},
+                        {QStringLiteral("float16"), QStringLiteral("f16")},
                         {QStringLiteral("bfloat16"), QStringLiteral("bf16")},
                         {QStringLiteral("float32"), QStringLiteral("f32")}},
                        this))

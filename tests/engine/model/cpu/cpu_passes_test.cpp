@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of the cpu backend against the plain one's on the same weights, its plans and layer
+// ranges, and what it says when numbers overflow.
+#include "engine/kernels/processor.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/forward_helpers.h"
+#include "tests/support/stored_weights.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <random>
+
+using namespace engine;
+using support::emptyCache;
+using support::logitsOf;
+using support::runChain;
+
+namespace {
+
+ModelConfig config() {
+    ModelConfig made = support::tinyConfig();
+    made.hiddenSize = 64;
+    made.mlpSize = 96;
+    made.headDim = 16;
+    made.layerWindows = {0, 16, 0};
+    made.qkvBias = made.mlpBias = made.outputBias = true;
+    return made;
+}
+
+std::vector<TokenId> someIds(int count) {
+    std::mt19937 random(7);
+    std::vector<TokenId> ids;
+    for (int i = 0; i < count; ++i)
+        ids.push_back(static_cast<TokenId>(random() % 160));
+    return ids;
+}
+
+std::unique_ptr<Transformer>
+makeCpu(const ModelConfig& network, const WeightSource& source, TransformerOptions options = {}) {
+    auto made = makeCpuTransformer(network, source, options);
+    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    return std::move(made).value();
+}
+
+/// The root of the mean square of the difference, over that of the numbers.
+double relativeError(const std::vector<std::vector<double>>& found,
+                     const std::vector<std::vector<double>>& expected) {
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t row = 0; row < expected.size(); ++row)
+        for (std::size_t i = 0; i < expected[row].size(); ++i) {
+            difference += std::pow(found[row][i] - expected[row][i], 2);
+            size += std::pow(expected[row][i], 2);
+        }
+    return std::sqrt(difference / size);
+}
+
+} // namespace
+
+class CpuPassesTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void numbersEqualThePlainBackends_data() {
+        QTest::addColumn<TensorType>("type");
+        QTest::addColumn<WeightForm>("form");
+        QTest::addColumn<double>("tolerance"); // what activations are rounded to decides it
+        QTest::newRow("float32") << TensorType::F32 << WeightForm::File << 3e-6;
+        QTest::newRow("widened") << TensorType::Q4_1 << WeightForm::F32 << 3e-6;
+        QTest::newRow("bfloat16") << TensorType::BF16 << WeightForm::File << 0.01;
+        QTest::newRow("8-bit") << TensorType::Q8_0 << WeightForm::File << 0.04;
+        QTest::newRow("4-bit") << TensorType::Q4_1 << WeightForm::File << 0.04;
+        QTest::newRow("4-bit as 8-bit") << TensorType::Q4_1 << WeightForm::Int8 << 0.04;
+        QTest::newRow("rounded to 8 bits") << TensorType::F32 << WeightForm::Int8 << 0.06;
+    }
+
+    void numbersEqualThePlainBackends() {
+        QFETCH(const TensorType, type);
+        QFETCH(const WeightForm, form);
+        QFETCH(const double, tolerance);
+        const support::StoredWeights source(support::randomWeights(config(), 3), type);
+        TransformerOptions options;
+        options.weights = form;
+        options.kvType = KvType::F32;
+        const auto cpu = makeCpu(config(), source, options);
+        const auto plain = std::move(makePlainTransformer(config(), source, {})).value();
+        LayerPlan plan = LayerPlan::full(3);
+        plan.mlp[1] = SublayerAction::Skip;
+        const std::vector<int> parents = {-1, 0, 0, 1, -1};
+        std::vector<std::vector<double>> numbers[2];
+        for (Transformer* transformer : {cpu.get(), plain.get()}) {
+            auto& own = numbers[transformer == plain.get()];
+            KvCache cache = emptyCache(*transformer, 64);
+            own = runChain(*transformer, cache, plan, someIds(40), 13);
+            auto tree = logitsOf(*transformer,
+                                 cache,
+                                 plan,
+                                 AttentionLayout::tree(cache.length(), parents),
+                                 someIds(5));
+            std::move(tree.begin(), tree.end(), std::back_inserter(own));
+        }
+        const double error = relativeError(numbers[0], numbers[1]);
+        QVERIFY2(error <= tolerance, qPrintable(QString::number(error)));
+    }
+
+    void keysAndValuesMayBeNarrower() {
+        const support::MemoryWeights source = support::randomWeights(config(), 3);
+        const auto plain = std::move(makePlainTransformer(config(), source, {})).value();
+        KvCache reference = emptyCache(*plain, 64);
+        const auto expected = runChain(*plain, reference, LayerPlan::full(3), someIds(40), 8);
+        std::size_t bytes[2] = {};
+        for (const auto& [type, tolerance] :
+             {std::pair{KvType::F16, 1e-3}, std::pair{KvType::BF16, 6e-3}}) {
+            TransformerOptions options;
+            options.kvType = type;
+            const auto cpu = makeCpu(config(), source, options);
+            KvCache cache = emptyCache(*cpu, 64);
+            bytes[type == KvType::BF16] = cache.storage().byteSize();
+            const auto found = runChain(*cpu, cache, LayerPlan::full(3), someIds(40), 8);
+            QVERIFY(relativeError(found, expected) <= tolerance);
+        }
+        QCOMPARE(2 * bytes[0], reference.storage().byteSize());
+        QCOMPARE(bytes[0], bytes[1]);
+    }
+
+    void layerRangesChainedEqualTheWhole() {
+        const auto cpu = makeCpu(config(), support::randomWeights(config(), 11));
+        const LayerPlan plan = LayerPlan::full(3);
+        const std::vector<TokenId> ids = someIds(5);
+        const AttentionLayout layout = AttentionLayout::chain(0, 5);
+        KvCache whole = emptyCache(*cpu, 8);
+        const auto expected = logitsOf(*cpu, whole, plan, layout, ids);
+        KvCache cache = emptyCache(*cpu, 8);
+        const std::vector<int> hiddenLayers = {0, 1};
+        const auto lower = cpu->forward({.plan = plan,
+                                         .layout = layout,
+                                         .tokens = ids,
+                                         .endLayer = 2,
+                                         .hiddenLayers = hiddenLayers},
+                                        cache);
+        QVERIFY(lower.hasValue());
+        QCOMPARE(lower.value().hidden.size(), std::size_t{2 * 5 * 64});
+        const int lastRow = 4;
+        const auto upper = cpu->forward({.plan = plan,
+                                         .layout = layout,
+                                         .hidden = std::span(lower.value().hidden).last(5 * 64),
+                                         .firstLayer = 2,
+                                         .logitRows = std::span(&lastRow, 1)},
+                                        cache);
+        QVERIFY(upper.hasValue());
+        QCOMPARE(upper.value().logits, expected[4]);
+    }
+
+    void skippedSublayersAddNothing() {
+        ModelConfig unbiased = config();
+        unbiased.outputBias = unbiased.mlpBias = false;
+        support::MemoryWeights weights = support::randomWeights(unbiased, 11);
+        const auto whole = makeCpu(unbiased, weights);
+        for (const char* name :
+             {"model.layers.1.self_attn.o_proj.weight", "model.layers.2.mlp.down_proj.weight"})
+            std::fill(weights.values(name).begin(), weights.values(name).end(), 0.0F);
+        const auto muted = makeCpu(unbiased, weights);
+        LayerPlan plan = LayerPlan::full(3);
+        plan.attention[1] = SublayerAction::Skip;
+        plan.mlp[2] = SublayerAction::Skip;
+        KvCache left = emptyCache(*whole, 16);
+        KvCache right = emptyCache(*muted, 16);
+        QCOMPARE(runChain(*whole, left, plan, someIds(12), 12),
+                 runChain(*muted, right, LayerPlan::full(3), someIds(12), 12));
+    }
+
+    void influenceIsThePlainBackends() {
+        const support::MemoryWeights source = support::randomWeights(config(), 3);
+        const auto cpu = makeCpu(config(), source);
+        const auto plain = std::move(makePlainTransformer(config(), source, {})).value();
+        std::vector<double> influence[2];
+        for (Transformer* transformer : {cpu.get(), plain.get()}) {
+            KvCache cache = emptyCache(*transformer, 16);
+            influence[transformer == plain.get()] =
+                transformer
+                    ->forward({.plan = LayerPlan::full(3),
+                               .layout = AttentionLayout::chain(0, 9),
+                               .tokens = someIds(9),
+                               .wantsInfluence = true},
+                              cache)
+                    .value()
+                    .influence;
+        }
+        QCOMPARE(influence[0].size(), std::size_t{6});
+        for (std::size_t i = 0; i < 6; ++i)
+            QVERIFY(std::abs(influence[0][i] / influence[1][i] - 1.0) < 1e-5);
+    }
+
+    void aPassAllocatesNothing() {
+        const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
+        TransformerOptions options;
+        options.weights = WeightForm::File;
+        const auto cpu = makeCpu(config(), source, options);
+        KvCache cache = emptyCache(*cpu, 64);
+        const LayerPlan plan = LayerPlan::full(3);
+        const std::vector<TokenId> ids = someIds(8);
+        const std::vector<int> rows = {0, 1, 2, 3, 4, 5, 6, 7};
+        const AttentionLayout layout = AttentionLayout::chain(3, 8);
+        const AttentionLayout one = AttentionLayout::chain(5, 1);
+        ForwardResult result;
+        const ForwardRequest verify{.plan = plan,
+                                    .layout = layout,
+                                    .tokens = ids,
+                                    .summaryRows = rows,
+                                    .wantsInfluence = true};
+        const ForwardRequest draft{.plan = plan,
+                                   .layout = one,
+                                   .tokens = std::span(ids).first(1),
+                                   .summaryRows = std::span(rows).first(1)};
+        for (int round = 0; round < 2; ++round) {
+            QVERIFY(cpu->forwardInto(verify, cache, result).hasValue());
+            QVERIFY(cpu->forwardInto(draft, cache, result).hasValue());
+        }
+        const test_support::PeakAllocation peak;
+        const bool isDone = cpu->forwardInto(verify, cache, result).hasValue() &&
+                            cpu->forwardInto(draft, cache, result).hasValue();
+        const std::size_t bytes = peak.bytes();
+        QVERIFY(isDone);
+        QCOMPARE(bytes, std::size_t{0});
+    }
+
+    void overflowNamesTheTensor_data() {
+        QTest::addColumn<QString>("tensor");
+        for (const char* tensor : {"model.layers.1.mlp.up_proj.weight",
+                                   "model.layers.2.mlp.down_proj.weight",
+                                   "model.layers.0.self_attn.q_proj.weight",
+                                   "model.layers.1.self_attn.o_proj.weight",
+                                   "lm_head.weight"})
+            QTest::newRow(tensor) << QString(tensor);
+    }
+
+    void overflowNamesTheTensor() {
+        QFETCH(const QString, tensor);
+        support::MemoryWeights weights = support::randomWeights(config(), 11);
+        for (float& value : weights.values(tensor.toStdString()))
+            value = value < 0 ? -3e38F : 3e38F;
+        const auto cpu = makeCpu(config(), weights);
+        const std::vector<TokenId> ids = {1, 2};
+        const std::vector<int> rows = {0, 1};
+        for (const bool wantsLogits : {true, false}) {
+            KvCache cache = emptyCache(*cpu, 4);
+            const auto result = cpu->forward({.plan = LayerPlan::full(3),
+                                              .layout = AttentionLayout::chain(0, 2),
+                                              .tokens = ids,
+                                              .logitRows = wantsLogits ? rows : std::vector<int>(),
+                                              .summaryRows = rows},
+                                             cache);
+            QVERIFY(!result);
+            QCOMPARE(result.error().code, ErrorCode::Numeric);
+            QVERIFY2(QString::fromStdString(result.error().message).contains(tensor),
+                     result.error().message.c_str());
+        }
+    }
+
+    void whatItCannotDoIsRefusedInASentence() {
+        const support::MemoryWeights source = support::randomWeights(config(), 3);
+        TransformerOptions options;
+        options.precision = Precision::F64;
+        const auto wide = makeCpuTransformer(config(), source, options);
+        QVERIFY(!wide && wide.error().code == ErrorCode::Unsupported);
+        options = {};
+        options.instructionSet = "sse9";
+        const auto unknown = makeCpuTransformer(config(), source, options);
+        QVERIFY(!unknown && unknown.error().code == ErrorCode::InvalidInput);
+        std::stop_source stop;
+        stop.request_stop();
+        options = {};
+        options.stop = stop.get_token();
+        const auto stopped = makeCpuTransformer(config(), source, options);
+        QVERIFY(!stopped && stopped.error().code == ErrorCode::Cancelled);
+    }
+
+    void aModelThatFitsTheCachesIsHeldInFloat32() {
+        const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
+        QCOMPARE(makeCpu(config(), source)->arithmeticName(), std::string("float32"));
+        TransformerOptions options;
+        options.weights = WeightForm::File;
+        QCOMPARE(makeCpu(config(), source, options)->arithmeticName(),
+                 std::string("4-bit, scale and minimum per 32"));
+    }
+};
+
+
+QTEST_GUILESS_MAIN(CpuPassesTest)
+#include "cpu_passes_test.moc"
