@@ -82,7 +82,7 @@ void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel_data() {
     QTest::newRow("as in the file")
         << int(WeightForm::File) << int(KvType::F16) << false << "float32"
         << "float16";
-    QTest::newRow("tied") << int(WeightForm::File) << int(KvType::F32) << true << "float32"
+    QTest::newRow("tied") << int(WeightForm::Auto) << int(KvType::F32) << true << "float32"
                           << "float32";
     QTest::newRow("int8") << int(WeightForm::Int8) << int(KvType::F16) << false
                           << "8-bit, scale per 32"
