@@ -57,8 +57,11 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option("--model",
                    arguments.model,
                    "Model folder or GGUF file; without it, the one used last, or the default one");
-    app.add_option("--backend", arguments.backend, "What runs the model given or the default one")
-        ->check(CLI::IsMember({"torch", "plain"}));
+    app.add_option(
+           "--backend",
+           arguments.backend,
+           "What runs the model given or the default one: cpu (the default), torch or plain")
+        ->check(CLI::IsMember({"cpu", "torch", "plain"}));
     auto* replay =
         app.add_option("--replay",
                        arguments.replay,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 #include "app/program_paths.h"
+#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/gguf_file.h"
+#include "engine/model/cpu/cpu_weights.h"
+#include "engine/model/memory_need.h"
 #include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"
 
@@ -60,15 +63,52 @@ Json describeConfig(const ModelConfig& config) {
             {"stored_type", config.storedType}};
 }
 
-/// What loading needs: every weight in the backend's type, and the cache of a whole context.
-Json describeMemory(const ModelConfig& config, std::uint64_t parameterCount) {
+std::uint64_t parameterCountOf(const WeightSource& weights) {
+    std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
+    for (const TensorInfo& tensor : weights.tensors())
+        count += tensor.rows() * tensor.columns();
+    return count;
+}
+
+/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it.
+void addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
+    const auto need = packedNeed(config, weights, {}, 1);
+    memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
+    memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
+}
+
+/// What loading needs: the weights as the backends hold them, and a token's keys and values.
+Json describeMemory(const ModelConfig& config, const WeightSource& weights) {
+    const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
         std::int64_t{2} * config.layerCount * config.kvHeadCount * config.headDim;
-    return {{"parameters", parameterCount},
-            {"float32_weight_bytes", parameterCount * 4},
-            {"float64_weight_bytes", parameterCount * 8},
-            {"bfloat16_weight_bytes", parameterCount * 2},
-            {"float32_cache_bytes_per_token", cacheValues * 4}};
+    Json memory = {{"parameters", parameters},
+                   {"float32_weight_bytes", parameters * 4},
+                   {"float64_weight_bytes", parameters * 8},
+                   {"bfloat16_weight_bytes", parameters * 2},
+                   {"float32_cache_bytes_per_token", cacheValues * 4}};
+    addPackedNeed(config, weights, memory);
+    return memory;
+}
+
+/// In which form the cpu backend would hold a tensor if nothing else is asked for.
+std::string_view packedForm(const TensorInfo& tensor, WeightForm wanted) {
+    if (tensor.type == TensorType::Other)
+        return "cannot be computed with";
+    return tensor.shape.size() < 2 ? "float32" : tileFormatName(tileFormat(tensor.type, wanted));
+}
+
+/// For each type of the file how many tensors become what: norms and biases become float32
+/// whatever their type.
+Json describeForms(const WeightSource& weights) {
+    const WeightForm wanted = cpu::chosenForm(weights, WeightForm::Auto);
+    std::map<std::pair<std::string_view, std::string_view>, int> counts;
+    for (const TensorInfo& tensor : weights.tensors())
+        ++counts[{tensor.typeName(), packedForm(tensor, wanted)}];
+    Json forms = Json::array();
+    for (const auto& [names, count] : counts)
+        forms.push_back({{"type", names.first}, {"tensors", count}, {"form", names.second}});
+    return forms;
 }
 
 Json describeTensors(const WeightSource& weights) {
@@ -100,13 +140,6 @@ void addPublishedSets(const ModelConfig& config, Json& report) {
     report["published_skip_sets"] = std::move(fitting);
 }
 
-std::uint64_t parameterCountOf(const WeightSource& weights) {
-    std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
-    for (const TensorInfo& tensor : weights.tensors())
-        count += tensor.rows() * tensor.columns();
-    return count;
-}
-
 /// The part of a model that is missing leaves null; one that is there but damaged is an error.
 Result<void> addNetwork(const ModelFiles& files, Json& report) {
     const auto config = files.config();
@@ -118,9 +151,9 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
     if (!weights && weights.error().code != ErrorCode::NotFound)
         return weights.error();
     if (weights) {
-        const std::uint64_t parameters = parameterCountOf(*weights.value());
         if (config)
-            report["memory"] = describeMemory(config.value(), parameters);
+            report["memory"] = describeMemory(config.value(), *weights.value());
+        report["forms"] = describeForms(*weights.value());
         report["tensors"] = describeTensors(*weights.value());
     }
     report["notes"] = config ? Json(config.value().notes) : Json::array();
@@ -193,6 +226,16 @@ void printTensorSummary(const Console& console, const Json& tensors) {
                                  sizeInWords(tensor["bytes"].get<double>())));
 }
 
+/// "Q4_1   210 tensors: 4-bit, scale and minimum per 32".
+void printForms(const Console& console, const Json& forms) {
+    console.line("\nHeld by the cpu backend as");
+    for (const Json& form : forms)
+        console.line(fmt::format("  {:<6} {:>5} tensors: {}",
+                                 form["type"].get<std::string>(),
+                                 form["tensors"].get<int>(),
+                                 form["form"].get<std::string>()));
+}
+
 void printPublishedSets(const Console& console, const Json& sets) {
     console.line("\nPublished skip sets for models of this size");
     if (!sets.is_array() || sets.empty())
@@ -221,6 +264,14 @@ void printForPeople(const Console& console, const Json& report) {
         console.line(fmt::format("  {:<26} {:.1f} kB",
                                  "cache, a token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
+        if (memory["packed_weight_bytes"].is_number()) {
+            console.line(fmt::format("  {:<26} {}",
+                                     "weights packed (cpu)",
+                                     sizeInWords(memory["packed_weight_bytes"].get<double>())));
+            console.line(fmt::format("  {:<26} {:.1f} kB",
+                                     "cache, a token, cpu",
+                                     memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
+        }
     }
     printSection(console, "Tokenizer", report["tokenizer"]);
     console.line("\nChat template\n  " + (report["chat_template"].is_string()
@@ -229,6 +280,8 @@ void printForPeople(const Console& console, const Json& report) {
     printPublishedSets(console, report["published_skip_sets"]);
     for (const Json& note : report["notes"])
         console.line("\nNote: " + note.get<std::string>());
+    if (report["forms"].is_array())
+        printForms(console, report["forms"]);
     if (report["tensors"].is_array())
         printTensorSummary(console, report["tensors"]);
 }
@@ -246,6 +299,7 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
                    {"chat_template", nullptr},
                    {"published_skip_sets", nullptr},
                    {"notes", Json::array()},
+                   {"forms", nullptr},
                    {"tensors", nullptr},
                    {"metadata", nullptr}};
     ENGINE_TRY_DO(addNetwork(files, report));

@@ -16,20 +16,21 @@ namespace {
 
 constexpr int kDefaultContext = 8192;
 
-Result<Precision> parsePrecision(const std::string& name) {
-    for (const Precision precision : {Precision::F32, Precision::F64, Precision::BF16})
-        if (name == precisionName(precision))
-            return precision;
-    return Error{ErrorCode::InvalidInput,
-                 fmt::format("The precision \"{}\" is not known.", name),
-                 "Choose float32, float64 or bfloat16."};
-}
-
-std::string chooseBackend(const BackendRegistry& registry, const std::string& asked) {
-    if (!asked.empty())
-        return asked;
-    const auto names = registry.names();
-    return std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
+/// Options that the cpu backend alone takes.
+void addCpuOptions(CLI::App& command, BackendWords& words) {
+    command.add_option("--weights",
+                       words.weights,
+                       "How the cpu backend holds weights: auto (default: as file, small models as "
+                       "f32), file (as in the file, never below its precision), f32, int8 or "
+                       "bf16");
+    command.add_option("--kv",
+                       words.kvType,
+                       "How the cpu backend holds keys and values: f16, bf16 or f32; default: f32 "
+                       "beside float32 weights, else f16");
+    command.add_option("--isa",
+                       words.instructionSet,
+                       "Instructions the cpu backend uses: scalar, avx2 or avx512; default: the "
+                       "best this processor has");
 }
 
 } // namespace
@@ -43,16 +44,17 @@ void addModelPathOption(CLI::App& command, ModelOptions& options) {
 
 void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
-    command.add_option(
-        "--backend",
-        options.backend,
-        "Who computes: torch (LibTorch, all cores) or plain (simple loops on one core, "
-        "the reference of exactness); default: torch where it was built");
+    command.add_option("--backend",
+                       options.words.backend,
+                       "Who computes: cpu (packed weights, all cores; the default), torch "
+                       "(LibTorch) or plain (simple loops on one core, the reference of "
+                       "exactness)");
     command
         .add_option("--precision",
-                    options.precision,
-                    "Arithmetic: float32, float64 or bfloat16 (torch only)")
+                    options.words.precision,
+                    "Arithmetic of torch and plain: float32, float64 or bfloat16 (torch only)")
         ->capture_default_str();
+    addCpuOptions(command, options.words);
     command.add_option("--threads", options.threads, "Compute threads; 0 lets the backend choose")
         ->check(CLI::Range(0, 1024))
         ->capture_default_str();
@@ -98,24 +100,18 @@ loadModel(const ModelOptions& options, const ModelFiles& files, std::stop_token 
 
 Result<LoadedModel>
 loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop) {
-    ENGINE_TRY(const Precision precision, parsePrecision(options.precision));
+    ENGINE_TRY(TransformerOptions backendOptions, transformerOptions(options.words));
     BackendRegistry registry(moduleFolder());
     LoadedModel model;
-    model.backend = chooseBackend(registry, options.backend);
+    model.backend = chosenBackend(options.words.backend);
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
     ProgressBar bar("Loading " + source.name);
-    TransformerOptions backendOptions;
-    backendOptions.precision = precision;
     backendOptions.threads = options.threads;
     backendOptions.stop = std::move(stop);
     backendOptions.progress = [&bar](double part) { bar.show(part); };
     ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));
     model.config = std::move(source.config);
     return model;
-}
-
-std::string backendName(const ModelOptions& options) {
-    return chooseBackend(BackendRegistry(moduleFolder()), options.backend);
 }
 
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {

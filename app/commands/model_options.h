@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/transformer.h"
+#include "engine/session/backend_words.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>
@@ -15,9 +16,8 @@ namespace app {
 
 /// The options that choose a model and how it is computed.
 struct ModelOptions {
-    std::string model; ///< empty = the default model
-    std::string backend;
-    std::string precision = "float32";
+    std::string model;          ///< empty = the default model
+    engine::BackendWords words; ///< how it is computed
     int threads = 0;
     int context = 0; ///< tokens; 0 = the smaller of the model's and 8192
 };
@@ -25,7 +25,7 @@ struct ModelOptions {
 /// --model alone.
 void addModelPathOption(CLI::App& command, ModelOptions& options);
 
-/// --model, --backend, --precision, --threads.
+/// --model, --backend, --precision, --weights, --kv, --isa, --threads.
 void addModelOptions(CLI::App& command, ModelOptions& options);
 
 /// The smaller of the model's context and 8192, unless --context says otherwise.
@@ -60,9 +60,6 @@ struct NetworkSource {
 /// The same for weights from elsewhere. Errors: those of the backend.
 engine::Result<LoadedModel>
 loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop);
-
-/// The backend that --backend names, or the default one.
-std::string backendName(const ModelOptions& options);
 
 /// Refuses a tokenizer whose ids reach beyond the model's vocabulary. Errors: InvalidInput.
 engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,

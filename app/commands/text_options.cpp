@@ -45,19 +45,29 @@ std::string draftSummary(const DecodeTally& tally) {
                        tally.metrics.searchMs);
 }
 
+/// "cpu avx512, 4-bit, keys and values float16".
+std::string computedBy(const LoadedModel& model) {
+    const std::string_view isa = model.transformer->instructionSet();
+    return fmt::format("{}{}{}, {}, keys and values {}",
+                       model.backend,
+                       isa.empty() ? "" : " ",
+                       isa,
+                       shortArithmetic(model.transformer->arithmeticName()),
+                       model.transformer->kvTypeName());
+}
+
 void printSummary(const GenerationResult& result,
                   const DecodeTally& tally,
                   const TextModel& model) {
     const GenerationMetrics& metrics = result.metrics;
     Console::note(fmt::format("[{} tokens, {:.1f} tokens/s{}; prompt {} tokens, first token after "
-                              "{:.2f} s; {} {}; {}]",
+                              "{:.2f} s; {}; {}]",
                               metrics.outputTokens,
                               metrics.tokensPerSecond(),
                               draftSummary(tally),
                               metrics.promptTokens,
                               metrics.firstTokenMs / 1e3,
-                              model.loaded.backend,
-                              precisionName(model.loaded.transformer->precision()),
+                              computedBy(model.loaded),
                               endingInWords(result.reason)));
 }
 
@@ -66,6 +76,8 @@ Json doneLine(const GenerationResult& result,
               const TextOptions& options,
               const TextModel& model) {
     const GenerationMetrics& metrics = result.metrics;
+    const Transformer& transformer = *model.loaded.transformer;
+    const std::string_view isa = transformer.instructionSet();
     Json numbers = {{"prompt_tokens", metrics.promptTokens},
                     {"output_tokens", metrics.outputTokens},
                     {"steps", metrics.steps},
@@ -77,7 +89,9 @@ Json doneLine(const GenerationResult& result,
     numbers.update(tally.json());
     numbers.update({{"decoder", options.decoder.name},
                     {"backend", model.loaded.backend},
-                    {"precision", precisionName(model.loaded.transformer->precision())},
+                    {"precision", shortArithmetic(transformer.arithmeticName())},
+                    {"kv", transformer.kvTypeName()},
+                    {"isa", isa.empty() ? Json() : Json(isa)},
                     {"context", model.contextLength},
                     {"seed", options.sampling.seed}});
     return {{"event", "done"},

@@ -37,7 +37,8 @@ inline Result<void> checkMemoryFor(double bytes, std::string_view what) {
                     what,
                     bytes / 1e9,
                     available / 1e9),
-        "Close other programs, choose a smaller model or a narrower --precision."};
+        "Close other programs, or choose a smaller model, a shorter --context or narrower "
+        "weights (--weights, --precision)."};
 }
 
 } // namespace engine

@@ -18,8 +18,8 @@ namespace engine {
 using TransformerFactory = std::function<Result<std::unique_ptr<Transformer>>(
     const ModelConfig&, const WeightSource&, const TransformerOptions&)>;
 
-/// Name to backend. "plain" and "cpu" are built in; others ("torch") are modules beside the program, opened
-/// when they are first asked for and never unloaded. Thread: any, one at a time.
+/// Name to backend. "plain" and "cpu" are built in; others ("torch") are modules beside the
+/// program, opened when they are first asked for and never unloaded. Thread: any, one at a time.
 class BackendRegistry {
 public:
     /// `moduleFolder` holds files named libbackend_NAME.so; it need not exist.

@@ -39,9 +39,21 @@ void KvCache::truncate(Position length) {
     m_length = length;
 }
 
-namespace {
+std::string_view kvTypeName(KvType type) {
+    switch (type) {
+    case KvType::F32:
+        return "float32";
+    case KvType::F64:
+        return "float64";
+    case KvType::BF16:
+        return "bfloat16";
+    case KvType::F16:
+        return "float16";
+    }
+    return "unknown";
+}
 
-std::size_t bytesOf(KvType type) {
+std::size_t kvTypeBytes(KvType type) {
     switch (type) {
     case KvType::F64:
         return 8;
@@ -54,9 +66,11 @@ std::size_t bytesOf(KvType type) {
     return 4;
 }
 
+namespace {
+
 /// Bytes of all planes, or nothing when the number does not fit.
 std::optional<std::uint64_t> totalBytes(const KvShape& shape) {
-    std::optional<std::uint64_t> total = bytesOf(shape.type) * 2;
+    std::optional<std::uint64_t> total = kvTypeBytes(shape.type) * 2;
     for (const int factor : {shape.layerCount, shape.kvHeadCount, shape.headDim, shape.capacity})
         total = total ? checked::mul(*total, static_cast<std::uint64_t>(factor)) : std::nullopt;
     return total;
@@ -94,7 +108,7 @@ HostKvStorage::HostKvStorage(const KvShape& shape, std::byte* memory, std::size_
     : m_shape(shape)
     , m_memory(memory)
     , m_byteSize(byteSize)
-    , m_headDimBytes(static_cast<std::size_t>(shape.headDim) * bytesOf(shape.type))
+    , m_headDimBytes(static_cast<std::size_t>(shape.headDim) * kvTypeBytes(shape.type))
     , m_planeBytes(byteSize / 2 / static_cast<std::size_t>(shape.layerCount)) {}
 
 HostKvStorage::~HostKvStorage() { munmap(m_memory, m_byteSize); }

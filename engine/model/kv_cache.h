@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -59,6 +60,10 @@ private:
 
 /// Type of the numbers in a HostKvStorage.
 enum class KvType { F32, F64, BF16, F16 };
+
+std::string_view kvTypeName(KvType type); ///< "float32", "float64", "bfloat16", "float16"
+
+std::size_t kvTypeBytes(KvType type); ///< of one number
 
 /// Sizes of the cache of one model.
 struct KvShape {

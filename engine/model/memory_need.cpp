@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/memory_need.h"
 
+#include "engine/model/cpu/cpu_weights.h"
+
 #include <algorithm>
 
 namespace engine {
@@ -64,16 +66,34 @@ double passOf(const ModelConfig& config, const Widths& widths) {
            static_cast<double>(kLogitRows) * config.vocabSize * (widths.stored + sizeof(double));
 }
 
+double slotOf(const ModelConfig& config, double numberBytes) {
+    return 2.0 * config.layerCount * config.kvHeadCount * config.headDim * numberBytes;
+}
+
 } // namespace
 
 MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength) {
     const Widths widths = widthsOf(precision);
-    const double slot =
-        2.0 * config.layerCount * config.kvHeadCount * config.headDim * widths.stored;
+    const double slot = slotOf(config, widths.stored);
     return {.weightBytes = bytesOf(weightsOf(config, widths)),
             .cacheBytes = bytesOf(slot * contextLength),
             .scratchBytes = bytesOf(slot * kScratchSlots),
             .passBytes = bytesOf(passOf(config, widths))};
+}
+
+Result<PackedNeed> packedNeed(const ModelConfig& config,
+                              const WeightSource& source,
+                              const TransformerOptions& options,
+                              int contextLength) {
+    ENGINE_TRY(const cpu::Weights outline, cpu::outlineWeights(config, source, options.weights));
+    const KvType kvType = cpu::chosenKvType(outline, options.kvType);
+    const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));
+    return PackedNeed{{.weightBytes = outline.byteSize(),
+                       .cacheBytes = bytesOf(slot * contextLength),
+                       .scratchBytes = bytesOf(slot * kScratchSlots),
+                       .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))},
+                      std::string(tileFormatName(outline.mainFormat())),
+                      kvType};
 }
 
 } // namespace engine

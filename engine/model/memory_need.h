@@ -5,6 +5,7 @@
 #include "engine/model/transformer.h"
 
 #include <cstdint>
+#include <string>
 
 namespace engine {
 
@@ -20,8 +21,23 @@ struct MemoryNeed {
     std::uint64_t totalBytes() const { return weightBytes + cacheBytes + scratchBytes + passBytes; }
 };
 
-/// The slots of cache and scratch are reserved at once, but take memory only as they are written.
-/// The torch backend pads rows of weights to 8 columns, which is left out here.
+/// For the plain and the torch backend. The slots of cache and scratch are reserved at once, but
+/// take memory only as they are written. The torch backend pads rows of weights to 8 columns, which
+/// is left out here.
 MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength);
+
+/// What the cpu backend makes of a model. A plain value.
+struct PackedNeed {
+    MemoryNeed memory;          ///< weights as they will be packed
+    std::string arithmeticName; ///< as Transformer::arithmeticName()
+    KvType kvType = KvType::F16;
+};
+
+/// Of `options` the form of the weights and the type of keys and values count. Errors: those of
+/// looking for the tensors that `config` calls for.
+Result<PackedNeed> packedNeed(const ModelConfig& config,
+                              const WeightSource& source,
+                              const TransformerOptions& options,
+                              int contextLength);
 
 } // namespace engine

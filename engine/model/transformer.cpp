@@ -15,6 +15,10 @@ std::string_view precisionName(Precision precision) {
     return "unknown";
 }
 
+std::string shortArithmetic(std::string_view arithmeticName) {
+    return std::string(arithmeticName.substr(0, arithmeticName.find(',')));
+}
+
 void ForwardResult::clear() {
     logits.clear();
     hidden.clear();

@@ -100,8 +100,12 @@ public:
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;
 
-    /// For people: how weights are held and numbers computed, as "float32".
+    /// For people: how weights are held and numbers computed, as "float32" or "4-bit, scale and
+    /// minimum per 32".
     virtual std::string arithmeticName() const { return std::string(precisionName(precision())); }
+
+    /// Type of the keys and values in its caches, as "float16".
+    virtual std::string_view kvTypeName() const { return precisionName(precision()); }
 
     /// Instructions that the kernels use, as "avx512"; empty when the backend does not choose.
     virtual std::string_view instructionSet() const { return {}; }
@@ -111,6 +115,9 @@ public:
     virtual int preferredTreeNodes() const { return 7; }
 };
 
+/// An arithmeticName() up to its first comma: "4-bit".
+std::string shortArithmetic(std::string_view arithmeticName);
+
 /// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
 using LoadProgress = std::function<void(double)>;
 
@@ -118,12 +125,13 @@ using LoadProgress = std::function<void(double)>;
 struct TransformerOptions {
     Precision precision = Precision::F32;
     int threads = 0; ///< compute threads; 0 = the backend's choice
-    /// The three below are the cpu backend's.
+    /// The four below are the cpu backend's.
     WeightForm weights = WeightForm::Auto;
     /// Nothing: float32 beside float32 weights, else half precision.
     std::optional<KvType> kvType = std::nullopt;
     std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
-    std::stop_token stop = {};       ///< polled between tensors
+    Position cacheSlots = 0; ///< a load is refused that leaves no memory for so many; 0 = not known
+    std::stop_token stop = {}; ///< polled between tensors
     LoadProgress progress = {};
 };
 

@@ -38,6 +38,9 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("context_length", r.contextLength);
     visit("backend", r.backend);
     visit("precision", r.precision);
+    visit("arithmetic", r.arithmetic);
+    visit("instruction_set", r.instructionSet);
+    visit("kv_type", r.kvType);
     visit("weight_types", r.weightTypes);
     visit("parameters", r.parameterCount);
     visit("file_bytes", r.fileBytes);

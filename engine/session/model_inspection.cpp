@@ -2,7 +2,10 @@
 #include "engine/session/model_inspection.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/kernels/processor.h"
+#include "engine/model/backend_registry.h"
 #include "engine/model/memory_need.h"
+#include "engine/session/backend_words.h"
 #include "engine/session/model_parts.h"
 
 #include <fmt/ranges.h>
@@ -35,35 +38,63 @@ Result<void> checkBackend(const BackendRegistry& registry, const std::string& na
                  fmt::format("Choose one of: {}.", fmt::join(names, ", "))};
 }
 
+/// What the backend of facts.backend would make of the weights.
+Result<MemoryNeed> needOf(const ModelConfig& config,
+                          const WeightSource& weights,
+                          const TransformerOptions& options,
+                          ModelFacts& facts) {
+    if (facts.backend != "cpu") {
+        facts.arithmetic = precisionName(options.precision);
+        facts.kvType = facts.arithmetic;
+        return memoryNeed(config, options.precision, facts.contextLength);
+    }
+    if (options.precision != Precision::F32)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The cpu backend adds in float32, not in {}.",
+                                 precisionName(options.precision)),
+                     "Choose float32, or another backend."};
+    ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));
+    ENGINE_TRY(PackedNeed need, packedNeed(config, weights, options, facts.contextLength));
+    facts.arithmetic = std::move(need.arithmeticName);
+    facts.instructionSet = instructionSetName(set);
+    facts.kvType = kvTypeName(need.kvType);
+    return need.memory;
+}
+
 } // namespace
 
 Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
                                     const InspectModel& command) {
     ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
     ENGINE_TRY(const ModelConfig config, files.config());
-    ENGINE_TRY(const Precision precision, precisionNamed(command.precision));
+    ENGINE_TRY(const TransformerOptions options,
+               transformerOptions({command.backend,
+                                   command.precision,
+                                   command.weights,
+                                   command.kvType,
+                                   command.instructionSet}));
     ENGINE_TRY(const int contextLength, chosenContext(command.contextLength, config));
-    const BackendRegistry backends(moduleFolder);
-    const std::string backend = chosenBackend(backends, command.backend);
-    ENGINE_TRY_DO(checkBackend(backends, backend));
+    const std::string backend = chosenBackend(command.backend);
+    ENGINE_TRY_DO(checkBackend(BackendRegistry(moduleFolder), backend));
     ENGINE_TRY(const auto weights, files.weights());
     ENGINE_TRY(ModelText text, readModelText(files, config));
-    const MemoryNeed need = memoryNeed(config, precision, contextLength);
     ModelInspected inspected{.requestId = command.requestId,
                              .path = command.path,
                              .model = modelFactsOf(config, fileFactsOf(files, *weights)),
-                             .memory = memoryFactsOf(need),
+                             .memory = {},
                              .remarks = config.notes};
     inspected.model.contextLength = contextLength;
     inspected.model.backend = backend;
-    inspected.model.precision = command.precision;
+    ENGINE_TRY(const MemoryNeed need, needOf(config, *weights, options, inspected.model));
+    inspected.memory = memoryFactsOf(need);
+    inspected.model.precision = shortArithmetic(inspected.model.arithmetic);
     inspected.model.weightBytes = need.weightBytes;
     if (text.tokenizer)
         inspected.model.tokenizer = text.tokenizer->description();
     if (text.chatTemplate)
         inspected.model.chatTemplate = text.chatTemplate->origin();
     inspected.remarks.insert(inspected.remarks.end(), text.remarks.begin(), text.remarks.end());
-    if (backend == "plain" && precision == Precision::BF16)
+    if (backend == "plain" && options.precision == Precision::BF16)
         inspected.remarks.push_back("The plain backend does not compute in bfloat16.");
     return inspected;
 }

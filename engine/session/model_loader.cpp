@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/model_loader.h"
 
+#include "engine/model/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
+#include "engine/session/backend_words.h"
 #include "engine/session/model_parts.h"
 
 namespace engine {
@@ -20,7 +22,12 @@ Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
     ENGINE_TRY_DO(enter("files"));
     ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
     ENGINE_TRY(const ModelConfig config, files.config());
-    ENGINE_TRY(const Precision precision, precisionNamed(command.precision));
+    ENGINE_TRY(TransformerOptions options,
+               transformerOptions({command.backend,
+                                   command.precision,
+                                   command.weights,
+                                   command.kvType,
+                                   command.instructionSet}));
     SessionModel model;
     ENGINE_TRY(model.contextLength, chosenContext(command.contextLength, config));
     model.remarks = config.notes;
@@ -30,18 +37,17 @@ Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
     model.chatTemplate = std::move(text.chatTemplate);
     model.remarks.insert(model.remarks.end(), text.remarks.begin(), text.remarks.end());
     BackendRegistry backends(moduleFolder);
-    model.backend = chosenBackend(backends, command.backend);
+    model.backend = chosenBackend(command.backend);
     ENGINE_TRY(const TransformerFactory factory, backends.find(model.backend));
     ENGINE_TRY(const auto weights, files.weights());
     model.file = fileFactsOf(files, *weights);
     ENGINE_TRY_DO(enter("fingerprint"));
     ENGINE_TRY(model.fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY_DO(enter("weights"));
-    const TransformerOptions options{
-        .precision = precision,
-        .threads = command.threads,
-        .stop = work.stop,
-        .progress = [&work](double part) { work.progress("weights", part); }};
+    options.threads = command.threads;
+    options.cacheSlots = model.contextLength;
+    options.stop = work.stop;
+    options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
     return model;
 }

@@ -56,15 +56,6 @@ std::string typesOf(const WeightSource& weights) {
 
 } // namespace
 
-Result<Precision> precisionNamed(const std::string& name) {
-    for (const Precision precision : {Precision::F32, Precision::F64, Precision::BF16})
-        if (name == precisionName(precision))
-            return precision;
-    return Error{ErrorCode::InvalidInput,
-                 fmt::format("There is no precision \"{}\".", name),
-                 "Choose float32, float64 or bfloat16."};
-}
-
 Result<int> chosenContext(int asked, const ModelConfig& config) {
     if (asked < 0 || asked > config.contextLength)
         return Error{ErrorCode::InvalidInput,
@@ -73,13 +64,6 @@ Result<int> chosenContext(int asked, const ModelConfig& config) {
                                  config.contextLength),
                      "Ask for 0, which lets the program choose, or for less."};
     return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
-}
-
-std::string chosenBackend(const BackendRegistry& registry, const std::string& asked) {
-    if (!asked.empty())
-        return asked;
-    const auto names = registry.names();
-    return std::find(names.begin(), names.end(), "torch") != names.end() ? "torch" : "plain";
 }
 
 Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& config) {

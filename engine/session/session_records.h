@@ -23,8 +23,11 @@ struct ModelFacts {
     int modelContextLength = 0; ///< tokens the model was trained for
     int contextLength = 0;      ///< tokens that fit here, prompt and answer together
     std::string backend;
-    std::string precision;
-    std::string weightTypes; ///< of the file's tensors, with counts: "Q4_1 210, F32 61, Q8_0 1"
+    std::string precision;      ///< how weights are held and computed with: "4-bit", "float32"
+    std::string arithmetic;     ///< the same in full: "4-bit, scale and minimum per 32"
+    std::string instructionSet; ///< of the kernels, "avx512"; empty where nothing is chosen
+    std::string kvType;         ///< of the numbers in the cache, "float16"
+    std::string weightTypes;    ///< of the file's tensors, with counts: "Q4_1 210, F32 61, Q8_0 1"
     std::uint64_t parameterCount = 0;
     std::uint64_t fileBytes = 0;   ///< of the tensors in the file
     std::uint64_t weightBytes = 0; ///< in memory

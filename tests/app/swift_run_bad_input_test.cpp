@@ -113,6 +113,20 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
         << generate + QStringList{"--precision", "int3"} << usage << QStringList{"int3"};
     QTest::newRow("bfloat16 in plain") << generate + QStringList{"--precision", "bfloat16"}
                                        << int(app::kUnsupported) << QStringList{"bfloat16"};
+    for (const char* option : {"--weights", "--kv", "--isa"})
+        QTest::addRow("%s of plain", option)
+            << generate + QStringList{option, option == QString("--isa") ? "avx2" : "bf16"} << usage
+            << QStringList{option, "plain"};
+    const QStringList fast = generate.mid(0, 5);
+    QTest::newRow("unknown weights")
+        << fast + QStringList{"--weights", "int3"} << usage << QStringList{"int3", "int8"};
+    QTest::newRow("unknown keys") << fast + QStringList{"--kv", "int8"} << usage
+                                  << QStringList{"int8", "bf16"};
+    QTest::newRow("unknown instructions")
+        << fast + QStringList{"--isa", "sse9"} << usage << QStringList{"sse9", "avx2"};
+    QTest::newRow("float64 of cpu")
+        << fast + QStringList{"--precision", "float64"} << int(app::kUnsupported)
+        << QStringList{"float64", "--backend"};
     QTest::newRow("context beyond the model")
         << generate + QStringList{"--context", "1000000"} << usage << QStringList{"1000000"};
     QTest::newRow("prompt beyond the context")

@@ -59,6 +59,7 @@ private slots:
     void everyPromptOfAFileIsDecodedAndRatiosAreByTask();
     void skipSetsHaveACostBesideTheirShares();
     void aMadeUpShapeRunsWithoutATokenizer();
+    void theCpuBackendHoldsAShapeAsItIsStored();
     void theTableNamesWhatWasMeasured();
     void llamaGetsTheSamePromptsTokensAndThreads();
     void aDifferenceFromLlamaIsToldByItsToken();
@@ -246,6 +247,22 @@ void SwiftRunBenchTest::aMadeUpShapeRunsWithoutATokenizer() {
     QVERIFY(std::abs(done["weight_bytes"].toDouble() / (4.0 * (linear + 2 * table)) - 1) < 1e-3);
     QVERIFY(std::abs(done["bytes_per_step"].toDouble() / (4.0 * (linear + table)) - 1) < 1e-3);
     QVERIFY(done["vanilla_tokens_per_s"].toDouble() > 0.0);
+}
+
+void SwiftRunBenchTest::theCpuBackendHoldsAShapeAsItIsStored() {
+    const ProgramRun result =
+        bench({"--shape",  "1b", "--layers",  "1",   "--weights",    "4bit", "--decoder", "vanilla",
+               "--rows",   "1",  "--prefill", "2",   "--max-tokens", "1",    "--pairs",   "1",
+               "--cached", "2",  "--backend", "cpu", "--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QJsonObject done = result.jsonLines().constLast();
+    QCOMPARE(done["backend"].toString(), QString("cpu"));
+    QCOMPARE(done["precision"].toString(), QString("4-bit, scale and minimum per 32"));
+    QCOMPARE(done["kv"].toString(), QString("float16"));
+    QVERIFY((QStringList{"scalar", "avx2", "avx512"}.contains(done["isa"].toString())));
+    // Half a byte a weight, two half-precision numbers for 32.
+    const double weights = 2048.0 * (64 * 2 * 36 + 3 * 5632) + 2 * 2048.0 * 32000;
+    QVERIFY(std::abs(done["weight_bytes"].toDouble() / (0.625 * weights) - 1) < 1e-3);
 }
 
 void SwiftRunBenchTest::theTableNamesWhatWasMeasured() {

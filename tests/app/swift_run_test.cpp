@@ -46,6 +46,8 @@ private slots:
     void chatAnswersEveryLine();
     void stopStringsEndTheText();
     void inspectDescribesAllParts();
+    void theCpuBackendAnswersUnlessAnotherOneIsNamed();
+    void weightsKeysAndInstructionsAreChosen();
     void inspectOffersThePublishedSetsThatFit();
     void interruptStopsAfterThePassAndKeepsTheSummary();
 };
@@ -266,9 +268,61 @@ void SwiftRunTest::inspectDescribesAllParts() {
     for (const QJsonValue tensor : report["tensors"].toArray())
         hasQuantised |= tensor["type"] == "Q4_1";
     QVERIFY(hasQuantised);
+    QVERIFY(report["memory"]["packed_weight_bytes"].toDouble() > 0);
+    QVERIFY(report["memory"]["packed_cache_bytes_per_token"].toDouble() > 0);
+    QMap<QString, QString> forms;
+    for (const QJsonValue form : report["forms"].toArray()) {
+        forms[form["type"].toString()] = form["form"].toString();
+        QVERIFY(form["tensors"].toInt() > 0);
+    }
+    QCOMPARE(forms.value("Q4_1"), QString("float32")); // as small as it is
+    QCOMPARE(forms.value("F32"), QString("float32"));
+    QVERIFY(run({"inspect", kGgufModel}).output.contains("tensors: float32"));
     const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
     QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());
     QCOMPARE(run({"inspect", kFolderModel}).exitCode, 0);
+}
+
+void SwiftRunTest::theCpuBackendAnswersUnlessAnotherOneIsNamed() {
+    const QStringList generate = {
+        "generate", "--model", kGgufModel, "--prompt-ids", "1,2,3", "--max-tokens", "3"};
+    const ProgramRun usual = run(generate + QStringList{"--weights", "file", "--json"});
+    QVERIFY2(usual.exitCode == 0, usual.errors.constData());
+    const QJsonObject metrics = usual.jsonLines().constLast()["metrics"].toObject();
+    QCOMPARE(metrics["backend"].toString(), QString("cpu"));
+    QCOMPARE(metrics["precision"].toString(), QString("4-bit"));
+    QCOMPARE(metrics["kv"].toString(), QString("float16"));
+    QVERIFY((QStringList{"scalar", "avx2", "avx512"}.contains(metrics["isa"].toString())));
+    const QByteArray told = run(generate).errors; // the tiny model is held as float32
+    QVERIFY2(told.contains("; cpu ") && told.contains("float32, keys and values float32"),
+             told.constData());
+    const QJsonObject other =
+        run(plain(generate) << "--json").jsonLines().constLast()["metrics"].toObject();
+    QCOMPARE(other["backend"].toString(), QString("plain"));
+    QCOMPARE(other["precision"].toString(), QString("float32"));
+    QVERIFY(other["isa"].isNull());
+}
+
+void SwiftRunTest::weightsKeysAndInstructionsAreChosen() {
+    const ProgramRun chosen = run({"generate",
+                                   "--model",
+                                   kGgufModel,
+                                   "--prompt-ids",
+                                   "1,2,3",
+                                   "--max-tokens",
+                                   "3",
+                                   "--weights",
+                                   "int8",
+                                   "--kv",
+                                   "f32",
+                                   "--isa",
+                                   "scalar",
+                                   "--json"});
+    QVERIFY2(chosen.exitCode == 0, chosen.errors.constData());
+    const QJsonObject metrics = chosen.jsonLines().constLast()["metrics"].toObject();
+    QCOMPARE(metrics["precision"].toString(), QString("8-bit"));
+    QCOMPARE(metrics["kv"].toString(), QString("float32"));
+    QCOMPARE(metrics["isa"].toString(), QString("scalar"));
 }
 
 void SwiftRunTest::inspectOffersThePublishedSetsThatFit() {

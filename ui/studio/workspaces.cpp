@@ -85,8 +85,10 @@ void Studio::makeChatWorkspace() {
     add(new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder}), 420);
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
-    m_modelPanel = new ModelPanel(
-        context(), m_recentModels, {QStringLiteral("torch"), QStringLiteral("plain")});
+    m_modelPanel =
+        new ModelPanel(context(),
+                       m_recentModels,
+                       {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
     workspace->addDock({QStringLiteral("chat.models"),
                         tr("Models"),
                         m_modelPanel,

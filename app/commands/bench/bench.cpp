@@ -83,10 +83,10 @@ void addWhat(CLI::App& command, BenchOptions& options) {
                        options.shape,
                        "Instead of a model: made-up weights in the sizes of a LLaMA of about 1b, "
                        "3b or 7b parameters");
-    command
-        .add_option(
-            "--weights", options.weights, "How a shape's weights are stored: f32, bf16, int8, 4bit")
-        ->capture_default_str();
+    command.get_option("--weights")
+        ->description("How the cpu backend holds weights, as for the other commands. With --shape: "
+                      "how the made-up file stores them, f32 (default), bf16, "
+                      "int8 or 4bit, and they are held like that");
     command.add_option("--layers", options.layers, "Of a shape; 0 keeps its own number")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();

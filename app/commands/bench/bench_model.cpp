@@ -26,21 +26,26 @@ constexpr std::array kBuiltInPrompts = {
     "A train leaves at nine and travels 180 kilometres at 60 kilometres an hour. When does it "
     "arrive?"};
 
-struct WeightForm {
+struct StoredForm {
     std::string_view name;
     TensorType type;
 };
 
-constexpr std::array kWeightForms = {WeightForm{"f32", TensorType::F32},
-                                     WeightForm{"bf16", TensorType::BF16},
-                                     WeightForm{"int8", TensorType::Q8_0},
-                                     WeightForm{"4bit", TensorType::Q4_1}};
+/// The first one where nothing is asked for.
+constexpr std::array kStoredForms = {StoredForm{"f32", TensorType::F32},
+                                     StoredForm{"bf16", TensorType::BF16},
+                                     StoredForm{"int8", TensorType::Q8_0},
+                                     StoredForm{"4bit", TensorType::Q4_1}};
 
-const WeightForm* weightForm(const std::string& name) {
-    const auto found = std::find_if(kWeightForms.begin(),
-                                    kWeightForms.end(),
-                                    [&](const WeightForm& form) { return form.name == name; });
-    return found == kWeightForms.end() ? nullptr : &*found;
+/// What --weights says of a shape; null for an unknown word.
+const StoredForm* storedForm(const BenchOptions& options) {
+    const std::string& name = options.model.words.weights;
+    if (name.empty())
+        return &kStoredForms.front();
+    const auto found = std::find_if(kStoredForms.begin(),
+                                    kStoredForms.end(),
+                                    [&](const StoredForm& form) { return form.name == name; });
+    return found == kStoredForms.end() ? nullptr : &*found;
 }
 
 /// The longest pass that will be asked for must fit into what the model was made for.
@@ -105,17 +110,20 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     return model;
 }
 
-/// Backends that widen all weights need what memoryNeed() says; others at least what is stored. The
-/// roof probe takes of what is left.
+/// The roof probe takes of what is left.
 Result<void> checkShapeMemory(const BenchOptions& options,
+                              const ModelOptions& model,
                               const ModelConfig& config,
                               const SyntheticWeights& weights) {
-    MemoryNeed need = memoryNeed(config, Precision::F32, kShapeContext);
-    const std::string backend = backendName(options.model);
-    if (backend != "plain" && backend != "torch")
-        need.weightBytes = weights.byteSize();
+    ENGINE_TRY(const TransformerOptions computing, transformerOptions(model.words));
+    PackedNeed need;
+    if (chosenBackend(model.words.backend) == "cpu") {
+        ENGINE_TRY(need, packedNeed(config, weights, computing, kShapeContext));
+    } else {
+        need.memory = memoryNeed(config, computing.precision, kShapeContext);
+    }
     return checkMemoryFor(
-        static_cast<double>(need.totalBytes()),
+        static_cast<double>(need.memory.totalBytes()),
         fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
 }
 
@@ -124,16 +132,18 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     BenchModel model;
     model.contextLength = std::min(config.contextLength, kShapeContext);
     ENGINE_TRY_DO(checkContext(options, model.contextLength));
-    const SyntheticWeights weights(config, weightForm(options.weights)->type);
-    ENGINE_TRY_DO(checkShapeMemory(options, config, weights));
+    const StoredForm& form = *storedForm(options);
+    const SyntheticWeights weights(config, form.type);
+    ModelOptions asStored = options.model;
+    asStored.words.weights.clear();
+    ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
     model.name =
-        fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, options.weights);
-    config.storedType = options.weights;
+        fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, form.name);
+    config.storedType = form.name;
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         model.prompts.push_back(
             {"arbitrary", arbitraryIds(kShapePromptTokens, config.vocabSize, seed)});
-    ENGINE_TRY(model.loaded,
-               loadNetwork(options.model, {model.name, std::move(config), weights}, stop));
+    ENGINE_TRY(model.loaded, loadNetwork(asStored, {model.name, std::move(config), weights}, stop));
     return model;
 }
 
@@ -143,15 +153,16 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     const auto wrong = [](std::string message, std::string hint) {
         return Error{ErrorCode::InvalidInput, std::move(message), std::move(hint)};
     };
-    if (weightForm(options.weights) == nullptr)
-        return wrong(fmt::format("There are no made-up weights \"{}\".", options.weights),
-                     "Choose f32, bf16, int8 or 4bit.");
     if (options.shape.empty()) {
         if (options.layers > 0)
             return wrong("--layers shortens a made-up model, but no --shape is named.",
                          "Add --shape 1b, or leave --layers out.");
         return {};
     }
+    if (storedForm(options) == nullptr)
+        return wrong(
+            fmt::format("There are no made-up weights \"{}\".", options.model.words.weights),
+            "Choose f32, bf16, int8 or 4bit.");
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
     if (!options.model.model.empty())
         return wrong("--shape and --model exclude each other.", "Name one of them.");

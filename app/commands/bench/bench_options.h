@@ -12,11 +12,12 @@ namespace app {
 /// What swift-run bench shall measure, as typed.
 struct BenchOptions {
     ModelOptions model;
-    std::string shape;           ///< "1b", "3b", "7b": made-up weights; empty = a model's files
-    std::string weights = "f32"; ///< of a shape: "f32", "bf16", "int8", "4bit"
-    int layers = 0;              ///< of a shape; 0 = its own number
-    DataOptions data;            ///< no files = built-in prompts
-    std::string decoder;         ///< compared with vanilla; empty = auto where it exists
+    /// "1b", "3b", "7b": made-up weights; empty = a model's files. Of a shape --weights says how
+    /// they would be stored in a file: "f32" (also when empty), "bf16", "int8", "4bit".
+    std::string shape;
+    int layers = 0;                    ///< of a shape; 0 = its own number
+    DataOptions data;                  ///< no files = built-in prompts
+    std::string decoder;               ///< compared with vanilla; empty = auto where it exists
     std::vector<std::string> settings; ///< NAME=VALUE for that decoder
     std::vector<std::string> skipSets; ///< files or JSON
     std::vector<int> rows;             ///< of the passes that are timed; empty = 1 to 16

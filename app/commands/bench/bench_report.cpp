@@ -33,6 +33,7 @@ Json factsJson(const BenchFacts& facts) {
             {"isa", facts.isa},
             {"backend", facts.backend},
             {"precision", facts.precision},
+            {"kv", facts.kvType},
             {"model", facts.model},
             {"threads", facts.threads},
             {"weight_bytes", facts.weightBytes},
@@ -208,7 +209,11 @@ std::string benchTable(const BenchResults& results) {
                             static_cast<double>(facts.weightBytes) * 1e-6,
                             facts.bytesPerStep * 1e-6));
     text += row("backend",
-                fmt::format("{}, {}, {} threads", facts.backend, facts.precision, facts.threads));
+                fmt::format("{}, {}, keys and values {}, {} threads",
+                            facts.backend,
+                            facts.precision,
+                            facts.kvType,
+                            facts.threads));
     text += row("roof, GB/s", spreadText(figures.roofGbps, 1));
     text += passRows(results, figures);
     text += row(fmt::format("prefill of {}, tokens/s", facts.prefillTokens),

@@ -17,7 +17,8 @@ struct BenchFacts {
     std::string cpu; ///< the processor's own name
     std::string isa; ///< instruction set of the backend's kernels
     std::string backend;
-    std::string precision;
+    std::string precision; ///< how weights are held and computed with, in full
+    std::string kvType;    ///< of keys and values
     std::string model;
     int threads = 0;
     std::size_t weightBytes = 0; ///< as the backend holds them

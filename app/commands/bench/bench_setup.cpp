@@ -4,11 +4,11 @@
 #include "app/commands/decoder_options.h"
 #include "app/program_paths.h"
 #include "engine/base/system_memory.h"
+#include "engine/kernels/processor.h"
 #include "engine/loading/json_document.h"
 #include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
 
-#include <fstream>
 #include <thread>
 
 namespace app {
@@ -20,19 +20,9 @@ namespace {
 constexpr const char* kAuto = "auto";
 constexpr std::size_t kWholeRoof = std::size_t{1} << 30U;
 
-/// The processor's own name, as the system tells it.
-std::string processorName() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos)
-            return line.substr(colon + 2);
-    }
-    return "unknown";
+std::string orUnknown(std::string_view text) {
+    return std::string(text.empty() ? "unknown" : text);
 }
-
-/// Instruction set of the kernels. No backend tells it yet.
-std::string isaOf(const Transformer& /*transformer*/) { return "unknown"; }
 
 /// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads a
 /// row, unless that is the head as well. Norms and biases are too small to count.
@@ -145,10 +135,11 @@ SkipSetSamples emptySamples(const NamedPlan& plan, const ModelConfig& config) {
 
 void describeModel(const BenchOptions& options, const BenchModel& model, BenchFacts& facts) {
     const Transformer& transformer = *model.loaded.transformer;
-    facts.cpu = processorName();
-    facts.isa = isaOf(transformer);
+    facts.cpu = orUnknown(processorName());
+    facts.isa = orUnknown(transformer.instructionSet());
     facts.backend = model.loaded.backend;
-    facts.precision = precisionName(transformer.precision());
+    facts.precision = transformer.arithmeticName();
+    facts.kvType = transformer.kvTypeName();
     facts.model = model.name;
     facts.threads = threadCountOf(options.model, model.loaded.backend);
     facts.weightBytes = transformer.weightBytes();

@@ -56,12 +56,12 @@ Result<PassClock> PassClock::make(Transformer& transformer, const PassSetup& set
 /// One pass as verification does it: the only place that asks for the head of all rows.
 Result<void> PassClock::pass(const LayerPlan& plan, int rows) {
     const auto count = static_cast<std::size_t>(rows);
-    ENGINE_TRY_DO(m_transformer->forward({.plan = plan,
-                                          .layout = AttentionLayout::chain(m_cache.length(), rows),
-                                          .tokens = std::span(m_rowIds).first(count),
-                                          .logitRows = std::span(m_rowNumbers).first(count)},
-                                         m_cache));
-    return {};
+    return m_transformer->forwardInto({.plan = plan,
+                                       .layout = AttentionLayout::chain(m_cache.length(), rows),
+                                       .tokens = std::span(m_rowIds).first(count),
+                                       .summaryRows = std::span(m_rowNumbers).first(count)},
+                                      m_cache,
+                                      m_result);
 }
 
 Result<double> PassClock::passMs(const LayerPlan& plan, int rows) {
@@ -97,11 +97,12 @@ Result<void> PassClock::read(std::span<const TokenId> tokens) {
         const std::array last = {rows - 1};
         const bool isLast = begin + piece.size() == tokens.size();
         ENGINE_TRY_DO(
-            m_transformer->forward({.plan = plan,
-                                    .layout = AttentionLayout::chain(m_cache.length(), rows),
-                                    .tokens = piece,
-                                    .logitRows = std::span(last).first(isLast ? 1 : 0)},
-                                   m_cache));
+            m_transformer->forwardInto({.plan = plan,
+                                        .layout = AttentionLayout::chain(m_cache.length(), rows),
+                                        .tokens = piece,
+                                        .summaryRows = std::span(last).first(isLast ? 1 : 0)},
+                                       m_cache,
+                                       m_result));
         m_cache.commit(rows);
     }
     return {};

@@ -23,11 +23,12 @@ public:
     /// `transformer` must outlive it.
     static engine::Result<PassClock> make(engine::Transformer& transformer, const PassSetup& setup);
 
-    /// Milliseconds of one pass of a chain of `rows` rows behind the cached tokens, the head on all
-    /// of them; short passes are repeated, and their mean counts. Errors: those of a pass.
+    /// Milliseconds of one pass of a chain of `rows` rows behind the cached tokens, with the head's
+    /// summary of each, as greedy verification asks for it; short passes are repeated, and their
+    /// mean counts. Errors: those of a pass.
     engine::Result<double> passMs(const engine::LayerPlan& plan, int rows);
 
-    /// Milliseconds of reading the whole prompt from nothing, with the head on its last row.
+    /// Milliseconds of reading the whole prompt from nothing, with the head on its last row alone.
     /// Errors: Cancelled, those of a pass.
     engine::Result<double> prefillMs();
 
@@ -42,6 +43,7 @@ private:
     engine::Transformer* m_transformer;
     PassSetup m_setup;
     engine::KvCache m_cache;
+    engine::ForwardResult m_result; // kept, so that a pass allocates nothing
     std::vector<engine::TokenId> m_cachedIds;
     std::vector<engine::TokenId> m_rowIds;
     std::vector<engine::TokenId> m_prefillIds;

@@ -31,8 +31,11 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
     // Opened only to tell what is wrong with it before the data files are read.
     ENGINE_TRY(const ModelFiles files, openModel(options.model));
     setup.model = {.path = files.path().string(),
-                   .backend = options.model.backend,
-                   .precision = options.model.precision,
+                   .backend = options.model.words.backend,
+                   .precision = options.model.words.precision,
+                   .weights = options.model.words.weights,
+                   .kvType = options.model.words.kvType,
+                   .instructionSet = options.model.words.instructionSet,
                    .threads = options.model.threads,
                    .contextLength = options.model.context};
     setup.sampling = {options.sampling};

@@ -24,8 +24,7 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     : m_config(std::move(config))
     , m_weights(std::move(weights))
     , m_kernels(kernels)
-    , m_kvType(options.kvType.value_or(m_weights.mainFormat().form == TileForm::F32 ? KvType::F32
-                                                                                    : KvType::F16))
+    , m_kvType(chosenKvType(m_weights, options.kvType))
     , m_frequencies(rotaryFrequencies(m_config))
     , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
     const int threads = m_pool->threads();
@@ -41,10 +40,6 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     m_space.streamStride =
         (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
     reserve(8);
-}
-
-std::string CpuTransformer::arithmeticName() const {
-    return std::string(tileFormatName(m_weights.mainFormat()));
 }
 
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
@@ -257,10 +252,12 @@ Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& confi
                                                         const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
     if (options.precision != Precision::F32)
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("The cpu backend adds in float32, not in {}.",
-                                 precisionName(options.precision)),
-                     "Leave --precision out; --weights chooses how weights are held."};
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("The cpu backend adds in float32, not in {}.",
+                        precisionName(options.precision)),
+            "Leave --precision out (--weights chooses how weights are held), or name another "
+            "--backend."};
     if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "

@@ -23,7 +23,11 @@ public:
 
     Precision precision() const override { return Precision::F32; }
 
-    std::string arithmeticName() const override;
+    std::string arithmeticName() const override {
+        return std::string(tileFormatName(m_weights.mainFormat()));
+    }
+
+    std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
 
     std::string_view instructionSet() const override {
         return instructionSetName(m_kernels.instructionSet);

@@ -30,8 +30,7 @@ public:
         , m_options(options)
         , m_form(chosenForm(source, options.weights)) {}
 
-    Result<Weights> packAll() {
-        Weights weights;
+    Result<void> plan(Weights& weights) {
         const int vocab = m_config.vocabSize;
         const int hidden = m_config.hiddenSize;
         weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
@@ -41,7 +40,13 @@ public:
         if (!m_config.tiedHead)
             ENGINE_TRY_DO(linear({"lm_head", vocab, hidden, false}, weights.head));
         ENGINE_TRY_DO(linear({"model.embed_tokens", vocab, hidden, false}, weights.embedding));
-        ENGINE_TRY_DO(checkMemoryFor(static_cast<double>(m_bytes), "the packed weights"));
+        return {};
+    }
+
+    Result<Weights> packAll() {
+        Weights weights;
+        ENGINE_TRY_DO(plan(weights));
+        ENGINE_TRY_DO(checkMemory(chosenKvType(weights, m_options.kvType)));
         ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, "the packed weights"));
         ENGINE_TRY_DO(runJobs(weights.memory.data()));
         return weights;
@@ -54,6 +59,17 @@ private:
         int inputs;
         bool hasBias;
     };
+
+    /// Before anything is packed: a model that does not fit is refused at once.
+    Result<void> checkMemory(KvType kvType) const {
+        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
+                            static_cast<double>(kvTypeBytes(kvType));
+        return checkMemoryFor(
+            static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
+            m_options.cacheSlots > 0
+                ? fmt::format("the packed weights and a context of {} tokens", m_options.cacheSlots)
+                : "the packed weights");
+    }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
         const std::string prefix = fmt::format("model.layers.{}.", index);
@@ -156,11 +172,15 @@ template <typename Visit> void visitLinears(const Weights& weights, Visit&& visi
 } // namespace
 
 std::size_t Weights::byteSize() const {
+    std::size_t packed = 0;
     std::size_t values = finalNorm.size();
     for (const LayerWeights& layer : layers)
         values += layer.attentionNorm.size() + layer.mlpNorm.size();
-    visitLinears(*this, [&](const Linear& linear) { values += linear.bias.size(); });
-    return memory.size() + values * sizeof(float);
+    visitLinears(*this, [&](const Linear& linear) {
+        packed += matrixBytes(linear.matrix);
+        values += linear.bias.size();
+    });
+    return packed + values * sizeof(float);
 }
 
 TileFormat Weights::mainFormat() const {
@@ -181,6 +201,10 @@ TileFormat Weights::mainFormat() const {
     return main;
 }
 
+KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
+    return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);
+}
+
 WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
     if (wanted != WeightForm::Auto)
         return wanted;
@@ -189,6 +213,14 @@ WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
     for (const TensorInfo& tensor : source.tensors())
         bytes += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns()) * 4.0;
     return bytes <= kFitsCaches ? WeightForm::F32 : WeightForm::File;
+}
+
+Result<Weights>
+outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form) {
+    const TransformerOptions options{.weights = form};
+    Weights weights;
+    ENGINE_TRY_DO(Packer(config, source, options).plan(weights));
+    return weights;
 }
 
 Result<Weights> packWeights(const ModelConfig& config,

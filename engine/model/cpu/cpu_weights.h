@@ -5,6 +5,7 @@
 #include "engine/kernels/tiles/tile_packing.h"
 #include "engine/model/transformer.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct Weights {
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
 
-    /// Packed weights and everything beside them.
+    /// Packed weights and everything beside them, bytes.
     std::size_t byteSize() const;
 
     /// The format that most of the memory has.
@@ -45,8 +46,18 @@ struct Weights {
 /// the processor's caches, where narrower ones would be no faster; else File.
 WeightForm chosenForm(const WeightSource& source, WeightForm wanted);
 
+/// What was asked for, else float32 beside float32 weights and half precision beside others.
+KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted);
+
+/// Finds every tensor that the config calls for and says what it becomes, norms and biases apart
+/// without reading any: `memory` and the matrices' data stay empty. Errors: NotFound, CorruptFile,
+/// Unsupported, Numeric name the tensor.
+Result<Weights>
+outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form);
+
 /// Reads and packs every tensor that the config calls for. Errors: NotFound, CorruptFile, Numeric
-/// name the tensor; NoMemory before anything is packed, with both numbers; Cancelled.
+/// name the tensor; NoMemory before anything is packed, with both
+/// numbers, `cacheSlots` of the options counted in; Cancelled.
 Result<Weights> packWeights(const ModelConfig& config,
                             const WeightSource& source,
                             const TransformerOptions& options);

@@ -45,7 +45,10 @@ ModelFacts factsOf(const SessionModel& model) {
     ModelFacts facts = modelFactsOf(model.transformer->config(), model.file);
     facts.contextLength = model.contextLength;
     facts.backend = model.backend;
-    facts.precision = precisionName(model.transformer->precision());
+    facts.arithmetic = model.transformer->arithmeticName();
+    facts.precision = shortArithmetic(facts.arithmetic);
+    facts.instructionSet = model.transformer->instructionSet();
+    facts.kvType = model.transformer->kvTypeName();
     facts.weightBytes = model.transformer->weightBytes();
     if (model.tokenizer)
         facts.tokenizer = model.tokenizer->description();

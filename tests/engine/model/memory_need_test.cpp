@@ -16,6 +16,10 @@ private slots:
     void weightsAndCacheAreThoseOfTheLoadedModel();
     void bfloat16HoldsNormsAsFloat32();
     void monstrousSizesDoNotWrap();
+    void packedNeedIsThatOfTheLoadedModel_data();
+    void packedNeedIsThatOfTheLoadedModel();
+    void aPackedModelWithoutRoomForItsContextIsRefused();
+    void aModelThatLacksATensorHasNoPackedNeed();
 };
 
 void MemoryNeedTest::weightsAndCacheAreThoseOfTheLoadedModel_data() {
@@ -67,6 +71,77 @@ void MemoryNeedTest::monstrousSizesDoNotWrap() {
     const MemoryNeed need = memoryNeed(config, Precision::F64, 1);
     QVERIFY(need.weightBytes > std::uint64_t{1} << 60U);
     QVERIFY(need.totalBytes() >= need.weightBytes);
+}
+
+void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel_data() {
+    QTest::addColumn<int>("form");
+    QTest::addColumn<int>("kvType");
+    QTest::addColumn<bool>("isTied");
+    QTest::addColumn<QString>("arithmetic");
+    QTest::addColumn<QString>("kvName");
+    QTest::newRow("as in the file")
+        << int(WeightForm::File) << int(KvType::F16) << false << "float32"
+        << "float16";
+    QTest::newRow("tied") << int(WeightForm::Auto) << int(KvType::F32) << true << "float32"
+                          << "float32";
+    QTest::newRow("int8") << int(WeightForm::Int8) << int(KvType::F16) << false
+                          << "8-bit, scale per 32"
+                          << "float16";
+    QTest::newRow("bf16") << int(WeightForm::Bf16) << int(KvType::BF16) << true << "bfloat16"
+                          << "bfloat16";
+}
+
+void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel() {
+    QFETCH(const int, form);
+    QFETCH(const int, kvType);
+    QFETCH(const bool, isTied);
+    QFETCH(const QString, arithmetic);
+    QFETCH(const QString, kvName);
+    ModelConfig config = support::tinyConfig();
+    config.tiedHead = isTied;
+    config.qkvBias = config.mlpBias = true;
+    const auto weights = support::randomWeights(config, 1);
+    const TransformerOptions options{.threads = 1,
+                                     .weights = static_cast<WeightForm>(form),
+                                     .kvType = static_cast<KvType>(kvType),
+                                     .instructionSet = "scalar",
+                                     .cacheSlots = 300};
+    const auto model = makeCpuTransformer(config, weights, options);
+    QVERIFY(model.hasValue());
+    const auto need = packedNeed(config, weights, options, 300);
+    QVERIFY(need.hasValue());
+    QCOMPARE(need.value().memory.weightBytes, std::uint64_t{model.value()->weightBytes()});
+    QCOMPARE(need.value().memory.cacheBytes,
+             std::uint64_t{model.value()->makeCache(300).value().storage().byteSize()});
+    QCOMPARE(need.value().arithmeticName, model.value()->arithmeticName());
+    QCOMPARE(QString::fromStdString(need.value().arithmeticName), arithmetic);
+    QCOMPARE(model.value()->kvTypeName(), std::string_view(kvName.toStdString()));
+    QCOMPARE(model.value()->instructionSet(), std::string_view("scalar"));
+}
+
+void MemoryNeedTest::aPackedModelWithoutRoomForItsContextIsRefused() {
+    const ModelConfig config = support::tinyConfig();
+    const auto weights = support::randomWeights(config, 1);
+    double told = 0.0;
+    const auto refused = makeCpuTransformer(config,
+                                            weights,
+                                            {.cacheSlots = std::numeric_limits<Position>::max(),
+                                             .progress = [&](double part) { told = part; }});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+    QCOMPARE(told, 0.0); // nothing was packed
+    const QString message = QString::fromStdString(refused.error().message);
+    QVERIFY2(message.count(" GB ") == 2 && message.contains("context of 2147483647 tokens"),
+             qPrintable(message));
+}
+
+void MemoryNeedTest::aModelThatLacksATensorHasNoPackedNeed() {
+    ModelConfig config = support::tinyConfig();
+    const auto weights = support::randomWeights(config, 1);
+    ++config.layerCount;
+    const auto need = packedNeed(config, weights, {}, 1);
+    QVERIFY(!need);
+    QCOMPARE(need.error().code, ErrorCode::NotFound);
 }
 
 QTEST_GUILESS_MAIN(MemoryNeedTest)

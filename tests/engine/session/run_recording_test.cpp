@@ -88,6 +88,7 @@ private slots:
     void init();
     void everyKindOfEventComesBackAsItWas();
     void stepsKeepTheirNumbersExactly();
+    void whatAModelIsHeldAsIsKeptAndMayBeMissing();
     void everyEventIsReadableBeforeTheRecordingEnds();
     void everyTruncationGivesABeginningOrAnError();
     void everyFlippedBitGivesABeginningAndAnError();
@@ -153,6 +154,31 @@ void RunRecordingTest::stepsKeepTheirNumbersExactly() {
     QVERIFY(read->draft == step.draft);
     QCOMPARE(read->path, step.path);
     QVERIFY(std::isnan(read->draftMs));
+}
+
+/// Earlier recordings tell less of a model.
+void RunRecordingTest::whatAModelIsHeldAsIsKeptAndMayBeMissing() {
+    ModelLoaded loaded{.path = "a.gguf"};
+    loaded.model.precision = "4-bit";
+    loaded.model.arithmetic = "4-bit, scale per 32";
+    loaded.model.instructionSet = "avx2";
+    loaded.model.kvType = "float16";
+    std::string json = eventJson({1.0, loaded});
+    const auto kept = readEventJson(json, "test", 0).value().value();
+    QCOMPARE(kept.as<ModelLoaded>()->model.arithmetic, loaded.model.arithmetic);
+    QCOMPARE(kept.as<ModelLoaded>()->model.instructionSet, loaded.model.instructionSet);
+    QCOMPARE(kept.as<ModelLoaded>()->model.kvType, loaded.model.kvType);
+    for (const char* part : {"\"arithmetic\":\"4-bit, scale per 32\",",
+                             "\"instruction_set\":\"avx2\",",
+                             "\"kv_type\":\"float16\","}) {
+        const std::size_t begin = json.find(part);
+        QVERIFY2(begin != std::string::npos, part);
+        json.erase(begin, std::string_view(part).size());
+    }
+    const auto old = readEventJson(json, "test", 0).value().value();
+    QCOMPARE(old.as<ModelLoaded>()->model.precision, std::string("4-bit"));
+    QVERIFY(old.as<ModelLoaded>()->model.arithmetic.empty());
+    QVERIFY(old.as<ModelLoaded>()->model.kvType.empty());
 }
 
 void RunRecordingTest::everyEventIsReadableBeforeTheRecordingEnds() {

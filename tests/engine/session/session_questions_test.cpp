@@ -26,6 +26,8 @@ public:
                     failure = *failed;
                 if (const T* found = event.as<T>())
                     return *found;
+                if (event.as<EngineFailed>() != nullptr)
+                    return std::nullopt;
             }
         return std::nullopt;
     }
@@ -46,6 +48,8 @@ class SessionQuestionsTest : public QObject {
 
 private slots:
     void whatIsLookedAtIsWhatIsLoaded();
+    void theCpuBackendIsTheUsualOne();
+    void weightsAreHeldAsAsked();
     void aFolderHasItsOwnName();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion_data();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion();
@@ -91,13 +95,53 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
     QCOMPARE(held.chatTemplate, facts.chatTemplate);
 }
 
+void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
+    RealSession session;
+    const auto seen = session.ask<ModelInspected>(InspectModel{.path = kGguf, .weights = "file"});
+    QVERIFY(seen.has_value());
+    const ModelFacts& facts = seen->model;
+    QCOMPARE(facts.backend, std::string("cpu"));
+    QCOMPARE(facts.precision, std::string("4-bit"));
+    QCOMPARE(facts.arithmetic, std::string("4-bit, scale and minimum per 32"));
+    QCOMPARE(facts.kvType, std::string("float16"));
+    QVERIFY(!facts.instructionSet.empty());
+    QVERIFY(facts.weightBytes < facts.parameterCount * 4);
+    const auto loaded = session.ask<ModelLoaded>(LoadModel{.path = kGguf, .weights = "file"});
+    QVERIFY(loaded.has_value());
+    QCOMPARE(loaded->model.backend, facts.backend);
+    QCOMPARE(loaded->model.precision, facts.precision);
+    QCOMPARE(loaded->model.arithmetic, facts.arithmetic);
+    QCOMPARE(loaded->model.instructionSet, facts.instructionSet);
+    QCOMPARE(loaded->model.kvType, facts.kvType);
+    QCOMPARE(loaded->model.weightBytes, facts.weightBytes);
+}
+
+void SessionQuestionsTest::weightsAreHeldAsAsked() {
+    RealSession session;
+    const auto seen = session.ask<ModelInspected>(InspectModel{
+        .path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+    QVERIFY(seen.has_value());
+    const auto loaded = session.ask<ModelLoaded>(
+        LoadModel{.path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+    QVERIFY(loaded.has_value());
+    for (const ModelFacts* facts : {&seen->model, &loaded->model}) {
+        QCOMPARE(facts->arithmetic, std::string("bfloat16"));
+        QCOMPARE(facts->kvType, std::string("float32"));
+        QCOMPARE(facts->instructionSet, std::string("scalar"));
+    }
+    QVERIFY(
+        !session.ask<ModelLoaded>(LoadModel{.path = kGguf, .backend = "plain", .kvType = "f16"}));
+    QVERIFY(session.failure.has_value());
+    QVERIFY(session.failure->error.message.find("--kv") != std::string::npos);
+}
+
 void SessionQuestionsTest::aFolderHasItsOwnName() {
     RealSession session;
     const auto seen = session.ask<ModelInspected>(
-        InspectModel{.requestId = 1, .path = kFolder, .precision = "float64"});
+        InspectModel{.requestId = 1, .path = kFolder, .backend = "plain", .precision = "float64"});
     QVERIFY(seen.has_value());
     QCOMPARE(seen->model.name, std::string("tiny_llama"));
-    QCOMPARE(seen->model.backend, std::string("plain")); // there are no modules
+    QCOMPARE(seen->model.precision, std::string("float64"));
     QCOMPARE(seen->model.layerCount, 3);
     QVERIFY(seen->model.weightTypes.starts_with("F16 "));
     QCOMPARE(seen->model.weightBytes, seen->model.parameterCount * 8);
@@ -117,6 +161,8 @@ void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion_data() 
                                 << "float32" << 0;
     QTest::newRow("no precision") << good << ""
                                   << "float8" << 0;
+    QTest::newRow("a precision that the cpu backend lacks") << good << "cpu"
+                                                            << "float64" << 0;
     QTest::newRow("no such context") << good << ""
                                      << "float32" << (1 << 30);
 }

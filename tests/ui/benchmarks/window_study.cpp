@@ -281,7 +281,7 @@ int main(int argc, char** argv) {
     options.add_option("--model", arguments.model, "GGUF file or folder")->required();
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
     options.add_option("--decoder", arguments.decoder, "swift or vanilla");
-    options.add_option("--backend", arguments.backend, "torch or plain");
+    options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");
     options.add_option("--seconds", arguments.seconds, "Of each run of the stall probe");
     options.add_option("--runs", arguments.runs, "Of the stall probe");
     options.add_option("--slices", arguments.slices, "Of 2 seconds, shown and frozen in turn");

@@ -69,7 +69,7 @@ private slots:
         m_settings->clear();
         m_recent = std::make_unique<RecentModels>(*m_settings);
         m_panel = std::make_unique<ModelPanel>(
-            m_stage->context(), *m_recent, QStringList{"plain", "torch"});
+            m_stage->context(), *m_recent, QStringList{"cpu", "plain", "torch"});
         m_panel->show();
         m_stage->bridge.tick();
     }
@@ -92,6 +92,34 @@ private slots:
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("torch"));
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
+    }
+
+    void weightsAndKeysAreTheCpuBackendsChoice() {
+        m_panel->propose("/models/tiny.gguf");
+        const auto box = [this](const char* name) {
+            for (QComboBox* each : m_panel->findChildren<QComboBox*>())
+                if (each->accessibleName() == QLatin1String(name))
+                    return each;
+            return static_cast<QComboBox*>(nullptr);
+        };
+        const auto choose = [&](const char* name, const char* data) {
+            box(name)->setCurrentIndex(box(name)->findData(data));
+            emit box(name)->activated(box(name)->currentIndex());
+        };
+        QVERIFY(box("Weights")->isEnabled() && !box("Precision")->isEnabled());
+        choose("Weights", "int8");
+        choose("Keys and values", "f32");
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string("int8"));
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string("f32"));
+        choose("Backend", "plain");
+        choose("Precision", "float64");
+        QVERIFY(!box("Weights")->isEnabled() && box("Precision")->isEnabled());
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string());
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string());
+        choose("Backend", "cpu");
+        button("Load")->click();
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->weights, std::string("int8"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->precision, std::string("float32"));
     }
 
     void whatDoesNotFitIsSaidBeforeLoading() {

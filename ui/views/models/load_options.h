@@ -12,7 +12,8 @@ class QSpinBox;
 
 namespace ui {
 
-/// How a model shall be loaded: backend, precision, threads, context. Thread: UI.
+/// How a model shall be loaded: backend, the form of weights and of keys and values, threads,
+/// context. What the chosen backend does not take is grey and not sent. Thread: UI.
 class LoadOptions : public QWidget {
     Q_OBJECT
 
@@ -30,8 +31,15 @@ signals:
     void changed();
 
 private:
+    /// Whether the cpu backend is chosen, by name or as the automatic one.
+    bool isCpu() const;
+
+    void enableWhatCounts();
+
     QComboBox* m_backend;
-    QComboBox* m_precision;
+    QComboBox* m_weights;   // of the cpu backend
+    QComboBox* m_kvType;    // of the cpu backend
+    QComboBox* m_precision; // of the others
     QSpinBox* m_threads;
     QSpinBox* m_context;
 };

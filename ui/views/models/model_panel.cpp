@@ -182,6 +182,9 @@ void ModelPanel::inspect() {
                                        .path = wanted.path,
                                        .backend = wanted.backend,
                                        .precision = wanted.precision,
+                                       .weights = wanted.weights,
+                                       .kvType = wanted.kvType,
+                                       .instructionSet = wanted.instructionSet,
                                        .contextLength = wanted.contextLength});
 }
 
@@ -337,19 +340,21 @@ void ModelPanel::showFacts() {
             {tr("Family"), m_report->family},
             {tr("Layers"), count(m_report->layerCount)},
             {tr("Weights"), m_report->types},
+            {tr("Held as"), m_report->arithmetic},
             {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
             {tr("Tokenizer"), orNone(m_report->tokenizer)},
             {tr("Chat template"), orNone(m_report->chatTemplate)}};
     } else if (m_stage == Stage::Loaded && store().model() != nullptr) {
         const ModelFacts& model = store().model()->model;
-        rows = {{tr("Family"), QString::fromStdString(model.architecture)},
-                {tr("Layers"), count(model.layerCount)},
-                {tr("Weights"),
-                 tr("%1, %2").arg(shortPrecision(model.precision), sizeText(model.weightBytes))},
-                {tr("Backend"), QString::fromStdString(model.backend)},
-                {tr("Context"), tr("%1 tokens").arg(count(model.contextLength))},
-                {tr("Tokenizer"), orNone(QString::fromStdString(model.tokenizer))},
-                {tr("Chat template"), orNone(QString::fromStdString(model.chatTemplate))}};
+        rows = {
+            {tr("Family"), QString::fromStdString(model.architecture)},
+            {tr("Layers"), count(model.layerCount)},
+            {tr("Weights"), tr("%1; %2").arg(fullArithmetic(model), sizeText(model.weightBytes))},
+            {tr("Backend"), backendText(model)},
+            {tr("Context"), tr("%1 tokens").arg(count(model.contextLength))},
+            {tr("Keys and values"), orNone(QString::fromStdString(model.kvType))},
+            {tr("Tokenizer"), orNone(QString::fromStdString(model.tokenizer))},
+            {tr("Chat template"), orNone(QString::fromStdString(model.chatTemplate))}};
     }
     m_facts->setRows(std::move(rows));
 }

@@ -32,6 +32,7 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
     report.family = QString::fromStdString(model.architecture);
     report.layerCount = model.layerCount;
     report.types = QString::fromStdString(model.weightTypes);
+    report.arithmetic = fullArithmetic(model);
     report.tokenizer = QString::fromStdString(model.tokenizer);
     report.chatTemplate = QString::fromStdString(model.chatTemplate);
     report.modelContextLength = model.modelContextLength;
@@ -53,6 +54,17 @@ QString sizeText(std::uint64_t bytes) {
     }
     const int decimals = amount < 100.0 ? 1 : 0;
     return QLocale::c().toString(amount, 'f', decimals) + QLatin1Char(' ') + unit;
+}
+
+QString fullArithmetic(const engine::ModelFacts& model) {
+    return QString::fromStdString(model.arithmetic.empty() ? model.precision : model.arithmetic);
+}
+
+QString backendText(const engine::ModelFacts& model) {
+    const QString name = QString::fromStdString(model.backend);
+    return model.instructionSet.empty()
+               ? name
+               : name + QStringLiteral(", ") + QString::fromStdString(model.instructionSet);
 }
 
 QString shortPrecision(const std::string& precision) {

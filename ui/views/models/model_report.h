@@ -22,7 +22,8 @@ struct ModelReport {
     QString name;   ///< for people
     QString family; ///< "llama"
     int layerCount = 0;
-    QString types;        ///< of the weights, "bf16"
+    QString types;        ///< of the weights in the file, "bf16"
+    QString arithmetic;   ///< how they will be held, in full
     QString tokenizer;    ///< empty = none
     QString chatTemplate; ///< where it came from; empty = none
     int modelContextLength = 0;
@@ -42,6 +43,12 @@ QString sizeText(std::uint64_t bytes);
 
 /// "bf16 · 30 layers".
 QString shortFacts(const engine::ModelFacts& model);
+
+/// "4-bit, scale and minimum per 32"; of recordings that do not tell, the short form.
+QString fullArithmetic(const engine::ModelFacts& model);
+
+/// "cpu, avx512", or the name alone where the backend chooses no instructions.
+QString backendText(const engine::ModelFacts& model);
 
 /// "bf16" of "bfloat16": as file names say it.
 QString shortPrecision(const std::string& precision);
