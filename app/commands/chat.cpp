@@ -121,6 +121,7 @@ Result<void> runChat(const TextOptions& options, CommandContext& context) {
 void addChatCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand("chat", "Talk with a model, one line a message");
     const auto options = std::make_shared<TextOptions>();
+    options->decoder.name = "auto";
     addTextOptions(*command, *options, 1024);
     command->footer("Typed while chatting:\n" + std::string(kHelp));
     command->callback([options, &chosen] {

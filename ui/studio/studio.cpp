@@ -124,14 +124,20 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
         return;
     m_bridge->send(ChangeSampling{keptSampling()});
-    // The switch stands on SWIFT at first; later on what the user chose.
-    const std::string wanted =
-        m_settings.value(kDecoderKey, QStringLiteral("swift")).toString().toStdString();
-    for (const DecoderInfo& decoder : loaded.decoders)
-        if (decoder.name == wanted)
-            m_bridge->send(ChooseDecoder{decoder.name, startingSettings(m_run, decoder.name)});
+    const std::string wanted = firstDecoder(loaded);
+    m_bridge->send(ChooseDecoder{wanted, startingSettings(m_run, wanted)});
     if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
         m_session->send(message);
+}
+
+/// What the user chose the last time; at first Auto, or SWIFT where there is none.
+std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
+    const std::string kept = m_settings.value(kDecoderKey).toString().toStdString();
+    for (const std::string& wanted : {kept, std::string("auto"), std::string("swift")})
+        for (const DecoderInfo& decoder : loaded.decoders)
+            if (decoder.name == wanted)
+                return wanted;
+    return "vanilla";
 }
 
 /// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.

@@ -110,6 +110,7 @@ private:
     bool endedBadly() const;
     QString firstModel() const;
     void markOpen(bool isOpen);
+    std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
     void keepChoices(const engine::EngineEvent& event);
 

@@ -34,13 +34,22 @@ private slots:
         const DecoderSwitch control(m_stage->context());
         QVERIFY(!control.segment(0)->isEnabled());
         QVERIFY(!control.segment(1)->isEnabled());
+        QVERIFY(!control.segment(2)->isEnabled());
+    }
+
+    void whatTheEngineLacksCannotBeChosen() {
+        DecoderSwitch control(m_stage->context());
+        load();
+        QCOMPARE(control.segment(1)->text(), QString("Auto"));
+        QVERIFY(!control.segment(1)->isEnabled());
+        QVERIFY(control.segment(2)->isEnabled());
     }
 
     void swiftStartsGuided() {
         DecoderSwitch control(m_stage->context());
         load();
-        QCOMPARE(control.currentIndex(), 1);
-        control.segment(0)->click();
+        QCOMPARE(control.currentIndex(), 0);
+        control.segment(2)->click();
         const auto* sent = m_stage->engine->lastSent<ChooseDecoder>();
         QCOMPARE(sent->name, std::string("swift"));
         QCOMPARE(sent->settings, (SettingValues{{"profile", std::string("guided")}}));
@@ -51,10 +60,10 @@ private slots:
         load();
         const auto set = resolveSettings(swiftDecoder(), {{"r", 0.3}}).value();
         say(DecoderChosen{swiftDecoder(), set});
-        control.segment(1)->click();
-        say(DecoderChosen{vanillaDecoder(), {}});
-        QCOMPARE(control.currentIndex(), 1);
         control.segment(0)->click();
+        say(DecoderChosen{vanillaDecoder(), {}});
+        QCOMPARE(control.currentIndex(), 0);
+        control.segment(2)->click();
         QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
     }
 
@@ -62,21 +71,21 @@ private slots:
         DecoderSwitch control(m_stage->context());
         load();
         QSignalSpy failed(&control, &DecoderSwitch::failed);
-        control.segment(0)->click();
+        control.segment(2)->click();
         say(failedTask("choose_decoder", {ErrorCode::Unsupported, "No.", ""}));
-        QCOMPARE(control.currentIndex(), 1);
+        QCOMPARE(control.currentIndex(), 0);
         QCOMPARE(failed.size(), 1);
     }
 
-    void anotherDecoderIsAThirdChoice() {
+    void anotherDecoderIsAFourthChoice() {
         DecoderSwitch control(m_stage->context());
         load();
         say(DecoderChosen{hydraDecoder(), {}});
-        QCOMPARE(control.count(), 3);
-        QCOMPARE(control.segment(2)->text(), QString("Hydra"));
-        QCOMPARE(control.currentIndex(), 2);
+        QCOMPARE(control.count(), 4);
+        QCOMPARE(control.segment(3)->text(), QString("Hydra"));
+        QCOMPARE(control.currentIndex(), 3);
         say(DecoderChosen{vanillaDecoder(), {}});
-        QCOMPARE(control.count(), 2);
+        QCOMPARE(control.count(), 3);
     }
 
     void arrowKeysChooseAndTellOnce() {

@@ -9,6 +9,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include <QPlainTextEdit>
+#include <QSettings>
 #include <QtTest>
 
 #include <functional>
@@ -118,6 +119,9 @@ private:
         options.presetsFolder = QStringLiteral("resources/presets");
         options.ownPresetsFolder = m_folder + QStringLiteral("/presets");
         options.modelPath = modelPath();
+        // As if it had been chosen the last time.
+        QSettings(options.settingsPath, QSettings::IniFormat)
+            .setValue(QStringLiteral("run/decoder"), QStringLiteral("swift"));
         return options;
     }
 

@@ -318,14 +318,14 @@ private slots:
         answer(QStringLiteral("abc ab"));
         const QString drafted = lastAnswer().text;
         auto* decoder = studio().chatView().input().findChild<DecoderSwitch*>();
-        QTest::mouseClick(decoder->segment(1), Qt::LeftButton);
+        QTest::mouseClick(decoder->segment(0), Qt::LeftButton);
         QTRY_VERIFY(studio().run().decoder()->name == "vanilla");
         trigger("chat.new");
         answer(QStringLiteral("abc ab"));
         QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
         QCOMPARE(lastAnswer().figures.draftSteps, 0);
         QCOMPARE(lastAnswer().text, drafted);
-        QTest::mouseClick(decoder->segment(0), Qt::LeftButton);
+        QTest::mouseClick(decoder->segment(2), Qt::LeftButton);
         QTRY_VERIFY(m_stage->isReady());
         trigger("chat.new");
         answer(QStringLiteral("abc ab"));

@@ -2,6 +2,7 @@
 #include "ui/views/controls/decoder_switch.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ui {
 
@@ -9,8 +10,31 @@ using namespace engine;
 
 namespace {
 
-constexpr int kSwift = 0;
-constexpr int kVanilla = 1;
+struct Choice {
+    const char* name; ///< DecoderInfo::name
+    const char* title;
+    const char* meaning;
+};
+
+constexpr std::array kChoices = {
+    Choice{"vanilla",
+           QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Vanilla"),
+           QT_TRANSLATE_NOOP("ui::DecoderSwitch",
+                             "One token at a time with the whole model. Acts from the next answer "
+                             "on.")},
+    Choice{
+        "auto",
+        QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Auto"),
+        QT_TRANSLATE_NOOP("ui::DecoderSwitch",
+                          "Drafts what has been written before, as much as pays on this machine: "
+                          "same text, sooner. Acts from the next answer on.")},
+    Choice{"swift",
+           QT_TRANSLATE_NOOP("ui::DecoderSwitch", "SWIFT"),
+           QT_TRANSLATE_NOOP("ui::DecoderSwitch",
+                             "Draft with layers skipped, check with all of them: same text, often "
+                             "sooner on large models. Acts from the next answer on.")}};
+
+constexpr int kChoiceCount = static_cast<int>(kChoices.size());
 
 bool canChoose(const RunStore& store, std::string_view name) {
     if (store.model() == nullptr)
@@ -46,46 +70,47 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
 }
 
 void DecoderSwitch::apply(const EngineEvent& event) {
-    if (m_store.decoder() != nullptr && m_store.decoder()->name == "swift")
-        m_swiftSettings = m_store.settings();
+    if (m_store.decoder() != nullptr)
+        m_keptSettings[m_store.decoder()->name] = m_store.settings();
     if (event.as<DecoderChosen>() || event.as<ModelLoaded>() || event.as<ModelUnloaded>())
         showDecoder();
 }
 
 void DecoderSwitch::showDecoder() {
     const DecoderInfo* decoder = m_store.decoder();
-    const bool isOther =
-        decoder != nullptr && decoder->name != "swift" && decoder->name != "vanilla";
-    const int wanted = isOther ? 3 : 2;
-    QStringList texts{tr("SWIFT"), tr("Vanilla")};
+    int present = -1;
+    for (int i = 0; decoder != nullptr && i < kChoiceCount; ++i)
+        if (decoder->name == kChoices[static_cast<std::size_t>(i)].name)
+            present = i;
+    const bool isOther = decoder != nullptr && present < 0;
+    QStringList texts;
+    for (const Choice& choice : kChoices)
+        texts << tr(choice.title);
     if (isOther)
         texts << QString::fromStdString(decoder->title);
-    if (count() != wanted || (isOther && segment(2)->text() != texts.last()))
+    if (count() != texts.size() || (isOther && segment(kChoiceCount)->text() != texts.last()))
         setSegments(texts);
-    segment(kSwift)->setEnabled(canChoose(m_store, "swift"));
-    segment(kVanilla)->setEnabled(canChoose(m_store, "vanilla"));
-    segment(kSwift)->setToolTip(tr("Draft with layers skipped, check with all of them: same text, "
-                                   "often sooner. Acts from the next answer on."));
-    segment(kVanilla)->setToolTip(
-        tr("One token at a time with the whole model. Acts from the next answer on."));
-    setCurrentIndex(decoder == nullptr           ? -1
-                    : isOther                    ? 2
-                    : decoder->name == "vanilla" ? kVanilla
-                                                 : kSwift);
+    for (int i = 0; i < kChoiceCount; ++i) {
+        const Choice& choice = kChoices[static_cast<std::size_t>(i)];
+        segment(i)->setEnabled(canChoose(m_store, choice.name));
+        segment(i)->setToolTip(tr(choice.meaning));
+    }
+    setCurrentIndex(isOther ? kChoiceCount : present);
 }
 
 void DecoderSwitch::choose(int index) {
-    const DecoderInfo* present = m_store.decoder();
-    if (index > kVanilla)
+    if (index >= kChoiceCount)
         return;
+    const Choice& choice = kChoices[static_cast<std::size_t>(index)];
+    const DecoderInfo* present = m_store.decoder();
     RunChange change;
-    change.text = index == kSwift ? tr("decoder SWIFT") : tr("decoder Vanilla");
+    change.text = tr("decoder %1").arg(tr(choice.title));
     change.before = present != nullptr ? ChooseDecoder{present->name, m_store.settings()}
                                        : ChooseDecoder{"vanilla"};
-    ChooseDecoder wanted{index == kSwift ? "swift" : "vanilla"};
-    if (index == kSwift)
-        wanted.settings =
-            m_swiftSettings.empty() ? startingSettings(m_store, "swift") : m_swiftSettings;
+    ChooseDecoder wanted{choice.name};
+    const auto kept = m_keptSettings.find(wanted.name);
+    wanted.settings =
+        kept == m_keptSettings.end() ? startingSettings(m_store, wanted.name) : kept->second;
     change.after = std::move(wanted);
     if (m_pending.request(std::move(change)))
         return;

@@ -5,14 +5,18 @@
 #include "ui/shell/view.h"
 #include "ui/views/controls/pending_changes.h"
 
+#include <map>
+#include <string>
+
 namespace ui {
 
 /// What a decoder starts with in the window: the profile "guided" where it has one, which suits
 /// small models too; else its defaults.
 engine::SettingValues startingSettings(const RunStore& store, const std::string& decoder);
 
-/// "SWIFT | Vanilla" beside the chat's input. SWIFT starts with the profile "guided", and later
-/// with what it had when it was left. Another decoder is shown as a third choice. Thread: UI.
+/// "Vanilla | Auto | SWIFT" beside the chat's input. SWIFT starts with the profile "guided"; later
+/// each decoder goes on with what it had when it was left. Another one is shown as a fourth choice.
+/// Thread: UI.
 class DecoderSwitch : public SegmentedControl {
     Q_OBJECT
 
@@ -30,7 +34,7 @@ private:
 
     const RunStore& m_store;
     PendingChanges m_pending;
-    engine::SettingValues m_swiftSettings; ///< when SWIFT was left
+    std::map<std::string, engine::SettingValues> m_keptSettings; ///< by decoder, when it was left
 };
 
 } // namespace ui

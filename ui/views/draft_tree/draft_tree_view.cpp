@@ -101,6 +101,12 @@ void DraftTreeView::refreshView(Topics) {
                                 .append(tr(": %1 accepted, %2 own."))
                                 .arg(comb.accepted)
                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
+    if (!shown.step->drafter.empty() && !shown.step->draft.empty())
+        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') +
+                            tr("Drafted because %1 tokens were expected in the time of %2 plain "
+                               "steps.")
+                                .arg(shown.step->expectedTokens, 0, 'f', 2)
+                                .arg(shown.step->expectedCost, 0, 'f', 2));
     m_picture->setAccessibleDescription(m_sentence->text());
     m_picture->show(comb);
 }

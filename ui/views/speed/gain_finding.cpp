@@ -44,7 +44,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const engine::DecodeMetrics& total = store.speed().total();
     const auto factors = store.speed().measuredFactors();
     const auto baselineMs = store.speed().baselineMs();
-    if (!factors || !baselineMs || total.rounds < kRoundsToJudge)
+    // A decoder that skips no layers has nothing that could not pay.
+    const bool skipsLayers = store.search().current() != nullptr;
+    if (!factors || !baselineMs || total.rounds < kRoundsToJudge || !skipsLayers)
         return std::nullopt;
     GainFinding finding{.rounds = total.rounds,
                         .accepted = total.accepted,

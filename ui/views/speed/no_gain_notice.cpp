@@ -85,8 +85,8 @@ void NoGainNotice::say(const GainFinding& finding) {
     notice.id = QStringLiteral("no_gain");
     notice.headline = tr("Layer skipping does not pay on this model.");
     notice.sentence =
-        tr("It runs at %1× of vanilla. The text stays the same; it only comes slower, so choose "
-           "Vanilla for speed.")
+        tr("It runs at %1× of vanilla. The text stays the same; it only comes slower. Auto drafts "
+           "what was written before instead, where that pays.")
             .arg(QString::number(m_saidFactor, 'f', 2));
     notice.choices.push_back({tr("Why?"), [this] { showArithmetic(!m_isArithmeticShown); }, false});
     if (m_banner != nullptr)
