@@ -158,7 +158,7 @@ void RunRecordingTest::stepsKeepTheirNumbersExactly() {
 
 /// Earlier recordings tell less of a model.
 void RunRecordingTest::whatAModelIsHeldAsIsKeptAndMayBeMissing() {
-    ModelLoaded loaded{.path = "a.gguf"};
+    ModelLoaded loaded;
     loaded.model.precision = "4-bit";
     loaded.model.arithmetic = "4-bit, scale per 32";
     loaded.model.instructionSet = "avx2";
