@@ -19,15 +19,16 @@ using namespace engine;
 namespace {
 
 constexpr const char* kModelPath = SWIFT_STUDIO_CACHE_DIR "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
-constexpr double kNearTie = 0.01;
 
-Result<std::unique_ptr<Transformer>> loadModel(const std::string& backend) {
+Result<std::unique_ptr<Transformer>> loadModel(const std::string& backend, WeightForm form) {
     BackendRegistry registry(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
     ENGINE_TRY(const ModelFiles files, ModelFiles::open(kModelPath));
     ENGINE_TRY(const ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
     ENGINE_TRY(const TransformerFactory factory, registry.find(backend));
-    return factory(config, *weights, {});
+    TransformerOptions options;
+    options.weights = form;
+    return factory(config, *weights, options);
 }
 
 } // namespace
@@ -48,7 +49,8 @@ private slots:
 
 private:
     static void addBackends();
-    static void checkPrompt(Decoder& decoder, const QJsonObject& line, int& matchedToTheEnd);
+    static void
+    checkPrompt(Decoder& decoder, const QJsonObject& line, double nearTie, int& matchedToTheEnd);
 };
 
 void SmolLm2Test::initTestCase() {
@@ -61,12 +63,21 @@ void SmolLm2Test::initTestCase() {
 void SmolLm2Test::addBackends() {
     QTest::addColumn<QString>("backend");
     BackendRegistry registry(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
+    QTest::addColumn<WeightForm>("form");
+    QTest::addColumn<double>("tolerance"); // of logits; a smaller gap between two is a near-tie
     for (const std::string& name : registry.names())
-        QTest::newRow(name.c_str()) << QString::fromStdString(name);
+        if (name != "cpu")
+            QTest::newRow(name.c_str()) << QString::fromStdString(name) << WeightForm::Auto << 1e-3;
+    QTest::newRow("cpu, float32") << "cpu" << WeightForm::F32 << 1e-3;
+    // Activations of 8 bits, as weights of 4 and 8 bits ask for.
+    QTest::newRow("cpu, as in the file") << "cpu" << WeightForm::File << 0.5;
 }
 
 /// Ids must be equal up to the first step whose stored gap is a near-tie; counts full matches.
-void SmolLm2Test::checkPrompt(Decoder& decoder, const QJsonObject& line, int& matchedToTheEnd) {
+void SmolLm2Test::checkPrompt(Decoder& decoder,
+                              const QJsonObject& line,
+                              double nearTie,
+                              int& matchedToTheEnd) {
     const std::vector<int> prompt = support::integersOf(line["prompt_ids"]);
     const std::vector<int> expected = support::integersOf(line["output_ids"]);
     GenerationRequest request;
@@ -80,7 +91,7 @@ void SmolLm2Test::checkPrompt(Decoder& decoder, const QJsonObject& line, int& ma
         ++matchedToTheEnd;
     const QJsonArray gaps = line["gap"].toArray();
     for (std::size_t step = 0; step < expected.size(); ++step) {
-        if (gaps[static_cast<qsizetype>(step)].toDouble() < kNearTie)
+        if (gaps[static_cast<qsizetype>(step)].toDouble() < nearTie)
             return;
         QVERIFY2(step < tokens.size() && tokens[step] == expected[step],
                  qPrintable(QString("%1, step %2").arg(line["id"].toString()).arg(step)));
@@ -90,7 +101,9 @@ void SmolLm2Test::checkPrompt(Decoder& decoder, const QJsonObject& line, int& ma
 void SmolLm2Test::greedyContinuationsMatch() {
     QFETCH(QString, backend);
     const bool isFull = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_GOLDEN") != 0;
-    const auto transformer = loadModel(backend.toStdString());
+    QFETCH(WeightForm, form);
+    QFETCH(double, tolerance);
+    const auto transformer = loadModel(backend.toStdString(), form);
     QVERIFY2(transformer.hasValue(), transformer ? "" : transformer.error().message.c_str());
     const auto decoder = std::move(makeVanillaDecoder(*transformer.value(), {}, 512)).value();
     const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
@@ -98,7 +111,7 @@ void SmolLm2Test::greedyContinuationsMatch() {
     int matched = 0;
     int tried = 0;
     for (std::size_t i = 0; i < lines.size(); i += stride) {
-        checkPrompt(*decoder, lines[i], matched);
+        checkPrompt(*decoder, lines[i], std::max(0.01, tolerance), matched);
         if (QTest::currentTestFailed())
             return;
         ++tried;
@@ -108,12 +121,15 @@ void SmolLm2Test::greedyContinuationsMatch() {
 
 void SmolLm2Test::bestLogitsMatch() {
     QFETCH(QString, backend);
-    const auto transformer = loadModel(backend.toStdString());
+    QFETCH(WeightForm, form);
+    QFETCH(double, tolerance);
+    const auto transformer = loadModel(backend.toStdString(), form);
     QVERIFY(transformer.hasValue());
     const QJsonObject golden = support::readJsonObject(support::goldenPath("smollm2/top10.json"));
     const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
     const LayerPlan plan = LayerPlan::full(transformer.value()->config().layerCount);
     int checked = 0;
+    double largest = 0.0;
     for (const QJsonValue entry : golden["last_position_top10"].toArray())
         for (const QJsonObject& line : lines) {
             if (line["id"] != entry["id"] || line["task"] != entry["task"])
@@ -123,15 +139,19 @@ void SmolLm2Test::bestLogitsMatch() {
             const auto logits =
                 support::runChain(*transformer.value(), cache, plan, prompt, 128).back();
             const std::vector<int> ids = support::integersOf(entry["ids"]);
-            QCOMPARE(argmax(logits), ids.front());
+            const double best = *std::max_element(logits.begin(), logits.end());
+            QVERIFY(best - logits[static_cast<std::size_t>(ids.front())] <= tolerance);
             for (std::size_t i = 0; i < ids.size(); ++i) {
                 const double expected =
                     entry["logits"].toArray()[static_cast<qsizetype>(i)].toDouble();
-                QVERIFY(std::abs(logits[static_cast<std::size_t>(ids[i])] - expected) <= 1e-3);
+                largest = std::max(largest,
+                                   std::abs(logits[static_cast<std::size_t>(ids[i])] - expected));
             }
             ++checked;
         }
     QCOMPARE(checked, 3);
+    QVERIFY2(largest <= tolerance, qPrintable(QString::number(largest)));
+    qInfo("largest difference %g", largest);
 }
 
 QTEST_GUILESS_MAIN(SmolLm2Test)
