@@ -28,6 +28,7 @@ ModelReport report(std::uint64_t freeBytes) {
             .family = "llama",
             .layerCount = 30,
             .types = "bf16",
+            .arithmetic = "bfloat16",
             .tokenizer = "BPE, 49152 tokens",
             .chatTemplate = {},
             .modelContextLength = 4096,
