@@ -28,7 +28,7 @@ ModelReport report(std::uint64_t freeBytes) {
             .family = "llama",
             .layerCount = 30,
             .types = "bf16",
-            .arithmetic = {},
+            .arithmetic = "bfloat16",
             .tokenizer = "BPE, 49152 tokens",
             .chatTemplate = {},
             .modelContextLength = 4096,
