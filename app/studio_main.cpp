@@ -35,6 +35,7 @@ struct Arguments {
     std::string prompt = "Explain in two sentences why the sky is blue.";
     std::string ask;
     std::string backend;
+    std::string decoder;
     std::string workspace = "chat";
     std::string theme;
     std::string size;
@@ -80,6 +81,11 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
         ->excludes(screenshot)
+        ->excludes(replay);
+    app.add_option("--decoder",
+                   arguments.decoder,
+                   "What makes the first answers: vanilla, auto, swift, ...; without it, the one "
+                   "used last, or auto")
         ->excludes(replay);
     app.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
         ->check(CLI::IsMember({"chat", "inspect"}))
@@ -164,6 +170,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);
     options.firstMessage = QString::fromStdString(arguments.ask);
+    options.decoder = QString::fromStdString(arguments.decoder);
     std::error_code ignored;
     if (!arguments.model.empty())
         options.modelPath = QString::fromStdString(arguments.model);

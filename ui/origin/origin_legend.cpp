@@ -25,7 +25,7 @@ std::array<LegendEntry, 3> legendEntries() {
     entries[0].token.origin = engine::TokenOrigin::Draft;
     entries[0].token.draftProbability = 1.0;
     entries[0].sample = OriginLegend::tr("accepted");
-    entries[0].meaning = OriginLegend::tr("drafted with layers skipped, then confirmed");
+    entries[0].meaning = OriginLegend::tr("drafted, then confirmed");
     entries[1].token.origin = engine::TokenOrigin::Sibling;
     entries[1].token.rank = 1;
     entries[1].sample = OriginLegend::tr("alternative");

@@ -126,6 +126,14 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     m_bridge->send(ChangeSampling{keptSampling()});
     const std::string wanted = firstDecoder(loaded);
     m_bridge->send(ChooseDecoder{wanted, startingSettings(m_run, wanted)});
+    if (!m_options.decoder.isEmpty() && m_options.decoder.toStdString() != wanted)
+        m_window->messages().show({Notice::Kind::Warning,
+                                   QStringLiteral("decoder"),
+                                   tr("There is no decoder \"%1\".").arg(m_options.decoder),
+                                   tr("Answers are made with %1; Parameters lists the others.")
+                                       .arg(QString::fromStdString(wanted)),
+                                   {},
+                                   {}});
     if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
         m_session->send(message);
 }
@@ -133,7 +141,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
 /// What the user chose the last time; at first Auto, or SWIFT where there is none.
 std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
     const std::string kept = m_settings.value(kDecoderKey).toString().toStdString();
-    for (const std::string& wanted : {kept, std::string("auto"), std::string("swift")})
+    const std::string asked = m_options.decoder.toStdString();
+    for (const std::string& wanted : {asked, kept, std::string("auto"), std::string("swift")})
         for (const DecoderInfo& decoder : loaded.decoders)
             if (decoder.name == wanted)
                 return wanted;

@@ -33,6 +33,7 @@ struct StudioOptions {
     QString ownPresetsFolder; ///< the user's
     QString modelPath;        ///< opened at the first start; empty = none
     QString backend;          ///< that runs it; empty = the engine's choice
+    QString decoder;          ///< of the first answers; empty = the one used last
     QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
     QString replayName;       ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even

@@ -97,7 +97,7 @@ QString legend() {
                           "<span class=\"sibling\">%3</span> %4 "
                           "<span class=\"bonus\">%5</span> %6</p>\n")
         .arg(HtmlExports::tr("accepted"),
-             HtmlExports::tr("drafted with layers skipped, then confirmed;"),
+             HtmlExports::tr("drafted, then confirmed;"),
              HtmlExports::tr("alternative"),
              HtmlExports::tr("another choice of the draft;"),
              HtmlExports::tr("own"),
