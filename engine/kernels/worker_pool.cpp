@@ -10,15 +10,13 @@ namespace engine {
 
 namespace {
 
-/// How long a worker spins for the next task before it sleeps.
-constexpr auto kSpinTime = std::chrono::milliseconds(1);
-
 /// Looks at the clock only so often: that costs more than a pause.
 constexpr int kPausesPerLook = 64;
 
 } // namespace
 
-WorkerPool::WorkerPool(int threads) {
+WorkerPool::WorkerPool(int threads, std::chrono::microseconds spinTime)
+    : m_spinTime(spinTime) {
     ENGINE_CHECK(threads >= 1, "a pool of {} threads", threads);
     for (int thread = 1; thread < threads; ++thread)
         m_workers.emplace_back([this, thread] { workerLoop(thread); });
@@ -77,7 +75,7 @@ void WorkerPool::workerLoop(int thread) {
 
 /// The number of the newest task, once it is no longer `seen`.
 std::uint32_t WorkerPool::waitForTask(std::uint32_t seen) {
-    const auto end = std::chrono::steady_clock::now() + kSpinTime;
+    const auto end = std::chrono::steady_clock::now() + m_spinTime;
     do {
         for (int i = 0; i < kPausesPerLook; ++i) {
             const std::uint32_t now = m_taskNumber.value.load(std::memory_order_acquire);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -16,8 +17,9 @@ namespace engine {
 /// others by no more than its part. Thread: one caller at a time.
 class WorkerPool {
 public:
-    /// `threads` counts the caller; at least 1.
-    explicit WorkerPool(int threads);
+    /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep.
+    explicit WorkerPool(int threads,
+                        std::chrono::microseconds spinTime = std::chrono::milliseconds(1));
     ~WorkerPool();
 
     WorkerPool(const WorkerPool&) = delete;
@@ -53,6 +55,7 @@ private:
     void workerLoop(int thread);
     std::uint32_t waitForTask(std::uint32_t seen);
 
+    std::chrono::microseconds m_spinTime;
     Task m_task; // valid as long as a part of it is not done
     /// The task's number above 32 bits, the parts that nobody has taken below: taking one and
     /// knowing that it is of this task is one exchange, so a thread that comes late, even after

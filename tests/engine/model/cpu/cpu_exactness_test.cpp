@@ -296,6 +296,5 @@ private slots:
     }
 };
 
-
 QTEST_GUILESS_MAIN(CpuExactnessTest)
 #include "cpu_exactness_test.moc"

@@ -287,6 +287,5 @@ private slots:
     }
 };
 
-
 QTEST_GUILESS_MAIN(CpuPassesTest)
 #include "cpu_passes_test.moc"
