@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free_drafter.h"
-#include "engine/decoding/setting_makers.h"
+#include "engine/decoding/free_settings.h"
 #include "engine/decoding/step_costs.h"
 #include "engine/decoding/target.h"
 
@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// Slots behind the context, and the largest tree that can be set.
 constexpr int kMostNodes = 64;
 
-/// Rows that cost more than this many plain steps are not worth a look.
+/// Nodes that are looked at unless the user says otherwise; how many are drafted, costs decide.
 constexpr int kUsualNodes = 15;
 
 struct AutoSettings {
@@ -33,7 +33,7 @@ struct AutoSettings {
         const int nodes = integerOf(values, "max_nodes");
         return {nodes == 0 ? kUsualNodes : nodes,
                 numberOf(values, "margin"),
-                {flagOf(values, "lookup"), flagOf(values, "successors")},
+                freeSourcesOf(values),
                 flagOf(values, "remember")};
     }
 };
@@ -166,20 +166,9 @@ DecoderInfo autoInfo() {
                          kStep,
                          "How much faster than a plain step a draft must promise to be: 0.02 asks "
                          "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
-        describedSetting(flagSetting("lookup", "Earlier places", true),
-                         "",
-                         kStep,
-                         "Draft what followed the newest tokens in prompt and answer."),
-        describedSetting(flagSetting("successors", "Successors", true),
-                         "",
-                         kStep,
-                         "Draft what the model last had follow the newest token or two."),
-        describedSetting(flagSetting("remember", "Remember successors", true),
-                         "",
-                         SettingEffect::NextAnswer,
-                         "Go on from the successors of earlier runs with this model, and store "
-                         "them; off: drafts depend on this run alone."),
     };
+    const std::vector<SettingInfo> shared = freeDraftSettings();
+    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
     return info;
 }
 

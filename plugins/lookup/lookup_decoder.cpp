@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free_drafter.h"
-#include "engine/decoding/setting_makers.h"
+#include "engine/decoding/free_settings.h"
 #include "engine/decoding/target.h"
 
 #include <chrono>
@@ -23,7 +23,7 @@ FreeDraftOptions draftOptions(const SettingValues& values, int preferredTreeNode
     FreeDraftOptions options;
     options.maxNodes = nodes == 0 ? std::min(preferredTreeNodes, kMostNodes) : nodes;
     options.leastGain = numberOf(values, "least_gain");
-    options.sources = {flagOf(values, "lookup"), flagOf(values, "successors")};
+    options.sources = freeSourcesOf(values);
     return options;
 }
 
@@ -130,20 +130,9 @@ DecoderInfo lookupInfo() {
                          kStep,
                          "A node that promises fewer tokens than this is not drafted: each costs "
                          "the model a row."),
-        describedSetting(flagSetting("lookup", "Earlier places", true),
-                         "",
-                         kStep,
-                         "Draft what followed the newest tokens in prompt and answer."),
-        describedSetting(flagSetting("successors", "Successors", true),
-                         "",
-                         kStep,
-                         "Draft what the model last had follow the newest token or two."),
-        describedSetting(flagSetting("remember", "Remember successors", true),
-                         "",
-                         SettingEffect::NextAnswer,
-                         "Go on from the successors of earlier runs with this model, and store "
-                         "them; off: drafts depend on this run alone."),
     };
+    const std::vector<SettingInfo> shared = freeDraftSettings();
+    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
     return info;
 }
 
