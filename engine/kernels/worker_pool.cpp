@@ -40,7 +40,43 @@ std::uint32_t firstOf(std::size_t thread, std::uint32_t parts, std::size_t threa
     return static_cast<std::uint32_t>(parts * thread / threads);
 }
 
+constexpr std::size_t kLine = 64;
+
 } // namespace
+
+/// Fetches one line after the other into the second cache.
+class WorkerPool::Fetching {
+public:
+    Fetching(NextReads next, int thread) {
+        const std::size_t first = static_cast<std::size_t>(thread) * kReadsPerThread;
+        if (first + kReadsPerThread <= next.size())
+            m_reads = next.subspan(first, kReadsPerThread);
+    }
+
+    /// A line, or a pause if nothing is left.
+    void step() {
+        while (!m_reads.empty() && m_at >= m_reads.front().size()) {
+            m_reads = m_reads.subspan(1);
+            m_at = 0;
+        }
+        if (m_reads.empty())
+            return _mm_pause();
+        _mm_prefetch(m_reads.front().data() + m_at, _MM_HINT_T1);
+        m_at += kLine;
+    }
+
+private:
+    NextReads m_reads;
+    std::size_t m_at = 0; // bytes of the front
+};
+
+std::pair<int, int> WorkerPool::shareOf(int thread, int parts, int threads) {
+    const auto index = static_cast<std::size_t>(thread);
+    const auto count = static_cast<std::size_t>(threads);
+    const auto all = static_cast<std::uint32_t>(parts);
+    return {static_cast<int>(firstOf(index, all, count)),
+            static_cast<int>(firstOf(index + 1, all, count))};
+}
 
 WorkerPool::WorkerPool(int threads, std::chrono::microseconds spinTime)
     : m_spinTime(spinTime)
@@ -78,7 +114,7 @@ void WorkerPool::runTask(const Task& task) {
             const auto& [whole, offset] = *static_cast<Piece*>(object);
             whole.call(whole.object, offset + part, thread);
         };
-        runSome({call, &piece, std::min(kMostParts, task.parts - first)});
+        runSome({call, &piece, std::min(kMostParts, task.parts - first), {}});
     }
 }
 
@@ -94,24 +130,27 @@ void WorkerPool::runSome(const Task& task) {
     m_wakeNumber.value.store(number);
     if (m_sleepers.value.load() > 0)
         m_wakeNumber.value.notify_all();
-    m_givenToWorkers += parts - workOn(number, parts, 0);
+    m_givenToWorkers += parts - workOn(number, parts, 0).doneParts;
+    Fetching fetching(task.next, 0);
     while (m_doneByWorkers.value.load(std::memory_order_acquire) != m_givenToWorkers)
-        _mm_pause();
+        fetching.step();
 }
 
-/// First the thread's own share, then what the others have left. The parts that it did.
-std::uint32_t WorkerPool::workOn(std::uint32_t number, std::uint32_t parts, int thread) {
-    std::uint32_t done = 0;
+/// First the thread's own share, then what the others have left.
+WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number, std::uint32_t parts, int thread) {
+    Outcome outcome;
     const int count = threads();
     for (int step = 0; step < count; ++step) {
         const int owner = (thread + step) % count;
         for (int part = takePart(number, parts, owner, step == 0); part >= 0;
              part = takePart(number, parts, owner, step == 0)) {
             m_announced.task.call(m_announced.task.object, part, thread);
-            ++done;
+            ++outcome.doneParts;
         }
     }
-    return done;
+    if (outcome.doneParts > 0)
+        outcome.next = m_announced.task.next; // the task is not over before they are counted
+    return outcome;
 }
 
 /// The next part of a share for its owner, the last one for another; -1 when none is left.
@@ -137,19 +176,21 @@ int WorkerPool::takePart(std::uint32_t number, std::uint32_t parts, int owner, b
 
 void WorkerPool::workerLoop(int thread) {
     std::uint32_t number = 0;
+    Fetching fetching({}, thread);
     while (true) {
-        const std::uint64_t announced = waitForTask(number);
+        const std::uint64_t announced = waitForTask(number, fetching);
         if (m_isEnding)
             return;
         number = static_cast<std::uint32_t>(announced >> 32U);
-        const std::uint32_t done = workOn(number, static_cast<std::uint32_t>(announced), thread);
-        if (done > 0)
-            m_doneByWorkers.value.fetch_add(done, std::memory_order_release);
+        const Outcome outcome = workOn(number, static_cast<std::uint32_t>(announced), thread);
+        if (outcome.doneParts > 0)
+            m_doneByWorkers.value.fetch_add(outcome.doneParts, std::memory_order_release);
+        fetching = Fetching(outcome.next, thread);
     }
 }
 
 /// Number and parts of the newest task, once it is no longer the one `seen`.
-std::uint64_t WorkerPool::waitForTask(std::uint32_t seen) {
+std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching) {
     const auto end = std::chrono::steady_clock::now() + m_spinTime;
     const auto isNew = [&](std::uint64_t announced) {
         return static_cast<std::uint32_t>(announced >> 32U) != seen;
@@ -159,7 +200,7 @@ std::uint64_t WorkerPool::waitForTask(std::uint32_t seen) {
             const std::uint64_t now = m_announced.numberAndParts.load(std::memory_order_acquire);
             if (isNew(now))
                 return now;
-            _mm_pause();
+            fetching.step();
         }
     } while (std::chrono::steady_clock::now() < end);
     m_sleepers.value.fetch_add(1);

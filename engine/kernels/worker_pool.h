@@ -3,10 +3,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -29,9 +32,19 @@ public:
 
     int threads() const { return static_cast<int>(m_workers.size()) + 1; }
 
+    /// Memory that threads will read first in the task after this one: [threads(),
+    /// kReadsPerThread]. A thread that has to wait fetches it into its cache meanwhile.
+    using NextReads = std::span<const std::span<const std::byte>>;
+
+    static constexpr std::size_t kReadsPerThread = 2;
+
+    /// The parts [first, second) with which a thread begins.
+    static std::pair<int, int> shareOf(int thread, int parts, int threads);
+
     /// Calls `work(part, thread)` once for each part of [0, parts), `thread` in [0, threads()), and
-    /// comes back when all are done. `work` must not throw.
-    template <typename Work> void run(int parts, Work&& work) {
+    /// comes back when all are done. `work` must not throw; `next` and what it names must live
+    /// until the end of the next task.
+    template <typename Work> void run(int parts, Work&& work, NextReads next = {}) {
         using Function = std::remove_reference_t<Work>;
         Task task;
         task.call = [](void* object, int part, int thread) {
@@ -39,6 +52,7 @@ public:
         };
         task.object = const_cast<void*>(static_cast<const void*>(std::addressof(work)));
         task.parts = parts;
+        task.next = next;
         runTask(task);
     }
 
@@ -47,6 +61,15 @@ private:
         void (*call)(void*, int, int) = nullptr;
         void* object = nullptr;
         int parts = 0;
+        NextReads next;
+    };
+
+    /// What is left to fetch while a thread waits.
+    class Fetching;
+
+    struct Outcome {
+        std::uint32_t doneParts = 0;
+        NextReads next; // of this task, if a part was done
     };
 
     /// On a cache line of its own: what different threads write must not share one.
@@ -61,10 +84,10 @@ private:
 
     void runTask(const Task& task);
     void runSome(const Task& task);
-    std::uint32_t workOn(std::uint32_t number, std::uint32_t parts, int thread);
+    Outcome workOn(std::uint32_t number, std::uint32_t parts, int thread);
     int takePart(std::uint32_t number, std::uint32_t parts, int owner, bool isOwn);
     void workerLoop(int thread);
-    std::uint64_t waitForTask(std::uint32_t seen);
+    std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching);
 
     std::chrono::microseconds m_spinTime;
     Announced m_announced;
