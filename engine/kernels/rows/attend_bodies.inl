@@ -32,16 +32,16 @@ template <bool kIsWhole> inline Lanes loadTile(const float* from, int left) {
 }
 
 /// Adds one vector of the width to the scores. Shape: queries [kHeads, dim].
-template <int kHeads, bool kIsWhole>
+template <KvElement kElement, int kHeads, bool kIsWhole>
 inline void scoreLanes(const float* queries,
-                       const float* const* rows,
+                       const void* const* rows,
                        int dim,
                        int at,
                        Lanes (&sums)[kHeads][kScoreKeys]) {
     Lanes keys[kScoreKeys];
 #pragma GCC unroll 8
     for (int key = 0; key < kScoreKeys; ++key)
-        keys[key] = loadTile<kIsWhole>(rows[key] + at, dim - at);
+        keys[key] = loadRow<kElement, kIsWhole>(rows[key], at, dim - at);
 #pragma GCC unroll 8
     for (int head = 0; head < kHeads; ++head) {
         const Lanes query = loadTile<kIsWhole>(queries + head * dim + at, dim - at);
@@ -53,8 +53,8 @@ inline void scoreLanes(const float* queries,
 
 /// Scores of some heads and four keys. Shapes: queries [kHeads, dim], rows [kScoreKeys], scores
 /// [kHeads, kAttendBlockKeys].
-template <int kHeads>
-inline void scoreTile(const float* queries, const float* const* rows, int dim, float* scores) {
+template <KvElement kElement, int kHeads>
+inline void scoreTile(const float* queries, const void* const* rows, int dim, float* scores) {
     Lanes sums[kHeads][kScoreKeys];
 #pragma GCC unroll 8
     for (int head = 0; head < kHeads; ++head)
@@ -63,30 +63,30 @@ inline void scoreTile(const float* queries, const float* const* rows, int dim, f
             sums[head][key] = broadcast(0.0F);
     int at = 0;
     for (; at + kLanes <= dim; at += kLanes)
-        scoreLanes<kHeads, true>(queries, rows, dim, at, sums);
+        scoreLanes<kElement, kHeads, true>(queries, rows, dim, at, sums);
     if (at < dim)
-        scoreLanes<kHeads, false>(queries, rows, dim, at, sums);
+        scoreLanes<kElement, kHeads, false>(queries, rows, dim, at, sums);
 #pragma GCC unroll 8
     for (int head = 0; head < kHeads; ++head)
         sumOfFourLanes(sums[head], scores + head * kAttendBlockKeys);
 }
 
 /// Scores of a strip of keys; `scores` [heads, kAttendBlockKeys] begins at its first key.
-template <int kHeads>
+template <KvElement kElement, int kHeads>
 inline void scoreStrip(const Strip& strip, const float* queries, int heads, float* scores) {
     for (; heads >= kHeads; heads -= kHeads) {
         for (int key = 0; key < strip.count; key += kScoreKeys)
-            scoreTile<kHeads>(queries, strip.rows + key, strip.dim, scores + key);
+            scoreTile<kElement, kHeads>(queries, strip.rows + key, strip.dim, scores + key);
         queries += kHeads * strip.dim;
         scores += kHeads * kAttendBlockKeys;
     }
     if constexpr (kHeads > 1)
-        scoreStrip<kHeads - 1>(strip, queries, heads, scores);
+        scoreStrip<kElement, kHeads - 1>(strip, queries, heads, scores);
 }
 
 /// out += weights times values, for kWidth vectors of the width from `at` on. Shapes: weights
 /// [kHeads, kAttendBlockKeys], out [kHeads, dim].
-template <int kHeads, int kWidth, bool kIsWhole>
+template <KvElement kElement, int kHeads, int kWidth, bool kIsWhole>
 inline void addTile(const Strip& strip, const float* weights, int at, float* out) {
     const int left = strip.dim - at;
     Lanes sums[kHeads][kWidth];
@@ -99,7 +99,7 @@ inline void addTile(const Strip& strip, const float* weights, int at, float* out
         Lanes values[kWidth];
 #pragma GCC unroll 8
         for (int i = 0; i < kWidth; ++i)
-            values[i] = loadTile<kIsWhole>(strip.rows[key] + at + i * kLanes, left);
+            values[i] = loadRow<kElement, kIsWhole>(strip.rows[key], at + i * kLanes, left);
 #pragma GCC unroll 8
         for (int head = 0; head < kHeads; ++head) {
             const Lanes weight = broadcast(weights[head * kAttendBlockKeys + key]);
@@ -121,21 +121,21 @@ inline void addTile(const Strip& strip, const float* weights, int at, float* out
 }
 
 /// out [heads, dim] += weights [heads, kAttendBlockKeys], from the strip's first key, times values.
-template <int kHeads>
+template <KvElement kElement, int kHeads>
 inline void addStrip(const Strip& strip, const float* weights, int heads, float* out) {
     for (; heads >= kHeads; heads -= kHeads) {
         int at = 0;
         for (; at + kValueWidth * kLanes <= strip.dim; at += kValueWidth * kLanes)
-            addTile<kHeads, kValueWidth, true>(strip, weights, at, out);
+            addTile<kElement, kHeads, kValueWidth, true>(strip, weights, at, out);
         for (; at + kLanes <= strip.dim; at += kLanes)
-            addTile<kHeads, 1, true>(strip, weights, at, out);
+            addTile<kElement, kHeads, 1, true>(strip, weights, at, out);
         if (at < strip.dim)
-            addTile<kHeads, 1, false>(strip, weights, at, out);
+            addTile<kElement, kHeads, 1, false>(strip, weights, at, out);
         weights += kHeads * kAttendBlockKeys;
         out += kHeads * strip.dim;
     }
     if constexpr (kHeads > 1)
-        addStrip<kHeads - 1>(strip, weights, heads, out);
+        addStrip<kElement, kHeads - 1>(strip, weights, heads, out);
 }
 
 inline void scaleRow(float* row, int width, float factor) {
@@ -169,50 +169,73 @@ inline void weighBlock(Sweep& sweep, int head, int count) {
     sweep.highest[head] = now;
 }
 
-inline void attendBlock(Sweep& sweep, const std::int32_t* slots, int count) {
+/// The slots of a block of keys.
+struct Block {
+    std::int32_t slots[kAttendBlockKeys];
+    int count;
+};
+
+/// Asks for the rows of a strip of a block, long before they are worked on.
+inline void
+fetchStrip(const AttendArguments& arguments, const void* plane, const Block& block, int first) {
+    constexpr std::int64_t kLineBytes = 64;
+    const std::int64_t bytes =
+        std::int64_t{arguments.headDim} * (arguments.element == KvElement::F32 ? 4 : 2);
+    const int end = first + kAttendStripKeys < block.count ? first + kAttendStripKeys : block.count;
+    for (int i = first; i < end; ++i) {
+        const char* row = static_cast<const char*>(plane) + block.slots[i] * bytes;
+        for (std::int64_t at = 0; at < bytes; at += kLineBytes)
+            __builtin_prefetch(row + at);
+    }
+}
+
+/// Values come from memory while scores are computed, the next block's keys while values are added.
+template <KvElement kElement>
+inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
     const AttendArguments& arguments = sweep.arguments;
+    const int count = block.count;
     for (int first = 0; first < count; first += kAttendStripKeys) {
-        const Strip keys = makeStrip(arguments, arguments.keys, slots + first, count - first);
-        scoreStrip<kScoreHeads>(keys, sweep.queries, sweep.heads, sweep.scores + first);
+        fetchStrip(arguments, arguments.values, block, first);
+        const Strip keys =
+            makeStrip<kElement>(arguments, arguments.keys, block.slots + first, count - first);
+        scoreStrip<kElement, kScoreHeads>(keys, sweep.queries, sweep.heads, sweep.scores + first);
     }
     for (int head = 0; head < sweep.heads; ++head)
         weighBlock(sweep, head, count);
     for (int first = 0; first < count; first += kAttendStripKeys) {
-        const Strip values = makeStrip(arguments, arguments.values, slots + first, count - first);
-        addStrip<kValueHeads>(values, sweep.scores + first, sweep.heads, sweep.out);
+        fetchStrip(arguments, arguments.keys, next, first);
+        const Strip values =
+            makeStrip<kElement>(arguments, arguments.values, block.slots + first, count - first);
+        addStrip<kElement, kValueHeads>(values, sweep.scores + first, sweep.heads, sweep.out);
     }
 }
 
-/// Asks for rows that are soon worked on: their slots are known long before.
-inline void fetchRows(const AttendArguments& arguments,
-                      const void* plane,
-                      const std::int32_t* slots,
-                      int count) {
-    constexpr std::int64_t kLineBytes = 64;
-    const std::int64_t bytes =
-        std::int64_t{arguments.headDim} * (arguments.element == KvElement::F32 ? 4 : 2);
-    for (int i = 0; i < count; ++i) {
-        const char* row = static_cast<const char*>(plane) + slots[i] * bytes;
-        for (std::int64_t at = 0; at < bytes; at += kLineBytes)
-            __builtin_prefetch(row + at);
-    }
+/// Half precision numbers of whole vectors are widened on the way, where heads share that work.
+inline void attendBlock(Sweep& sweep, const Block& block, const Block& next) {
+    const AttendArguments& arguments = sweep.arguments;
+    const bool isDirect = kReadsNarrow && arguments.headDim % kLanes == 0;
+    if (isDirect && arguments.element == KvElement::F16)
+        attendBlockAs<KvElement::F16>(sweep, block, next);
+    else if (isDirect && arguments.element == KvElement::BF16)
+        attendBlockAs<KvElement::BF16>(sweep, block, next);
+    else
+        attendBlockAs<KvElement::F32>(sweep, block, next);
 }
 
 /// All blocks of the row or of its section.
 inline void attendBlocks(Sweep& sweep) {
     const AttendArguments& arguments = sweep.arguments;
     KeyCursor cursor = firstKey(arguments);
-    std::int32_t slots[2][kAttendBlockKeys];
+    Block blocks[2];
     int now = 0;
-    int count = takeSlots(cursor, slots[now]);
-    fetchRows(arguments, arguments.keys, slots[now], count);
-    while (count > 0) {
-        fetchRows(arguments, arguments.values, slots[now], count);
-        const int next = takeSlots(cursor, slots[1 - now]);
-        fetchRows(arguments, arguments.keys, slots[1 - now], next);
-        attendBlock(sweep, slots[now], count);
+    blocks[now].count = takeSlots(cursor, blocks[now].slots);
+    for (int first = 0; first < blocks[now].count; first += kAttendStripKeys)
+        fetchStrip(arguments, arguments.keys, blocks[now], first);
+    while (blocks[now].count > 0) {
+        Block& next = blocks[1 - now];
+        next.count = takeSlots(cursor, next.slots);
+        attendBlock(sweep, blocks[now], next);
         now = 1 - now;
-        count = next;
     }
 }
 

@@ -35,9 +35,9 @@ inline KeyCursor firstKey(const AttendArguments& arguments) {
     return cursor;
 }
 
-/// Float32 rows of neighbouring keys or values.
+/// Rows of neighbouring keys or values.
 struct Strip {
-    const float* rows[kAttendStripKeys]; // beyond `count` the last one, up to whole kScoreKeys
+    const void* rows[kAttendStripKeys]; // beyond `count` the last one, up to whole kScoreKeys
     int count;
     int dim;
 };
@@ -77,7 +77,20 @@ inline void widenRow(const std::uint16_t* from, int width, KvElement element, fl
     store(to + i, widenLanes(part, element));
 }
 
-/// The rows of some slots of a plane: in the plane itself or, widened, in the scratch memory.
+/// A vector of a strip's row, whose numbers are of kElement; all of them exist, or only `left`.
+template <KvElement kElement, bool kIsWhole>
+inline Lanes loadRow(const void* row, int at, int left) {
+    if constexpr (kElement != KvElement::F32)
+        return widenLanes(static_cast<const std::uint16_t*>(row) + at, kElement);
+    else if constexpr (kIsWhole)
+        return load(static_cast<const float*>(row) + at);
+    else
+        return loadUpTo(static_cast<const float*>(row) + at, left);
+}
+
+/// The rows of some slots of a plane as numbers of kElement: in the plane itself or, widened to
+/// float32, in the scratch memory.
+template <KvElement kElement>
 inline Strip makeStrip(const AttendArguments& arguments,
                        const void* plane,
                        const std::int32_t* slots,
@@ -92,8 +105,13 @@ inline Strip makeStrip(const AttendArguments& arguments,
             strip.rows[i] = static_cast<const float*>(plane) + at;
             continue;
         }
+        const std::uint16_t* narrow = static_cast<const std::uint16_t*>(plane) + at;
+        if constexpr (kElement != KvElement::F32) {
+            strip.rows[i] = narrow;
+            continue;
+        }
         float* wide = arguments.scratch + i * stride;
-        widenRow(static_cast<const std::uint16_t*>(plane) + at, strip.dim, arguments.element, wide);
+        widenRow(narrow, strip.dim, arguments.element, wide);
         strip.rows[i] = wide;
     }
     for (int i = strip.count; i % kScoreKeys != 0; ++i)

@@ -17,6 +17,7 @@ struct Lanes {
 };
 
 // Heads and widths that attention keeps in the 16 registers.
+constexpr bool kReadsNarrow = false;
 constexpr int kScoreHeads = 1;
 constexpr int kValueHeads = 2;
 constexpr int kValueWidth = 2;

@@ -14,6 +14,7 @@ namespace {
 using Lanes = __m512;
 
 // Heads and widths that attention keeps in the 32 registers.
+constexpr bool kReadsNarrow = true;
 constexpr int kScoreHeads = 4;
 constexpr int kValueHeads = 4;
 constexpr int kValueWidth = 4;

@@ -105,9 +105,10 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
     normalise(m_weights.layers[toSize(layer)].attentionNorm, operations.queryKeyValue, pass.rows);
     OutputRows* const projected[] = {&m_space.queries, &m_space.keys, &m_space.values};
     const LinearGroup& output = operations.output;
-    operations.queryKeyValue.run(
-        {m_space.normed, pass.rows, projected, m_kernels, *m_pool, output.firstReads()});
     prepareRuns(pass.request.layout, m_config.layerWindows[toSize(layer)]);
+    planAttendReads(pass, layer);
+    operations.queryKeyValue.run(
+        {m_space.normed, pass.rows, projected, m_kernels, *m_pool, m_space.attendReads});
     const int heads = m_config.kvHeadCount;
     // A row may see any other row of the pass, so all are stored first.
     const auto store = [&](int part) { storeRow(pass, layer, part / heads, part % heads); };
@@ -131,6 +132,30 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
     addToStream(pass, layer);
+}
+
+/// The keys and values with which each thread begins, as if their slots were neighbours.
+void CpuTransformer::planAttendReads(Pass& pass, int layer) {
+    const int threads = m_pool->threads();
+    const int parts = static_cast<int>(m_space.attendParts.size());
+    const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
+    const std::size_t planeBytes = toSize(pass.storage.capacity()) * slotBytes;
+    m_space.attendReads.assign(toSize(threads) * WorkerPool::kReadsPerThread, {});
+    for (int thread = 0; thread < threads; ++thread) {
+        const auto [first, end] =
+            WorkerPool::shareOf(thread, m_config.kvHeadCount * parts, threads);
+        if (first == end)
+            continue;
+        const auto [row, section] = m_space.attendParts[toSize(first % parts)];
+        const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[toSize(row) - 1]];
+        const std::size_t slot = toSize(run.slot + std::max(section, 0) * kAttendSectionKeys);
+        const std::size_t from = std::min(slot * slotBytes, planeBytes);
+        const std::size_t bytes = std::min(kAttendSectionKeys * slotBytes, planeBytes - from);
+        const std::size_t at = toSize(first / parts) * planeBytes + from;
+        auto* reads = &m_space.attendReads[toSize(thread) * WorkerPool::kReadsPerThread];
+        reads[0] = {pass.storage.keys(layer) + at, bytes};
+        reads[1] = {pass.storage.values(layer) + at, bytes};
+    }
 }
 
 /// Turns a row's key and the queries of its group by their position; keeps key and value.

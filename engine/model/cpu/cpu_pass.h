@@ -38,15 +38,16 @@ struct Workspace {
     ActivationRows context; // [rows, heads * headDim]
     ActivationRows inner;   // [rows, mlp]
     OutputRows queries, keys, values, gate, up, added;
-    std::vector<float> cosines, sines;             // [rows, headDim / 2]
-    std::vector<float> queryCosines, querySines;   // the same, times the scores' scale
-    std::vector<KeyRun> runs;                      // of all rows, one behind the other
-    std::vector<std::size_t> runEnds;              // [rows]
-    std::vector<int> sectionCounts;                // [rows]
-    std::vector<AttendPart> attendParts;           // for each kv head
-    std::vector<float> sectionValues;              // [kv heads, parts, group * headDim]
-    std::vector<AttendTotal> sectionTotals;        // [kv heads, parts, group]
-    int runsWindow = -1;                           // the window they were made for
+    std::vector<float> cosines, sines;                   // [rows, headDim / 2]
+    std::vector<float> queryCosines, querySines;         // the same, times the scores' scale
+    std::vector<KeyRun> runs;                            // of all rows, one behind the other
+    std::vector<std::size_t> runEnds;                    // [rows]
+    std::vector<int> sectionCounts;                      // [rows]
+    std::vector<AttendPart> attendParts;                 // for each kv head
+    std::vector<std::span<const std::byte>> attendReads; // as WorkerPool::NextReads
+    std::vector<float> sectionValues;                    // [kv heads, parts, group * headDim]
+    std::vector<AttendTotal> sectionTotals;              // [kv heads, parts, group]
+    int runsWindow = -1;                                 // the window they were made for
     std::vector<std::vector<float>> attendScratch; // [threads]: the kernel's, then a section's sums
     std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]
     std::vector<std::vector<float>> logitScratch;       // [threads]

@@ -59,6 +59,7 @@ private:
     void runAttention(Pass& pass, int layer, WorkerPool::NextReads next);
     void storeRow(Pass& pass, int layer, int row, int kvHead);
     void prepareParts(int rows);
+    void planAttendReads(Pass& pass, int layer);
     AttendArguments attendArguments(Pass& pass, int layer, int row, int kvHead, int thread);
     AttendSums sectionSums(std::size_t place);
     void attendPart(Pass& pass, int layer, int part, int thread);
