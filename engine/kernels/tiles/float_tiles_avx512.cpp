@@ -29,8 +29,11 @@ template <TileForm Form> struct FloatKernel {
                 sums[t][m] = _mm512_setzero_ps();
         for (int column = 0; column < run.matrix.columns; ++column)
             for (int t = 0; t < Tiles; ++t) {
-                const __m512 weights = loadColumn<Form>(
-                    run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes, column);
+                const std::byte* tile =
+                    run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes;
+                if (Form == TileForm::F32 || column % 2 == 0)
+                    fetchAhead<Rows>(tile + column * (Form == TileForm::F32 ? 64 : 32));
+                const __m512 weights = loadColumn<Form>(tile, column);
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_fmadd_ps(
                         weights,
@@ -66,9 +69,11 @@ struct Bf16Kernel {
         const int pairs = run.matrix.columns / 2;
         for (int p = 0; p < pairs; ++p)
             for (int t = 0; t < Tiles; ++t) {
-                const auto weights = reinterpret_cast<__m512bh>(_mm512_load_si512(
-                    run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes +
-                    static_cast<std::size_t>(p) * 64));
+                const std::byte* line = run.tile +
+                                        static_cast<std::size_t>(t) * run.matrix.tileBytes +
+                                        static_cast<std::size_t>(p) * 64;
+                fetchAhead<Rows>(line);
+                const auto weights = reinterpret_cast<__m512bh>(_mm512_load_si512(line));
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_dpbf16_ps(
                         sums[t][m],

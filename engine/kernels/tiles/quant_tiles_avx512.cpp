@@ -22,16 +22,6 @@ __m512i fourQuants(const std::int8_t* quants) {
     return _mm512_set1_epi32(four);
 }
 
-/// With several rows the processor's own reading ahead, which stops at each page of 4 KiB, leaves
-/// the sums waiting (measured on Zen 4: 4 rows cost 1.3 of one instead of 2.3). One row alone is
-/// slowed by it.
-constexpr int kAheadBytes = 8192;
-
-void fetchAhead(const std::byte* at, int bytes) {
-    for (int line = 0; line < bytes; line += 64)
-        _mm_prefetch(at + kAheadBytes + line, _MM_HINT_T1);
-}
-
 /// Sums within a group are whole numbers and so exact; groups are added in order of columns.
 template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
     static constexpr int kSums = 8; // each with a whole and a real number, of 32 registers
@@ -54,8 +44,9 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             sums[m] = _mm512_setzero_ps();
         for (int group = 0; group < groups; group += kChunkGroups) {
             const std::byte* header = at;
-            if constexpr (Rows > 1)
-                fetchAhead(at, kChunkGroups * (kGroupHeader + kVectors * 64));
+            if constexpr (Rows > 2)
+                for (int line = 0; line < kChunkGroups * (kGroupHeader + kVectors * 64); line += 64)
+                    fetchAhead<Rows>(at + line);
             at += kChunkGroups * kGroupHeader;
             for (int i = 0; i < kChunkGroups; ++i) {
                 if (kChunkGroups > 1 && group + i == groups)
@@ -106,6 +97,8 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
                 in.offsets[row * in.offsetStride + static_cast<std::size_t>(group)]);
         }
         for (int v = 0; v < kVectors; ++v) {
+            if constexpr (Rows == 2)
+                fetchAhead<Rows>(stored + v * 64);
             const __m512i bytes = _mm512_load_si512(stored + v * 64);
             if constexpr (Form == TileForm::Int4) {
                 const __m512i low = _mm512_and_si512(bytes, _mm512_set1_epi8(15));

@@ -15,6 +15,17 @@ constexpr int kMostRows = 8;
 /// Tiles that all pieces of rows visit before the next ones are read from memory.
 constexpr int kTilesInCache = 4;
 
+/// Asks for a line of a tile's stream that is needed much later. One row reads so fast that the
+/// processor's own reading ahead serves it best; more rows are slower, and then that one, which
+/// stops at each page of 4 KiB, leaves the sums waiting. Distances and caches as measured on Zen 4:
+/// with 8 rows of bfloat16 a pass takes 1.3 times that of one instead of 2.6.
+template <int Rows> static inline void fetchAhead(const std::byte* line) {
+    if constexpr (Rows == 2)
+        __builtin_prefetch(line + 4096, 0, 3);
+    else if constexpr (Rows > 2)
+        __builtin_prefetch(line + 8192, 0, 2);
+}
+
 /// One run of a kernel: `row` is its first row.
 struct TileRun {
     const TileMatrix& matrix;
