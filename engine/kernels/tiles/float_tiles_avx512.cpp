@@ -7,6 +7,8 @@ namespace engine {
 
 namespace {
 
+constexpr int kFarRows = 3;
+
 template <TileForm Form> __m512 loadColumn(const std::byte* tile, int column) {
     const std::size_t at = static_cast<std::size_t>(column) * kTileRows;
     if constexpr (Form == TileForm::F32)
@@ -18,6 +20,7 @@ template <TileForm Form> __m512 loadColumn(const std::byte* tile, int column) {
 
 /// One fused multiply and add for each column, in order.
 template <TileForm Form> struct FloatKernel {
+    static constexpr int kMostRows = 8;
     static constexpr int kSums = 24;
 
     template <int Rows, int Tiles> static void run(const TileRun& run) {
@@ -32,7 +35,7 @@ template <TileForm Form> struct FloatKernel {
                 const std::byte* tile =
                     run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes;
                 if (Form == TileForm::F32 || column % 2 == 0)
-                    fetchAhead<Rows>(tile + column * (Form == TileForm::F32 ? 64 : 32));
+                    fetchAhead<Rows, kFarRows>(tile + column * (Form == TileForm::F32 ? 64 : 32));
                 const __m512 weights = loadColumn<Form>(tile, column);
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_fmadd_ps(
@@ -51,6 +54,7 @@ template <TileForm Form> struct FloatKernel {
 
 /// Pairs of columns, in order, as the processor's dot product adds them.
 struct Bf16Kernel {
+    static constexpr int kMostRows = 8;
     static constexpr int kSums = 24;
 
     static __m512bh pair(const std::uint16_t* values) {
@@ -72,7 +76,7 @@ struct Bf16Kernel {
                 const std::byte* line = run.tile +
                                         static_cast<std::size_t>(t) * run.matrix.tileBytes +
                                         static_cast<std::size_t>(p) * 64;
-                fetchAhead<Rows>(line);
+                fetchAhead<Rows, kFarRows>(line);
                 const auto weights = reinterpret_cast<__m512bh>(_mm512_load_si512(line));
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_dpbf16_ps(

@@ -7,6 +7,8 @@ namespace engine {
 
 namespace {
 
+constexpr int kFarRows = 3;
+
 template <ScaleForm Form> __m512 loadScales(const std::byte* header, int group) {
     if constexpr (Form == ScaleForm::F32)
         return _mm512_load_ps(header + group * 64);
@@ -24,6 +26,7 @@ __m512i fourQuants(const std::int8_t* quants) {
 
 /// Sums within a group are whole numbers and so exact; groups are added in order of columns.
 template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
+    static constexpr int kMostRows = 8;
     static constexpr int kSums = 8; // each with a whole and a real number, of 32 registers
     static constexpr int kVectors = Form == TileForm::Int4 ? GroupColumns / 8 : GroupColumns / 4;
     static constexpr int kGroupHeader = (Scale == ScaleForm::F32 ? 64 : 32) * (HasMinima ? 2 : 1);
@@ -46,7 +49,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             const std::byte* header = at;
             if constexpr (Rows > 2)
                 for (int line = 0; line < kChunkGroups * (kGroupHeader + kVectors * 64); line += 64)
-                    fetchAhead<Rows>(at + line);
+                    fetchAhead<Rows, kFarRows>(at + line);
             at += kChunkGroups * kGroupHeader;
             for (int i = 0; i < kChunkGroups; ++i) {
                 if (kChunkGroups > 1 && group + i == groups)
@@ -98,7 +101,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
         }
         for (int v = 0; v < kVectors; ++v) {
             if constexpr (Rows == 2)
-                fetchAhead<Rows>(stored + v * 64);
+                fetchAhead<Rows, kFarRows>(stored + v * 64);
             const __m512i bytes = _mm512_load_si512(stored + v * 64);
             if constexpr (Form == TileForm::Int4) {
                 const __m512i low = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
