@@ -3,6 +3,7 @@
 
 #include "engine/sampling/exponential.h"
 #include "engine/sampling/logit_blocks.h"
+#include "engine/sampling/row_weight.h"
 
 #include <algorithm>
 #include <array>
@@ -28,32 +29,6 @@ public:
     double exponentOf(double logit) const { return (logit - m_highest) / m_temperature; }
 
     double logitAt(double exponent) const { return m_highest + exponent * m_temperature; }
-
-    /// Of a whole row: in eight chains, and loops so plain that the compiler works on several
-    /// logits at a time.
-    double weightOf(std::span<const double> logits) const {
-        constexpr std::size_t kChains = 8;
-        constexpr std::size_t kPiece = 64;
-        std::array<double, kChains> chains{};
-        std::array<double, kPiece> weights;
-        for (std::size_t begin = 0; begin < logits.size(); begin += kPiece) {
-            const std::size_t count = std::min(kPiece, logits.size() - begin);
-            weights.fill(kLeastExponent);
-            for (std::size_t i = 0; i < count; ++i)
-                weights[i] = exponentOf(logits[begin + i]);
-            for (double& weight : weights) // what lies below weighs next to nothing there too
-                weight = weight < kLeastExponent ? kLeastExponent : weight;
-            for (double& weight : weights)
-                weight = exponentialOf(weight);
-            for (std::size_t i = 0; i < kPiece; i += kChains)
-                for (std::size_t chain = 0; chain < kChains; ++chain)
-                    chains[chain] += weights[i + chain];
-        }
-        double total = 0.0;
-        for (const double chain : chains)
-            total += chain;
-        return total;
-    }
 
     /// The tokens with at least this logit, in the order of ids.
     KeptTokens weigh(const LogitBlocks& row, double leastLogit) const {
@@ -130,7 +105,7 @@ KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& opt
             cutBehind(options.topP * kept.weight, kept);
         return kept;
     }
-    const double wanted = options.topP * weigher.weightOf(logits);
+    const double wanted = options.topP * rowWeight(logits, row.highest(), options.temperature);
     KeptTokens kept;
     for (const double depth : kDepths) {
         kept = weigher.weigh(row, weigher.logitAt(-depth));

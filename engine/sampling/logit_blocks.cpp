@@ -13,20 +13,15 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-/// Eight chains, which the compiler turns into vectors; a maximum has the same bits in any order.
-double highestOf(const double* logits, std::size_t count) {
-    std::array<double, 8> chains;
-    chains.fill(kLowest);
-    std::size_t i = 0;
-    for (; i + chains.size() <= count; i += chains.size())
-        for (std::size_t chain = 0; chain < chains.size(); ++chain)
-            chains[chain] = logits[i + chain] > chains[chain] ? logits[i + chain] : chains[chain];
-    double highest = kLowest;
-    for (; i < count; ++i)
-        highest = std::max(highest, logits[i]);
-    for (const double chain : chains)
-        highest = std::max(highest, chain);
-    return highest;
+/// The higher of each pair, again and again: loops that the compiler turns into vectors.
+double highestOfBlock(const double* logits) {
+    constexpr std::size_t kHalf = LogitBlocks::kBlock / 2;
+    std::array<double, kHalf> high;
+    for (std::size_t i = 0; i < kHalf; ++i)
+        high[i] = logits[i] > logits[i + kHalf] ? logits[i] : logits[i + kHalf];
+    for (std::size_t i = 0; i < kHalf / 2; ++i)
+        high[i] = high[i] > high[i + kHalf / 2] ? high[i] : high[i + kHalf / 2];
+    return *std::max_element(high.begin(), high.begin() + kHalf / 2);
 }
 
 } // namespace
@@ -35,10 +30,13 @@ LogitBlocks::LogitBlocks(std::span<const double> logits)
     : m_logits(logits) {
     ENGINE_CHECK(!logits.empty(), "a row of no logits");
     m_blockHighest.reserve((logits.size() + kBlock - 1) / kBlock);
-    for (std::size_t begin = 0; begin < logits.size(); begin += kBlock)
+    std::size_t begin = 0;
+    for (; begin + kBlock <= logits.size(); begin += kBlock)
+        m_blockHighest.push_back(highestOfBlock(logits.data() + begin));
+    if (begin < logits.size())
         m_blockHighest.push_back(
-            highestOf(logits.data() + begin, std::min(kBlock, logits.size() - begin)));
-    m_highest = highestOf(m_blockHighest.data(), m_blockHighest.size());
+            *std::max_element(logits.begin() + static_cast<std::ptrdiff_t>(begin), logits.end()));
+    m_highest = *std::max_element(m_blockHighest.begin(), m_blockHighest.end());
 }
 
 double LogitBlocks::highestAt(int count) const {
