@@ -30,10 +30,11 @@ constexpr std::uint64_t counterBits(std::uint64_t key, TokenId token) {
     return mixBits(key ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(token))) >> 11U;
 }
 
-/// The number in (0, 1) of 53 random bits, centred between the grid points, so neither 0 nor 1 can
-/// come out.
+/// The number in (0, 1) of 53 random bits, centred between the grid points, so that neither 0 nor 1
+/// can come out: the last one, which would be rounded to 1, is the greatest number below.
 constexpr double uniformOf(std::uint64_t bits) {
-    return (static_cast<double>(bits) + 0.5) * 0x1.0p-53;
+    const double uniform = (static_cast<double>(bits) + 0.5) * 0x1.0p-53;
+    return uniform < 1.0 ? uniform : 0x1.fffffffffffffp-1;
 }
 
 /// The standard Gumbel number of 53 random bits.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace engine {
@@ -35,9 +36,10 @@ public:
         KeptTokens kept;
         row.forEachFrom(leastLogit, [&](TokenId id, double logit) {
             const double exponent = exponentOf(logit);
-            if (exponent < kLeastExponent)
+            const double weight =
+                exponent < kLeastExponent ? std::exp(exponent) : exponentialOf(exponent);
+            if (weight <= 0.0)
                 return;
-            const double weight = exponentialOf(exponent);
             kept.tokens.push_back({id, exponent, weight});
             kept.weight += weight;
         });

@@ -2,7 +2,6 @@
 #include "engine/sampling/noise_ranking.h"
 
 #include "engine/base/counter_random.h"
-#include "engine/sampling/exponential.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,8 @@ namespace engine {
 
 namespace {
 
-constexpr double kMostNoise = 37.5; // -log(-log(1 - 2^-54)), rounded up
+constexpr double kLeastDrawn = -745.13; // e^x is 0 below
+constexpr double kMostNoise = 37.5;     // -log(-log(1 - 2^-54)), rounded up
 constexpr double kLog2E = 1.4426950408889634;
 
 } // namespace
@@ -19,7 +19,7 @@ constexpr double kLog2E = 1.4426950408889634;
 NoiseRanking::NoiseRanking(std::uint64_t seed, Position outputPosition, int count)
     : m_key(counterKey(seed, static_cast<std::uint64_t>(outputPosition)))
     , m_count(static_cast<std::size_t>(count))
-    , m_reach(kLeastExponent) {
+    , m_reach(kLeastDrawn) {
     m_best.reserve(m_count + 1);
 }
 
@@ -62,7 +62,7 @@ void NoiseRanking::insert(Ranked ranked) {
     if (m_best.size() < m_count)
         return;
     m_bound = m_best.back().score;
-    m_reach = std::max(kLeastExponent, m_bound - kMostNoise);
+    m_reach = std::max(kLeastDrawn, m_bound - kMostNoise);
 }
 
 std::vector<TokenId> NoiseRanking::best() const {

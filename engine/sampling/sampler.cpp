@@ -43,6 +43,8 @@ Distribution Sampler::distribution(std::span<const double> logits) const {
     distribution.ids.reserve(kept.tokens.size());
     distribution.probabilities.reserve(kept.tokens.size());
     for (const KeptToken& token : kept.tokens) {
+        if (token.weight / kept.weight <= 0.0)
+            continue;
         distribution.ids.push_back(token.id);
         distribution.probabilities.push_back(token.weight / kept.weight);
     }
