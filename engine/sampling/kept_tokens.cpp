@@ -111,7 +111,8 @@ KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& opt
     KeptTokens kept;
     for (const double depth : kDepths) {
         kept = weigher.weigh(row, weigher.logitAt(-depth));
-        if (cutBehind(wanted, kept))
+        const bool isTooLight = depth < kUnbounded && kept.weight < wanted; // spares the sorting
+        if (!isTooLight && cutBehind(wanted, kept))
             break;
     }
     return kept;

@@ -40,7 +40,6 @@ struct Workspace {
     std::vector<std::vector<float>> attendScratch; // [threads]
     std::vector<std::vector<float>> logitScratch;  // [threads]
     std::vector<HeadPartial> partials;             // [rows, tiles]
-    std::vector<float> logits;                     // [rows, vocab rounded up]
     std::vector<std::uint8_t> isRowFinite;         // [rows]
     std::vector<double> rowInfluence;              // [rows]
     std::vector<Operation> operations;
