@@ -17,19 +17,38 @@ constexpr std::uint64_t mixBits(std::uint64_t x) {
     return x ^ (x >> 31U);
 }
 
+/// What seed and position contribute to a random number; tokens of one place share it.
+constexpr std::uint64_t counterKey(std::uint64_t seed, std::uint64_t position) {
+    return mixBits(mixBits(seed) ^ position);
+}
+
+/// Random numbers are below this.
+inline constexpr std::uint64_t kCounterRange = std::uint64_t{1} << 53U;
+
+/// A random whole number below kCounterRange.
+constexpr std::uint64_t counterBits(std::uint64_t key, TokenId token) {
+    return mixBits(key ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(token))) >> 11U;
+}
+
+/// The number in (0, 1) of 53 random bits, centred between the grid points, so that neither 0 nor 1
+/// can come out: the last one, which would be rounded to 1, is the greatest number below.
+constexpr double uniformOf(std::uint64_t bits) {
+    const double uniform = (static_cast<double>(bits) + 0.5) * 0x1.0p-53;
+    return uniform < 1.0 ? uniform : 0x1.fffffffffffffp-1;
+}
+
+/// The standard Gumbel number of 53 random bits.
+inline double gumbelOf(std::uint64_t bits) { return -std::log(-std::log(uniformOf(bits))); }
+
 /// A uniform number in (0, 1), a function of its three keys alone: repeatable in any order.
-/// 53 random bits, centred between the grid points, so neither 0 nor 1 can come out.
-inline double counterUniform(std::uint64_t seed, std::uint64_t position, TokenId token) {
-    const std::uint64_t keyed =
-        mixBits(mixBits(mixBits(seed) ^ position) ^
-                static_cast<std::uint64_t>(static_cast<std::uint32_t>(token)));
-    return (static_cast<double>(keyed >> 11U) + 0.5) * 0x1.0p-53;
+constexpr double counterUniform(std::uint64_t seed, std::uint64_t position, TokenId token) {
+    return uniformOf(counterBits(counterKey(seed, position), token));
 }
 
 /// A standard Gumbel number for (seed, output position, token id); argmax of log p + this draws
 /// from p.
 inline double counterGumbel(std::uint64_t seed, std::uint64_t position, TokenId token) {
-    return -std::log(-std::log(counterUniform(seed, position, token)));
+    return gumbelOf(counterBits(counterKey(seed, position), token));
 }
 
 } // namespace engine

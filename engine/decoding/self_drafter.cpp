@@ -26,14 +26,12 @@ std::vector<std::size_t> bestPlaces(std::span<const double> scores, int count) {
     return places;
 }
 
-/// The best of log q + Gumbel noise, in order: a draw without replacement from q.
+/// The best of log q + Gumbel noise, in order: a draw without replacement from q. For Rejection,
+/// whose noise is fresh for each round.
 class CounterDraws final : public DraftDraws {
 public:
-    /// For Match the noise is vanilla's own; for Rejection it is fresh for each round.
-    CounterDraws(std::uint64_t seed, VerifyRule rule, std::uint64_t round)
-        : m_key(rule == VerifyRule::Match
-                    ? seed
-                    : mixBits(streamSeed(seed, RandomStream::Draft) ^ round)) {}
+    CounterDraws(std::uint64_t seed, std::uint64_t round)
+        : m_key(mixBits(streamSeed(seed, RandomStream::Draft) ^ round)) {}
 
     std::vector<TokenId>
     drawSeveral(const Distribution& q, int count, Position outputPosition) override {
@@ -56,7 +54,8 @@ private:
 /// Chooses the tokens of one draft pass.
 class LevelMaker {
 public:
-    LevelMaker(const Sampler& sampler, const SelfDraftOptions& options, DraftDraws& draws)
+    /// `draws` null: vanilla's own.
+    LevelMaker(const Sampler& sampler, const SelfDraftOptions& options, DraftDraws* draws)
         : m_sampler(sampler)
         , m_options(options)
         , m_draws(draws) {}
@@ -70,9 +69,11 @@ public:
         const HeadSummary& summary = pass.summaries.front();
         DraftLevel level;
         std::vector<TokenId> ids;
-        if (draws()) {
+        if (draws() && m_draws == nullptr) {
+            ids = m_sampler.chooseSeveral(pass.logitRow(0), mostChoices(), outputPosition);
+        } else if (draws()) {
             Distribution q = m_sampler.distribution(pass.logitRow(0));
-            ids = m_draws.drawSeveral(q, mostChoices(), outputPosition);
+            ids = m_draws->drawSeveral(q, mostChoices(), outputPosition);
             if (m_options.rule == VerifyRule::Rejection)
                 level.drawnFrom = std::move(q);
         } else if (needsLogits()) {
@@ -108,7 +109,7 @@ private:
 
     const Sampler& m_sampler;
     const SelfDraftOptions& m_options;
-    DraftDraws& m_draws;
+    DraftDraws* m_draws;
 };
 
 } // namespace
@@ -138,8 +139,11 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
                                      const LayerPlan& plan,
                                      const DraftStopRule& stopRule,
                                      const SelfDraftOptions& options) {
-    CounterDraws counterDraws(target.sampler().options().seed, options.rule, m_round++);
-    const LevelMaker maker(target.sampler(), options, m_draws == nullptr ? counterDraws : *m_draws);
+    CounterDraws counterDraws(target.sampler().options().seed, m_round++);
+    DraftDraws* draws = m_draws;
+    if (draws == nullptr && options.rule == VerifyRule::Rejection)
+        draws = &counterDraws;
+    const LevelMaker maker(target.sampler(), options, draws);
     // The bonus takes a place of the answer too.
     const int mostSteps = std::min(target.remainingTokens() - 1, options.maxNodes);
     const auto firstOutput = static_cast<Position>(target.output().size());

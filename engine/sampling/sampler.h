@@ -55,8 +55,13 @@ public:
     Distribution distribution(std::span<const double> logits) const;
 
     /// The token at `outputPosition` (0 = the first one after the prompt), drawn by noise from the
-    /// distribution.
+    /// distribution. Far cheaper than making the distribution.
     TokenId choose(std::span<const double> logits, Position outputPosition) const;
+
+    /// At most `count` different tokens, as drawn one after the other without replacement; the
+    /// first is choose()'s. Not when greedy.
+    std::vector<TokenId>
+    chooseSeveral(std::span<const double> logits, int count, Position outputPosition) const;
 
 private:
     SamplingOptions m_options;

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/shell/badge.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -22,6 +23,7 @@ DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidg
     m_row->setContentsMargins(0, 0, 0, 0);
     m_subtitle->setTextFormat(Qt::PlainText);
     m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_subtitle->installEventFilter(this);
     m_row->addWidget(m_name);
     m_row->addWidget(m_badge);
     m_row->addWidget(m_subtitle, 1);
@@ -77,14 +79,18 @@ void DockTitle::update() {
     QWidget::update();
 }
 
-/// Words that do not fit are cut with an ellipsis; whole ones stay readable as the tool tip. The
-/// legend gives way before the name does.
+/// The legend gives way before the name does.
 void DockTitle::arrangeWords() {
     if (m_view == nullptr)
         return;
     if (m_legend != nullptr)
         m_legend->setVisible(width() > m_name->sizeHint().width() + m_badge->sizeHint().width() +
                                            m_legend->sizeHint().width() + m_theme.scaled(100));
+    cutWords();
+}
+
+/// Words that do not fit are cut with an ellipsis; whole ones stay readable as the tool tip.
+void DockTitle::cutWords() {
     const QString whole = m_view->subtitle();
     m_subtitle->setText(
         m_subtitle->fontMetrics().elidedText(whole, Qt::ElideRight, m_subtitle->width()));
@@ -95,6 +101,15 @@ void DockTitle::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     m_row->activate();
     arrangeWords();
+}
+
+/// The subtitle gets what badge, legend and buttons leave, and these change after the words were
+/// cut: a badge appears, a legend grows, a style sheet brings its font.
+bool DockTitle::eventFilter(QObject* watched, QEvent* event) {
+    if (m_view != nullptr &&
+        (event->type() == QEvent::Resize || event->type() == QEvent::FontChange))
+        cutWords();
+    return QWidget::eventFilter(watched, event);
 }
 
 QSize DockTitle::sizeHint() const { return {m_row->sizeHint().width(), m_theme.scaled(28)}; }

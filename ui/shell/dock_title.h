@@ -35,11 +35,13 @@ signals:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void addViewButtons();
     void update();
     void arrangeWords();
+    void cutWords();
 
     const Theme& m_theme;
     View* m_view;

@@ -39,14 +39,17 @@ void CpuTransformer::planHeadReads() {
     }
 }
 
-/// Final norm and head. Each piece of the vocabulary is summarised while it is at hand; full logits
-/// are kept only when some are asked for.
+/// Final norm and head. Each piece of the vocabulary is summarised while it is at hand, and widened
+/// if its logits are asked for.
 void CpuTransformer::runHead(Pass& pass) {
     const ForwardRequest& request = pass.request;
     m_space.headRows.assign(request.logitRows.begin(), request.logitRows.end());
     for (const int row : request.summaryRows)
         if (placeOf(m_space.headRows, row) == static_cast<int>(m_space.headRows.size()))
             m_space.headRows.push_back(row);
+    const std::size_t vocab = toSize(m_config.vocabSize);
+    std::vector<double>& logits = pass.result.logits;
+    logits.resize(request.logitRows.size() * vocab); // all are written below
     const int rows = static_cast<int>(m_space.headRows.size());
     if (rows == 0)
         return;
@@ -62,10 +65,6 @@ void CpuTransformer::runHead(Pass& pass) {
     });
     const TileMatrix& matrix = m_weights.outputHead().matrix;
     const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
-    const std::size_t width = toSize(tileCount(matrix)) * kTileRows;
-    const bool keepsLogits = !request.logitRows.empty();
-    if (keepsLogits)
-        m_space.logits.resize(std::max(m_space.logits.size(), toSize(rows) * width));
     m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
     const TileInput input = m_space.normed.input(matrix, m_head.forms(), rows);
     constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
@@ -74,19 +73,19 @@ void CpuTransformer::runHead(Pass& pass) {
         const int first = firstTile * kTileRows;
         const int tiles = std::min(kHeadTiles, tileCount(matrix) - firstTile);
         std::vector<float>& scratch = m_space.logitScratch[toSize(thread)];
-        if (!keepsLogits && scratch.size() < toSize(rows) * kPieceLogits)
+        if (scratch.size() < toSize(rows) * kPieceLogits)
             scratch.resize(toSize(rows) * kPieceLogits);
         TileMatrix part = matrix;
         part.data += toSize(firstTile) * matrix.tileBytes;
-        float* out = keepsLogits ? m_space.logits.data() + first : scratch.data();
-        const std::size_t stride = keepsLogits ? width : kPieceLogits;
-        m_kernels.multiplyTiles(part, input, 0, tiles, {out, stride});
+        m_kernels.multiplyTiles(part, input, 0, tiles, {scratch.data(), kPieceLogits});
         const int count = std::min(tiles * kTileRows, matrix.rows - first);
-        for (int row = 0; row < rows; ++row)
-            m_kernels.rows.summarise(out + toSize(row) * stride,
-                                     count,
-                                     first,
-                                     &m_space.partials[toSize(row * pieces + piece)]);
+        for (int row = 0; row < rows; ++row) {
+            const float* values = scratch.data() + toSize(row) * kPieceLogits;
+            m_kernels.rows.summarise(
+                values, count, first, &m_space.partials[toSize(row * pieces + piece)]);
+            if (toSize(row) < request.logitRows.size()) // they are the first of all
+                std::copy_n(values, count, logits.data() + toSize(row) * vocab + toSize(first));
+        }
     };
     m_pool->run(pieces, runPiece, m_layers.front().queryKeyValue.firstReads());
     finishHead(pass);
@@ -96,7 +95,6 @@ void CpuTransformer::finishHead(Pass& pass) {
     const ForwardRequest& request = pass.request;
     const TileMatrix& matrix = m_weights.outputHead().matrix;
     const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
-    const std::size_t width = toSize(tileCount(matrix)) * kTileRows;
     pass.result.summaries.resize(request.summaryRows.size());
     for (std::size_t place = 0; place < m_space.headRows.size(); ++place) {
         const int row = m_space.headRows[place];
@@ -110,10 +108,6 @@ void CpuTransformer::finishHead(Pass& pass) {
         for (std::size_t i = 0; i < request.summaryRows.size(); ++i)
             if (request.summaryRows[i] == row)
                 pass.result.summaries[i] = summaryOf(total, m_config.vocabSize);
-    }
-    for (std::size_t i = 0; i < request.logitRows.size(); ++i) {
-        const float* logits = m_space.logits.data() + i * width;
-        pass.result.logits.insert(pass.result.logits.end(), logits, logits + m_config.vocabSize);
     }
 }
 

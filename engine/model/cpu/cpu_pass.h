@@ -52,7 +52,6 @@ struct Workspace {
     std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]
     std::vector<std::vector<float>> logitScratch;       // [threads]
     std::vector<HeadPartial> partials;                  // [rows, tiles]
-    std::vector<float> logits;                          // [rows, vocab rounded up]
     std::vector<std::uint8_t> isRowFinite;              // [rows]
     std::vector<double> rowInfluence;                   // [rows]
     std::vector<Operation> operations;

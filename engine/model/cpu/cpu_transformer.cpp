@@ -99,7 +99,10 @@ void CpuTransformer::compile(const ForwardRequest& request) {
 Result<void>
 CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
     checkForwardRequest(m_config, request, cache);
-    result.clear();
+    // Not the logits: the head resizes them, so that rows as many as before are not made 0 first.
+    result.hidden.clear();
+    result.influence.clear();
+    result.summaries.clear();
     result.vocabSize = m_config.vocabSize;
     Pass pass{request,
               dynamic_cast<HostKvStorage&>(cache.storage()),

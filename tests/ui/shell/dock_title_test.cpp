@@ -90,6 +90,30 @@ private slots:
         QVERIFY(cut->fontMetrics().horizontalAdvance(cut->text()) <= cut->width());
     }
 
+    void wordsAreCutAnewWhenABadgeTakesTheirRoom() {
+        const QString words = QStringLiteral("how fast each answer was, against the full model");
+        m_view->setSubtitle(words);
+        m_title->resize(430, 28);
+        QLabel* subtitle = labelWith(words);
+        const int before = subtitle->width();
+        m_view->setBadge(QStringLiteral("live"));
+        QCoreApplication::processEvents();
+        QVERIFY(subtitle->width() < before);
+        QVERIFY(subtitle->fontMetrics().horizontalAdvance(subtitle->text()) <= subtitle->width());
+        QCOMPARE(subtitle->toolTip(), words);
+    }
+
+    void wordsAreCutAnewWhenTheLegendGrows() {
+        const QString words = QStringLiteral("how fast each answer was, against the full model");
+        m_view->setSubtitle(words);
+        QLabel* subtitle = labelWith(words);
+        m_title->findChild<QLabel*>(QStringLiteral("legend"))
+            ->setText(QStringLiteral("three lines, two of them dashed, and a dot"));
+        QCoreApplication::processEvents();
+        QVERIFY(subtitle->fontMetrics().horizontalAdvance(subtitle->text()) <= subtitle->width());
+        QCOMPARE(subtitle->toolTip(), words);
+    }
+
     void theLegendGivesWayBeforeTheName() {
         auto* legend = m_title->findChild<QLabel*>(QStringLiteral("legend"));
         m_title->resize(600, 28);

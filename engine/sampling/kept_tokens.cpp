@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sampling/kept_tokens.h"
+
+#include "engine/sampling/exponential.h"
+#include "engine/sampling/logit_blocks.h"
+#include "engine/sampling/row_weight.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace engine {
+
+namespace {
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+/// How far below the best one, in exponents, tokens are looked at by turns until top-p is reached;
+/// a few of the first nearly always do.
+constexpr std::array<double, 5> kDepths = {5.0, 8.0, 12.0, 18.0, kUnbounded};
+
+/// Differences first: the smallest temperatures would carry a logit itself to infinity.
+class Weigher {
+public:
+    Weigher(double highest, double temperature)
+        : m_highest(highest)
+        , m_temperature(temperature) {}
+
+    double exponentOf(double logit) const { return (logit - m_highest) / m_temperature; }
+
+    double logitAt(double exponent) const { return m_highest + exponent * m_temperature; }
+
+    /// The tokens with at least this logit, in the order of ids.
+    KeptTokens weigh(const LogitBlocks& row, double leastLogit) const {
+        KeptTokens kept;
+        row.forEachFrom(leastLogit, [&](TokenId id, double logit) {
+            const double exponent = exponentOf(logit);
+            const double weight =
+                exponent < kLeastExponent ? std::exp(exponent) : exponentialOf(exponent);
+            if (weight <= 0.0)
+                return;
+            kept.tokens.push_back({id, exponent, weight});
+            kept.weight += weight;
+        });
+        return kept;
+    }
+
+private:
+    double m_highest;
+    double m_temperature;
+};
+
+/// Of equals the lower id comes first, as in argmax.
+bool isBetter(const KeptToken& a, const KeptToken& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
+}
+
+/// Gives the tokens best first, and sorts no more of them than are asked for.
+class BestFirst {
+public:
+    explicit BestFirst(std::vector<KeptToken>& tokens)
+        : m_tokens(tokens) {}
+
+    /// `place` counts up from 0.
+    const KeptToken& at(std::size_t place) {
+        if (place == m_sorted) {
+            const auto begin = m_tokens.begin() + static_cast<std::ptrdiff_t>(m_sorted);
+            m_sorted = std::min(m_sorted + m_next, m_tokens.size());
+            m_next *= 4;
+            const auto end = m_tokens.begin() + static_cast<std::ptrdiff_t>(m_sorted);
+            if (end != m_tokens.end())
+                std::nth_element(begin, end, m_tokens.end(), isBetter);
+            std::sort(begin, end, isBetter);
+        }
+        return m_tokens[place];
+    }
+
+private:
+    std::vector<KeptToken>& m_tokens;
+    std::size_t m_sorted = 0;
+    std::size_t m_next = 32;
+};
+
+/// Keeps the best tokens whose predecessors together stay below `wanted`, so the one that crosses
+/// it is the last. False when they all stay below it.
+bool cutBehind(double wanted, KeptTokens& kept) {
+    BestFirst best(kept.tokens);
+    double sum = 0.0;
+    std::size_t count = 0;
+    while (count < kept.tokens.size() && (count == 0 || sum < wanted))
+        sum += best.at(count++).weight;
+    kept.tokens.resize(count);
+    kept.weight = sum;
+    return sum >= wanted;
+}
+
+} // namespace
+
+KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& options) {
+    const LogitBlocks row(logits);
+    const Weigher weigher(row.highest(), options.temperature);
+    if (options.topK > 0 || options.topP >= 1.0) {
+        KeptTokens kept =
+            weigher.weigh(row, options.topK > 0 ? row.highestAt(options.topK) : -kUnbounded);
+        if (options.topP < 1.0)
+            cutBehind(options.topP * kept.weight, kept);
+        return kept;
+    }
+    const double wanted = options.topP * rowWeight(logits, row.highest(), options.temperature);
+    KeptTokens kept;
+    for (const double depth : kDepths) {
+        kept = weigher.weigh(row, weigher.logitAt(-depth));
+        const bool isTooLight = depth < kUnbounded && kept.weight < wanted; // spares the sorting
+        if (!isTooLight && cutBehind(wanted, kept))
+            break;
+    }
+    return kept;
+}
+
+} // namespace engine
