@@ -3,7 +3,7 @@
 
 #include "engine/base/result.h"
 
-#include <chrono>
+#include <algorithm>
 #include <immintrin.h>
 
 namespace engine {
@@ -13,10 +13,74 @@ namespace {
 /// Looks at the clock only so often: that costs more than a pause.
 constexpr int kPausesPerLook = 64;
 
+/// What sixteen bits hold.
+constexpr int kMostParts = 0xFFFF;
+
+/// Tasks after which all shares are marked anew, long before a number could seem young again.
+constexpr std::uint32_t kRenewal = 1U << 30U;
+
+/// What is left of a share of parts.
+struct Share {
+    std::uint32_t number;
+    std::uint32_t begin;
+    std::uint32_t end;
+};
+
+Share unpacked(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32U),
+            static_cast<std::uint32_t>(word & 0xFFFFU),
+            static_cast<std::uint32_t>(word >> 16U & 0xFFFFU)};
+}
+
+std::uint64_t packed(const Share& share) {
+    return std::uint64_t{share.number} << 32U | std::uint64_t{share.end} << 16U | share.begin;
+}
+
+std::uint32_t firstOf(std::size_t thread, std::uint32_t parts, std::size_t threads) {
+    return static_cast<std::uint32_t>(parts * thread / threads);
+}
+
+constexpr std::size_t kLine = 64;
+
 } // namespace
 
+/// Fetches one line after the other into the second cache.
+class WorkerPool::Fetching {
+public:
+    Fetching(NextReads next, int thread) {
+        const std::size_t first = static_cast<std::size_t>(thread) * kReadsPerThread;
+        if (first + kReadsPerThread <= next.size())
+            m_reads = next.subspan(first, kReadsPerThread);
+    }
+
+    /// A line, or a pause if nothing is left.
+    void step() {
+        while (!m_reads.empty() && m_at >= m_reads.front().size()) {
+            m_reads = m_reads.subspan(1);
+            m_at = 0;
+        }
+        if (m_reads.empty())
+            return _mm_pause();
+        _mm_prefetch(m_reads.front().data() + m_at, _MM_HINT_T1);
+        m_at += kLine;
+    }
+
+private:
+    NextReads m_reads;
+    std::size_t m_at = 0; // bytes of the front
+};
+
+std::pair<int, int> WorkerPool::shareOf(int thread, int parts, int threads) {
+    const auto index = static_cast<std::size_t>(thread);
+    const auto count = static_cast<std::size_t>(threads);
+    const auto all = static_cast<std::uint32_t>(parts);
+    return {static_cast<int>(firstOf(index, all, count)),
+            static_cast<int>(firstOf(index + 1, all, count))};
+}
+
 WorkerPool::WorkerPool(int threads, std::chrono::microseconds spinTime)
-    : m_spinTime(spinTime) {
+    : m_spinTime(spinTime)
+    , m_shares(static_cast<std::size_t>(std::max(threads, 1))) {
     ENGINE_CHECK(threads >= 1, "a pool of {} threads", threads);
     for (int thread = 1; thread < threads; ++thread)
         m_workers.emplace_back([this, thread] { workerLoop(thread); });
@@ -24,8 +88,10 @@ WorkerPool::WorkerPool(int threads, std::chrono::microseconds spinTime)
 
 WorkerPool::~WorkerPool() {
     m_isEnding = true;
-    m_taskNumber.value.fetch_add(1);
-    m_taskNumber.value.notify_all();
+    ++m_number;
+    m_announced.numberAndParts.store(std::uint64_t{m_number} << 32U);
+    m_wakeNumber.value.store(m_number);
+    m_wakeNumber.value.notify_all();
 }
 
 void WorkerPool::runTask(const Task& task) {
@@ -34,60 +100,113 @@ void WorkerPool::runTask(const Task& task) {
             task.call(task.object, part, 0);
         return;
     }
-    m_task = task;
-    m_doneParts.value.store(0, std::memory_order_relaxed);
-    const std::uint32_t number = m_taskNumber.value.load(std::memory_order_relaxed) + 1;
-    const auto parts = static_cast<std::uint32_t>(task.parts);
-    m_open.value.store(std::uint64_t{number} << 32U | parts, std::memory_order_release);
-    m_taskNumber.value.store(number);
-    if (m_sleepers.value.load() > 0)
-        m_taskNumber.value.notify_all();
-    while (takePart(number, 0)) {
+    if (task.parts <= kMostParts)
+        return runSome(task);
+
+    struct Piece {
+        const Task& whole;
+        int first;
+    };
+
+    for (int first = 0; first < task.parts; first += kMostParts) {
+        Piece piece{task, first};
+        const auto call = [](void* object, int part, int thread) {
+            const auto& [whole, offset] = *static_cast<Piece*>(object);
+            whole.call(whole.object, offset + part, thread);
+        };
+        runSome({call, &piece, std::min(kMostParts, task.parts - first), {}});
     }
-    while (m_doneParts.value.load(std::memory_order_acquire) < parts)
-        _mm_pause();
 }
 
-/// False when no part of this task is left to take.
-bool WorkerPool::takePart(std::uint32_t number, int thread) {
-    std::uint64_t open = m_open.value.load(std::memory_order_acquire);
-    do {
-        if (open >> 32U != number || static_cast<std::uint32_t>(open) == 0)
-            return false;
-    } while (!m_open.value.compare_exchange_weak(
-        open, open - 1, std::memory_order_acq_rel, std::memory_order_acquire));
-    const int left = static_cast<int>(static_cast<std::uint32_t>(open));
-    m_task.call(m_task.object, m_task.parts - left, thread);
-    m_doneParts.value.fetch_add(1, std::memory_order_release);
-    return true;
+/// A task of at most kMostParts.
+void WorkerPool::runSome(const Task& task) {
+    const std::uint32_t number = ++m_number;
+    const auto parts = static_cast<std::uint32_t>(task.parts);
+    if (number % kRenewal == 0)
+        for (Shared<std::uint64_t>& share : m_shares)
+            share.value.store(packed({number - 1, 0, 0}));
+    m_announced.task = task;
+    m_announced.numberAndParts.store(std::uint64_t{number} << 32U | parts);
+    m_wakeNumber.value.store(number);
+    if (m_sleepers.value.load() > 0)
+        m_wakeNumber.value.notify_all();
+    m_givenToWorkers += parts - workOn(number, parts, 0).doneParts;
+    Fetching fetching(task.next, 0);
+    while (m_doneByWorkers.value.load(std::memory_order_acquire) != m_givenToWorkers)
+        fetching.step();
+}
+
+/// First the thread's own share, then what the others have left.
+WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number, std::uint32_t parts, int thread) {
+    Outcome outcome;
+    const int count = threads();
+    for (int step = 0; step < count; ++step) {
+        const int owner = (thread + step) % count;
+        for (int part = takePart(number, parts, owner, step == 0); part >= 0;
+             part = takePart(number, parts, owner, step == 0)) {
+            m_announced.task.call(m_announced.task.object, part, thread);
+            ++outcome.doneParts;
+        }
+    }
+    if (outcome.doneParts > 0)
+        outcome.next = m_announced.task.next; // the task is not over before they are counted
+    return outcome;
+}
+
+/// The next part of a share for its owner, the last one for another; -1 when none is left.
+int WorkerPool::takePart(std::uint32_t number, std::uint32_t parts, int owner, bool isOwn) {
+    const auto index = static_cast<std::size_t>(owner);
+    std::atomic<std::uint64_t>& share = m_shares[index].value;
+    std::uint64_t word = share.load(std::memory_order_acquire);
+    while (true) {
+        Share left = unpacked(word);
+        const auto age = static_cast<std::int32_t>(number - left.number);
+        if (age > 0)
+            left = {number,
+                    firstOf(index, parts, m_shares.size()),
+                    firstOf(index + 1, parts, m_shares.size())};
+        if (age < 0 || left.begin == left.end)
+            return -1;
+        const std::uint32_t part = isOwn ? left.begin++ : --left.end;
+        if (share.compare_exchange_weak(
+                word, packed(left), std::memory_order_acq_rel, std::memory_order_acquire))
+            return static_cast<int>(part);
+    }
 }
 
 void WorkerPool::workerLoop(int thread) {
     std::uint32_t number = 0;
+    Fetching fetching({}, thread);
     while (true) {
-        number = waitForTask(number);
+        const std::uint64_t announced = waitForTask(number, fetching);
         if (m_isEnding)
             return;
-        while (takePart(number, thread)) {
-        }
+        number = static_cast<std::uint32_t>(announced >> 32U);
+        const Outcome outcome = workOn(number, static_cast<std::uint32_t>(announced), thread);
+        if (outcome.doneParts > 0)
+            m_doneByWorkers.value.fetch_add(outcome.doneParts, std::memory_order_release);
+        fetching = Fetching(outcome.next, thread);
     }
 }
 
-/// The number of the newest task, once it is no longer `seen`.
-std::uint32_t WorkerPool::waitForTask(std::uint32_t seen) {
+/// Number and parts of the newest task, once it is no longer the one `seen`.
+std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching) {
     const auto end = std::chrono::steady_clock::now() + m_spinTime;
+    const auto isNew = [&](std::uint64_t announced) {
+        return static_cast<std::uint32_t>(announced >> 32U) != seen;
+    };
     do {
         for (int i = 0; i < kPausesPerLook; ++i) {
-            const std::uint32_t now = m_taskNumber.value.load(std::memory_order_acquire);
-            if (now != seen)
+            const std::uint64_t now = m_announced.numberAndParts.load(std::memory_order_acquire);
+            if (isNew(now))
                 return now;
-            _mm_pause();
+            fetching.step();
         }
     } while (std::chrono::steady_clock::now() < end);
     m_sleepers.value.fetch_add(1);
-    m_taskNumber.value.wait(seen);
+    m_wakeNumber.value.wait(seen);
     m_sleepers.value.fetch_sub(1);
-    return m_taskNumber.value.load(std::memory_order_acquire);
+    return m_announced.numberAndParts.load(std::memory_order_acquire);
 }
 
 } // namespace engine

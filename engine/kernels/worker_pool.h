@@ -3,18 +3,23 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace engine {
 
 /// Threads that work on the parts of one task at a time. Between the tasks of a pass they wait by
 /// spinning, for a fork and join far below a microsecond; after a pause of about a millisecond
-/// they sleep. Parts are handed out one by one, so a thread that the system takes away delays the
-/// others by no more than its part. Thread: one caller at a time.
+/// they sleep. Each thread begins with an even, unbroken share of the parts, so that it reads
+/// memory as one stream and meets the others seldom; who is done takes over parts from the end of
+/// another's share, so a thread that the system takes away delays the others by no more than its
+/// part. Thread: one caller at a time.
 class WorkerPool {
 public:
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep.
@@ -27,9 +32,19 @@ public:
 
     int threads() const { return static_cast<int>(m_workers.size()) + 1; }
 
+    /// Memory that threads will read first in the task after this one: [threads(),
+    /// kReadsPerThread]. A thread that has to wait fetches it into its cache meanwhile.
+    using NextReads = std::span<const std::span<const std::byte>>;
+
+    static constexpr std::size_t kReadsPerThread = 2;
+
+    /// The parts [first, second) with which a thread begins.
+    static std::pair<int, int> shareOf(int thread, int parts, int threads);
+
     /// Calls `work(part, thread)` once for each part of [0, parts), `thread` in [0, threads()), and
-    /// comes back when all are done. `work` must not throw.
-    template <typename Work> void run(int parts, Work&& work) {
+    /// comes back when all are done. `work` must not throw; `next` and what it names must live
+    /// until the end of the next task.
+    template <typename Work> void run(int parts, Work&& work, NextReads next = {}) {
         using Function = std::remove_reference_t<Work>;
         Task task;
         task.call = [](void* object, int part, int thread) {
@@ -37,6 +52,7 @@ public:
         };
         task.object = const_cast<void*>(static_cast<const void*>(std::addressof(work)));
         task.parts = parts;
+        task.next = next;
         runTask(task);
     }
 
@@ -45,25 +61,46 @@ private:
         void (*call)(void*, int, int) = nullptr;
         void* object = nullptr;
         int parts = 0;
+        NextReads next;
     };
 
-    /// Each on a cache line of its own: they are written by different threads.
+    /// What is left to fetch while a thread waits.
+    class Fetching;
+
+    struct Outcome {
+        std::uint32_t doneParts = 0;
+        NextReads next; // of this task, if a part was done
+    };
+
+    /// On a cache line of its own: what different threads write must not share one.
     template <typename Value> struct alignas(64) Shared { std::atomic<Value> value = 0; };
 
+    /// What workers look at while they spin, together on one line. The task is valid as long as a
+    /// part of it is not done.
+    struct alignas(64) Announced {
+        std::atomic<std::uint64_t> numberAndParts = 0;
+        Task task;
+    };
+
     void runTask(const Task& task);
-    bool takePart(std::uint32_t number, int thread);
+    void runSome(const Task& task);
+    Outcome workOn(std::uint32_t number, std::uint32_t parts, int thread);
+    int takePart(std::uint32_t number, std::uint32_t parts, int owner, bool isOwn);
     void workerLoop(int thread);
-    std::uint32_t waitForTask(std::uint32_t seen);
+    std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching);
 
     std::chrono::microseconds m_spinTime;
-    Task m_task; // valid as long as a part of it is not done
-    /// The task's number above 32 bits, the parts that nobody has taken below: taking one and
-    /// knowing that it is of this task is one exchange, so a thread that comes late, even after
-    /// the task is over, is not waited for.
-    Shared<std::uint64_t> m_open;
-    Shared<std::uint32_t> m_doneParts;
-    Shared<std::uint32_t> m_taskNumber; // sleeping workers wait for it to change
+    Announced m_announced;
+    /// For each thread what is left of its share: the number of the task above 32 bits, end and
+    /// begin below. Of an older task: nobody has taken from it yet. Taking a part and knowing that
+    /// it is of this task is one exchange, so a thread that comes late, even after the task is
+    /// over, is not waited for.
+    std::vector<Shared<std::uint64_t>> m_shares;
+    Shared<std::uint32_t> m_doneByWorkers; // parts, of all tasks
+    Shared<std::uint32_t> m_wakeNumber;    // sleeping workers wait for it to change
     Shared<std::uint32_t> m_sleepers;
+    std::uint32_t m_givenToWorkers = 0; // parts of all tasks that the caller did not do itself
+    std::uint32_t m_number = 0;         // of the newest task
     std::atomic<bool> m_isEnding = false;
     std::vector<std::jthread> m_workers;
 };

@@ -21,13 +21,30 @@ inline constexpr int kMaxHeadDim = 256;
 /// number, counted in a row's own keys from its first one.
 inline constexpr int kAttendBlockKeys = 64;
 
+/// Keys of a section: sections can be attended to apart, and are then joined in their order.
+inline constexpr int kAttendSectionKeys = 128;
+
 /// Query heads that share one sweep over the keys.
 inline constexpr int kAttendHeads = 8;
 
 /// Keys or values that are widened to float32 at a time.
 inline constexpr int kAttendStripKeys = 16;
 
-/// Attention of one row and the query heads of one kv head over the row's own keys.
+/// What a section leaves beside its sums: the highest score, and the sum of the weights
+/// e^(score - highest).
+struct AttendTotal {
+    float highest;
+    float weights;
+};
+
+/// Sums of weighted values [groupSize, headDim] and what they are to be divided by [groupSize].
+struct AttendSums {
+    float* values;
+    AttendTotal* totals;
+};
+
+/// Attention of one row and the query heads of one kv head over the row's own keys, or one section
+/// of them.
 struct AttendArguments {
     const float* queries; // [groupSize, headDim], rotated and scaled by 1 / sqrt(headDim)
     const void* keys;     // this kv head's plane [capacity, headDim] of `element`
@@ -37,8 +54,10 @@ struct AttendArguments {
     std::int32_t groupSize; // query heads, any number
     std::int32_t headDim;   // 1 .. kMaxHeadDim, fast for multiples of 16
     KvElement element;
-    float* scratch; // [attendScratchFloats(headDim)], of the calling thread alone
-    float* out;     // [groupSize, headDim]
+    float* scratch;                // [attendScratchFloats(headDim)], of the calling thread alone
+    float* out;                    // [groupSize, headDim]
+    std::int32_t section = -1;     // keys [section, section + 1) * kAttendSectionKeys; -1: all
+    AttendTotal* totals = nullptr; // [groupSize], of a section only, whose sums stay undivided
 };
 
 /// Length of AttendArguments::scratch.

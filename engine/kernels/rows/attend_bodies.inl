@@ -183,7 +183,45 @@ inline void attendBlock(Sweep& sweep, const std::int32_t* slots, int count) {
     }
 }
 
-inline void attendHeads(Sweep& sweep) {
+/// Asks for rows that are soon worked on: their slots are known long before.
+inline void fetchRows(const AttendArguments& arguments,
+                      const void* plane,
+                      const std::int32_t* slots,
+                      int count) {
+    constexpr std::int64_t kLineBytes = 64;
+    const std::int64_t bytes =
+        std::int64_t{arguments.headDim} * (arguments.element == KvElement::F32 ? 4 : 2);
+    for (int i = 0; i < count; ++i) {
+        const char* row = static_cast<const char*>(plane) + slots[i] * bytes;
+        for (std::int64_t at = 0; at < bytes; at += kLineBytes)
+            __builtin_prefetch(row + at);
+    }
+}
+
+/// All blocks of the row or of its section.
+inline void attendBlocks(Sweep& sweep) {
+    const AttendArguments& arguments = sweep.arguments;
+    KeyCursor cursor = firstKey(arguments);
+    std::int32_t slots[2][kAttendBlockKeys];
+    int now = 0;
+    int count = takeSlots(cursor, slots[now]);
+    fetchRows(arguments, arguments.keys, slots[now], count);
+    while (count > 0) {
+        fetchRows(arguments, arguments.values, slots[now], count);
+        const int next = takeSlots(cursor, slots[1 - now]);
+        fetchRows(arguments, arguments.keys, slots[1 - now], next);
+        attendBlock(sweep, slots[now], count);
+        now = 1 - now;
+        count = next;
+    }
+}
+
+inline void divideRow(float* row, int width, float divisor) {
+    for (int i = 0; i < width; i += kLanes)
+        storeUpTo(row + i, width - i, quotient(loadUpTo(row + i, width - i), broadcast(divisor)));
+}
+
+inline void attendHeads(Sweep& sweep, int firstHead) {
     const AttendArguments& arguments = sweep.arguments;
     const int dim = arguments.headDim;
     for (int head = 0; head < sweep.heads; ++head) {
@@ -192,15 +230,12 @@ inline void attendHeads(Sweep& sweep) {
     }
     for (int i = 0; i < sweep.heads * dim; ++i)
         sweep.out[i] = 0.0F;
-    std::int32_t slots[kAttendBlockKeys];
-    KeyCursor cursor{arguments.runs, arguments.runs + arguments.runCount, 0};
-    for (int count = takeSlots(cursor, slots); count > 0; count = takeSlots(cursor, slots))
-        attendBlock(sweep, slots, count);
+    attendBlocks(sweep);
     for (int head = 0; head < sweep.heads; ++head)
-        for (int i = 0; i < dim; i += kLanes) {
-            float* to = sweep.out + head * dim + i;
-            storeUpTo(to, dim - i, quotient(loadUpTo(to, dim - i), broadcast(sweep.total[head])));
-        }
+        if (arguments.totals != nullptr)
+            arguments.totals[firstHead + head] = {sweep.highest[head], sweep.total[head]};
+        else
+            divideRow(sweep.out + head * dim, dim, sweep.total[head]);
 }
 
 void attend(const AttendArguments& arguments) {
@@ -215,8 +250,33 @@ void attend(const AttendArguments& arguments) {
                     left < kAttendHeads ? left : kAttendHeads,
                     {},
                     {}};
-        attendHeads(sweep);
+        attendHeads(sweep, head);
     }
+}
+
+void joinAttention(int groupSize, int headDim, const AttendSums& later, const AttendSums& sums) {
+    for (int head = 0; head < groupSize; ++head) {
+        AttendTotal& total = sums.totals[head];
+        const AttendTotal other = later.totals[head];
+        const float highest = total.highest > other.highest ? total.highest : other.highest;
+        const float factor = exponential(total.highest - highest);
+        const float otherFactor = exponential(other.highest - highest);
+        float* values = sums.values + head * headDim;
+        const float* others = later.values + head * headDim;
+        for (int i = 0; i < headDim; i += kLanes) {
+            const int left = headDim - i;
+            const Lanes scaled = product(loadUpTo(values + i, left), broadcast(factor));
+            storeUpTo(values + i,
+                      left,
+                      productPlus(loadUpTo(others + i, left), broadcast(otherFactor), scaled));
+        }
+        total = {highest, total.weights * factor + other.weights * otherFactor};
+    }
+}
+
+void divideAttention(int groupSize, int headDim, const AttendSums& sums) {
+    for (int head = 0; head < groupSize; ++head)
+        divideRow(sums.values + head * headDim, headDim, sums.totals[head].weights);
 }
 
 } // namespace

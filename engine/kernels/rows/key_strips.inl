@@ -16,7 +16,24 @@ struct KeyCursor {
     const KeyRun* run;
     const KeyRun* end;
     std::int32_t used; // keys of the current run that were taken
+    std::int64_t left; // keys that may still be taken
 };
+
+/// Where a section begins, or the row.
+inline KeyCursor firstKey(const AttendArguments& arguments) {
+    KeyCursor cursor{arguments.runs,
+                     arguments.runs + arguments.runCount,
+                     0,
+                     arguments.section < 0 ? INT64_MAX : kAttendSectionKeys};
+    std::int64_t skipped =
+        arguments.section < 0 ? 0 : std::int64_t{arguments.section} * kAttendSectionKeys;
+    while (cursor.run != cursor.end && skipped >= cursor.run->count) {
+        skipped -= cursor.run->count;
+        ++cursor.run;
+    }
+    cursor.used = static_cast<std::int32_t>(skipped);
+    return cursor;
+}
 
 /// Float32 rows of neighbouring keys or values.
 struct Strip {
@@ -27,16 +44,19 @@ struct Strip {
 
 /// The slots of the next block of keys, to [kAttendBlockKeys]; returns how many there are.
 inline int takeSlots(KeyCursor& cursor, std::int32_t* slots) {
+    const int most =
+        cursor.left < kAttendBlockKeys ? static_cast<int>(cursor.left) : kAttendBlockKeys;
     int count = 0;
-    while (count < kAttendBlockKeys && cursor.run != cursor.end) {
+    while (count < most && cursor.run != cursor.end) {
         const KeyRun run = *cursor.run;
-        for (; count < kAttendBlockKeys && cursor.used < run.count; ++cursor.used)
+        for (; count < most && cursor.used < run.count; ++cursor.used)
             slots[count++] = run.slot + cursor.used;
         if (cursor.used >= run.count) {
             ++cursor.run;
             cursor.used = 0;
         }
     }
+    cursor.left -= count;
     return count;
 }
 

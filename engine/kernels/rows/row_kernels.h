@@ -52,6 +52,15 @@ struct RowKernels {
     /// counted from the row's first key, and blocks are joined in their order.
     void (*attend)(const AttendArguments& arguments);
 
+    /// Adds what a later section left to the sums of the earlier ones.
+    void (*joinAttention)(int groupSize,
+                          int headDim,
+                          const AttendSums& later,
+                          const AttendSums& sums);
+
+    /// Divides the sums of all sections, so that they are what attention gives out.
+    void (*divideAttention)(int groupSize, int headDim, const AttendSums& sums);
+
     /// Writes `row` [headDim] into a slot as `element`, rounded to nearest even; NaN stays NaN.
     void (*storeKeyValue)(const float* row, int headDim, KvElement element, void* slot);
 

@@ -75,18 +75,21 @@ const float* rowOf(const AttendArguments& arguments, const void* plane, std::int
     return arguments.scratch;
 }
 
-/// Visits the keys of a row in order: visit(ordinal, slot).
+/// Visits the keys of a row, or of its section, in order: visit(ordinal, slot).
 template <typename Visit> void forEachKey(const AttendArguments& arguments, Visit visit) {
     int ordinal = 0;
     for (int run = 0; run < arguments.runCount; ++run)
-        for (std::int32_t i = 0; i < arguments.runs[run].count; ++i)
-            visit(ordinal++, arguments.runs[run].slot + i);
+        for (std::int32_t i = 0; i < arguments.runs[run].count; ++i, ++ordinal)
+            if (arguments.section < 0 || ordinal / kAttendSectionKeys == arguments.section)
+                visit(ordinal, arguments.runs[run].slot + i);
 }
 
 /// One head, key after key: the highest score is known first, so nothing is rescaled and no
 /// score need be kept.
-void attendHead(const AttendArguments& arguments, const float* query, float* out) {
+void attendHead(const AttendArguments& arguments, int head) {
     const int dim = arguments.headDim;
+    const float* query = arguments.queries + head * dim;
+    float* out = arguments.out + head * dim;
     float highest = -kInfinity;
     forEachKey(arguments, [&](int, std::int32_t slot) {
         highest = std::fmax(highest, dot(query, rowOf(arguments, arguments.keys, slot), dim));
@@ -103,15 +106,34 @@ void attendHead(const AttendArguments& arguments, const float* query, float* out
             out[i] += weight * values[i];
     });
     const float total = sumOfLanes(totals);
-    for (int i = 0; i < dim; ++i)
+    if (arguments.totals != nullptr)
+        arguments.totals[head] = {highest, total};
+    for (int i = 0; i < dim && arguments.totals == nullptr; ++i)
         out[i] /= total;
 }
 
 void attend(const AttendArguments& arguments) {
     for (int head = 0; head < arguments.groupSize; ++head)
-        attendHead(arguments,
-                   arguments.queries + head * arguments.headDim,
-                   arguments.out + head * arguments.headDim);
+        attendHead(arguments, head);
+}
+
+void joinAttention(int groupSize, int headDim, const AttendSums& later, const AttendSums& sums) {
+    for (int head = 0; head < groupSize; ++head) {
+        AttendTotal& total = sums.totals[head];
+        const AttendTotal other = later.totals[head];
+        const float highest = total.highest > other.highest ? total.highest : other.highest;
+        const float factor = std::exp(total.highest - highest);
+        const float otherFactor = std::exp(other.highest - highest);
+        for (int i = head * headDim; i < (head + 1) * headDim; ++i)
+            sums.values[i] = sums.values[i] * factor + later.values[i] * otherFactor;
+        total = {highest, total.weights * factor + other.weights * otherFactor};
+    }
+}
+
+void divideAttention(int groupSize, int headDim, const AttendSums& sums) {
+    for (int head = 0; head < groupSize; ++head)
+        for (int i = head * headDim; i < (head + 1) * headDim; ++i)
+            sums.values[i] /= sums.totals[head].weights;
 }
 
 void toBf16(const float* in, int width, std::uint16_t* out) {
@@ -199,6 +221,8 @@ constexpr RowKernels kScalarKernels{rmsNorm,
                                     squareSums,
                                     siluMultiply,
                                     attend,
+                                    joinAttention,
+                                    divideAttention,
                                     storeKeyValue,
                                     summarise,
                                     quantizeRow,

@@ -10,12 +10,13 @@ namespace {
 /// What stored bytes hold: two 4-bit numbers; values below 32; values 128 above a signed one.
 enum class Bytes { Halves, Small, Signed };
 
-template <ScaleForm Form> __m256 loadScales(const std::byte* scales, std::size_t at) {
+/// `part` counts eight numbers.
+template <ScaleForm Form> __m256 loadScales(const std::byte* header, int part) {
     if constexpr (Form == ScaleForm::F32)
-        return _mm256_load_ps(reinterpret_cast<const float*>(scales) + at);
+        return _mm256_load_ps(reinterpret_cast<const float*>(header + part * 32));
     else
-        return _mm256_cvtph_ps(_mm_load_si128(
-            reinterpret_cast<const __m128i*>(reinterpret_cast<const std::uint16_t*>(scales) + at)));
+        return _mm256_cvtph_ps(
+            _mm_load_si128(reinterpret_cast<const __m128i*>(header + part * 16)));
 }
 
 __m256i fourQuants(const std::int8_t* quants) {
@@ -31,6 +32,8 @@ __m256i loadBytes(const std::byte* at) {
 /// The lower and the upper eight rows of a tile one after the other. Sums within a group are whole
 /// numbers and so exact; groups are added in order of columns, each as the wider vectors do it.
 template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
+    static constexpr int kGroupHeader = (Scale == ScaleForm::F32 ? 64 : 32) * (HasMinima ? 2 : 1);
+    static constexpr int kChunkGroups = kGroupHeader < 64 ? 2 : 1;
     static constexpr int kSums = 4; // tiles at once: more sums than that leave the registers
 
     template <int Rows, int Tiles> static void run(const TileRun& run) {
@@ -42,22 +45,24 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
     template <int Rows> static void runHalf(const TileRun& run, int tileIndex, int half) {
         const TileMatrix& matrix = run.matrix;
         const TileInput& in = run.input;
-        const std::byte* tile = run.tile + static_cast<std::size_t>(tileIndex) * matrix.tileBytes;
+        const std::byte* stored = run.tile + static_cast<std::size_t>(tileIndex) * matrix.tileBytes;
         const auto row = static_cast<std::size_t>(run.row);
         const auto groups = static_cast<std::size_t>(matrix.columns / GroupColumns);
-        const std::byte* minima = tile + groups * (Scale == ScaleForm::F32 ? 4U : 2U) * kTileRows;
+        const std::byte* header = stored;
         __m256 sums[Rows];
         for (int m = 0; m < Rows; ++m)
             sums[m] = _mm256_setzero_ps();
         for (std::size_t group = 0; group < groups; ++group) {
+            const int inChunk = static_cast<int>(group % kChunkGroups);
+            if (inChunk == 0) {
+                header = stored;
+                stored += kChunkGroups * kGroupHeader;
+            }
             __m256i dots[Rows];
-            const std::byte* stored = tile + matrix.quantsOffset +
-                                      group * (Kind == Bytes::Halves ? 256U : GroupColumns * 16U) +
-                                      static_cast<std::size_t>(half) * 32;
             const std::int8_t* quants = in.quants + row * in.stride + group * GroupColumns;
-            groupDots<Rows>(stored, quants, in.stride, dots);
-            const std::size_t place = group * kTileRows + static_cast<std::size_t>(half) * 8;
-            const __m256 scale = loadScales<Scale>(tile, place);
+            groupDots<Rows>(stored + half * 32, quants, in.stride, dots);
+            stored += Kind == Bytes::Halves ? 256 : GroupColumns * 16;
+            const __m256 scale = loadScales<Scale>(header, 2 * inChunk + half);
             for (int m = 0; m < Rows; ++m) {
                 const std::size_t at = row + static_cast<std::size_t>(m);
                 if constexpr (Kind != Bytes::Signed)
@@ -69,9 +74,10 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                         in.scales[at * in.groupStride + group * GroupColumns / kGroupColumns]));
                 sums[m] = _mm256_fmadd_ps(scale, dot, sums[m]);
                 if constexpr (HasMinima)
-                    sums[m] = _mm256_fmadd_ps(loadScales<Scale>(minima, place),
-                                              _mm256_set1_ps(in.sums[at * in.groupStride + group]),
-                                              sums[m]);
+                    sums[m] = _mm256_fmadd_ps(
+                        loadScales<Scale>(header, 2 * (kChunkGroups + inChunk) + half),
+                        _mm256_set1_ps(in.sums[at * in.groupStride + group]),
+                        sums[m]);
             }
         }
         for (int m = 0; m < Rows; ++m)

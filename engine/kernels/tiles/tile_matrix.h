@@ -12,25 +12,30 @@ inline constexpr int kTileRows = 16;
 /// Columns that share one scale of the activations, and of quantised weights unless they say 16.
 inline constexpr int kGroupColumns = 32;
 
-/// How the weights of a tile are stored. Bytes of one tile of C columns, in this order:
+/// How the weights of a tile are stored. Bytes of one tile of C columns; quantised ones come in
+/// groups of columns, unsigned, `offset` above the value:
 enum class TileForm : std::uint8_t {
     F32,  ///< [C][16] float32
     F16,  ///< [C][16] half precision
     Bf16, ///< [C / 2][16][2] bfloat16
-    Int8, ///< scales, minima if any, then [C / 4][16][4] unsigned bytes, `offset` above the value
-    Int4, ///< scales, minima if any, then for 32 columns [4][16][4] bytes: the low halves are the
-          ///< columns 0-15 of the 32, the high halves 16-31; unsigned, `offset` above the value
+    Int8, ///< for each group [columns / 4][16][4] bytes
+    Int4, ///< for each group of 32 [4][16][4] bytes: the low halves are the columns 0-15 of the
+          ///< 32, the high halves 16-31
 };
 
-/// How the scales and minima of quantised weights are stored, [groups][16] each.
+/// How the scales and minima of quantised weights are stored.
 enum class ScaleForm : std::uint8_t { F16, F32 };
 
 /// A packed matrix as kernels see it: tiles of 16 rows one behind the other, the last one filled
-/// up with zeros. A weight is scale * (stored - offset) + minimum. A plain value.
+/// up with zeros. A weight is scale * (stored - offset) + minimum. Quantised tiles are read as one
+/// stream: a header of scales [chunkGroups][16] and minima [chunkGroups][16], the chunk's groups,
+/// the next header; the last chunk may hold fewer groups. A plain value.
 struct TileMatrix {
     const std::byte* data = nullptr; ///< on a 64-byte boundary
     std::size_t tileBytes = 0;       ///< a multiple of 64
-    std::size_t quantsOffset = 0;    ///< of a tile's stored bytes; 0 unless quantised
+    std::size_t headerBytes = 0;     ///< a multiple of 64; 0 unless quantised
+    std::size_t groupBytes = 0;      ///< of a group's stored bytes, a multiple of 64
+    int chunkGroups = 1;
     int rows = 0;
     int columns = 0; ///< a multiple of 32: filled up with zeros
     TileForm form = TileForm::F32;

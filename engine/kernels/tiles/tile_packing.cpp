@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/tiles/tile_packing.h"
 
+#include "engine/kernels/tiles/group_place.h"
 #include "engine/loading/quant_groups.h"
 #include "engine/loading/quantized_blocks.h"
 #include "engine/loading/readable_text.h"
@@ -29,19 +30,17 @@ bool holdsQuants(const TileFormat& format) {
 
 std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
 
-/// Where the stored number of a column lies in a tile's quants: its byte, and its shift.
+/// Where the stored number of a column lies in its group: its byte, and its shift.
 struct StoredPlace {
     std::size_t byte;
     unsigned shift;
 };
 
-StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t column) {
+StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t inGroup) {
     if (form == TileForm::Int8)
-        return {column / 4 * kLine + lane * 4 + column % 4, 0};
-    const std::size_t inGroup = column % kGroupColumns;
+        return {inGroup / 4 * kLine + lane * 4 + inGroup % 4, 0};
     const std::size_t half = inGroup % 16;
-    return {column / kGroupColumns * 4 * kLine + half / 4 * kLine + lane * 4 + half % 4,
-            inGroup < 16 ? 0U : 4U};
+    return {half / 4 * kLine + lane * 4 + half % 4, inGroup < 16 ? 0U : 4U};
 }
 
 /// Where a plain number lies, in elements.
@@ -164,27 +163,27 @@ private:
         return {};
     }
 
-    /// Numbers of the file may lie lower than the format's by a fixed amount.
-    void write(int row, std::size_t group, const QuantGroup& values) {
+    /// 32 values, which are one or two groups of the tile. Numbers of the file may lie lower than
+    /// the format's by a fixed amount.
+    void write(int row, std::size_t index, const QuantGroup& values) {
         std::byte* tile = tileOf(row);
         const std::size_t lane = toSize(row % kTileRows);
         const int raise =
             isQuantised(m_tensor.type) ? m_matrix.offset - quantTraits(m_tensor.type).offset : 0;
-        for (std::size_t i = 0; i < values.stored.size(); ++i) {
-            const StoredPlace at = storedPlace(m_matrix.form, lane, group * kGroupColumns + i);
-            tile[m_matrix.quantsOffset + at.byte] |=
-                static_cast<std::byte>((values.stored[i] + raise) << at.shift);
+        const std::size_t columns = toSize(m_matrix.groupColumns);
+        const std::size_t parts = kGroupColumns / columns;
+        for (std::size_t part = 0; part < parts; ++part) {
+            const GroupPlace place = groupPlace(m_matrix, index * parts + part);
+            for (std::size_t i = 0; i < columns; ++i) {
+                const StoredPlace at = storedPlace(m_matrix.form, lane, i);
+                tile[place.storedAt + at.byte] |=
+                    static_cast<std::byte>((values.stored[part * columns + i] + raise) << at.shift);
+            }
+            std::byte* header = tile + place.header;
+            writeScale(m_matrix.scaleForm, header, place.scale + lane, values.scales[part]);
+            if (m_matrix.hasMinima)
+                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minimum);
         }
-        const std::size_t scalesOfGroup = toSize(kGroupColumns / m_matrix.groupColumns);
-        const std::size_t groups = toSize(m_matrix.columns / m_matrix.groupColumns);
-        for (std::size_t i = 0; i < scalesOfGroup; ++i)
-            writeScale(m_matrix.scaleForm,
-                       tile,
-                       (group * scalesOfGroup + i) * kTileRows + lane,
-                       values.scales[i]);
-        if (m_matrix.hasMinima)
-            writeScale(
-                m_matrix.scaleForm, tile, (groups + group) * kTileRows + lane, values.minimum);
     }
 
     const TensorInfo& m_tensor;
@@ -257,11 +256,16 @@ TileMatrix outlineMatrix(const TileFormat& format, int rows, int columns) {
         break;
     case TileForm::Int8:
     case TileForm::Int4: {
-        const std::size_t scales = values / toSize(format.groupColumns) *
-                                   scaleBytes(format.scaleForm) * (format.hasMinima ? 2U : 1U);
-        matrix.quantsOffset = roundUp(scales, kLine);
-        matrix.tileBytes =
-            matrix.quantsOffset + (format.form == TileForm::Int8 ? values : values / 2);
+        const std::size_t groupHeader =
+            kTileRows * scaleBytes(format.scaleForm) * (format.hasMinima ? 2U : 1U);
+        const std::size_t groups = toSize(matrix.columns / format.groupColumns);
+        matrix.chunkGroups = groupHeader < kLine ? static_cast<int>(kLine / groupHeader) : 1;
+        matrix.headerBytes = groupHeader * toSize(matrix.chunkGroups);
+        matrix.groupBytes =
+            toSize(format.groupColumns) * kTileRows / (format.form == TileForm::Int8 ? 1U : 2U);
+        matrix.tileBytes = roundUp(groups, toSize(matrix.chunkGroups)) /
+                               toSize(matrix.chunkGroups) * matrix.headerBytes +
+                           groups * matrix.groupBytes;
         break;
     }
     }
@@ -305,7 +309,6 @@ void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
                  matrix.columns);
     const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
     const std::size_t lane = toSize(row % kTileRows);
-    const std::size_t groups = toSize(matrix.columns / matrix.groupColumns);
     for (std::size_t column = 0; column < out.size(); ++column) {
         if (!holdsQuants({matrix.form})) {
             const std::size_t place = plainPlace(matrix.form, lane, column);
@@ -319,14 +322,17 @@ void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
                     matrix.form == TileForm::Bf16 ? floatFromBfloat16(bits) : floatFromHalf(bits);
             continue;
         }
-        const StoredPlace at = storedPlace(matrix.form, lane, column);
-        const auto byte = std::to_integer<int>(tile[matrix.quantsOffset + at.byte] >> at.shift);
+        const std::size_t group = column / toSize(matrix.groupColumns);
+        const GroupPlace place = groupPlace(matrix, group);
+        const StoredPlace at =
+            storedPlace(matrix.form, lane, column - group * toSize(matrix.groupColumns));
+        const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
         const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
-        const std::size_t place = column / toSize(matrix.groupColumns) * kTileRows + lane;
-        const float value =
-            static_cast<float>(stored - matrix.offset) * readScale(matrix.scaleForm, tile, place);
+        const std::byte* header = tile + place.header;
+        const float value = static_cast<float>(stored - matrix.offset) *
+                            readScale(matrix.scaleForm, header, place.scale + lane);
         out[column] = matrix.hasMinima
-                          ? value + readScale(matrix.scaleForm, tile, place + groups * kTileRows)
+                          ? value + readScale(matrix.scaleForm, header, place.minimum + lane)
                           : value;
     }
 }

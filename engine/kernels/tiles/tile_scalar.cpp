@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/kernels/tiles/tile_matrix.h"
+#include "engine/kernels/tiles/group_place.h"
 #include "engine/loading/quantized_blocks.h"
 
 #include <cmath>
@@ -55,13 +55,11 @@ float bf16Product(const Lane& at) {
     return even + odd;
 }
 
-int storedAt(const Lane& at, std::size_t column) {
-    const std::byte* stored = at.tile + at.matrix.quantsOffset;
+int storedAt(const Lane& at, const std::byte* stored, std::size_t inGroup) {
     if (at.matrix.form == TileForm::Int8)
-        return std::to_integer<int>(stored[column / 4 * 64 + at.lane * 4 + column % 4]);
-    const std::size_t inGroup = column % kGroupColumns;
+        return std::to_integer<int>(stored[inGroup / 4 * 64 + at.lane * 4 + inGroup % 4]);
     const std::size_t half = inGroup % 16;
-    const auto byte = stored[column / kGroupColumns * 256 + half / 4 * 64 + at.lane * 4 + half % 4];
+    const std::byte byte = stored[half / 4 * 64 + at.lane * 4 + half % 4];
     return std::to_integer<int>(inGroup < 16 ? byte & std::byte{15} : byte >> 4);
 }
 
@@ -78,14 +76,15 @@ float quantProduct(const Lane& at) {
     const float* scales = at.input.scales + at.row * at.input.groupStride;
     float sum = 0.0F;
     for (std::size_t group = 0; group < groups; ++group) {
+        const GroupPlace place = groupPlace(matrix, group);
+        const std::byte* header = at.tile + place.header;
         std::int32_t dot = at.input.offsets[at.row * at.input.offsetStride + group];
         for (std::size_t i = 0; i < groupColumns; ++i)
-            dot += storedAt(at, group * groupColumns + i) * quants[group * groupColumns + i];
+            dot += storedAt(at, at.tile + place.storedAt, i) * quants[group * groupColumns + i];
         const float scaled = static_cast<float>(dot) * scales[group * groupColumns / kGroupColumns];
-        const std::size_t place = group * kTileRows + at.lane;
-        sum = std::fma(scaleAt(matrix, at.tile, place), scaled, sum);
+        sum = std::fma(scaleAt(matrix, header, place.scale + at.lane), scaled, sum);
         if (matrix.hasMinima)
-            sum = std::fma(scaleAt(matrix, at.tile, place + groups * kTileRows),
+            sum = std::fma(scaleAt(matrix, header, place.minimum + at.lane),
                            at.input.sums[at.row * at.input.groupStride + group],
                            sum);
     }

@@ -26,6 +26,19 @@ int placeOf(std::span<const int> rows, int row) {
 
 } // namespace
 
+void CpuTransformer::planHeadReads() {
+    const TileMatrix& matrix = m_weights.outputHead().matrix;
+    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+    const int threads = m_pool->threads();
+    m_headReads.resize(toSize(threads) * WorkerPool::kReadsPerThread);
+    for (int thread = 0; thread < threads; ++thread) {
+        const auto [first, end] = WorkerPool::shareOf(thread, pieces, threads);
+        if (first < end)
+            m_headReads[toSize(thread) * WorkerPool::kReadsPerThread] = {
+                matrix.data + toSize(first * kHeadTiles) * matrix.tileBytes, matrix.tileBytes};
+    }
+}
+
 /// Final norm and head. Each piece of the vocabulary is summarised while it is at hand; full logits
 /// are kept only when some are asked for.
 void CpuTransformer::runHead(Pass& pass) {
@@ -56,7 +69,7 @@ void CpuTransformer::runHead(Pass& pass) {
     m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
     const TileInput input = m_space.normed.input(matrix, m_head.forms(), rows);
     constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
-    m_pool->run(pieces, [&](int piece, int thread) {
+    const auto runPiece = [&](int piece, int thread) {
         const int firstTile = piece * kHeadTiles;
         const int first = firstTile * kTileRows;
         const int tiles = std::min(kHeadTiles, tileCount(matrix) - firstTile);
@@ -74,7 +87,8 @@ void CpuTransformer::runHead(Pass& pass) {
                                      count,
                                      first,
                                      &m_space.partials[toSize(row * pieces + piece)]);
-    });
+    };
+    m_pool->run(pieces, runPiece, m_layers.front().queryKeyValue.firstReads());
     finishHead(pass);
 }
 

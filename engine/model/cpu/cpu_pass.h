@@ -24,6 +24,12 @@ struct Operation {
     int layer;
 };
 
+/// A row and one of the sections of its keys.
+struct AttendPart {
+    int row;
+    int section; // -1: all
+};
+
 /// Memory that passes work in, used again by each. It grows with the widest pass seen.
 struct Workspace {
     AlignedBuffer<float> stream; // [rows, streamStride], the residual stream
@@ -36,13 +42,18 @@ struct Workspace {
     std::vector<float> queryCosines, querySines;   // the same, times the scores' scale
     std::vector<KeyRun> runs;                      // of all rows, one behind the other
     std::vector<std::size_t> runEnds;              // [rows]
+    std::vector<int> sectionCounts;                // [rows]
+    std::vector<AttendPart> attendParts;           // for each kv head
+    std::vector<float> sectionValues;              // [kv heads, parts, group * headDim]
+    std::vector<AttendTotal> sectionTotals;        // [kv heads, parts, group]
     int runsWindow = -1;                           // the window they were made for
-    std::vector<std::vector<float>> attendScratch; // [threads]
-    std::vector<std::vector<float>> logitScratch;  // [threads]
-    std::vector<HeadPartial> partials;             // [rows, tiles]
-    std::vector<float> logits;                     // [rows, vocab rounded up]
-    std::vector<std::uint8_t> isRowFinite;         // [rows]
-    std::vector<double> rowInfluence;              // [rows]
+    std::vector<std::vector<float>> attendScratch; // [threads]: the kernel's, then a section's sums
+    std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]
+    std::vector<std::vector<float>> logitScratch;       // [threads]
+    std::vector<HeadPartial> partials;                  // [rows, tiles]
+    std::vector<float> logits;                          // [rows, vocab rounded up]
+    std::vector<std::uint8_t> isRowFinite;              // [rows]
+    std::vector<double> rowInfluence;                   // [rows]
     std::vector<Operation> operations;
     std::vector<int> headRows; // rows whose head is wanted, each once
 };

@@ -34,8 +34,12 @@ CpuTransformer::CpuTransformer(ModelConfig config,
                             LinearGroup({&layer.gate, &layer.up}, threads, true),
                             LinearGroup({&layer.down}, threads)});
     m_head = LinearGroup({&m_weights.outputHead()}, threads);
+    planHeadReads();
+    const int group = m_config.headCount / m_config.kvHeadCount;
     m_space.attendScratch.resize(toSize(threads),
-                                 std::vector<float>(toSize(attendScratchFloats(m_config.headDim))));
+                                 std::vector<float>(toSize(attendScratchFloats(m_config.headDim) +
+                                                           group * m_config.headDim)));
+    m_space.totalScratch.resize(toSize(threads), std::vector<AttendTotal>(toSize(2 * group)));
     m_space.logitScratch.resize(toSize(threads));
     m_space.streamStride =
         (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
@@ -109,13 +113,14 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
     readInput(pass);
     prepareAngles(request.layout);
     m_space.runsWindow = -1;
-    for (const Operation& operation : m_space.operations) {
+    for (std::size_t i = 0; i < m_space.operations.size(); ++i) {
+        const Operation& operation = m_space.operations[i];
         switch (operation.kind) {
         case Operation::Kind::Attention:
-            runAttention(pass, operation.layer);
+            runAttention(pass, operation.layer, readsOf(i + 1));
             break;
         case Operation::Kind::Mlp:
-            runMlp(pass, operation.layer);
+            runMlp(pass, operation.layer, readsOf(i + 1));
             break;
         case Operation::Kind::HandOut:
             handOut(pass);
@@ -128,6 +133,18 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
     if (pass.error)
         return *std::move(pass.error);
     return {};
+}
+
+/// What the threads read first in an operation; behind the last one that is the head.
+WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
+    for (; operation < m_space.operations.size(); ++operation) {
+        const auto [kind, layer] = m_space.operations[operation];
+        if (kind == Operation::Kind::Attention)
+            return m_layers[toSize(layer)].queryKeyValue.firstReads();
+        if (kind == Operation::Kind::Mlp)
+            return m_layers[toSize(layer)].gateUp.firstReads();
+    }
+    return m_headReads;
 }
 
 void CpuTransformer::readInput(Pass& pass) {
@@ -149,37 +166,50 @@ void CpuTransformer::readInput(Pass& pass) {
 void CpuTransformer::normalise(const std::vector<float>& weight,
                                const LinearGroup& group,
                                int rows) {
-    forRows(rows, [&](int row) {
-        m_kernels.rows.rmsNorm(streamRow(row),
-                               weight.data(),
-                               static_cast<float>(m_config.normEpsilon),
-                               m_config.hiddenSize,
-                               m_space.normed.row(row));
-        m_space.normed.prepare(row, group.forms(), m_kernels.rows);
-    });
+    forRows(
+        rows,
+        [&](int row) {
+            m_kernels.rows.rmsNorm(streamRow(row),
+                                   weight.data(),
+                                   static_cast<float>(m_config.normEpsilon),
+                                   m_config.hiddenSize,
+                                   m_space.normed.row(row));
+            m_space.normed.prepare(row, group.forms(), m_kernels.rows);
+        },
+        group.firstReads());
 }
 
-void CpuTransformer::runMlp(Pass& pass, int layer) {
+void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
     const LayerOperations& operations = m_layers[toSize(layer)];
     const LinearGroup& gateUp = operations.gateUp;
     normalise(m_weights.layers[toSize(layer)].mlpNorm, gateUp, pass.rows);
-    m_pool->run(static_cast<int>(gateUp.pieces().size()), [&](int part, int) {
-        const LinearGroup::Piece& piece = gateUp.pieces()[toSize(part)];
-        gateUp.runPiece(piece, 0, m_space.normed, pass.rows, m_space.gate, m_kernels);
-        gateUp.runPiece(piece, 1, m_space.normed, pass.rows, m_space.up, m_kernels);
-        const int first = piece.firstTile * kTileRows;
-        const int count = std::min(piece.tileCount * kTileRows, m_config.mlpSize - first);
-        for (int row = 0; row < pass.rows; ++row)
-            m_kernels.rows.siluMultiply(m_space.gate.row(row) + first,
-                                        m_space.up.row(row) + first,
-                                        count,
-                                        m_space.inner.row(row) + first);
-    });
-    forRows(pass.rows,
-            [&](int row) { m_space.inner.prepare(row, operations.down.forms(), m_kernels.rows); });
+    const LinearGroup& down = operations.down;
+    m_pool->run(
+        static_cast<int>(gateUp.pieces().size()),
+        [&](int part, int) { runGateUp(pass, gateUp, gateUp.pieces()[toSize(part)]); },
+        down.firstReads());
+    forRows(
+        pass.rows,
+        [&](int row) { m_space.inner.prepare(row, down.forms(), m_kernels.rows); },
+        down.firstReads());
     OutputRows* const out[] = {&m_space.added};
-    operations.down.run(m_space.inner, pass.rows, out, m_kernels, *m_pool);
+    down.run({m_space.inner, pass.rows, out, m_kernels, *m_pool, next});
     addToStream(pass, m_config.layerCount + layer);
+}
+
+/// The same tiles of both, and what becomes of them.
+void CpuTransformer::runGateUp(const Pass& pass,
+                               const LinearGroup& gateUp,
+                               const LinearGroup::Piece& piece) {
+    gateUp.runPiece(piece, 0, m_space.normed, pass.rows, m_space.gate, m_kernels);
+    gateUp.runPiece(piece, 1, m_space.normed, pass.rows, m_space.up, m_kernels);
+    const int first = piece.firstTile * kTileRows;
+    const int count = std::min(piece.tileCount * kTileRows, m_config.mlpSize - first);
+    for (int row = 0; row < pass.rows; ++row)
+        m_kernels.rows.siluMultiply(m_space.gate.row(row) + first,
+                                    m_space.up.row(row) + first,
+                                    count,
+                                    m_space.inner.row(row) + first);
 }
 
 /// Adds what a sublayer made; `sublayer` counts attentions, then MLPs.

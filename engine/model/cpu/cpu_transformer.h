@@ -55,23 +55,32 @@ private:
     void readInput(Pass& pass);
     void prepareAngles(const AttentionLayout& layout);
     void prepareRuns(const AttentionLayout& layout, int window);
-    void runAttention(Pass& pass, int layer);
+    WorkerPool::NextReads readsOf(std::size_t operation) const;
+    void runAttention(Pass& pass, int layer, WorkerPool::NextReads next);
     void storeRow(Pass& pass, int layer, int row, int kvHead);
-    void attendRow(Pass& pass, int layer, int row, int kvHead, int thread);
-    void runMlp(Pass& pass, int layer);
+    void prepareParts(int rows);
+    AttendArguments attendArguments(Pass& pass, int layer, int row, int kvHead, int thread);
+    AttendSums sectionSums(std::size_t place);
+    void attendPart(Pass& pass, int layer, int part, int thread);
+    void attendInTurn(AttendArguments arguments, int sections, int thread);
+    void joinSections(int row);
+    void runMlp(Pass& pass, int layer, WorkerPool::NextReads next);
+    void runGateUp(const Pass& pass, const LinearGroup& gateUp, const LinearGroup::Piece& piece);
     void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
     void addToStream(Pass& pass, int sublayer);
     void explainNonFinite(Pass& pass, int sublayer) const;
     void handOut(Pass& pass);
+    void planHeadReads();
     void runHead(Pass& pass);
     void finishHead(Pass& pass);
 
     /// Fewer rows are done faster by one thread than they are handed out.
     static constexpr int kRowsWorthAFork = 4;
 
-    template <typename Work> void forRows(int rows, Work&& work) {
+    template <typename Work> void forRows(int rows, Work&& work, WorkerPool::NextReads next = {}) {
         if (rows >= kRowsWorthAFork) {
-            m_pool->run(rows, [&](int row, int) { work(row); });
+            m_pool->run(
+                rows, [&](int row, int) { work(row); }, next);
             return;
         }
         for (int row = 0; row < rows; ++row)
@@ -88,7 +97,8 @@ private:
     KvType m_kvType;
     std::vector<LayerOperations> m_layers;
     LinearGroup m_head;
-    std::vector<double> m_frequencies; // [headDim / 2], radians per position
+    std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
+    std::vector<double> m_frequencies;                   // [headDim / 2], radians per position
     Workspace m_space;
     int m_reservedRows = 0;
     std::unique_ptr<WorkerPool> m_pool;

@@ -14,6 +14,9 @@ constexpr std::size_t kPiecesPerThread = 6;
 constexpr std::size_t kLeastPieceBytes = std::size_t{16} << 10U;
 constexpr std::size_t kMostPieceBytes = std::size_t{128} << 10U;
 
+/// More than that is seldom fetched during a wait.
+constexpr std::size_t kMostFirstBytes = std::size_t{64} << 10U;
+
 } // namespace
 
 void OutputRows::reserve(int rows, const TileMatrix& matrix) {
@@ -40,6 +43,7 @@ LinearGroup::LinearGroup(std::vector<const Linear*> linears, int threads, bool i
         for (int first = 0; first < tileCount(matrix); first += step)
             m_pieces.push_back({index, first, std::min(step, tileCount(matrix) - first)});
     }
+    planReads(threads, isPaired);
 }
 
 void LinearGroup::runPiece(const Piece& piece,
@@ -62,20 +66,38 @@ void LinearGroup::runPiece(const Piece& piece,
         kernels.rows.addTo(out.row(row) + first, layer.bias.data() + first, count);
 }
 
-void LinearGroup::run(const ActivationRows& in,
-                      int rowCount,
-                      std::span<OutputRows* const> out,
-                      const KernelSet& kernels,
-                      WorkerPool& pool) const {
-    pool.run(static_cast<int>(m_pieces.size()), [&](int part, int) {
-        const Piece& piece = m_pieces[static_cast<std::size_t>(part)];
-        runPiece(piece,
-                 piece.linear,
-                 in,
-                 rowCount,
-                 *out[static_cast<std::size_t>(piece.linear)],
-                 kernels);
-    });
+/// Pieces of a thread's share lie one behind the other, as far as they are of one layer.
+void LinearGroup::planReads(int threads, bool isPaired) {
+    const auto count = static_cast<int>(m_pieces.size());
+    m_firstReads.resize(static_cast<std::size_t>(threads) * WorkerPool::kReadsPerThread);
+    for (int thread = 0; thread < threads; ++thread) {
+        const auto [first, end] = WorkerPool::shareOf(thread, count, threads);
+        if (first == end)
+            continue;
+        const Piece& piece = m_pieces[static_cast<std::size_t>(first)];
+        for (std::size_t i = 0; i < (isPaired ? WorkerPool::kReadsPerThread : 1); ++i) {
+            const TileMatrix& matrix = linear(piece.linear + static_cast<int>(i)).matrix;
+            const std::size_t begin = static_cast<std::size_t>(piece.firstTile) * matrix.tileBytes;
+            const std::size_t most = isPaired ? kMostFirstBytes / 2 : kMostFirstBytes;
+            m_firstReads[static_cast<std::size_t>(thread) * WorkerPool::kReadsPerThread + i] = {
+                matrix.data + begin, std::min(most, matrixBytes(matrix) - begin)};
+        }
+    }
+}
+
+void LinearGroup::run(const Run& run) const {
+    run.pool.run(
+        static_cast<int>(m_pieces.size()),
+        [&](int part, int) {
+            const Piece& piece = m_pieces[static_cast<std::size_t>(part)];
+            runPiece(piece,
+                     piece.linear,
+                     run.in,
+                     run.rowCount,
+                     *run.out[static_cast<std::size_t>(piece.linear)],
+                     run.kernels);
+        },
+        run.next);
 }
 
 } // namespace engine::cpu

@@ -45,6 +45,9 @@ public:
 
     std::span<const Piece> pieces() const { return m_pieces; }
 
+    /// The weights with which each thread begins.
+    WorkerPool::NextReads firstReads() const { return m_firstReads; }
+
     const Linear& linear(int index) const { return *m_linears[static_cast<std::size_t>(index)]; }
 
     /// One piece: its products and biases.
@@ -55,16 +58,25 @@ public:
                   OutputRows& out,
                   const KernelSet& kernels) const;
 
-    /// All pieces. Shapes: out [layers].
-    void run(const ActivationRows& in,
-             int rowCount,
-             std::span<OutputRows* const> out,
-             const KernelSet& kernels,
-             WorkerPool& pool) const;
+    /// What a run works with. Shapes: out [layers].
+    struct Run {
+        const ActivationRows& in;
+        int rowCount;
+        std::span<OutputRows* const> out;
+        const KernelSet& kernels;
+        WorkerPool& pool;
+        WorkerPool::NextReads next; ///< what is read after it
+    };
+
+    /// All pieces.
+    void run(const Run& run) const;
 
 private:
+    void planReads(int threads, bool isPaired);
+
     std::vector<const Linear*> m_linears;
     std::vector<Piece> m_pieces;
+    std::vector<std::span<const std::byte>> m_firstReads;
     InputForms m_forms;
 };
 
