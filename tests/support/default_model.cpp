@@ -2,10 +2,12 @@
 #include "tests/support/default_model.h"
 
 #include "engine/experiments/data_stream.h"
+#include "engine/loading/quantized_blocks.h"
 #include "engine/model/backend_registry.h"
 #include "engine/text/chat_prompt.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 namespace support {
@@ -28,6 +30,50 @@ std::string_view nameInLayer(std::string_view name) {
     if (!name.starts_with(kLayers))
         return {};
     return name.substr(name.find('.', kLayers.size()) + 1);
+}
+
+/// Where the half precision numbers lie that all values of a block are multiples of.
+std::vector<std::size_t> scalePlaces(TensorType type) {
+    switch (type) {
+    case TensorType::Q4_1:
+    case TensorType::Q5_1:
+    case TensorType::Q4_K:
+    case TensorType::Q5_K:
+        return {0, 2};
+    case TensorType::Q6_K:
+        return {208};
+    default:
+        return {0};
+    }
+}
+
+void scaleHalf(std::byte* at) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, 2);
+    bits = halfFromFloat(floatFromHalf(bits) * kSilence);
+    std::memcpy(at, &bits, 2);
+}
+
+/// Makes values as they are stored near-silent.
+void quieten(TensorType type, std::span<std::byte> stored) {
+    const std::size_t step = blockLayout(type).bytes;
+    for (std::size_t block = 0; block < stored.size(); block += step) {
+        std::byte* at = stored.data() + block;
+        if (type == TensorType::F32) {
+            float value = 0.0F;
+            std::memcpy(&value, at, 4);
+            value *= kSilence;
+            std::memcpy(at, &value, 4);
+        } else if (type == TensorType::BF16) {
+            std::uint16_t bits = 0;
+            std::memcpy(&bits, at, 2);
+            bits = bfloat16FromFloat(floatFromBfloat16(bits) * kSilence);
+            std::memcpy(at, &bits, 2);
+        } else {
+            for (const std::size_t place : scalePlaces(type))
+                scaleHalf(at + place);
+        }
+    }
 }
 
 bool isOutput(std::string_view name) {
@@ -64,24 +110,37 @@ const TensorInfo* PlantedWeights::find(std::string_view name) const {
     return found == m_tensors.end() ? nullptr : &*found;
 }
 
+const TensorInfo& PlantedWeights::original(const TensorInfo& tensor) const {
+    const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
+    return *m_source.find(m_sourceNames[index]);
+}
+
+bool PlantedWeights::isQuiet(const TensorInfo& tensor) const {
+    return isOutput(tensor.name) &&
+           isSilent(std::stoi(tensor.name.substr(kLayers.size())), m_layerCount);
+}
+
 Result<void> PlantedWeights::readRows(const TensorInfo& tensor,
                                       std::uint64_t firstRow,
                                       std::uint64_t rowCount,
                                       std::span<float> out) const {
-    const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
-    ENGINE_TRY_DO(m_source.readRows(*m_source.find(m_sourceNames[index]), firstRow, rowCount, out));
-    if (isOutput(tensor.name) &&
-        isSilent(std::stoi(tensor.name.substr(kLayers.size())), m_layerCount))
-        for (float& value : out)
-            value *= kSilence;
+    if (!isQuiet(tensor) || tensor.shape.size() != 2)
+        return m_source.readRows(original(tensor), firstRow, rowCount, out);
+    std::vector<std::byte> raw(
+        static_cast<std::size_t>(tensor.byteSize / tensor.rows() * rowCount));
+    ENGINE_TRY_DO(readRawRows(tensor, firstRow, rowCount, raw));
+    dequantize(tensor.type, raw, out);
     return {};
 }
 
 Result<void> PlantedWeights::readRawRows(const TensorInfo& tensor,
-                                         std::uint64_t /*firstRow*/,
-                                         std::uint64_t /*rowCount*/,
-                                         std::span<std::byte> /*out*/) const {
-    return Error{ErrorCode::Unsupported, "Planted weights have no raw form: " + tensor.name, ""};
+                                         std::uint64_t firstRow,
+                                         std::uint64_t rowCount,
+                                         std::span<std::byte> out) const {
+    ENGINE_TRY_DO(m_source.readRawRows(original(tensor), firstRow, rowCount, out));
+    if (isQuiet(tensor))
+        quieten(tensor.type, out);
+    return {};
 }
 
 bool PlantedWeights::isSilent(int layer, int layerCount) {

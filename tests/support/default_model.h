@@ -42,6 +42,9 @@ public:
     static engine::ModelConfig planted(engine::ModelConfig config);
 
 private:
+    const engine::TensorInfo& original(const engine::TensorInfo& tensor) const;
+    bool isQuiet(const engine::TensorInfo& tensor) const; // an output projection of a silent layer
+
     const engine::WeightSource& m_source;
     std::vector<engine::TensorInfo> m_tensors;
     std::vector<std::string> m_sourceNames; // [tensors]

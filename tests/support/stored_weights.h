@@ -10,8 +10,9 @@
 
 namespace support {
 
-/// The matrices of a model as a file of this type stores them: BF16, Q8_0 or Q4_1 (whose columns
-/// must be multiples of 32); vectors stay float32.
+/// The matrices of a model as a file of this type stores them: F32, F16, BF16, Q8_0, Q4_0 or Q4_1
+/// (whose columns must be multiples of 32); vectors stay float32. Q4_K, Q5_K and Q6_K (multiples of
+/// 256) hold arbitrary numbers of about the same size instead.
 class StoredWeights final : public engine::WeightSource {
 public:
     StoredWeights(MemoryWeights weights, engine::TensorType type)
@@ -67,12 +68,39 @@ private:
         std::memcpy(at, &bits, 2);
     }
 
+    /// 32 numbers below 16, the second half of them above the first.
+    template <typename Stored>
+    static void writeHalves(const float* values, std::byte* at, Stored stored) {
+        for (int i = 0; i < 16; ++i)
+            at[i] = static_cast<std::byte>(stored(values[i]) | stored(values[i + 16]) << 4U);
+    }
+
+    /// The same values give the same bytes; the block's own scales keep the numbers near 0.1.
+    static void writeArbitrary(engine::TensorType type, const float* values, std::byte* block) {
+        const engine::BlockLayout layout = engine::blockLayout(type);
+        for (std::uint32_t i = 0; i < layout.bytes; ++i) {
+            std::uint32_t bits = 0;
+            std::memcpy(&bits, values + i % layout.values, sizeof bits);
+            block[i] = static_cast<std::byte>((bits * 2654435761U) >> 24U);
+        }
+        if (type == engine::TensorType::Q6_K) {
+            writeHalf(4e-5F, block + 208);
+            return;
+        }
+        writeHalf(type == engine::TensorType::Q4_K ? 2e-4F : 1e-4F, block);
+        writeHalf(1.5e-3F, block + 2);
+    }
+
     static void write(engine::TensorType type, const float* values, std::byte* block) {
         if (type == engine::TensorType::F32) {
             std::memcpy(block, values, 4);
         } else if (type == engine::TensorType::BF16) {
             const std::uint16_t bits = engine::bfloat16FromFloat(*values);
             std::memcpy(block, &bits, 2);
+        } else if (type == engine::TensorType::F16) {
+            writeHalf(*values, block);
+        } else if (engine::blockLayout(type).values == 256) {
+            writeArbitrary(type, values, block);
         } else if (type == engine::TensorType::Q8_0) {
             float largest = 0.0F;
             for (int i = 0; i < 32; ++i)
@@ -81,16 +109,24 @@ private:
             for (int i = 0; i < 32; ++i)
                 block[2 + i] = static_cast<std::byte>(
                     static_cast<int>(std::lround(values[i] / largest * 127.0F)));
+        } else if (type == engine::TensorType::Q4_0) {
+            float largest = 0.0F;
+            for (int i = 0; i < 32; ++i)
+                largest = std::max(largest, std::fabs(values[i]));
+            const float step = largest / 7.0F;
+            writeHalf(step, block);
+            writeHalves(values, block + 2, [step](float value) {
+                return static_cast<unsigned>(std::lround(value / step) + 8);
+            });
         } else {
             const auto [low, high] = std::minmax_element(values, values + 32);
             const float step = (*high - *low) / 15.0F;
+            const float least = *low;
             writeHalf(step, block);
-            writeHalf(*low, block + 2);
-            for (int i = 0; i < 16; ++i) {
-                const long first = std::lround((values[i] - *low) / step);
-                const long second = std::lround((values[i + 16] - *low) / step);
-                block[4 + i] = static_cast<std::byte>(first | second << 4);
-            }
+            writeHalf(least, block + 2);
+            writeHalves(values, block + 4, [step, least](float value) {
+                return static_cast<unsigned>(std::lround((value - least) / step));
+            });
         }
     }
 

@@ -3,8 +3,9 @@
 //   stalls  how long the event loop is away, p99 and maximum, generating and idle (--runs times);
 //   ratio   tokens per second with the views shown over frozen, toggled every 2 seconds in one
 //           process, with a 95 % interval over pairs of neighbouring slices.
-//   window_study --model FILE [--modules FOLDER] [--decoder swift|vanilla] [--seconds N] [--runs N]
-//                [--slices N] [--backend NAME]
+//   window_study --model FILE [--modules FOLDER] [--decoder auto|swift|lookup|vanilla]
+//                [--backend cpu|torch|plain] [--seconds N] [--runs N] [--slices N]
+// Without a display: QT_QPA_PLATFORM=offscreen.
 #include "ui/bridge/session_link.h"
 #include "ui/studio/studio.h"
 
@@ -280,7 +281,7 @@ int main(int argc, char** argv) {
     Arguments arguments;
     options.add_option("--model", arguments.model, "GGUF file or folder")->required();
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
-    options.add_option("--decoder", arguments.decoder, "swift or vanilla");
+    options.add_option("--decoder", arguments.decoder, "swift, auto, lookup or vanilla");
     options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");
     options.add_option("--seconds", arguments.seconds, "Of each run of the stall probe");
     options.add_option("--runs", arguments.runs, "Of the stall probe");

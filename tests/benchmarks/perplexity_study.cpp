@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Perplexity of a fixed text on the cpu backend in each form of weights, against a float32
+// reference on exactly the weights that are held: what is left is what rounding the activations
+// does. The text: the first prompts of long_context_qa, Wikipedia passages and questions, one
+// behind the other.
+#include "app/commands/model_options.h"
+#include "app/commands/text_options.h"
+#include "app/console.h"
+#include "app/data/prompt_source.h"
+#include "app/exit_codes.h"
+#include "engine/model/backend_registry.h"
+#include "tests/support/held_weights.h"
+#include "tests/support/perplexity.h"
+
+#include <nlohmann/json.hpp>
+
+namespace study {
+
+using namespace engine;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Options {
+    app::ModelOptions model;
+    std::string data = "../shared/data/long_context_qa.jsonl";
+    std::vector<std::string> forms = {"file", "f32", "int8", "bf16"};
+    std::string reference = "cpu";
+    int tokens = 2000;
+    bool json = false;
+};
+
+Result<std::vector<TokenId>> textOf(const Options& options, const Tokenizer& tokenizer) {
+    std::string text;
+    const auto wanted = static_cast<std::size_t>(options.tokens);
+    std::vector<TokenId> ids;
+    ENGINE_TRY_DO(app::forEachPrompt({.files = {options.data}, .stream = {}},
+                                     [&](const app::DataPrompt& prompt) -> Result<bool> {
+                                         text += prompt.record.turns.front() + "\n\n";
+                                         ENGINE_TRY(ids, tokenizer.encode(text, true));
+                                         return ids.size() < wanted;
+                                     }));
+    if (ids.size() < wanted)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The text has {} tokens.", ids.size()),
+                     "Ask for fewer with --tokens."};
+    ids.resize(wanted);
+    return ids;
+}
+
+struct Found {
+    double perplexity = 0.0;
+    std::string arithmetic;
+};
+
+Result<Found> perplexity(const app::ModelOptions& model,
+                         const ModelConfig& config,
+                         const WeightSource& weights,
+                         std::span<const TokenId> text) {
+    ENGINE_TRY(const app::LoadedModel loaded,
+               app::loadNetwork(model, {"the model", config, weights}, {}));
+    ENGINE_TRY(const auto each, support::surprises(*loaded.transformer, text));
+    return Found{support::perplexityOf(each), loaded.transformer->arithmeticName()};
+}
+
+Result<WeightForm> formNamed(const std::string& name) {
+    BackendWords words;
+    words.weights = name;
+    ENGINE_TRY(const TransformerOptions options, transformerOptions(words));
+    return options.weights;
+}
+
+Result<void> run(const Options& options, const app::Console& console) {
+    ENGINE_TRY(const ModelFiles files, app::openModel(options.model));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    ENGINE_TRY(const auto tokenizer, app::openTokenizer(files));
+    ENGINE_TRY(const auto text, textOf(options, *tokenizer));
+    app::ModelOptions reference = options.model;
+    reference.words.backend = options.reference;
+    if (options.reference == "cpu") {
+        reference.words.weights = "f32";
+        reference.words.kvType = "f32";
+    }
+    ENGINE_TRY(const Found asInFile, perplexity(reference, config, *weights, text));
+    for (const std::string& name : options.forms) {
+        ENGINE_TRY(const WeightForm form, formNamed(name));
+        app::ModelOptions own = options.model;
+        own.words.weights = name;
+        ENGINE_TRY(const Found found, perplexity(own, config, *weights, text));
+        const support::HeldWeights held(*weights, form);
+        ENGINE_TRY(const Found expected, perplexity(reference, config, held, text));
+        const auto above = [&](const Found& base) {
+            return 100.0 * (found.perplexity / base.perplexity - 1.0);
+        };
+        console.text(
+            fmt::format("{:<5} {:<32} {:9.4f}, float32 reference {:9.4f} ({:+.3f} %), on the "
+                        "file's own weights {:9.4f} ({:+.3f} %)\n",
+                        name,
+                        found.arithmetic,
+                        found.perplexity,
+                        expected.perplexity,
+                        above(expected),
+                        asInFile.perplexity,
+                        above(asInFile)));
+        console.jsonLine({{"event", "form"},
+                          {"weights", name},
+                          {"precision", found.arithmetic},
+                          {"tokens", text.size()},
+                          {"perplexity", found.perplexity},
+                          {"reference", options.reference},
+                          {"reference_perplexity", expected.perplexity},
+                          {"percent", above(expected)},
+                          {"file_perplexity", asInFile.perplexity},
+                          {"file_percent", above(asInFile)}});
+    }
+    return {};
+}
+
+} // namespace
+
+} // namespace study
+
+int main(int argc, char** argv) {
+    CLI::App app("Perplexity of a text in each form of weights, against a float32 reference.");
+    study::Options options;
+    app::addModelOptions(app, options.model);
+    app.add_option("--data", options.data, "File of prompts that make the text")
+        ->capture_default_str();
+    app.add_option("--forms", options.forms)->delimiter(',')->capture_default_str();
+    app.add_option("--reference", options.reference, "Backend: cpu, plain (slow) or torch")
+        ->capture_default_str();
+    app.add_option("--tokens", options.tokens)->check(CLI::Range(2, 8192))->capture_default_str();
+    app.add_flag("--json", options.json);
+    CLI11_PARSE(app, argc, argv);
+    const app::Console console(options.json);
+    const auto ran = study::run(options, console);
+    if (ran)
+        return app::kSuccess;
+    console.error(ran.error());
+    return app::exitCodeOf(ran.error().code);
+}

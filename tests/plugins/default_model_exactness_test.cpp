@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the default model and the cpu backend every decoder makes vanilla's tokens: a sample of the
+// 51,200 that tests/benchmarks/decoding_study answers (README.md has the command).
+// SWIFT_STUDIO_EXACTNESS_PROMPTS sets how many prompts of each file are answered.
+#include "tests/support/default_model.h"
+#include "tests/support/tiny_decoders.h"
+
+#include <QFileInfo>
+#include <QTest>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kAnswerTokens = 32;
+
+int promptCount() {
+    bool isNumber = false;
+    const int wanted = qEnvironmentVariableIntValue("SWIFT_STUDIO_EXACTNESS_PROMPTS", &isNumber);
+    return isNumber ? wanted : 1;
+}
+
+/// The answer, on behind its end, and how many tokens were drafted.
+struct Answer {
+    std::vector<TokenId> tokens;
+    int drafted = 0;
+};
+
+Answer answer(Decoder& decoder, std::span<const TokenId> prompt, const std::string& task) {
+    Answer made;
+    ENGINE_CHECK(
+        decoder.begin({.tokens = prompt, .maxTokens = kAnswerTokens, .task = task}, {}).hasValue(),
+        "a prompt was refused");
+    while (made.tokens.size() < kAnswerTokens) {
+        const DecodeStep step = std::move(decoder.step()).value();
+        made.tokens.insert(made.tokens.end(), step.tokens.begin(), step.tokens.end());
+        made.drafted += step.draft.size();
+    }
+    ENGINE_CHECK(decoder.endAnswer().hasValue(), "an answer did not end");
+    return made;
+}
+
+} // namespace
+
+class DefaultModelExactnessTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void everyDecoderMakesVanillasTokens_data();
+    void everyDecoderMakesVanillasTokens();
+
+private:
+    std::unique_ptr<Decoder> make(const std::string& decoder, const SettingValues& settings);
+
+    support::DefaultModel m_model;
+    std::vector<std::pair<std::string, std::vector<TokenId>>> m_prompts; // task, ids
+    std::vector<Answer> m_expected;                                      // [prompts]
+};
+
+std::unique_ptr<Decoder> DefaultModelExactnessTest::make(const std::string& decoder,
+                                                         const SettingValues& settings) {
+    auto made = support::registry().make(
+        decoder,
+        {.transformer = *m_model.transformer, .contextLength = 2048, .settings = settings});
+    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    return std::move(made).value();
+}
+
+void DefaultModelExactnessTest::initTestCase() {
+    if (!support::DefaultModel::isThere())
+        QSKIP("the default model was not fetched");
+    m_model = support::DefaultModel::load(false, "cpu");
+    if (QFileInfo::exists(SWIFT_STUDIO_SHARED_DIR "/data/story.jsonl")) {
+        for (const char* task : {"story", "code", "translation"})
+            for (const std::string& text : support::dataPrompts(task, promptCount()))
+                m_prompts.emplace_back(task, m_model.prompt(text));
+    } else {
+        m_prompts.emplace_back("story", m_model.prompt("Tell a story about a lighthouse."));
+        m_prompts.emplace_back("code",
+                               m_model.prompt("Write a Python function that adds numbers."));
+    }
+    const auto vanilla = make("vanilla", {});
+    for (const auto& [task, ids] : m_prompts)
+        m_expected.push_back(answer(*vanilla, ids, task));
+}
+
+void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens_data() {
+    QTest::addColumn<QString>("decoder");
+    QTest::addColumn<SettingValues>("settings");
+    QTest::newRow("swift") << "swift" << SettingValues{{"gamma", 16.0}, {"rows_per_trial", 4.0}};
+    QTest::newRow("swift, free drafts") << "swift" << SettingValues{{"free_draft", 1.0}};
+    QTest::newRow("lookup") << "lookup" << SettingValues{};
+    QTest::newRow("auto") << "auto" << SettingValues{};
+}
+
+void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens() {
+    QFETCH(const QString, decoder);
+    QFETCH(const SettingValues, settings);
+    const auto drafting = make(decoder.toStdString(), settings);
+    int drafted = 0;
+    for (std::size_t i = 0; i < m_prompts.size(); ++i) {
+        const auto& [task, ids] = m_prompts[i];
+        const Answer found = answer(*drafting, ids, task);
+        QCOMPARE(found.tokens, m_expected[i].tokens);
+        drafted += found.drafted;
+    }
+    QVERIFY(drafted > 0 || decoder == "auto"); // auto drafts where it pays
+}
+
+QTEST_GUILESS_MAIN(DefaultModelExactnessTest)
+#include "default_model_exactness_test.moc"

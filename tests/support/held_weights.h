@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/kernels/aligned_buffer.h"
+#include "engine/kernels/tiles/tile_packing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace support {
+
+/// The matrices of a model as float32 of exactly the values that the cpu backend holds when they
+/// are packed in some form; vectors as they are. So a reference can compute with the same weights.
+class HeldWeights final : public engine::WeightSource {
+public:
+    /// `source` must outlive this.
+    HeldWeights(const engine::WeightSource& source, engine::WeightForm form)
+        : m_source(source)
+        , m_form(form)
+        , m_tensors(source.tensors().begin(), source.tensors().end()) {
+        for (engine::TensorInfo& tensor : m_tensors)
+            if (tensor.shape.size() == 2) {
+                tensor.type = engine::TensorType::F32;
+                tensor.byteSize = tensor.rows() * tensor.columns() * sizeof(float);
+            }
+    }
+
+    std::span<const engine::TensorInfo> tensors() const override { return m_tensors; }
+
+    const engine::TensorInfo* find(std::string_view name) const override {
+        const auto found = std::find_if(m_tensors.begin(), m_tensors.end(), [&](const auto& each) {
+            return each.name == name;
+        });
+        return found == m_tensors.end() ? nullptr : &*found;
+    }
+
+    engine::Result<void> readRows(const engine::TensorInfo& tensor,
+                                  std::uint64_t first,
+                                  std::uint64_t count,
+                                  std::span<float> out) const override {
+        const engine::TensorInfo& stored = *m_source.find(tensor.name);
+        if (tensor.shape.size() != 2)
+            return m_source.readRows(stored, first, count, out);
+        ENGINE_TRY_DO(pack(stored));
+        std::vector<float> row(static_cast<std::size_t>(m_matrix.columns)); // may be wider
+        const auto columns = static_cast<std::size_t>(tensor.columns());
+        for (std::size_t i = 0; i < count; ++i) {
+            engine::readPackedRow(m_matrix, static_cast<int>(first + i), row);
+            std::copy_n(
+                row.begin(), columns, out.begin() + static_cast<std::ptrdiff_t>(i * columns));
+        }
+        return {};
+    }
+
+    engine::Result<void> readRawRows(const engine::TensorInfo& tensor,
+                                     std::uint64_t first,
+                                     std::uint64_t count,
+                                     std::span<std::byte> out) const override {
+        if (tensor.shape.size() != 2)
+            return m_source.readRawRows(*m_source.find(tensor.name), first, count, out);
+        std::vector<float> values(static_cast<std::size_t>(count * tensor.columns()));
+        ENGINE_TRY_DO(readRows(tensor, first, count, values));
+        std::memcpy(out.data(), values.data(), values.size() * sizeof(float));
+        return {};
+    }
+
+private:
+    /// One matrix is kept: readers take one after the other.
+    engine::Result<void> pack(const engine::TensorInfo& stored) const {
+        if (m_packed == stored.name)
+            return {};
+        const engine::TileFormat format = engine::tileFormat(stored.type, m_form);
+        m_matrix = engine::outlineMatrix(
+            format, static_cast<int>(stored.rows()), static_cast<int>(stored.columns()));
+        const std::size_t bytes = engine::matrixBytes(m_matrix);
+        m_memory.reserve(bytes);
+        std::memset(m_memory.data(), 0, bytes);
+        m_matrix.data = m_memory.data();
+        ENGINE_TRY_DO(engine::packMatrix(m_source, stored, format, m_memory.data()));
+        m_packed = stored.name;
+        return {};
+    }
+
+    const engine::WeightSource& m_source;
+    engine::WeightForm m_form;
+    std::vector<engine::TensorInfo> m_tensors;
+    mutable engine::AlignedBuffer<std::byte> m_memory;
+    mutable engine::TileMatrix m_matrix;
+    mutable std::string m_packed; // the tensor whose tiles m_memory holds
+};
+
+} // namespace support
