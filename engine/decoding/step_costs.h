@@ -20,6 +20,13 @@ public:
     /// their neighbours; before any measurement a row more costs kFirstGuess of the first one.
     double relativeCost(int rows) const;
 
+    /// A pass of one row that reads this share of the weights (weightShare) took so long.
+    void recordDraft(double share, double ms);
+
+    /// What such a pass costs over a full one of one row. The line through (1, 1) on which what was
+    /// measured lies; before any measurement its share.
+    double relativeDraftCost(double share) const;
+
     /// Of a pass of one row just now, milliseconds; 0 before the first measurement.
     double oneRowMs() const { return m_oneRowMs; }
 
@@ -37,6 +44,8 @@ private:
     int nextMeasured(int rows, int step) const;
 
     double m_oneRowMs = 0.0;
+    double m_savedPart = 1.0; // of the time of the weights that a draft pass leaves out
+    int m_draftSamples = 0;
     std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
 };
 
