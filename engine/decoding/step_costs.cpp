@@ -49,6 +49,15 @@ void StepCosts::record(int rows, double ms) {
     ++entry.samples;
 }
 
+void StepCosts::recordFirst(int rows, double ms) {
+    ENGINE_CHECK(rows > 1 && rows <= kMostRows && ms > 0.0, "{} rows took {} ms", rows, ms);
+    Entry& entry = m_entries[static_cast<std::size_t>(rows)];
+    if (m_oneRowMs <= 0.0 || entry.samples > 0)
+        return;
+    entry.relative = std::max(ms / m_oneRowMs, 1.0);
+    entry.samples = 1;
+}
+
 /// The nearest measured number of rows in one direction; -1 when there is none.
 int StepCosts::nextMeasured(int rows, int step) const {
     for (int at = rows; at >= 1 && at <= kMostRows; at += step)
@@ -79,7 +88,7 @@ void StepCosts::recordDraft(double share, double ms) {
         return;
     const double relative = std::min(ms / m_oneRowMs, std::exp(kMostSurprise));
     const double saved = (1.0 - relative) / (1.0 - share);
-    const double part = std::max(kDraftShare, 1.0 / (m_draftSamples + 1.5));
+    const double part = std::max(kDraftShare, 1.0 / (m_draftSamples + 1.0));
     m_savedPart += part * (saved - m_savedPart);
     ++m_draftSamples;
 }

@@ -16,6 +16,11 @@ public:
     /// A pass of so many rows took so long.
     void record(int rows, double ms);
 
+    /// The same of a pass that was made to find it out: taken at its word, where record() trusts
+    /// the first ones little. Without effect once rows like these were measured, or before a plain
+    /// pass was.
+    void recordFirst(int rows, double ms);
+
     /// v(rows): the cost of a pass over that of one row. Rows that were never measured lie between
     /// their neighbours; before any measurement a row more costs kFirstGuess of the first one.
     double relativeCost(int rows) const;
@@ -32,6 +37,9 @@ public:
 
     /// Passes of so many rows that were measured.
     int samples(int rows) const;
+
+    /// Draft passes that were measured and told something.
+    int draftSamples() const { return m_draftSamples; }
 
     static constexpr double kFirstGuess = 0.08;
 

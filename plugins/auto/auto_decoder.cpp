@@ -16,7 +16,7 @@ constexpr double kRecentMemory = 0.99;
 constexpr double kFirstInterval = 64.0;
 
 /// Share of the time that a search may take while it is worth it.
-constexpr double kSearchShare = 0.03;
+constexpr double kSearchShare = 0.02;
 
 /// Trials that the purse holds at most: time that passed long ago pays for no burst.
 constexpr double kMostTrialsSaved = 2.0;
@@ -209,6 +209,8 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
         PlanDrafter& drafter = choice.entry->drafter;
         cost += step.draft.draftSteps() * m_costs.relativeDraftCost(drafter.plan().share);
         drafter.learn(step, choice.freeProbability, cost);
+        if (choice.entry == &skip() && drafter.promise().rate() <= 1.0 + m_settings.margin)
+            m_search.weigh(drafter.plan().plan, drafter.acceptance());
         if (choice.told.isProbe)
             learnProbe(*choice.entry, choice, cost);
     }

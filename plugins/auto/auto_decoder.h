@@ -74,6 +74,10 @@ private:
     void judge();
     int windowLength() const;
     double trialCost() const;
+    bool hasPrices() const;
+    bool hasRowPrice() const;
+    engine::Result<void> measurePrice();
+    void spend(double ms);
     engine::Result<void> tryCandidate(const Candidate& candidate);
     void adopt(const Candidate& candidate, double score);
     void recall(std::string_view task);
@@ -100,11 +104,12 @@ private:
     std::array<Entry, 2> m_entries; // skip set, early exit
     PlanSearch m_search;
     RoundRates m_rounds;
-    Promise m_recent;         // decayed tokens and cost of all rounds
-    double m_elapsed = 0.0;   // the time of all rounds, plain steps
-    double m_purse = 0.0;     // what may be spent on trying, plain steps
-    double m_trialCost = 0.0; // of the newest one, plain steps; 0 before the first
-    double m_probeAt = 0.0;   // when a plan may be tried that is not believed to pay
+    Promise m_recent;          // decayed tokens and cost of all rounds
+    double m_elapsed = 0.0;    // the time of all rounds, plain steps
+    double m_purse = 0.0;      // what may be spent on trying, plain steps
+    double m_rowPriceMs = 0.0; // of the first pass made for its time; 0 = none was made
+    double m_trialCost = 0.0;  // of the newest one, plain steps; 0 before the first
+    double m_probeAt = 0.0;    // when a plan may be tried that is not believed to pay
     long m_steps = 0;
     int m_trials = 0;
     std::uint64_t m_lastPlanId = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // When auto tries plans, what a trial may cost, and what is kept of it.
+#include "engine/model/weight_share.h"
 #include "engine/search/matchness.h"
 #include "plugins/auto/auto_decoder.h"
 
 #include <algorithm>
 #include <ctime>
+#include <numeric>
 
 namespace automatic {
 
@@ -19,6 +21,11 @@ constexpr int kShortestWindow = 8;
 /// Rows and plain steps that must have been seen before anything is judged.
 constexpr long kRowsToJudge = 16;
 constexpr int kStepsToJudge = 4;
+
+/// Passes that are made for their time alone: two of so many rows, if no draft has shown what rows
+/// cost, and so many draft passes.
+constexpr int kPricedRows = 4;
+constexpr int kDraftsToJudge = 3;
 
 /// Steps between two judgements: they cost a tenth of a millisecond.
 constexpr long kStepsBetween = 16;
@@ -64,11 +71,13 @@ Result<void> AutoDecoder::tryPlans() {
         return {};
     if (m_steps % kStepsBetween == 0)
         judge();
-    if (windowLength() < kShortestWindow || m_purse < trialCost())
-        return {};
     const bool isProbe = !isSearching();
     const bool isTime = m_search.hasSuggestion() || m_elapsed >= m_probeAt;
     if (isProbe && (!isTime || !m_search.couldPay(wanted())))
+        return {};
+    if (!hasPrices() && !m_search.hasSuggestion())
+        return m_purse < 1.0 ? Result<void>() : measurePrice();
+    if (windowLength() < kShortestWindow || m_purse < trialCost())
         return {};
     ENGINE_TRY(const auto candidate, m_search.next(wanted(), isProbe, m_target.stop()));
     if (isProbe)
@@ -78,6 +87,56 @@ Result<void> AutoDecoder::tryPlans() {
     ENGINE_TRY_DO(tryCandidate(*candidate));
     judge();
     return {};
+}
+
+/// Whether it is known what rows and draft passes cost, so that nothing is tried that cannot pay.
+bool AutoDecoder::hasPrices() const {
+    return hasRowPrice() && m_costs.draftSamples() >= kDraftsToJudge;
+}
+
+bool AutoDecoder::hasRowPrice() const {
+    for (int rows = 2; rows <= 2 * kPricedRows; ++rows)
+        if (m_costs.samples(rows) > 0)
+            return true;
+    return false;
+}
+
+/// One pass whose only result is its time; its rows are overwritten by the next one.
+Result<void> AutoDecoder::measurePrice() {
+    const bool isOfRows = !hasRowPrice();
+    const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
+                                    : m_search.halfPlan();
+    const int rowCount = isOfRows ? kPricedRows : 1;
+    const std::vector<TokenId> tokens(static_cast<std::size_t>(rowCount), m_target.pending());
+    std::vector<int> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const AttentionLayout layout = AttentionLayout::chain(m_target.length(), rowCount);
+    const bool isGreedy = m_target.sampler().isGreedy();
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY_DO(m_target.transformer().forward(
+        {.plan = plan,
+         .layout = layout,
+         .tokens = tokens,
+         .logitRows = isGreedy ? std::span<const int>() : std::span<const int>(rows),
+         .summaryRows = rows},
+        m_target.cache()));
+    const double ms = m_target.nowMs() - startMs;
+    if (isOfRows && m_rowPriceMs <= 0.0)
+        m_rowPriceMs = ms; // the faster one of two: a thread may have lost its core
+    else if (isOfRows)
+        m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
+    else
+        m_costs.recordDraft(weightShare(plan, m_target.transformer().config()), ms);
+    spend(ms);
+    if (hasPrices())
+        judge();
+    return {};
+}
+
+void AutoDecoder::spend(double ms) {
+    m_report.searchMs += ms;
+    m_elapsed += ms / m_costs.oneRowMs();
+    m_purse -= ms / m_costs.oneRowMs();
 }
 
 Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
@@ -116,10 +175,8 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
                                .window = window.expected,
                                .guesses = std::move(matchness.guesses),
                                .scoreMs = scoreMs});
-    m_report.searchMs += scoreMs;
     m_trialCost = scoreMs / m_costs.oneRowMs();
-    m_elapsed += m_trialCost;
-    m_purse -= m_trialCost;
+    spend(scoreMs);
     return {};
 }
 

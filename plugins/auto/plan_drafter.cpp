@@ -15,8 +15,9 @@ namespace {
 constexpr double kPriorRounds = 3.0;
 constexpr double kRoundMemory = 0.97;
 
-/// Tokens that a scored window stands for.
+/// Tokens that a scored window stands for, and how fast tokens fade.
 constexpr double kPriorTokens = 8.0;
+constexpr double kTokenMemory = 0.98;
 
 /// A free token of this probability counts as likely.
 constexpr double kLikely = 0.5;
@@ -111,10 +112,10 @@ void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) 
 }
 
 void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
-    m_acceptance = DecayedRate(m_plan.score, kPriorTokens);
+    m_acceptance = DecayedRate(m_plan.score, kPriorTokens, kTokenMemory);
     for (int index = 0; index < kConfidences; ++index) // what is sure is right more often
-        m_byConfidence[static_cast<std::size_t>(index)] =
-            DecayedRate((m_plan.score + (index + 0.5) / kConfidences) / 2.0, kPriorTokens / 2.0);
+        m_byConfidence[static_cast<std::size_t>(index)] = DecayedRate(
+            (m_plan.score + (index + 0.5) / kConfidences) / 2.0, kPriorTokens / 2.0, kTokenMemory);
     const Promise promised =
         bestChain({m_plan.score, costs.relativeDraftCost(m_plan.share)}, costs, maxNodes);
     for (Rounds& rounds : m_rounds) {

@@ -51,6 +51,9 @@ public:
     /// The same whatever the free drafts are.
     Promise promise() const;
 
+    /// How often the token of a pass is taken.
+    double acceptance() const { return m_acceptance.value(); }
+
     /// Passes as long as the next one pays, then the free nodes that pay beside them.
     engine::Result<engine::DraftTree> draft(engine::Target& target, const DraftTerms& terms);
 

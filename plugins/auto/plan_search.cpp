@@ -18,12 +18,12 @@ namespace {
 /// agreement; a search finds sets that lose about a third less.
 constexpr double kLossByHarm = 0.4;
 
-/// Measured harm is compared with no less than this loss: a window of some tokens tells no less.
+/// No plan is taken to lose less: a window of some tokens tells no less.
 constexpr double kLeastLoss = 0.02;
 
 /// What a search may take back of the harm beyond that, and the trials that halve this hope.
 constexpr double kHope = 0.5;
-constexpr double kTrialsToHalve = 8.0;
+constexpr double kTrialsToHalve = 6.0;
 
 /// The newest score's part in what is believed.
 constexpr double kNewEvidence = 0.5;
@@ -38,6 +38,8 @@ constexpr double kRest = 4096.0;
 constexpr double kWorthLooking = 1.02;
 
 constexpr std::uint64_t kSeed = 1;
+
+double fearedLoss(double harm) { return kLossByHarm * harm + kLeastLoss; }
 
 } // namespace
 
@@ -62,7 +64,7 @@ double PlanSearch::harmOf(const LayerPlan& plan, const std::vector<double>& infl
 double PlanSearch::believedAcceptance(double harm) const {
     const double hope = kHope * std::exp2(-m_idle / kTrialsToHalve);
     const double scale = m_evidence > 1.0 ? 1.0 + (m_evidence - 1.0) * (1.0 - hope) : m_evidence;
-    return std::clamp(1.0 - kLossByHarm * harm * scale, 0.0, 1.0);
+    return std::clamp(1.0 - fearedLoss(harm) * scale, 0.0, 1.0);
 }
 
 void PlanSearch::judge(const SearchTerms& terms) {
@@ -89,9 +91,7 @@ void PlanSearch::judge(const SearchTerms& terms) {
         m_believed = believed;
         m_ratio = index;
     }
-    LayerPlan half = LayerPlan::full(m_config.layerCount);
-    half.exitAfterLayer = (m_config.layerCount - 1) / 2;
-    const double halfCost = terms.costs.relativeDraftCost(weightShare(half, m_config));
+    const double halfCost = terms.costs.relativeDraftCost(weightShare(halfPlan(), m_config));
     m_possibleExit =
         bestChain({1.0, halfCost}, terms.costs, terms.maxNodes).rate() - terms.leastRate;
     const double present = std::max(terms.presentRate, terms.leastRate);
@@ -108,6 +108,12 @@ bool PlanSearch::isWorthIt(double trialCost) const {
 
 bool PlanSearch::couldPay(const DraftersWanted& wanted) const {
     return (wanted.skips && m_possibleSkip > 0.0) || (wanted.exits && m_possibleExit > 0.0);
+}
+
+LayerPlan PlanSearch::halfPlan() const {
+    LayerPlan half = LayerPlan::full(m_config.layerCount);
+    half.exitAfterLayer = (m_config.layerCount - 1) / 2;
+    return half;
 }
 
 Candidate PlanSearch::candidate(LayerPlan plan, std::string_view kind) const {
@@ -160,14 +166,15 @@ PlanSearch::next(const DraftersWanted& wanted, bool isProbe, std::stop_token sto
     return std::optional(std::move(found));
 }
 
+void PlanSearch::weigh(const LayerPlan& plan, double acceptance) {
+    const double measured = (1.0 - acceptance) / fearedLoss(harmOf(plan, m_influence));
+    m_evidence += kNewEvidence * (std::max(measured, kLeastEvidence) - m_evidence);
+}
+
 void PlanSearch::learn(const Candidate& candidate, double score, bool isAdopted) {
     if (candidate.isExit())
         return;
-    if (candidate.kind == "influence" || isAdopted) {
-        const double feared = kLossByHarm * harmOf(candidate.plan, m_influence);
-        const double measured = (1.0 - score) / std::max(feared, kLeastLoss);
-        m_evidence += kNewEvidence * (std::max(measured, kLeastEvidence) - m_evidence);
-    }
+    weigh(candidate.plan, score);
     m_idle = isAdopted ? 0.0 : m_idle + 1.0;
     m_restartAt = 2.0 * m_elapsed + kRest;
 }

@@ -71,7 +71,13 @@ public:
     engine::Result<std::optional<Candidate>>
     next(const DraftersWanted& wanted, bool isProbe, std::stop_token stop);
 
-    /// What came of it.
+    /// About half of the layers: what draft passes cost is measured with it.
+    engine::LayerPlan halfPlan() const;
+
+    /// Rounds have shown how often the tokens of such a plan are taken.
+    void weigh(const engine::LayerPlan& plan, double acceptance);
+
+    /// What came of a candidate.
     void learn(const Candidate& candidate, double score, bool isAdopted);
 
     /// Plain steps that a search is taken to be of use for, at least.

@@ -157,6 +157,9 @@ std::vector<TokenId> vanillaTokens(Transformer& inner, int answers) {
 
 constexpr double kPlainMs = 10.0;
 
+/// Draft passes that are made for their time alone.
+constexpr int kPricePasses = 3;
+
 /// The time of vanilla for as many tokens.
 double plainMs(const Run& run) { return kPlainMs * static_cast<double>(run.tokens.size()); }
 
@@ -176,15 +179,16 @@ private slots:
         report("redundant", model, run);
         QVERIFY(run.drafters(50)["skip"] >= 45);
         QVERIFY(plainMs(run) / run.ms > 1.4);
-        QVERIFY(model.trials < 40);
+        QVERIFY(model.trials < 30);
     }
 
     void whereADraftPassCostsAsMuchAsAStepNothingIsEverTried() {
         PricedTransformer model(redundant(), {.savesByBytes = false});
         const Run run = Answers(model, "auto", kPassesOnly).make(8);
         report("no saving", model, run);
-        QVERIFY(run.trials.size() <= 1); // the one that shows it
-        QCOMPARE(model.draftPasses, 0);
+        QCOMPARE(run.trials.size(), std::size_t{0});
+        QCOMPARE(model.draftPasses, kPricePasses);
+        QVERIFY(run.ms < 1.01 * plainMs(run));
     }
 
     void whereRowsAreDearNothingIsEverTried() {
@@ -192,8 +196,8 @@ private slots:
         const Run run = Answers(model, "auto", kPassesOnly).make(8);
         report("dear rows", model, run);
         QCOMPARE(run.trials.size(), std::size_t{0});
-        QCOMPARE(model.draftPasses, 0);
-        QCOMPARE(run.ms, plainMs(run));
+        QVERIFY(model.draftPasses <= kPricePasses);
+        QVERIFY(run.ms < 1.01 * plainMs(run));
     }
 
     void aDenseNetworkIsProbedInLessThanAHundredthOfTheTime() {
@@ -213,7 +217,7 @@ private slots:
         const Run first = answers.make(10);
         report("hopeless", model, first);
         QVERIFY(first.trials.size() >= 2);
-        QVERIFY(first.ms < 1.04 * plainMs(first));
+        QVERIFY(first.ms < 1.02 * plainMs(first));
         const double before = model.trialMs + model.draftMs;
         const Run later = answers.make(20);
         report("hopeless, later", model, later);
@@ -250,7 +254,7 @@ private slots:
 
     /// What the window's notice promises: "Auto drafts what was written before instead".
     void whereSkippingDoesNotPayWhatWasWrittenBeforeIsDrafted() {
-        PricedTransformer model(dense());
+        PricedTransformer model(dense(), {.isWrongSkipping = true});
         const Run run = Answers(model, "auto", {}).make(4);
         report("instead", model, run);
         const auto drafters = run.drafters(run.choices.size());

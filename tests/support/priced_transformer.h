@@ -42,9 +42,9 @@ public:
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override {
         const int rows = request.layout.rowCount();
-        const bool isFull = request.plan == engine::LayerPlan::full(config().layerCount);
-        const double share =
-            prices.savesByBytes ? engine::weightShare(request.plan, config()) : 1.0;
+        const double read = engine::weightShare(request.plan, config());
+        const bool isFull = read > 1.0 - 1e-9;
+        const double share = prices.savesByBytes ? read : 1.0;
         const double ms = prices.plainMs * share * (1.0 + prices.rowPart * (rows - 1));
         nowMs += ms;
         if (!isFull)

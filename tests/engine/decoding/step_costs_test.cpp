@@ -96,6 +96,18 @@ private slots:
         QCOMPARE(costs.relativeDraftCost(1.0), 1.0);
     }
 
+    void aFirstMeasurementIsTakenAtItsWordOnce() {
+        StepCosts costs;
+        costs.recordFirst(4, 100.0); // relative to what?
+        QCOMPARE(costs.samples(4), 0);
+        costs.record(1, 5.0);
+        costs.recordFirst(4, 15.0);
+        QCOMPARE(costs.relativeCost(4), 3.0);
+        costs.recordFirst(4, 50.0);
+        QCOMPARE(costs.relativeCost(4), 3.0);
+        QCOMPARE(costs.oneRowMs(), 5.0);
+    }
+
     void aPlanThatSavesNothingOrMadeUpTimesDoNoHarm() {
         StepCosts costs;
         costs.recordDraft(0.5, 1.0); // before anything is known of a plain step
