@@ -3,7 +3,9 @@
 
 namespace automatic {
 
-Promise bestChain(const DraftPass& pass, const engine::StepCosts& costs, int mostNodes) {
+using namespace engine;
+
+Promise bestChain(const DraftPass& pass, const StepCosts& costs, int mostNodes) {
     Promise best;
     double tokens = 1.0;
     double path = 1.0;
@@ -15,6 +17,21 @@ Promise bestChain(const DraftPass& pass, const engine::StepCosts& costs, int mos
             best = chain;
     }
     return best;
+}
+
+double neededAcceptance(const RateAsked& asked, const StepCosts& costs, int mostNodes) {
+    const auto reaches = [&](double acceptance) {
+        return bestChain({acceptance, asked.passCost}, costs, mostNodes).rate() >= asked.rate;
+    };
+    if (!reaches(1.0))
+        return 2.0;
+    double low = 0.0;
+    double high = 1.0;
+    for (int halving = 0; halving < 8; ++halving) {
+        const double middle = (low + high) / 2.0;
+        (reaches(middle) ? high : low) = middle;
+    }
+    return high;
 }
 
 } // namespace automatic

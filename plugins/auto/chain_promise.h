@@ -24,4 +24,13 @@ struct DraftPass {
 /// The chain of draft passes that gives the most tokens for its time, of 1 to `mostNodes` tokens.
 Promise bestChain(const DraftPass& pass, const engine::StepCosts& costs, int mostNodes);
 
+/// What is asked of a draft: tokens for the time of a plain step, with passes of this cost.
+struct RateAsked {
+    double rate = 1.0;
+    double passCost = 1.0;
+};
+
+/// The least acceptance at which a chain reaches the rate; 2 when none does.
+double neededAcceptance(const RateAsked& asked, const engine::StepCosts& costs, int mostNodes);
+
 } // namespace automatic

@@ -41,6 +41,15 @@ constexpr std::uint64_t kSeed = 1;
 
 double fearedLoss(double harm) { return kLossByHarm * harm + kLeastLoss; }
 
+/// The rate where that pays; elsewhere by how much acceptance falls short, which is below that.
+double meritOf(const DraftPass& pass, const SearchTerms& terms) {
+    const double rate = bestChain(pass, terms.costs, terms.maxNodes).rate();
+    if (rate > terms.leastRate)
+        return rate;
+    return pass.acceptance -
+           neededAcceptance({terms.leastRate, pass.cost}, terms.costs, terms.maxNodes);
+}
+
 } // namespace
 
 PlanSearch::PlanSearch(const ModelConfig& config)
@@ -79,6 +88,7 @@ void PlanSearch::judge(const SearchTerms& terms) {
     m_believed = {};
     m_ratio = -1;
     m_possibleSkip = 0.0;
+    double bestMerit = 0.0;
     for (int index = 0; index < kRatios && m_choices.space().dims() > 0; ++index) {
         const LayerPlan plan = m_choices.leastInfluence(m_influence, ratioAt(index));
         const double cost = terms.costs.relativeDraftCost(weightShare(plan, m_config));
@@ -86,8 +96,10 @@ void PlanSearch::judge(const SearchTerms& terms) {
         const Promise believed = bestChain({acceptance, cost}, terms.costs, terms.maxNodes);
         const Promise possible = bestChain({1.0, cost}, terms.costs, terms.maxNodes);
         m_possibleSkip = std::max(m_possibleSkip, possible.rate() - terms.leastRate);
-        if (m_ratio >= 0 && believed.rate() <= m_believed.rate())
+        const double merit = meritOf({acceptance, cost}, terms);
+        if (m_ratio >= 0 && merit <= bestMerit)
             continue;
+        bestMerit = merit;
         m_believed = believed;
         m_ratio = index;
     }

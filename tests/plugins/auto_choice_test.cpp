@@ -87,18 +87,24 @@ struct Run {
     }
 };
 
+/// Who answers, and how.
+struct Answerer {
+    std::string decoder = "auto";
+    SettingValues settings = {};
+    SkipSetMemory* memory = nullptr;
+    SamplingOptions sampling = {};
+};
+
 class Answers {
 public:
-    Answers(PricedTransformer& model,
-            const std::string& decoder,
-            const SettingValues& settings,
-            SkipSetMemory* memory = nullptr)
+    Answers(PricedTransformer& model, const Answerer& answerer)
         : m_model(model) {
-        auto made = support::registry().make(decoder,
+        auto made = support::registry().make(answerer.decoder,
                                              {.transformer = model,
+                                              .sampling = answerer.sampling,
                                               .contextLength = 512,
-                                              .settings = settings,
-                                              .memory = memory,
+                                              .settings = answerer.settings,
+                                              .memory = answerer.memory,
                                               .clock = model.clock()});
         ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
         m_decoder = std::move(made).value();
@@ -150,9 +156,10 @@ private:
     int m_seed = 1;
 };
 
-std::vector<TokenId> vanillaTokens(Transformer& inner, int answers) {
+std::vector<TokenId>
+vanillaTokens(Transformer& inner, int answers, const SamplingOptions& sampling = {}) {
     PricedTransformer model(inner);
-    return Answers(model, "vanilla", {}).make(answers).tokens;
+    return Answers(model, {.decoder = "vanilla", .sampling = sampling}).make(answers).tokens;
 }
 
 constexpr double kPlainMs = 10.0;
@@ -172,7 +179,7 @@ private slots:
 
     void aRedundantNetworkComesToBeDraftedWithASkipSet() {
         PricedTransformer model(redundant());
-        Answers answers(model, "auto", kPassesOnly);
+        Answers answers(model, {.settings = kPassesOnly});
         const Run first = answers.make(3);
         QVERIFY(first.tokens == vanillaTokens(redundant(), 3));
         const Run run = answers.make(3);
@@ -184,16 +191,16 @@ private slots:
 
     void whereADraftPassCostsAsMuchAsAStepNothingIsEverTried() {
         PricedTransformer model(redundant(), {.savesByBytes = false});
-        const Run run = Answers(model, "auto", kPassesOnly).make(8);
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(8);
         report("no saving", model, run);
         QCOMPARE(run.trials.size(), std::size_t{0});
-        QCOMPARE(model.draftPasses, kPricePasses);
+        QVERIFY(model.draftPasses <= kPricePasses);
         QVERIFY(run.ms < 1.01 * plainMs(run));
     }
 
     void whereRowsAreDearNothingIsEverTried() {
         PricedTransformer model(redundant(), {.rowPart = 0.9});
-        const Run run = Answers(model, "auto", kPassesOnly).make(8);
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(8);
         report("dear rows", model, run);
         QCOMPARE(run.trials.size(), std::size_t{0});
         QVERIFY(model.draftPasses <= kPricePasses);
@@ -202,24 +209,24 @@ private slots:
 
     void aDenseNetworkIsProbedInLessThanAHundredthOfTheTime() {
         PricedTransformer model(dense());
-        const Run run = Answers(model, "auto", kPassesOnly).make(15);
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(12);
         report("dense", model, run);
         QVERIFY(!run.trials.empty()); // it was tried
         QVERIFY(model.trialMs + model.draftMs < 0.01 * run.ms);
         QVERIFY(run.ms < 1.01 * plainMs(run));
-        QVERIFY(run.tokens == vanillaTokens(dense(), 15));
+        QVERIFY(run.tokens == vanillaTokens(dense(), 12));
     }
 
     /// All that is known speaks for skipping, but it never helps: the search gives up.
     void aSearchWithoutSuccessEnds() {
         PricedTransformer model(redundant(), {.isWrongSkipping = true});
-        Answers answers(model, "auto", kPassesOnly);
+        Answers answers(model, {.settings = kPassesOnly});
         const Run first = answers.make(10);
         report("hopeless", model, first);
         QVERIFY(first.trials.size() >= 2);
         QVERIFY(first.ms < 1.02 * plainMs(first));
         const double before = model.trialMs + model.draftMs;
-        const Run later = answers.make(20);
+        const Run later = answers.make(10);
         report("hopeless, later", model, later);
         QVERIFY(model.trialMs + model.draftMs - before < 0.01 * later.ms);
         QVERIFY(later.ms < 1.01 * plainMs(later));
@@ -227,12 +234,12 @@ private slots:
 
     void aSkipSetThatPaysNoMoreIsOnlyProbed() {
         PricedTransformer model(redundant());
-        Answers answers(model, "auto", kPassesOnly);
+        Answers answers(model, {.settings = kPassesOnly});
         answers.make(4);
         model.prices.isWrongSkipping = true;
         answers.make(4); // learns that
         const double before = model.trialMs + model.draftMs;
-        const Run run = answers.make(15);
+        const Run run = answers.make(10);
         report("pays no more", model, run);
         QVERIFY(model.trialMs + model.draftMs - before < 0.01 * run.ms);
         QVERIFY(run.ms < 1.01 * plainMs(run));
@@ -244,7 +251,7 @@ private slots:
         PricedTransformer model(early());
         SettingValues settings = kPassesOnly;
         settings["skip_layers"] = 0.0;
-        Answers answers(model, "auto", settings);
+        Answers answers(model, {.settings = settings});
         answers.make(8);
         const Run run = answers.make(2);
         report("early", model, run);
@@ -255,7 +262,7 @@ private slots:
     /// What the window's notice promises: "Auto drafts what was written before instead".
     void whereSkippingDoesNotPayWhatWasWrittenBeforeIsDrafted() {
         PricedTransformer model(dense(), {.isWrongSkipping = true});
-        const Run run = Answers(model, "auto", {}).make(4);
+        const Run run = Answers(model, {}).make(4);
         report("instead", model, run);
         const auto drafters = run.drafters(run.choices.size());
         QVERIFY(drafters.contains("free"));
@@ -266,7 +273,7 @@ private slots:
 
     void everyChoiceNamesWhatItRefused() {
         PricedTransformer model(redundant());
-        const Run run = Answers(model, "auto", kPassesOnly).make(5);
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(5);
         bool hasRefusal = false;
         for (const DraftChoice& choice : run.choices) {
             QVERIFY(choice.refused != choice.drafter);
@@ -281,11 +288,29 @@ private slots:
         QVERIFY(std::abs(run.choices.back().plainMs - kPlainMs) < 0.5);
     }
 
+    /// All drafters at all times, whatever they give: tokens stay vanilla's, drawn ones as well.
+    void constantProbingChangesNoToken() {
+        SettingValues settings = kPassesOnly;
+        settings["margin"] = -1.0;
+        settings["probing"] = 1.0;
+        for (const double temperature : {0.0, 0.8}) {
+            PricedTransformer model(dense());
+            const SamplingOptions sampling{.temperature = temperature, .seed = 5};
+            Answers answers(model, {.settings = settings, .sampling = sampling});
+            const Run run = answers.make(2);
+            auto drafters = run.drafters(run.choices.size());
+            QVERIFY(drafters["skip"] > 20);
+            QVERIFY(drafters["exit"] > 20);
+            QVERIFY(run.trials.size() > 20);
+            QVERIFY(run.tokens == vanillaTokens(dense(), 2, sampling));
+        }
+    }
+
     void theSamePricesGiveTheSameChoices() {
         const auto choices = [] {
             PricedTransformer model(redundant());
             std::vector<std::pair<std::string, int>> told;
-            for (const DraftChoice& choice : Answers(model, "auto", {}).make(4).choices)
+            for (const DraftChoice& choice : Answers(model, {}).make(4).choices)
                 told.emplace_back(choice.drafter, choice.nodes);
             return told;
         };
@@ -296,12 +321,12 @@ private slots:
         const test_support::TemporaryFolder folder;
         SkipSetMemory memory(folder.path(), "0123456789abcdef", redundant().config().layerCount);
         PricedTransformer model(redundant());
-        const Run first = Answers(model, "auto", kPassesOnly, &memory).make(5);
+        const Run first = Answers(model, {.settings = kPassesOnly, .memory = &memory}).make(5);
         const auto stored = memory.find("task").value();
         QVERIFY(stored.has_value());
         QCOMPARE(stored->decoder, std::string("auto"));
         QVERIFY(planOf(stored->set, model.config().layerCount).value() == first.plans.back().plan);
-        const Run second = Answers(model, "auto", kPassesOnly, &memory).make(1);
+        const Run second = Answers(model, {.settings = kPassesOnly, .memory = &memory}).make(1);
         QVERIFY(!second.trials.empty());
         QCOMPARE(second.trials.front().kind, std::string("stored"));
         QCOMPARE(second.plans.front().reason, std::string("stored"));

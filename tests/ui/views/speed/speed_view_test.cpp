@@ -282,6 +282,9 @@ private slots:
         stage.settle();
         QVERIFY(notice->isVisible());
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
+        // That auto keeps this promise is tested in tests/plugins/auto_choice_test.cpp.
+        QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
+            "Auto drafts what was written before instead"));
         buttonOf(*notice, "Why?")->click();
         QVERIFY(notice->isArithmeticShown());
         QVERIFY(notice->arithmetic().join('\n').contains("148 / 251 = .59"));
