@@ -28,7 +28,7 @@ constexpr int kPricedRows = 4;
 constexpr int kDraftsToJudge = 3;
 
 /// Steps between two judgements: they cost a tenth of a millisecond.
-constexpr long kStepsBetween = 16;
+constexpr long kStepsBetween = 32;
 
 /// A score of few tokens is not quite believed: as if half of one more had been right.
 double believedScore(const Matchness& matchness) {

@@ -39,8 +39,6 @@ public:
     /// Draft with this from now on; what was learnt of another plan is forgotten.
     void adopt(AdoptedPlan plan, const engine::StepCosts& costs, int maxNodes);
 
-    void drop() { m_plan = {}; }
-
     bool hasPlan() const { return m_plan.id != 0; }
 
     const AdoptedPlan& plan() const { return m_plan; }

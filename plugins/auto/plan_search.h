@@ -58,9 +58,6 @@ public:
     /// Whether some draft could pay if the model always took it: else nothing is ever tried.
     bool couldPay(const DraftersWanted& wanted) const;
 
-    /// The rate that skipping is believed to reach.
-    double believedRate() const { return m_believed.rate(); }
-
     /// A plan of an earlier run, tried before all others.
     void suggest(engine::LayerPlan plan) { m_stored = std::move(plan); }
 

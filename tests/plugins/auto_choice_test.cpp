@@ -209,12 +209,12 @@ private slots:
 
     void aDenseNetworkIsProbedInLessThanAHundredthOfTheTime() {
         PricedTransformer model(dense());
-        const Run run = Answers(model, {.settings = kPassesOnly}).make(12);
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(10);
         report("dense", model, run);
         QVERIFY(!run.trials.empty()); // it was tried
         QVERIFY(model.trialMs + model.draftMs < 0.01 * run.ms);
         QVERIFY(run.ms < 1.01 * plainMs(run));
-        QVERIFY(run.tokens == vanillaTokens(dense(), 12));
+        QVERIFY(run.tokens == vanillaTokens(dense(), 10));
     }
 
     /// All that is known speaks for skipping, but it never helps: the search gives up.
@@ -288,22 +288,30 @@ private slots:
         QVERIFY(std::abs(run.choices.back().plainMs - kPlainMs) < 0.5);
     }
 
-    /// All drafters at all times, whatever they give: tokens stay vanilla's, drawn ones as well.
+    void constantProbingChangesNoToken_data() {
+        QTest::addColumn<QString>("drafter");
+        QTest::addColumn<double>("temperature");
+        for (const char* drafter : {"skip", "exit"})
+            for (const double temperature : {0.0, 0.8})
+                QTest::addRow("%s, temperature %.1f", drafter, temperature)
+                    << drafter << temperature;
+    }
+
+    /// A drafter at all times, whatever it gives: tokens stay vanilla's, drawn ones as well.
     void constantProbingChangesNoToken() {
+        QFETCH(QString, drafter);
+        QFETCH(double, temperature);
         SettingValues settings = kPassesOnly;
         settings["margin"] = -1.0;
         settings["probing"] = 1.0;
-        for (const double temperature : {0.0, 0.8}) {
-            PricedTransformer model(dense());
-            const SamplingOptions sampling{.temperature = temperature, .seed = 5};
-            Answers answers(model, {.settings = settings, .sampling = sampling});
-            const Run run = answers.make(2);
-            auto drafters = run.drafters(run.choices.size());
-            QVERIFY(drafters["skip"] > 20);
-            QVERIFY(drafters["exit"] > 20);
-            QVERIFY(run.trials.size() > 20);
-            QVERIFY(run.tokens == vanillaTokens(dense(), 2, sampling));
-        }
+        settings[drafter == "skip" ? "early_exit" : "skip_layers"] = 0.0;
+        const SamplingOptions sampling{.temperature = temperature, .seed = 5};
+        PricedTransformer model(dense());
+        const Run run = Answers(model, {.settings = settings, .sampling = sampling}).make(1);
+        auto drafters = run.drafters(run.choices.size());
+        QVERIFY(drafters[drafter.toStdString()] > 50);
+        QVERIFY(run.trials.size() > 20);
+        QVERIFY(run.tokens == vanillaTokens(dense(), 1, sampling));
     }
 
     void theSamePricesGiveTheSameChoices() {
