@@ -75,6 +75,7 @@ struct Run {
     std::vector<DraftChoice> choices; ///< by round
     std::vector<TrialRecord> trials;
     std::vector<PlanChange> plans;
+    int mixedRounds = 0; ///< passes and free drafts in one tree
     double ms = 0.0;
 
     std::map<std::string_view, int> drafters(std::size_t lastRounds) const {
@@ -145,6 +146,8 @@ private:
     static void take(DecodeStep step, Run& run) {
         run.tokens.insert(run.tokens.end(), step.tokens.begin(), step.tokens.end());
         run.choices.push_back(step.choice);
+        const bool isByPasses = step.planId != 0;
+        run.mixedRounds += isByPasses && step.draft.size() > step.draft.draftSteps() ? 1 : 0;
         for (TrialRecord& trial : step.search.trials)
             run.trials.push_back(std::move(trial));
         for (PlanChange& change : step.search.planChanges)
@@ -269,6 +272,29 @@ private slots:
         QVERIFY(!drafters.contains("skip"));
         QVERIFY(run.ms < plainMs(run));
         QVERIFY(run.tokens == vanillaTokens(dense(), 4));
+    }
+
+    /// Where both pay they are used by turns and lose nothing by it.
+    void skippingAndFreeDraftsTogetherAreAsGoodAsTheBetterOne() {
+        const auto speed = [](const SettingValues& settings) {
+            PricedTransformer model(redundant());
+            Answers answers(model, {.settings = settings});
+            answers.make(4);
+            const Run run = answers.make(3);
+            return plainMs(run) / run.ms;
+        };
+        const double both = speed({});
+        const double skipping = speed(kPassesOnly);
+        const double free = speed({{"skip_layers", 0.0}, {"early_exit", 0.0}});
+        qInfo("both %.3f, skipping %.3f, free %.3f", both, skipping, free);
+        QVERIFY(both > 0.98 * std::max(skipping, free));
+    }
+
+    void whereRowsCostNothingFreeNodesAreVerifiedBesideThoseOfPasses() {
+        PricedTransformer model(redundant(), {.rowPart = 0.0});
+        const Run run = Answers(model, {}).make(3);
+        QVERIFY(run.mixedRounds > 0);
+        QVERIFY(run.tokens == vanillaTokens(redundant(), 3));
     }
 
     void everyChoiceNamesWhatItRefused() {

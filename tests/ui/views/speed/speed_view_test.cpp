@@ -296,6 +296,28 @@ private slots:
         QVERIFY(!notice->isVisible());
     }
 
+    /// The notice advises auto: while auto decodes there is nothing to advise.
+    void nothingIsSaidWhileAutoDecodes() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        engine::DecoderChosen chosen;
+        chosen.info.name = "auto";
+        stage.say(chosen);
+        stage.say(paperPlan());
+        stage.say(losingTotals());
+        sayBaseline(stage);
+        stage.settle();
+        QVERIFY(!view.findChild<NoGainNotice*>()->isVisible());
+        chosen.info.name = "swift";
+        stage.say(chosen);
+        stage.say(paperPlan());
+        stage.say(losingTotals());
+        sayBaseline(stage, 1);
+        stage.settle();
+        QVERIFY(view.findChild<NoGainNotice*>()->isVisible());
+    }
+
     void whereSkippingPaysNothingIsSaid() {
         ViewStage stage;
         SpeedView view(stage.context());
