@@ -75,10 +75,15 @@ struct SearchReport {
 
 /// Why a round was drafted as it was, from a decoder that chooses. A plain value.
 struct DraftChoice {
-    std::string_view drafter = {}; ///< "none", "free", "skip"; empty when nothing was chosen
+    std::string_view drafter = {}; ///< "none", "free", "skip", "exit"; empty: nothing was chosen
     int nodes = 0;
-    double expectedTokens = 1.0; ///< of this round, the bonus included
-    double expectedCost = 1.0;   ///< in plain steps, as measured
+    double expectedTokens = 1.0;   ///< of this round, the bonus included
+    double expectedCost = 1.0;     ///< in plain steps, as measured
+    std::string_view refused = {}; ///< the best of the others; empty when there was none
+    double refusedTokens = 1.0;
+    double refusedCost = 1.0;
+    double plainMs = 0.0; ///< what a plain step takes just now; 0 before it was measured
+    bool isProbe = false; ///< chosen to learn what it gives, not because it pays
 };
 
 /// What one round of a decoder gave, and how it came about. A plain value.

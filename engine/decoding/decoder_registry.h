@@ -5,6 +5,7 @@
 #include "engine/base/run_time_module.h"
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/decoder_info.h"
+#include "engine/decoding/target.h"
 
 #include <filesystem>
 #include <functional>
@@ -24,6 +25,7 @@ struct DecoderContext {
     int contextLength = 0;           ///< tokens, prompt and output together
     SettingValues settings = {};     ///< resolved
     SkipSetMemory* memory = nullptr; ///< skip sets of earlier runs; null = none are kept
+    StepClock clock = {};            ///< of what decides by time; empty = the steady clock
 };
 
 using DecoderFactory = std::function<Result<std::unique_ptr<Decoder>>(const DecoderContext&)>;

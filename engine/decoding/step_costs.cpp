@@ -17,6 +17,13 @@ constexpr double kRowsShare = 0.02;
 /// The first measurements of a number of rows count more: its mean until then is a guess.
 constexpr int kQuickSamples = 8;
 
+/// The same for draft passes; a plan that leaves next to nothing out tells nothing.
+constexpr double kDraftShare = 0.05;
+constexpr double kMostShareTold = 0.98;
+
+/// No pass is taken to be faster than this part of the weights that it reads.
+constexpr double kLeastOfShare = 0.5;
+
 /// A thread that lost its core for a while says nothing about costs.
 constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
 
@@ -42,6 +49,15 @@ void StepCosts::record(int rows, double ms) {
     ++entry.samples;
 }
 
+void StepCosts::recordFirst(int rows, double ms) {
+    ENGINE_CHECK(rows > 1 && rows <= kMostRows && ms > 0.0, "{} rows took {} ms", rows, ms);
+    Entry& entry = m_entries[static_cast<std::size_t>(rows)];
+    if (m_oneRowMs <= 0.0 || entry.samples > 0)
+        return;
+    entry.relative = std::max(ms / m_oneRowMs, 1.0);
+    entry.samples = 1;
+}
+
 /// The nearest measured number of rows in one direction; -1 when there is none.
 int StepCosts::nextMeasured(int rows, int step) const {
     for (int at = rows; at >= 1 && at <= kMostRows; at += step)
@@ -64,6 +80,21 @@ double StepCosts::relativeCost(int rows) const {
     }
     const double high = m_entries[static_cast<std::size_t>(above)].relative;
     return low + (high - low) * (rows - below) / (above - below);
+}
+
+void StepCosts::recordDraft(double share, double ms) {
+    ENGINE_CHECK(share > 0.0 && ms >= 0.0, "a draft pass of {} took {} ms", share, ms);
+    if (m_oneRowMs <= 0.0 || share > kMostShareTold)
+        return;
+    const double relative = std::min(ms / m_oneRowMs, std::exp(kMostSurprise));
+    const double saved = (1.0 - relative) / (1.0 - share);
+    const double part = std::max(kDraftShare, 1.0 / (m_draftSamples + 1.0));
+    m_savedPart += part * (saved - m_savedPart);
+    ++m_draftSamples;
+}
+
+double StepCosts::relativeDraftCost(double share) const {
+    return std::max(1.0 - m_savedPart * (1.0 - share), kLeastOfShare * share);
 }
 
 int StepCosts::samples(int rows) const {

@@ -16,15 +16,30 @@ public:
     /// A pass of so many rows took so long.
     void record(int rows, double ms);
 
+    /// The same of a pass that was made to find it out: taken at its word, where record() trusts
+    /// the first ones little. Without effect once rows like these were measured, or before a plain
+    /// pass was.
+    void recordFirst(int rows, double ms);
+
     /// v(rows): the cost of a pass over that of one row. Rows that were never measured lie between
     /// their neighbours; before any measurement a row more costs kFirstGuess of the first one.
     double relativeCost(int rows) const;
+
+    /// A pass of one row that reads this share of the weights (weightShare) took so long.
+    void recordDraft(double share, double ms);
+
+    /// What such a pass costs over a full one of one row. The line through (1, 1) on which what was
+    /// measured lies; before any measurement its share.
+    double relativeDraftCost(double share) const;
 
     /// Of a pass of one row just now, milliseconds; 0 before the first measurement.
     double oneRowMs() const { return m_oneRowMs; }
 
     /// Passes of so many rows that were measured.
     int samples(int rows) const;
+
+    /// Draft passes that were measured and told something.
+    int draftSamples() const { return m_draftSamples; }
 
     static constexpr double kFirstGuess = 0.08;
 
@@ -37,6 +52,8 @@ private:
     int nextMeasured(int rows, int step) const;
 
     double m_oneRowMs = 0.0;
+    double m_savedPart = 1.0; // of the time of the weights that a draft pass leaves out
+    int m_draftSamples = 0;
     std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
 };
 

@@ -26,6 +26,13 @@ Target::Target(Transformer& transformer,
     , m_fullPlan(LayerPlan::full(transformer.config().layerCount))
     , m_contextLength(contextLength) {}
 
+double Target::nowMs() const {
+    if (m_clock)
+        return m_clock();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double, std::milli>(now).count();
+}
+
 Result<void> Target::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
     m_pending = kNoToken;
@@ -60,7 +67,7 @@ Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws*
     ENGINE_CHECK(m_pending != kNoToken && remainingTokens() > 0, "a step without room or prompt");
     if (m_stop.stop_requested())
         return Error{ErrorCode::Cancelled, "Decoding was cancelled.", ""};
-    const auto start = std::chrono::steady_clock::now();
+    const double startMs = nowMs();
     ENGINE_TRY_DO(runPass(draft));
     const AnswerRoom room{remainingTokens(), m_endIds};
     const Verdict verdict =
@@ -71,8 +78,7 @@ Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws*
     step.verifiedRows = static_cast<int>(m_rowTokens.size());
     describe(step, verdict);
     keep(step, verdict);
-    step.verifyMs =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    step.verifyMs = nowMs() - startMs;
     return step;
 }
 

@@ -7,11 +7,16 @@
 #include "engine/decoding/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <vector>
 
 namespace engine {
+
+/// Milliseconds since any moment. What is decided by measured time asks nothing else, so that tests
+/// can make up what passes cost.
+using StepClock = std::function<double()>;
 
 /// What a verify pass showed behind one of its rows. A plain value.
 struct SeenRow {
@@ -31,6 +36,11 @@ public:
                                const SamplingOptions& sampling,
                                int contextLength,
                                int scratchRows);
+
+    /// Passes are timed by it from now on; empty = the machine's steady clock, as at first.
+    void useClock(StepClock clock) { m_clock = std::move(clock); }
+
+    double nowMs() const;
 
     /// See Decoder::begin.
     Result<void> begin(const Prompt& prompt, const PromptWork& work);
@@ -95,6 +105,7 @@ private:
     void keep(const DecodeStep& step, const Verdict& verdict);
 
     Transformer* m_transformer;
+    StepClock m_clock;
     Sampler m_sampler;
     CachedSequence m_sequence;
     LayerPlan m_fullPlan;

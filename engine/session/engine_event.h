@@ -105,9 +105,15 @@ struct StepFinished {
     std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
     bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
     int verifiedRows = 0;
-    std::string drafter;         ///< chosen for this step: "none", "free"; empty = not a choice
+    /// Chosen for this step: "none", "free", "skip", "exit"; empty = not a choice.
+    std::string drafter;
     double expectedTokens = 0.0; ///< that made it the choice; 0 when nothing was chosen
     double expectedCost = 0.0;   ///< the same in plain steps
+    std::string refusedDrafter;  ///< the best of the others; empty = there was none
+    double refusedTokens = 0.0;  ///< expected of that one
+    double refusedCost = 0.0;    ///< in plain steps
+    double plainMs = 0.0;        ///< of a plain step when that was chosen; 0 = not known
+    bool isProbe = false;        ///< chosen to learn what it gives, not because it pays
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;

@@ -208,6 +208,11 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("drafter", r.drafter);
     visit("expected_tokens", r.expectedTokens);
     visit("expected_cost", r.expectedCost);
+    visit("refused_drafter", r.refusedDrafter);
+    visit("refused_tokens", r.refusedTokens);
+    visit("refused_cost", r.refusedCost);
+    visit("plain_ms", r.plainMs);
+    visit("is_probe", r.isProbe);
     visit("draft_ms", r.draftMs);
     visit("verify_ms", r.verifyMs);
     visit("search_ms", r.searchMs);

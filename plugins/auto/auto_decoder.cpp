@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/free_settings.h"
-#include "engine/decoding/step_costs.h"
-#include "engine/decoding/target.h"
+#include "plugins/auto/auto_decoder.h"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
 namespace automatic {
 
@@ -15,167 +9,253 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// Of the rounds before: some 100 count for what time is worth.
+constexpr double kRecentMemory = 0.99;
 
-/// Slots behind the context, and the largest tree that can be set.
-constexpr int kMostNodes = 64;
+/// Rounds between two probes of a drafter that does not pay; each that fails doubles them.
+constexpr double kFirstInterval = 64.0;
 
-/// Nodes that are looked at unless the user says otherwise; how many are drafted, costs decide.
-constexpr int kUsualNodes = 15;
+/// Share of the time that a search may take while it is worth it.
+constexpr double kSearchShare = 0.02;
 
-struct AutoSettings {
-    int maxNodes;
-    double margin;
-    FreeSources sources;
-    bool remembers;
-
-    static AutoSettings make(const SettingValues& values) {
-        const int nodes = integerOf(values, "max_nodes");
-        return {nodes == 0 ? kUsualNodes : nodes,
-                numberOf(values, "margin"),
-                freeSourcesOf(values),
-                flagOf(values, "remember")};
-    }
-};
-
-/// Drafts as much, and only where, the measured milliseconds say that it pays. What a draft
-/// promises is learnt from every token, also from those that were not drafted, so drafting less
-/// costs no knowledge. Verified by the rule Match: vanilla's own tokens, sampling too.
-class AutoDecoder final : public Decoder {
-public:
-    AutoDecoder(Target target, const DecoderContext& context)
-        : m_target(std::move(target))
-        , m_drafter(context.transformer.config().vocabSize)
-        , m_settings(AutoSettings::make(context.settings))
-        , m_memory(context.memory) {}
-
-    Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
-        ENGINE_TRY_DO(m_target.begin(prompt, work));
-        const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
-        if (m_drafter.isRemembering() != (wanted != nullptr))
-            remark(m_drafter.remember(wanted));
-        m_drafter.begin(prompt.tokens, m_target.sampler().options());
-        return {};
-    }
-
-    /// One round: choose what pays, verify it, learn from it.
-    Result<DecodeStep> step() override {
-        const auto start = Clock::now();
-        auto [draft, choice] = choose();
-        const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
-        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), VerifyRule::Match));
-        step.draftMs = step.isPlain() ? 0.0 : drafted.count();
-        step.choice = choice;
-        return learnt(std::move(step));
-    }
-
-    Result<DecodeStep> plainStep() override {
-        ENGINE_TRY(DecodeStep step, m_target.plainStep());
-        return learnt(std::move(step));
-    }
-
-    Result<SearchReport> endAnswer() override {
-        remark(m_drafter.keep());
-        return std::exchange(m_report, {});
-    }
-
-    Result<SearchReport> configure(const SettingValues& values,
-                                   const SettingValues& /*given*/) override {
-        m_settings = AutoSettings::make(values);
-        return SearchReport();
-    }
-
-    Result<void> changeSampling(const SamplingOptions& sampling) override {
-        return m_target.changeSampling(sampling);
-    }
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
-
-private:
-    /// The beginning of the best tree that gives the most tokens for its time.
-    std::pair<DraftTree, DraftChoice> choose() const {
-        FreeDraftOptions options;
-        options.maxNodes = m_settings.maxNodes;
-        options.maxDepth = m_target.remainingTokens() - 1; // the bonus takes a place, too
-        options.sources = m_settings.sources;
-        // The first step of all measures what one row costs.
-        if (m_costs.samples(1) == 0)
-            return {{}, {"none", 0, 1.0, 1.0}};
-        FreeDraft free = m_drafter.draft(options);
-        DraftChoice best{"none", 0, 1.0, 1.0};
-        double bestRate = 1.0 + m_settings.margin; // tokens for the time of a plain step
-        double expected = 1.0;
-        for (int nodes = 1; nodes <= free.tree.size(); ++nodes) {
-            expected += free.gains[static_cast<std::size_t>(nodes - 1)];
-            const double cost = m_costs.relativeCost(nodes + 1);
-            if (expected / cost <= bestRate)
-                continue;
-            bestRate = expected / cost;
-            best = {"free", nodes, expected, cost};
-        }
-        if (best.nodes == free.tree.size())
-            return {std::move(free.tree), best};
-        options.maxNodes = best.nodes;
-        return {best.nodes == 0 ? DraftTree() : std::move(m_drafter.draft(options).tree), best};
-    }
-
-    DecodeStep learnt(DecodeStep step) {
-        m_costs.record(step.verifiedRows, step.verifyMs);
-        m_drafter.observe(m_target, step);
-        step.search = std::exchange(m_report, {});
-        return step;
-    }
-
-    void remark(std::string sentence) {
-        if (!sentence.empty())
-            m_report.remarks.push_back(std::move(sentence));
-    }
-
-    Target m_target;
-    FreeDrafter m_drafter;
-    StepCosts m_costs;
-    AutoSettings m_settings;
-    const SkipSetMemory* m_memory;
-    SearchReport m_report; // remarks until a step tells them
-};
-
-Result<std::unique_ptr<Decoder>> makeAuto(const DecoderContext& context) {
-    ENGINE_TRY(
-        Target target,
-        Target::make(context.transformer, context.sampling, context.contextLength, kMostNodes));
-    return std::unique_ptr<Decoder>(std::make_unique<AutoDecoder>(std::move(target), context));
-}
-
-DecoderInfo autoInfo() {
-    constexpr auto kStep = SettingEffect::NextStep;
-    DecoderInfo info;
-    info.name = "auto";
-    info.title = "Auto";
-    info.summary = "Drafts what has been seen before, as much as pays by the milliseconds measured "
-                   "on this machine; otherwise decodes plainly.";
-    info.source = "arXiv 2304.04487, arXiv 2408.08696";
-    info.settings = {
-        describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
-                         "nodes",
-                         kStep,
-                         "Nodes of a draft tree at most; 0 = as many as can pay on a processor."),
-        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
-                         "",
-                         kStep,
-                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
-                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
-    };
-    const std::vector<SettingInfo> shared = freeDraftSettings();
-    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
-    return info;
-}
-
-void registerDecoders(DecoderRegistry& registry) { registry.add(autoInfo(), &makeAuto); }
+/// Trials that the purse holds at most: time that passed long ago pays for no burst.
+constexpr double kMostTrialsSaved = 2.0;
 
 } // namespace
 
+Result<std::unique_ptr<Decoder>> AutoDecoder::make(const DecoderContext& context) {
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kMostNodes));
+    return std::unique_ptr<Decoder>(new AutoDecoder(std::move(target), context));
+}
+
+AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
+    : m_target(std::move(target))
+    , m_free(context.transformer.config().vocabSize)
+    , m_settings(AutoSettings::make(context.settings))
+    , m_memory(context.memory)
+    , m_entries{Entry{PlanDrafter("skip")}, Entry{PlanDrafter("exit")}}
+    , m_search(context.transformer.config()) {
+    m_target.useClock(context.clock);
+}
+
+Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    ENGINE_TRY_DO(m_target.begin(prompt, work));
+    const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
+    if (m_free.isRemembering() != (wanted != nullptr))
+        remark(m_free.remember(wanted));
+    m_free.begin(prompt.tokens, m_target.sampler().options());
+    if (m_steps == 0 || prompt.task != m_task)
+        recall(prompt.task);
+    return {};
+}
+
+/// One round: perhaps a trial, then choose what pays, verify it, learn from it.
+Result<DecodeStep> AutoDecoder::step() {
+    ENGINE_TRY_DO(tryPlans());
+    const double startMs = m_target.nowMs();
+    Choice choice = choose();
+    const double passesMs = m_target.nowMs();
+    ENGINE_TRY(DraftTree tree, draft(choice));
+    const double draftedMs = m_target.nowMs();
+    if (choice.entry != nullptr && tree.draftSteps() > 0)
+        m_costs.recordDraft(choice.entry->drafter.plan().share,
+                            (draftedMs - passesMs) / tree.draftSteps());
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(tree), VerifyRule::Match));
+    step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
+    step.choice = choice.told;
+    step.choice.nodes = step.draft.size();
+    if (choice.entry != nullptr && !step.isPlain())
+        step.planId = choice.entry->drafter.plan().id;
+    learnRound(choice, step);
+    return learnt(std::move(step));
+}
+
+Result<DecodeStep> AutoDecoder::plainStep() {
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    return learnt(std::move(step));
+}
+
+Result<SearchReport> AutoDecoder::endAnswer() {
+    remark(m_free.keep());
+    remember();
+    return std::exchange(m_report, {});
+}
+
+Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
+                                            const SettingValues& /*given*/) {
+    m_settings = AutoSettings::make(values);
+    return SearchReport();
+}
+
+Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
+    ENGINE_TRY_DO(m_target.changeSampling(sampling));
+    for (Entry& entry : m_entries)
+        if (entry.drafter.hasPlan())
+            entry.drafter.forgetRounds(m_costs, m_settings.maxNodes);
+    return {};
+}
+
+FreeDraft AutoDecoder::freeDraft(int maxNodes) const {
+    return m_free.draft({.maxNodes = maxNodes,
+                         .maxDepth = m_target.remainingTokens() - 1, // the bonus takes a place, too
+                         .sources = m_settings.sources});
+}
+
+/// The beginning of the tree that gives the most tokens for its time, of at least one node.
+Promise AutoDecoder::bestFree(const FreeDraft& free) const {
+    Promise best;
+    double expected = 1.0;
+    for (int nodes = 1; nodes <= free.tree.size(); ++nodes) {
+        expected += free.gains[static_cast<std::size_t>(nodes - 1)];
+        const Promise promise{expected, m_costs.relativeCost(nodes + 1), nodes};
+        if (nodes == 1 || promise.rate() > best.rate())
+            best = promise;
+    }
+    return best;
+}
+
+AutoDecoder::Choice AutoDecoder::choose() {
+    Choice choice;
+    choice.told.drafter = "none";
+    choice.told.plainMs = m_costs.oneRowMs();
+    // The first step of all measures what one row costs.
+    if (m_costs.samples(1) == 0)
+        return choice;
+    choice.free = freeDraft(m_settings.maxNodes);
+    const Promise free = bestFree(choice.free);
+    if (free.nodes > 0) {
+        choice.freeProbability = choice.free.tree.node(0).probability;
+        const bool pays = free.rate() > 1.0 + m_settings.margin;
+        DraftChoice& told = choice.told;
+        if (pays) {
+            told.drafter = "free";
+            told.nodes = free.nodes;
+            told.expectedTokens = free.tokens;
+            told.expectedCost = free.cost;
+            told.refused = "none";
+            choice.freeRate = std::max(free.rate(), 1.0);
+        } else {
+            told.refused = "free";
+            told.refusedTokens = free.tokens;
+            told.refusedCost = free.cost;
+        }
+    }
+    considerPasses(choice);
+    return choice;
+}
+
+/// Puts a drafter by passes in the place of what was chosen, where it promises more or is probed.
+void AutoDecoder::considerPasses(Choice& choice) {
+    if (m_target.remainingTokens() <= 1)
+        return;
+    DraftChoice& told = choice.told;
+    for (Entry& entry : m_entries) {
+        if (!isEnabled(entry))
+            continue;
+        const Promise promise = entry.drafter.promise(choice.freeProbability);
+        const double chosenRate =
+            told.nodes > 0 ? told.expectedTokens / told.expectedCost : 1.0 + m_settings.margin;
+        const bool isBetter = promise.rate() > chosenRate && !told.isProbe;
+        if (isBetter || (!told.isProbe && mayProbe(entry, promise))) {
+            told.refused = told.drafter;
+            told.refusedTokens = told.expectedTokens;
+            told.refusedCost = told.expectedCost;
+            told.drafter = entry.drafter.name();
+            told.nodes = std::max(promise.nodes, 1);
+            told.expectedTokens = promise.tokens;
+            told.expectedCost = promise.cost;
+            told.isProbe = !isBetter;
+            choice.entry = &entry;
+        } else if (told.refused.empty() || told.refused == "none" ||
+                   promise.rate() > told.refusedTokens / told.refusedCost) {
+            told.refused = entry.drafter.name();
+            told.refusedTokens = promise.tokens;
+            told.refusedCost = promise.cost;
+        }
+    }
+}
+
+bool AutoDecoder::isEnabled(const Entry& entry) const {
+    const bool isWanted = &entry == &skip() ? m_settings.skipsLayers : m_settings.exitsEarly;
+    return isWanted && entry.drafter.hasPlan();
+}
+
+/// All that a probe costs beyond a plain step counts as lost, whatever it gives.
+bool AutoDecoder::mayProbe(const Entry& entry, const Promise& promise) const {
+    return m_settings.probing > 0.0 && m_elapsed >= entry.probeAt && m_purse >= promise.cost - 1.0;
+}
+
+Result<DraftTree> AutoDecoder::draft(Choice& choice) {
+    if (choice.entry != nullptr) {
+        const DraftTerms terms{.costs = m_costs,
+                               .free = choice.free,
+                               .rate = std::max(m_recent.rate(), 1.0),
+                               .maxNodes = m_settings.maxNodes};
+        return choice.entry->drafter.draft(m_target, terms);
+    }
+    const int nodes = choice.told.nodes;
+    if (nodes == 0)
+        return DraftTree();
+    if (nodes == choice.free.tree.size())
+        return std::move(choice.free.tree);
+    return std::move(freeDraft(nodes).tree);
+}
+
+void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
+    double cost = m_costs.relativeCost(step.verifiedRows);
+    if (choice.entry != nullptr) {
+        PlanDrafter& drafter = choice.entry->drafter;
+        cost += step.draft.draftSteps() * m_costs.relativeDraftCost(drafter.plan().share);
+        drafter.learn(step, choice.freeProbability, cost);
+        if (choice.entry == &skip() && drafter.promise().rate() <= 1.0 + m_settings.margin)
+            m_search.weigh(drafter.plan().plan, drafter.acceptance());
+        if (choice.told.isProbe)
+            learnProbe(*choice.entry, choice, cost);
+    }
+    m_rounds.add(choice.freeRate, cost);
+    m_recent.tokens = kRecentMemory * m_recent.tokens + static_cast<double>(step.tokens.size());
+    m_recent.cost = kRecentMemory * m_recent.cost + cost;
+}
+
+/// What still does not pay is left alone for twice as long.
+void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
+    m_purse -= std::max(cost - 1.0, 0.0);
+    const double rate = entry.drafter.promise(choice.freeProbability).rate();
+    entry.interval = rate > 1.0 + m_settings.margin
+                         ? kFirstInterval
+                         : std::max(2.0 * entry.interval, kFirstInterval);
+    entry.probeAt = m_settings.probing < 1.0 ? m_elapsed + entry.interval : 0.0;
+}
+
+DecodeStep AutoDecoder::learnt(DecodeStep step) {
+    m_costs.record(step.verifiedRows, step.verifyMs);
+    m_free.observe(m_target, step);
+    const double cost = (step.draftMs + step.verifyMs) / m_costs.oneRowMs();
+    m_elapsed += cost;
+    const double share =
+        isSearching() ? std::max(kSearchShare, m_settings.probing) : m_settings.probing;
+    m_purse = std::min(m_purse + share * cost, kMostTrialsSaved * trialCost());
+    ++m_steps;
+    m_report.phase = isSearching() ? DecoderPhase::Optimise : DecoderPhase::Plain;
+    step.search = std::exchange(m_report, {});
+    return step;
+}
+
+void AutoDecoder::remark(std::string sentence) {
+    if (!sentence.empty())
+        m_report.remarks.push_back(std::move(sentence));
+}
+
 } // namespace automatic
 
-ENGINE_DECODER_MODULE(automatic::registerDecoders);
+namespace {
+
+void registerDecoders(engine::DecoderRegistry& registry) {
+    registry.add(automatic::autoInfo(), &automatic::AutoDecoder::make);
+}
+
+} // namespace
+
+ENGINE_DECODER_MODULE(registerDecoders);

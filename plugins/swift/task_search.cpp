@@ -31,7 +31,8 @@ constexpr double kSameRatio = 1e-9;
 TaskSearch::TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings)
     : m_settings(settings)
     , m_surroundings(std::move(surroundings))
-    , m_choices(m_surroundings.config, settings) {}
+    , m_choices(m_surroundings.config,
+                settings.countsBytes ? BudgetUnit::Bytes : BudgetUnit::Sublayers) {}
 
 Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
                                     SearchSurroundings surroundings,
@@ -51,9 +52,9 @@ PlanChange TaskSearch::describe(std::string reason) const {
 
 /// Forgets everything but the count of trials and begins with the start set.
 Result<void> TaskSearch::beginSearch(std::string_view reason, SearchReport& report) {
-    ENGINE_TRY(
-        Start start,
-        m_choices.start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
+    ENGINE_TRY(Start start,
+               StartSets(m_choices, m_settings)
+                   .start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
     m_isGrowing = m_settings.growsRatio && start.ratio < m_settings.ratio;
     m_searchTrials = m_idle = m_levelTrials = 0;
     m_trialsBefore = m_trials;
@@ -80,7 +81,9 @@ void TaskSearch::prepareSearches(double ratio) {
     LayerSearchOptions options{.space = m_choices.space(),
                                .budget = m_choices.budget(ratio),
                                .seed = m_settings.seed + static_cast<std::uint64_t>(m_searches++),
-                               .weights = m_choices.weights(m_surroundings.influence)};
+                               .weights = {}};
+    if (m_settings.followsInfluence)
+        options.weights = m_choices.weights(m_surroundings.influence);
     BayesianOptions bayesian;
     bayesian.maximiser = m_settings.maximiser;
     bayesian.registerContinuousPoint = m_settings.isAsPublished;

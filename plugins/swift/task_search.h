@@ -4,8 +4,9 @@
 #include "engine/decoding/decode_step.h"
 #include "engine/search/layer_search.h"
 #include "engine/search/matchness.h"
+#include "engine/search/skip_choices.h"
 #include "plugins/swift/acceptance_watch.h"
-#include "plugins/swift/skip_choices.h"
+#include "plugins/swift/start_sets.h"
 
 #include <functional>
 #include <memory>
@@ -106,7 +107,7 @@ private:
 
     SearchSettings m_settings;
     SearchSurroundings m_surroundings;
-    SkipChoices m_choices;
+    engine::SkipChoices m_choices;
     std::unique_ptr<engine::LayerSearch> m_random;
     std::unique_ptr<engine::LayerSearch> m_bayesian;
     AcceptanceWatch m_watch;

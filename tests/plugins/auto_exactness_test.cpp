@@ -16,7 +16,10 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
     return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
             {"margin", random.oneIn(4) ? random.part() * 0.2 : -1.0},
             {"lookup", random.oneIn(5) ? 0.0 : 1.0},
-            {"successors", random.oneIn(8) ? 0.0 : 1.0}};
+            {"successors", random.oneIn(8) ? 0.0 : 1.0},
+            {"skip_layers", random.oneIn(3) ? 0.0 : 1.0},
+            {"early_exit", random.oneIn(3) ? 0.0 : 1.0},
+            {"probing", random.oneIn(3) ? 0.005 : 1.0}};
 }
 
 support::LosslessRun runOf(bool samples) {
@@ -55,24 +58,31 @@ private slots:
         Decoder& decoder = *made.value();
         const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
         QVERIFY(decoder.begin({.tokens = prompt, .maxTokens = 120}, {}).hasValue());
-        int made120 = 0;
+        int made120 = 0; // tokens
         for (int step = 0; made120 < 120; ++step) {
             const DecodeStep told = std::move(decoder.step()).value();
             made120 += static_cast<int>(told.tokens.size());
-            QCOMPARE(told.choice.drafter == "free", !told.isPlain());
+            QCOMPARE(told.choice.drafter == "none", told.isPlain());
             QCOMPARE(told.choice.nodes, told.draft.size());
             if (step == 0)
                 QVERIFY(told.isPlain()); // nothing is known of costs
-            if (!told.isPlain())
-                QVERIFY(told.choice.expectedTokens > 1.02 * told.choice.expectedCost);
+            if (step > 0)
+                QVERIFY(told.choice.plainMs > 0.0);
+            if (told.isPlain() || told.choice.isProbe)
+                continue;
+            QVERIFY(told.choice.expectedTokens > 1.02 * told.choice.expectedCost);
+            QVERIFY(!told.choice.refused.empty());
+            QVERIFY(told.choice.refused != told.choice.drafter);
         }
     }
 
     void whatCannotPayIsNotDrafted() {
-        auto made = registry().make("auto",
-                                    {.transformer = *m_models.front().transformer,
-                                     .contextLength = 256,
-                                     .settings = {{"lookup", 0.0}, {"successors", 0.0}}});
+        auto made = registry().make(
+            "auto",
+            {.transformer = *m_models.front().transformer,
+             .contextLength = 256,
+             .settings = {
+                 {"lookup", 0.0}, {"successors", 0.0}, {"skip_layers", 0.0}, {"early_exit", 0.0}}});
         QVERIFY(made.hasValue());
         const std::vector<TokenId> prompt = {3, 1, 4};
         QVERIFY(made.value()->begin({.tokens = prompt, .maxTokens = 40}, {}).hasValue());

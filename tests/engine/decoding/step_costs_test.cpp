@@ -78,6 +78,50 @@ private slots:
         QVERIFY(costs.oneRowMs() < 6.5);
     }
 
+    void aDraftPassCostsItsShareUntilOneIsMeasured() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        QCOMPARE(costs.relativeDraftCost(1.0), 1.0);
+        QCOMPARE(costs.relativeDraftCost(0.6), 0.6);
+    }
+
+    /// A head that costs more than its share, say, takes part of what a plan saves.
+    void measuredDraftPassesTellWhatOtherPlansCost() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        for (int i = 0; i < 100; ++i)
+            costs.recordDraft(0.6, 5.0 * 0.8);
+        QVERIFY(std::abs(costs.relativeDraftCost(0.6) - 0.8) < 0.01);
+        QVERIFY(std::abs(costs.relativeDraftCost(0.8) - 0.9) < 0.01);
+        QCOMPARE(costs.relativeDraftCost(1.0), 1.0);
+    }
+
+    void aFirstMeasurementIsTakenAtItsWordOnce() {
+        StepCosts costs;
+        costs.recordFirst(4, 100.0); // relative to what?
+        QCOMPARE(costs.samples(4), 0);
+        costs.record(1, 5.0);
+        costs.recordFirst(4, 15.0);
+        QCOMPARE(costs.relativeCost(4), 3.0);
+        costs.recordFirst(4, 50.0);
+        QCOMPARE(costs.relativeCost(4), 3.0);
+        QCOMPARE(costs.oneRowMs(), 5.0);
+    }
+
+    void aPlanThatSavesNothingOrMadeUpTimesDoNoHarm() {
+        StepCosts costs;
+        costs.recordDraft(0.5, 1.0); // before anything is known of a plain step
+        costs.record(1, 5.0);
+        costs.recordDraft(0.99, 50.0);
+        QCOMPARE(costs.relativeDraftCost(0.5), 0.5);
+        for (int i = 0; i < 100; ++i)
+            costs.recordDraft(0.5, 0.0);
+        QVERIFY(costs.relativeDraftCost(0.5) >= 0.25);
+        for (int i = 0; i < 200; ++i)
+            costs.recordDraft(0.5, 15.0);
+        QVERIFY(costs.relativeDraftCost(0.5) > 1.5); // dearer than a plain step, and known to be
+    }
+
     void noiseOfAFifthLeavesCostsWithinAFewPercent() {
         StepCosts costs;
         std::mt19937 random(3);

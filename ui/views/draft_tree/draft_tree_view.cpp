@@ -2,6 +2,7 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/views/draft_tree/choice_sentence.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -101,12 +102,8 @@ void DraftTreeView::refreshView(Topics) {
                                 .append(tr(": %1 accepted, %2 own."))
                                 .arg(comb.accepted)
                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
-    if (!shown.step->drafter.empty() && !shown.step->draft.empty())
-        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') +
-                            tr("Drafted because %1 tokens were expected in the time of %2 plain "
-                               "steps.")
-                                .arg(shown.step->expectedTokens, 0, 'f', 2)
-                                .arg(shown.step->expectedCost, 0, 'f', 2));
+    if (const QString why = choiceSentence(*shown.step); !why.isEmpty())
+        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') + why);
     m_picture->setAccessibleDescription(m_sentence->text());
     m_picture->show(comb);
 }

@@ -46,6 +46,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const auto baselineMs = store.speed().baselineMs();
     // A decoder that skips no layers has nothing that could not pay.
     const bool skipsLayers = store.search().current() != nullptr;
+    // Auto does already what the notice would advise.
+    if (store.decoder() != nullptr && store.decoder()->name == "auto")
+        return std::nullopt;
     if (!factors || !baselineMs || total.rounds < kRoundsToJudge || !skipsLayers)
         return std::nullopt;
     GainFinding finding{.rounds = total.rounds,

@@ -2,6 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
+#include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
@@ -90,6 +91,50 @@ private slots:
                  QStringList({"2", visibleTokenText(" n"), "2", "0.4100", "yes"}));
         QVERIFY(view.subtitle().contains(QStringLiteral("1")));
         QVERIFY(view.picture().accessibleDescription().contains(QStringLiteral("4 candidate")));
+    }
+
+    void aStepSaysWhyItWasDraftedSoAndWhatWasRefused() {
+        StepFinished step = combStep();
+        QVERIFY(choiceSentence(step).isEmpty()); // nothing was chosen
+        step.drafter = "skip";
+        step.expectedTokens = 3.456;
+        step.expectedCost = 2.0;
+        step.plainMs = 8.25;
+        step.refusedDrafter = "free";
+        step.refusedTokens = 1.25;
+        step.refusedCost = 1.5;
+        QCOMPARE(choiceSentence(step),
+                 QStringLiteral("Drafted by leaving layers out, because 3.46 tokens were expected "
+                                "in the time of 2.00 plain steps (16.5 ms). Refused, what was seen "
+                                "before: 1.25 tokens in the time of 1.50 plain steps (12.4 ms)."));
+        step.isProbe = true;
+        QVERIFY(choiceSentence(step).startsWith(QStringLiteral("Tried out to learn")));
+    }
+
+    void aPlainStepSaysWhatWasRefused() {
+        StepFinished step = combStep();
+        step.drafter = "none";
+        step.expectedTokens = step.expectedCost = 1.0;
+        QVERIFY(choiceSentence(step).isEmpty());
+        step.refusedDrafter = "exit";
+        step.refusedTokens = 1.5;
+        step.refusedCost = 1.75;
+        QCOMPARE(choiceSentence(step),
+                 QStringLiteral("Refused, an early exit: 1.50 tokens in the time of 1.75 plain "
+                                "steps."));
+    }
+
+    void theChoiceStandsInThePanel() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        StepFinished step = combStep();
+        step.drafter = "free";
+        step.refusedDrafter = "none";
+        m_stage->engine->say(step);
+        m_stage->bridge.tick();
+        QVERIFY(view.picture().accessibleDescription().contains(
+            QStringLiteral("Drafted by what was seen before")));
     }
 
     void theStepOfAChosenTokenIsShown() {

@@ -282,6 +282,9 @@ private slots:
         stage.settle();
         QVERIFY(notice->isVisible());
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
+        // That auto keeps this promise is tested in tests/plugins/auto_choice_test.cpp.
+        QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
+            "Auto drafts what was written before instead"));
         buttonOf(*notice, "Why?")->click();
         QVERIFY(notice->isArithmeticShown());
         QVERIFY(notice->arithmetic().join('\n').contains("148 / 251 = .59"));
@@ -291,6 +294,28 @@ private slots:
         sayBaseline(stage, 1);
         stage.settle();
         QVERIFY(!notice->isVisible());
+    }
+
+    /// The notice advises auto: while auto decodes there is nothing to advise.
+    void nothingIsSaidWhileAutoDecodes() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        engine::DecoderChosen chosen;
+        chosen.info.name = "auto";
+        stage.say(chosen);
+        stage.say(paperPlan());
+        stage.say(losingTotals());
+        sayBaseline(stage);
+        stage.settle();
+        QVERIFY(!view.findChild<NoGainNotice*>()->isVisible());
+        chosen.info.name = "swift";
+        stage.say(chosen);
+        stage.say(paperPlan());
+        stage.say(losingTotals());
+        sayBaseline(stage, 1);
+        stage.settle();
+        QVERIFY(view.findChild<NoGainNotice*>()->isVisible());
     }
 
     void whereSkippingPaysNothingIsSaid() {

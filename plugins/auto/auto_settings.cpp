@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/auto/auto_settings.h"
+
+#include "engine/decoding/free_settings.h"
+
+namespace automatic {
+
+using namespace engine;
+
+namespace {
+
+/// Nodes that are looked at unless the user says otherwise; how many are drafted, costs decide.
+constexpr int kUsualNodes = 15;
+
+} // namespace
+
+AutoSettings AutoSettings::make(const SettingValues& values) {
+    const int nodes = integerOf(values, "max_nodes");
+    return {nodes == 0 ? kUsualNodes : nodes,
+            numberOf(values, "margin"),
+            freeSourcesOf(values),
+            flagOf(values, "skip_layers"),
+            flagOf(values, "early_exit"),
+            numberOf(values, "probing"),
+            flagOf(values, "remember")};
+}
+
+DecoderInfo autoInfo() {
+    constexpr auto kStep = SettingEffect::NextStep;
+    DecoderInfo info;
+    info.name = "auto";
+    info.title = "Auto";
+    info.summary = "Drafts what has been seen before, with layers left out or not at all: what "
+                   "pays by the milliseconds measured on this machine.";
+    info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916";
+    info.lockedLayers = {0, -1}; // as SkipSpace::inner
+    info.settings = {
+        describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
+                         "nodes",
+                         kStep,
+                         "Nodes of a draft tree at most; 0 = as many as can pay on a processor."),
+        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
+                         "",
+                         kStep,
+                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
+                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
+        describedSetting(flagSetting("skip_layers", "Skipped layers", true),
+                         "",
+                         kStep,
+                         "Draft with a skip set where that pays, and search for one where it can."),
+        describedSetting(flagSetting("early_exit", "Early exit", true),
+                         "",
+                         kStep,
+                         "Draft with the first layers alone where that pays."),
+        describedSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "Share of the time that drafters may take which are not known to pay."),
+    };
+    const std::vector<SettingInfo> shared = freeDraftSettings();
+    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
+    return info;
+}
+
+} // namespace automatic

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_info.h"
+#include "engine/decoding/free_candidates.h"
+
+namespace automatic {
+
+/// Slots behind the context, and the largest tree that can be set.
+constexpr int kMostNodes = 64;
+
+/// All settings of the decoder.
+struct AutoSettings {
+    int maxNodes;
+    double margin;
+    engine::FreeSources sources;
+    bool skipsLayers;
+    bool exitsEarly;
+    double probing;
+    bool remembers;
+
+    static AutoSettings make(const engine::SettingValues& values);
+};
+
+/// What the decoder says about itself.
+engine::DecoderInfo autoInfo();
+
+} // namespace automatic

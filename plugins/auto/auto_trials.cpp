@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// When auto tries plans, what a trial may cost, and what is kept of it.
+#include "engine/model/weight_share.h"
+#include "engine/search/matchness.h"
+#include "plugins/auto/auto_decoder.h"
+
+#include <algorithm>
+#include <ctime>
+#include <numeric>
+
+namespace automatic {
+
+using namespace engine;
+
+namespace {
+
+/// Tokens of the answer that a plan is scored on: the newest ones.
+constexpr int kWindow = 16;
+constexpr int kShortestWindow = 8;
+
+/// Rows and plain steps that must have been seen before anything is judged.
+constexpr long kRowsToJudge = 16;
+constexpr int kStepsToJudge = 4;
+
+/// Passes that are made for their time alone: two of so many rows, if no draft has shown what rows
+/// cost, and so many draft passes.
+constexpr int kPricedRows = 4;
+constexpr int kDraftsToJudge = 3;
+
+/// Steps between two judgements: they cost a tenth of a millisecond.
+constexpr long kStepsBetween = 32;
+
+/// A score of few tokens is not quite believed: as if half of one more had been right.
+double believedScore(const Matchness& matchness) {
+    const auto count = static_cast<double>(matchness.matches.size());
+    return (matchness.score * count + 0.5) / (count + 1.0);
+}
+
+} // namespace
+
+bool AutoDecoder::isSearching() const {
+    return m_settings.skipsLayers && m_search.isWorthIt(trialCost());
+}
+
+/// Plain steps; before the first one a guess that is too high.
+double AutoDecoder::trialCost() const {
+    return m_trialCost > 0.0 ? m_trialCost : m_costs.relativeCost(kWindow);
+}
+
+int AutoDecoder::windowLength() const {
+    return std::min(static_cast<int>(m_target.output().size()) - 1, kWindow);
+}
+
+void AutoDecoder::judge() {
+    const std::vector<double> influence = m_target.influence().means();
+    const double presentRate = skip().drafter.hasPlan() ? skip().drafter.promise().rate() : 1.0;
+    m_search.judge({.influence = influence,
+                    .costs = m_costs,
+                    .rounds = m_rounds,
+                    .presentRate = presentRate,
+                    .leastRate = 1.0 + m_settings.margin,
+                    .maxNodes = m_settings.maxNodes,
+                    .elapsed = m_elapsed});
+}
+
+/// Tries a plan when a search is worth it, or now and then all the same, and the purse allows it.
+Result<void> AutoDecoder::tryPlans() {
+    const bool isWanted = m_settings.skipsLayers || m_settings.exitsEarly;
+    if (!isWanted || m_settings.probing <= 0.0 || m_costs.samples(1) < kStepsToJudge ||
+        m_target.influence().rows() < kRowsToJudge)
+        return {};
+    if (m_steps % kStepsBetween == 0)
+        judge();
+    const bool isProbe = !isSearching();
+    const bool isTime = m_search.hasSuggestion() || m_elapsed >= m_probeAt;
+    if (isProbe && (!isTime || !m_search.couldPay(wanted())))
+        return {};
+    if (!hasPrices() && !m_search.hasSuggestion())
+        return m_purse < 1.0 ? Result<void>() : measurePrice();
+    if (windowLength() < kShortestWindow || m_purse < trialCost())
+        return {};
+    ENGINE_TRY(const auto candidate, m_search.next(wanted(), isProbe, m_target.stop()));
+    if (isProbe)
+        m_probeAt = m_settings.probing < 1.0 ? 2.0 * m_elapsed : 0.0;
+    if (!candidate)
+        return {};
+    ENGINE_TRY_DO(tryCandidate(*candidate));
+    judge();
+    return {};
+}
+
+/// Whether it is known what rows and draft passes cost, so that nothing is tried that cannot pay.
+bool AutoDecoder::hasPrices() const {
+    return hasRowPrice() && m_costs.draftSamples() >= kDraftsToJudge;
+}
+
+bool AutoDecoder::hasRowPrice() const {
+    for (int rows = 2; rows <= 2 * kPricedRows; ++rows)
+        if (m_costs.samples(rows) > 0)
+            return true;
+    return false;
+}
+
+/// One pass whose only result is its time; its rows are overwritten by the next one.
+Result<void> AutoDecoder::measurePrice() {
+    const bool isOfRows = !hasRowPrice();
+    const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
+                                    : m_search.halfPlan();
+    const int rowCount = isOfRows ? kPricedRows : 1;
+    const std::vector<TokenId> tokens(static_cast<std::size_t>(rowCount), m_target.pending());
+    std::vector<int> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const AttentionLayout layout = AttentionLayout::chain(m_target.length(), rowCount);
+    const bool isGreedy = m_target.sampler().isGreedy();
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY_DO(m_target.transformer().forward(
+        {.plan = plan,
+         .layout = layout,
+         .tokens = tokens,
+         .logitRows = isGreedy ? std::span<const int>() : std::span<const int>(rows),
+         .summaryRows = rows},
+        m_target.cache()));
+    const double ms = m_target.nowMs() - startMs;
+    if (isOfRows && m_rowPriceMs <= 0.0)
+        m_rowPriceMs = ms; // the faster one of two: a thread may have lost its core
+    else if (isOfRows)
+        m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
+    else
+        m_costs.recordDraft(weightShare(plan, m_target.transformer().config()), ms);
+    spend(ms);
+    if (hasPrices())
+        judge();
+    return {};
+}
+
+void AutoDecoder::spend(double ms) {
+    m_report.searchMs += ms;
+    m_elapsed += ms / m_costs.oneRowMs();
+    m_purse -= ms / m_costs.oneRowMs();
+}
+
+Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
+    const double startMs = m_target.nowMs();
+    const int count = windowLength();
+    const auto inputs = m_target.output().last(static_cast<std::size_t>(count) + 1);
+    const auto expected = m_target.outputArgmax().last(static_cast<std::size_t>(count));
+    const MatchnessWindow window{m_target.length() - count,
+                                 {inputs.begin(), inputs.end() - 1},
+                                 {expected.begin(), expected.end()}};
+    ENGINE_TRY(Matchness matchness,
+               engine::matchness(m_target.transformer(),
+                                 m_target.cache(),
+                                 candidate.plan,
+                                 window,
+                                 MatchnessKeys::Target));
+    const double score = believedScore(matchness);
+    const PlanDrafter& drafter = (candidate.isExit() ? exit() : skip()).drafter;
+    const Promise promise = bestChain(
+        {score, m_costs.relativeDraftCost(candidate.share)}, m_costs, m_settings.maxNodes);
+    const double present = drafter.hasPlan() ? drafter.promise().rate() : 0.0;
+    const bool isAdopted = promise.rate() > std::max(present, 1.0 + m_settings.margin) &&
+                           !(drafter.hasPlan() && drafter.plan().plan == candidate.plan);
+    ++m_trials;
+    if (isAdopted)
+        adopt(candidate, score);
+    m_search.learn(candidate, matchness.score, isAdopted);
+    const double scoreMs = m_target.nowMs() - startMs;
+    m_report.trials.push_back({.kind = std::string(candidate.kind),
+                               .index = m_trials,
+                               .score = matchness.score,
+                               .best = drafter.plan().score,
+                               .isBest = isAdopted,
+                               .plan = candidate.plan,
+                               .ticks = std::move(matchness.matches),
+                               .window = window.expected,
+                               .guesses = std::move(matchness.guesses),
+                               .scoreMs = scoreMs});
+    m_trialCost = scoreMs / m_costs.oneRowMs();
+    spend(scoreMs);
+    return {};
+}
+
+void AutoDecoder::adopt(const Candidate& candidate, double score) {
+    Entry& entry = candidate.isExit() ? exit() : skip();
+    entry.drafter.adopt(
+        {candidate.plan, candidate.share, score, ++m_lastPlanId}, m_costs, m_settings.maxNodes);
+    entry.probeAt = entry.interval = 0.0;
+    m_report.planChanges.push_back({.planId = m_lastPlanId,
+                                    .plan = candidate.plan,
+                                    .skipRatio = candidate.ratio,
+                                    .reason = candidate.isExit()           ? "exit"
+                                              : candidate.kind == "stored" ? "stored"
+                                                                           : "better"});
+}
+
+/// What an earlier run, or another task of this one, has found is tried before all else.
+void AutoDecoder::recall(std::string_view task) {
+    m_task = task;
+    m_stored = {};
+    if (m_memory == nullptr || !m_settings.remembers || !m_settings.skipsLayers)
+        return;
+    auto found = m_memory->find(m_task);
+    if (found && !found.value())
+        found = m_memory->last();
+    if (!found) {
+        remark("The stored skip sets were not read: " + found.error().message);
+        return;
+    }
+    if (!found.value())
+        return;
+    if (auto plan = planOf(found.value()->set, m_target.transformer().config().layerCount)) {
+        m_stored = plan.value();
+        m_search.suggest(std::move(plan).value());
+        m_purse += trialCost(); // it paid once: it need not wait until time has been saved up
+    }
+}
+
+/// Stores the set that was found once rounds have shown that it pays.
+void AutoDecoder::remember() {
+    const PlanDrafter& drafter = skip().drafter;
+    const bool isWanted = m_memory != nullptr && m_settings.remembers && drafter.hasPlan();
+    if (!isWanted || drafter.plan().plan == m_stored ||
+        drafter.promise().rate() <= 1.0 + m_settings.margin)
+        return;
+    const auto kept = m_memory->store(
+        m_task,
+        {.set = skipSetOf(drafter.plan().plan),
+         .score = drafter.plan().score,
+         .skipRatio = SkipChoices(m_target.transformer().config(), BudgetUnit::Bytes)
+                          .ratioOf(drafter.plan().plan),
+         .decoder = "auto",
+         .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
+         .trials = m_trials});
+    remark(kept ? kept.value() : "The skip set was not stored: " + kept.error().message);
+    m_stored = drafter.plan().plan;
+}
+
+} // namespace automatic

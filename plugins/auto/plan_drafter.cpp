@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/auto/plan_drafter.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace automatic {
+
+using namespace engine;
+
+namespace {
+
+/// Rounds that a scored window stands for until there are real ones, and how fast those fade.
+constexpr double kPriorRounds = 3.0;
+constexpr double kRoundMemory = 0.97;
+
+/// Tokens that a scored window stands for, and how fast tokens fade.
+constexpr double kPriorTokens = 8.0;
+constexpr double kTokenMemory = 0.98;
+
+/// A free token of this probability counts as likely.
+constexpr double kLikely = 0.5;
+
+/// Adds the nodes of a free draft that pay beside a chain that cost passes: whatever the chain
+/// already holds is no further row, what departs from it counts only where the chain is wrong.
+class FreeBeside {
+public:
+    FreeBeside(const DraftTerms& terms, double acceptance)
+        : m_terms(terms)
+        , m_besideChain(1.0 - acceptance) {}
+
+    void addTo(DraftTree& tree) const {
+        const DraftTree& free = m_terms.free.tree;
+        std::vector<double> paths;
+        std::vector<int> places; // in `tree`; kNowhere = left out
+        for (int index = 0; index < free.size(); ++index) {
+            const DraftNode& node = free.node(index);
+            const auto parent = static_cast<std::size_t>(node.parent);
+            const bool isFirst = node.parent < 0;
+            paths.push_back(node.probability * (isFirst ? 1.0 : paths[parent]));
+            const int below = isFirst ? -1 : places[parent];
+            places.push_back(below == kNowhere ? kNowhere : place(tree, node, below, paths.back()));
+        }
+    }
+
+private:
+    static constexpr int kNowhere = -2;
+
+    int place(DraftTree& tree, const DraftNode& node, int parent, double path) const {
+        for (const int child : tree.children(parent))
+            if (tree.node(child).token == node.token)
+                return child;
+        const double rowCost = m_terms.costs.relativeCost(tree.size() + 2) -
+                               m_terms.costs.relativeCost(tree.size() + 1);
+        if (tree.size() >= m_terms.maxNodes || path * m_besideChain < m_terms.rate * rowCost)
+            return kNowhere;
+        return tree.add(node.token, parent, node.probability);
+    }
+
+    const DraftTerms& m_terms;
+    double m_besideChain;
+};
+
+} // namespace
+
+/// Goes on while a further pass and its row promise more tokens than their time is worth.
+class PayingStopRule final : public DraftStopRule {
+public:
+    PayingStopRule(const PlanDrafter& drafter, const DraftTerms& terms)
+        : m_drafter(drafter)
+        , m_terms(terms)
+        , m_passCost(terms.costs.relativeDraftCost(drafter.m_plan.share)) {}
+
+    bool stopsAfter(double confidence, int steps) const override {
+        if (steps == 1)
+            m_path = 1.0;
+        m_path *= m_drafter.acceptanceAt(confidence);
+        const StepCosts& costs = m_terms.costs;
+        const double cost =
+            m_passCost + costs.relativeCost(steps + 2) - costs.relativeCost(steps + 1);
+        return steps >= m_terms.maxNodes ||
+               m_path * m_drafter.m_acceptance.value() < m_terms.rate * cost;
+    }
+
+private:
+    const PlanDrafter& m_drafter;
+    const DraftTerms& m_terms;
+    double m_passCost;
+    mutable double m_path = 1.0; // of the present draft: that all its tokens so far are taken
+};
+
+void PlanDrafter::Rounds::add(const Promise& round, double weight) {
+    count = kRoundMemory * count + weight;
+    tokens = kRoundMemory * tokens + weight * round.tokens;
+    cost = kRoundMemory * cost + weight * round.cost;
+    nodes = kRoundMemory * nodes + weight * round.nodes;
+}
+
+Promise PlanDrafter::Rounds::mean() const {
+    if (count <= 0.0)
+        return {};
+    return {tokens / count, cost / count, static_cast<int>(nodes / count + 0.5)};
+}
+
+PlanDrafter::PlanDrafter(std::string_view name)
+    : m_name(name) {}
+
+void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) {
+    m_plan = std::move(plan);
+    forgetRounds(costs, maxNodes);
+}
+
+void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
+    m_acceptance = DecayedRate(m_plan.score, kPriorTokens, kTokenMemory);
+    for (int index = 0; index < kConfidences; ++index) // what is sure is right more often
+        m_byConfidence[static_cast<std::size_t>(index)] = DecayedRate(
+            (m_plan.score + (index + 0.5) / kConfidences) / 2.0, kPriorTokens / 2.0, kTokenMemory);
+    const Promise promised =
+        bestChain({m_plan.score, costs.relativeDraftCost(m_plan.share)}, costs, maxNodes);
+    for (Rounds& rounds : m_rounds) {
+        rounds = {};
+        rounds.add(promised, kPriorRounds);
+    }
+}
+
+std::size_t PlanDrafter::confidenceIndex(double confidence) {
+    return static_cast<std::size_t>(
+        std::clamp(static_cast<int>(confidence * kConfidences), 0, kConfidences - 1));
+}
+
+double PlanDrafter::acceptanceAt(double confidence) const {
+    return m_byConfidence[confidenceIndex(confidence)].value();
+}
+
+PlanDrafter::Rounds& PlanDrafter::roundsAt(double freeProbability) {
+    return m_rounds[freeProbability < kLikely ? 0 : 1];
+}
+
+Promise PlanDrafter::promise(double freeProbability) const {
+    return m_rounds[freeProbability < kLikely ? 0 : 1].mean();
+}
+
+Promise PlanDrafter::promise() const {
+    Rounds all = m_rounds.front();
+    all.count += m_rounds.back().count;
+    all.tokens += m_rounds.back().tokens;
+    all.cost += m_rounds.back().cost;
+    all.nodes += m_rounds.back().nodes;
+    return all.mean();
+}
+
+Result<DraftTree> PlanDrafter::draft(Target& target, const DraftTerms& terms) {
+    const PayingStopRule stopRule(*this, terms);
+    const SelfDraftOptions options{.maxNodes = terms.maxNodes};
+    ENGINE_TRY(DraftTree tree, m_drafter.draft(target, m_plan.plan, stopRule, options));
+    FreeBeside(terms, m_acceptance.value()).addTo(tree);
+    return tree;
+}
+
+void PlanDrafter::learn(const DecodeStep& step, double freeProbability, double cost) {
+    const int passes = step.draft.draftSteps();
+    int spine = 0; // tokens of the chain that were taken: its nodes come first in the tree
+    while (spine < static_cast<int>(step.path.size()) &&
+           step.path[static_cast<std::size_t>(spine)] == spine)
+        ++spine;
+    const bool isCut = spine == static_cast<int>(step.tokens.size()); // the answer ended there
+    const int judged = std::min(passes, isCut ? spine : spine + 1);
+    for (int place = 0; place < judged; ++place) {
+        const double confidence = step.draft.confidences()[static_cast<std::size_t>(place)];
+        const bool isTaken = place < spine;
+        m_byConfidence[confidenceIndex(confidence)].add(isTaken);
+        m_acceptance.add(isTaken);
+    }
+    roundsAt(freeProbability)
+        .add({static_cast<double>(step.tokens.size()), cost, step.draft.size()}, 1.0);
+}
+
+} // namespace automatic

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/auto/plan_search.h"
+
+#include "engine/model/weight_share.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace automatic {
+
+using namespace engine;
+
+namespace {
+
+/// Agreement lost by a set of least influence, at best, from its harm and the square of that.
+/// Measured with the default model at harms of .16, .34, .64, .95 and 1.10: .16, .22, .37, .65 and
+/// .83; a search finds somewhat better sets.
+constexpr double kLossByHarm = 0.35;
+constexpr double kLossBySquare = 0.25;
+
+/// No plan is taken to lose less: a window of some tokens tells no less.
+constexpr double kLeastLoss = 0.02;
+
+/// What a search may take back of the harm beyond that, and the trials that halve this hope.
+constexpr double kHope = 0.5;
+constexpr double kTrialsToHalve = 6.0;
+
+/// The newest score's part in what is believed.
+constexpr double kNewEvidence = 0.5;
+
+/// Less harm than feared is believed up to this.
+constexpr double kLeastEvidence = 0.25;
+
+/// Plain steps before the hope of an ended search comes back by half, at least.
+constexpr double kRest = 4096.0;
+
+/// Another set must promise to be so much faster to be looked for.
+constexpr double kWorthLooking = 1.02;
+
+constexpr std::uint64_t kSeed = 1;
+
+double fearedLoss(double harm) { return (kLossByHarm + kLossBySquare * harm) * harm + kLeastLoss; }
+
+/// The rate where that pays; elsewhere by how much acceptance falls short, which is below that.
+double meritOf(const DraftPass& pass, const SearchTerms& terms) {
+    const double rate = bestChain(pass, terms.costs, terms.maxNodes).rate();
+    if (rate > terms.leastRate)
+        return rate;
+    return pass.acceptance -
+           neededAcceptance({terms.leastRate, pass.cost}, terms.costs, terms.maxNodes);
+}
+
+} // namespace
+
+PlanSearch::PlanSearch(const ModelConfig& config)
+    : m_config(config)
+    , m_choices(config, BudgetUnit::Bytes) {}
+
+/// The root of the sum of squared influences: as if what sublayers add were independent.
+double PlanSearch::harmOf(const LayerPlan& plan, const std::vector<double>& influence) const {
+    const auto layers = static_cast<std::size_t>(m_config.layerCount);
+    double sum = 0.0;
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+        const bool isLeftOut = static_cast<int>(layer) > plan.exitAfterLayer;
+        if (isLeftOut || !plan.runsAttention(static_cast<int>(layer)))
+            sum += influence[layer] * influence[layer];
+        if (isLeftOut || !plan.runsMlp(static_cast<int>(layer)))
+            sum += influence[layers + layer] * influence[layers + layer];
+    }
+    return std::sqrt(sum);
+}
+
+double PlanSearch::believedAcceptance(double harm) const {
+    const double hope = kHope * std::exp2(-m_idle / kTrialsToHalve);
+    const double scale = m_evidence > 1.0 ? 1.0 + (m_evidence - 1.0) * (1.0 - hope) : m_evidence;
+    return std::clamp(1.0 - fearedLoss(harm) * scale, 0.0, 1.0);
+}
+
+void PlanSearch::judge(const SearchTerms& terms) {
+    m_influence = terms.influence;
+    m_elapsed = terms.elapsed;
+    m_horizon = std::max(kHorizon, m_elapsed);
+    if (m_idle > 0.0 && m_elapsed >= m_restartAt) {
+        m_idle /= 2.0;
+        m_isTried.reset();
+        m_restartAt = 2.0 * m_elapsed + kRest;
+    }
+    m_believed = {};
+    m_ratio = -1;
+    m_possibleSkip = 0.0;
+    double bestMerit = 0.0;
+    for (int index = 0; index < kRatios && m_choices.space().dims() > 0; ++index) {
+        const LayerPlan plan = m_choices.leastInfluence(m_influence, ratioAt(index));
+        const double cost = terms.costs.relativeDraftCost(weightShare(plan, m_config));
+        const double acceptance = believedAcceptance(harmOf(plan, m_influence));
+        const Promise believed = bestChain({acceptance, cost}, terms.costs, terms.maxNodes);
+        const Promise possible = bestChain({1.0, cost}, terms.costs, terms.maxNodes);
+        m_possibleSkip = std::max(m_possibleSkip, possible.rate() - terms.leastRate);
+        const double merit = meritOf({acceptance, cost}, terms);
+        if (m_ratio >= 0 && merit <= bestMerit)
+            continue;
+        bestMerit = merit;
+        m_believed = believed;
+        m_ratio = index;
+    }
+    const double halfCost = terms.costs.relativeDraftCost(weightShare(halfPlan(), m_config));
+    m_possibleExit =
+        bestChain({1.0, halfCost}, terms.costs, terms.maxNodes).rate() - terms.leastRate;
+    const double present = std::max(terms.presentRate, terms.leastRate);
+    const bool isMore = m_ratio >= 0 && m_believed.rate() > kWorthLooking * present;
+    m_savable = isMore ? terms.rounds.savedShare(m_believed.rate()) -
+                             terms.rounds.savedShare(std::max(terms.presentRate, 1.0))
+                       : 0.0;
+}
+
+bool PlanSearch::isWorthIt(double trialCost) const {
+    const double hope = std::exp2(-m_idle / kTrialsToHalve);
+    return m_savable * hope * m_horizon > trialCost;
+}
+
+bool PlanSearch::couldPay(const DraftersWanted& wanted) const {
+    return (wanted.skips && m_possibleSkip > 0.0) || (wanted.exits && m_possibleExit > 0.0);
+}
+
+LayerPlan PlanSearch::halfPlan() const {
+    LayerPlan half = LayerPlan::full(m_config.layerCount);
+    half.exitAfterLayer = (m_config.layerCount - 1) / 2;
+    return half;
+}
+
+Candidate PlanSearch::candidate(LayerPlan plan, std::string_view kind) const {
+    Candidate made{std::move(plan), kind};
+    made.share = weightShare(made.plan, m_config);
+    made.ratio = made.isExit() ? 0.0 : m_choices.ratioOf(made.plan);
+    return made;
+}
+
+Candidate PlanSearch::nextExit() {
+    constexpr std::array<double, 3> kParts = {0.5, 0.25, 0.75}; // of the layers
+    const double part = kParts[static_cast<std::size_t>(m_exits++) % kParts.size()];
+    LayerPlan plan = LayerPlan::full(m_config.layerCount);
+    plan.exitAfterLayer =
+        std::clamp(static_cast<int>(part * m_config.layerCount) - 1, 0, m_config.layerCount - 1);
+    return candidate(std::move(plan), "exit");
+}
+
+Result<Candidate> PlanSearch::randomCandidate(std::stop_token stop) {
+    if (m_random == nullptr || m_randomRatio != m_ratio) {
+        m_randomRatio = m_ratio;
+        m_random = makeRandomSearch({.space = m_choices.space(),
+                                     .budget = m_choices.budget(ratioAt(m_ratio)),
+                                     .seed = kSeed + static_cast<std::uint64_t>(m_ratio),
+                                     .weights = m_choices.weights(m_influence)});
+    }
+    ENGINE_TRY(Trial trial, m_random->nextTrial(std::move(stop)));
+    return candidate(std::move(trial.plan), "random");
+}
+
+Result<std::optional<Candidate>>
+PlanSearch::next(const DraftersWanted& wanted, bool isProbe, std::stop_token stop) {
+    const bool canSkip = wanted.skips && m_possibleSkip > 0.0 && m_ratio >= 0;
+    const bool canExit = wanted.exits && m_possibleExit > 0.0;
+    const bool prefersExit = m_probes % 2 == 1 && !hasSuggestion();
+    const bool takesExit = canExit && isProbe && (!canSkip || prefersExit);
+    m_probes += isProbe ? 1 : 0;
+    if (takesExit)
+        return std::optional(nextExit());
+    if (!canSkip)
+        return std::optional<Candidate>();
+    if (m_stored)
+        return std::optional(candidate(*std::exchange(m_stored, std::nullopt), "stored"));
+    if (isProbe || !m_isTried[static_cast<std::size_t>(m_ratio)]) {
+        m_isTried.set(static_cast<std::size_t>(m_ratio));
+        return std::optional(
+            candidate(m_choices.leastInfluence(m_influence, ratioAt(m_ratio)), "influence"));
+    }
+    ENGINE_TRY(Candidate found, randomCandidate(std::move(stop)));
+    return std::optional(std::move(found));
+}
+
+void PlanSearch::weigh(const LayerPlan& plan, double acceptance) {
+    const double measured = (1.0 - acceptance) / fearedLoss(harmOf(plan, m_influence));
+    m_evidence += kNewEvidence * (std::max(measured, kLeastEvidence) - m_evidence);
+}
+
+void PlanSearch::learn(const Candidate& candidate, double score, bool isAdopted) {
+    if (candidate.isExit())
+        return;
+    weigh(candidate.plan, score);
+    m_idle = isAdopted ? 0.0 : m_idle + 1.0;
+    m_restartAt = 2.0 * m_elapsed + kRest;
+}
+
+} // namespace automatic

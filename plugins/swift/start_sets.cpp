@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/swift/start_sets.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace swift {
+
+using namespace engine;
+
+Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
+    if (settings.start != StartSet::Manual)
+        return {};
+    ENGINE_TRY_DO(planOf(settings.manualSet, layerCount));
+    const DecoderInfo info = swiftInfo();
+    const std::pair<const char*, const std::vector<int>&> kinds[] = {
+        {"attention", settings.manualSet.attention}, {"MLP", settings.manualSet.mlp}};
+    for (const auto& [kind, layers] : kinds)
+        for (const int layer : layers)
+            if (info.isLocked(layer, layerCount))
+                return Error{
+                    ErrorCode::InvalidInput,
+                    fmt::format("The skip set names {} layer {}, but SWIFT always runs "
+                                "the first and the last layer.",
+                                kind,
+                                layer),
+                    fmt::format("Leave the layers 0 and {} out of the skip set.", layerCount - 1)};
+    return {};
+}
+
+Start StartSets::uniform(std::string remark) const {
+    return {m_choices.space().uniform(m_settings.ratio), m_settings.ratio, std::move(remark)};
+}
+
+Result<Start> StartSets::start(const std::vector<double>& influence,
+                               const SkipSetMemory* memory,
+                               const std::string& task) const {
+    switch (m_settings.start) {
+    case StartSet::Uniform:
+        return uniform();
+    case StartSet::Odd:
+        return Start{m_choices.space().oddLayers(), m_settings.ratio};
+    case StartSet::Library:
+    case StartSet::Last:
+        return stored(memory, task);
+    case StartSet::Influence: {
+        const double ratio = m_settings.growsRatio
+                                 ? std::min(m_settings.minimumRatio, m_settings.ratio)
+                                 : m_settings.ratio;
+        return Start{m_choices.leastInfluence(influence, ratio), ratio};
+    }
+    case StartSet::Manual: {
+        ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_choices.space().layerCount()));
+        const double ratio = m_choices.ratioOf(plan);
+        return Start{std::move(plan), ratio};
+    }
+    }
+    return uniform();
+}
+
+Start StartSets::stored(const SkipSetMemory* memory, const std::string& task) const {
+    if (memory == nullptr)
+        return uniform("No skip sets are kept in this run, so the search begins with the uniform "
+                       "set.");
+    const bool isByTask = m_settings.start == StartSet::Library;
+    const auto found = isByTask ? memory->find(task) : memory->last();
+    if (!found)
+        return uniform(found.error().message + " The search begins with the uniform set.");
+    if (!found.value())
+        return uniform(isByTask ? fmt::format("No skip set is stored for the task \"{}\" yet, so "
+                                              "the search begins with the uniform set.",
+                                              task)
+                                : "No skip set is stored yet, so the search begins with the "
+                                  "uniform set.");
+    auto plan = planOf(found.value()->set, m_choices.space().layerCount());
+    if (!plan)
+        return uniform(plan.error().message + " The search begins with the uniform set.");
+    return {std::move(plan).value(), found.value()->skipRatio};
+}
+
+} // namespace swift
