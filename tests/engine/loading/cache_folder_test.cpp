@@ -166,10 +166,10 @@ private slots:
     void filesOfOthersStay() {
         const test_support::TemporaryFolder parent;
         const std::string digits(32, 'a');
-        for (const std::string name : {std::string("notes.txt"),
-                                       digits,
-                                       digits + ".txt",
-                                       "A" + digits.substr(1) + ".packed"})
+        for (const std::string& name : {std::string("notes.txt"),
+                                        digits,
+                                        digits + ".txt",
+                                        "A" + digits.substr(1) + ".packed"})
             setAge(parent.write(name, std::string(50'000, 'x')), 100);
         const CacheFolder folder(parent.path(), cachedFileBytes("key", 10'000));
         QVERIFY(folder.keep("key", someBytes(10'000), {}).hasValue());

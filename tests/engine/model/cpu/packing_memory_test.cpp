@@ -82,6 +82,14 @@ private slots:
     void initTestCase() {
         const SyntheticWeights weights(mediumConfig(), TensorType::BF16);
         m_source = support::writeShards(weights, m_folder.path(), 3).value();
+        // What is resident for the first time then is the program's own code.
+        ModelConfig small = mediumConfig();
+        small.vocabSize = small.mlpSize = 64;
+        const auto transformer = makeCpuTransformer(small,
+                                                    SyntheticWeights(small, TensorType::BF16),
+                                                    {.threads = 2, .weights = WeightForm::Int8});
+        QVERIFY(transformer.hasValue());
+        decode(*transformer.value());
     }
 
     void loadingAndDecodingHoldLittleButTheWeights_data() {
