@@ -56,8 +56,8 @@ compileWheel() {
     CMAKE_ARGS="-DGGML_NATIVE=ON -DLLAVA_BUILD=OFF" CMAKE_GENERATOR=Ninja \
         CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" \
         pip wheel --no-deps --config-settings "build-dir=$work/compiled" \
-        --wheel-dir "$work/made" "$work/source" || return 1
-    mv "$work/made" "$work/wheel"
+        --wheel-dir "$work/made" "$work/source" &&
+        mv "$work/made" "$work/wheel"
 }
 
 if isReady; then
@@ -76,13 +76,8 @@ makeEnvironment
 if [[ ! -d "$work/wheel" ]]; then
     fetchSource
     echo "Compiling llama-cpp-python $version into $work; this takes some minutes."
-    if ! compileWheel; then
-        # What an earlier run left may be of another compiler, or half-written.
-        echo "Once more, from the beginning." >&2
-        rm -rf "$work/compiled"
-        compileWheel ||
-            fail "the compilation failed; run the same command again when that is put right."
-    fi
+    compileWheel || fail "the compilation failed; run the same command again when that is put \
+right, or remove $work before to begin anew."
 fi
 pip install --force-reinstall --no-deps "$work/wheel/"*.whl ||
     fail "the compiled package could not be installed; check the free space of $cache."
