@@ -211,10 +211,10 @@ Result<void> checkPrecision(Precision precision) {
     return Error{
         ErrorCode::Unsupported,
         fmt::format("The cpu backend adds in float32, not in {}.", precisionName(precision)),
-        precision == Precision::F64
-            ? "Name --backend plain, which computes in float64, or leave --precision out."
-            : "Leave --precision out (--weights bf16 holds weights in bfloat16), or name "
-              "--backend torch."};
+        precision == Precision::F64 ? "Choose the backend plain (--backend plain), which computes "
+                                      "in float64, or the precision float32."
+                                    : "Choose the backend torch (--backend torch), or hold the "
+                                      "weights alone in bfloat16 (--weights bf16)."};
 }
 
 int threadCount(int wanted) {
