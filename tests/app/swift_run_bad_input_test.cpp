@@ -314,13 +314,13 @@ void SwiftRunBadInputTest::chatGoesOnAfterAMessageThatDoesNotFit() {
 void SwiftRunBadInputTest::aContextThatDoesNotFitIntoMemoryIsRefused() {
     const QString folder = copyOfFolderModel();
     QJsonObject config = QJsonDocument::fromJson(readFile(folder + "/config.json")).object();
-    config["max_position_embeddings"] = 2147483647;
+    config["max_position_embeddings"] = 1073741824;
     writeFile(folder + "/config.json", QJsonDocument(config).toJson());
     const QStringList arguments = {"generate", "--model", folder, "--prompt-ids", "1,2"};
-    const ProgramRun refused = run(arguments + QStringList{"--context", "2147483647"});
+    const ProgramRun refused = run(arguments + QStringList{"--context", "1073741824"});
     expectRefusal(refused,
                   app::kNoMemory,
-                  {"context of 2147483647 tokens", "GB are needed", "GB are free", "--context"});
+                  {"context of 1073741824 tokens", "GB are needed", "GB are free", "--context"});
     const ProgramRun fits = run(arguments + QStringList{"--max-tokens", "1"});
     QVERIFY2(fits.exitCode == app::kSuccess, fits.errors.constData());
 }

@@ -5,9 +5,14 @@
 
 #include <QTest>
 
-#include <limits>
-
 using namespace engine;
+
+namespace {
+
+/// The most that a configuration may say.
+constexpr int kLongest = 1 << 30;
+
+} // namespace
 
 class ModelLoaderTest : public QObject {
     Q_OBJECT
@@ -16,8 +21,8 @@ private slots:
 
     void init() {
         m_folder = std::make_unique<test_support::TemporaryFolder>();
-        m_config = support::letterConfig(2);
-        m_config.contextLength = std::numeric_limits<int>::max();
+        m_config = support::letterConfig(8);
+        m_config.contextLength = kLongest;
         auto weights = support::randomWeights(m_config, 1);
         support::writeFolderModel(m_folder->path(), m_config, weights);
     }
@@ -25,12 +30,12 @@ private slots:
     /// The weights are small: what does not fit are the keys and values.
     void aContextThatDoesNotFitIsRefusedBeforeAnythingIsPacked() {
         double told = 0.0;
-        const auto refused = load(std::numeric_limits<int>::max(), told);
+        const auto refused = load(kLongest, told);
         QVERIFY(!refused);
         QCOMPARE(refused.error().code, ErrorCode::NoMemory);
         QCOMPARE(told, 0.0);
         const QString message = QString::fromStdString(refused.error().message);
-        QVERIFY2(message.count(" GB ") == 2 && message.contains("2147483647 tokens"),
+        QVERIFY2(message.count(" GB ") == 2 && message.contains("1073741824 tokens"),
                  qPrintable(message));
         QVERIFY(load(1000, told).hasValue());
         QCOMPARE(told, 1.0);
