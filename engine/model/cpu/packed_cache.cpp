@@ -31,6 +31,10 @@ constexpr double kDiskBytesPerMs = 0.5e6;
 /// What nobody feels is not worth the disk.
 constexpr double kLeastGainMs = 25.0;
 
+/// So much is written in a fraction of a second: whoever asks for one short answer at a time would
+/// otherwise end the writing each time.
+constexpr std::size_t kAlwaysFinishedBytes = std::size_t{256} << 20U;
+
 /// A made-up tensor whose bytes stand for finite numbers whatever its type.
 class ProbeSource final : public WeightSource {
 public:
@@ -192,7 +196,8 @@ std::jthread PackedCache::keep(std::span<const std::byte> memory,
         constexpr int kLowest = 19;
         setpriority(PRIO_PROCESS, 0, kLowest); // of this thread alone
         try {
-            static_cast<void>(folder.keep(key, memory, stop));
+            const bool isFinished = memory.size() <= kAlwaysFinishedBytes;
+            static_cast<void>(folder.keep(key, memory, isFinished ? std::stop_token() : stop));
         } catch (const std::exception&) { // no memory for a list of names: nothing is kept
         }
     });

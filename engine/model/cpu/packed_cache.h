@@ -43,8 +43,8 @@ public:
     bool load(std::span<std::byte> memory, const PackingWatch& watch, WorkerPool& pool) const;
 
     /// Writes them on a thread of its own, at the lowest priority, if that was worth it: a start
-    /// does not wait for the disk. `memory` must stay as it is until the thread has ended; ending
-    /// it early leaves no file.
+    /// does not wait for the disk. `memory` must stay as it is until the thread has ended; asked
+    /// to stop, it finishes what takes a fraction of a second, and leaves no file of the rest.
     std::jthread keep(std::span<const std::byte> memory, const PackingEffort& effort) const;
 
 private:
