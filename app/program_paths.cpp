@@ -34,6 +34,19 @@ std::filesystem::path defaultModelPath() {
     return cacheFolder() / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf";
 }
 
+engine::PackedCacheOptions packedCacheOptions() {
+    engine::PackedCacheOptions options{.folder = cacheFolder() / "packed"};
+    const char* asked = std::getenv("SWIFT_STUDIO_PACKED_CACHE_GB");
+    if (asked == nullptr)
+        return options;
+    constexpr double kMost = 1e9;
+    char* end = nullptr;
+    const double gigabytes = std::strtod(asked, &end);
+    if (end != asked && *end == '\0' && gigabytes >= 0.0 && gigabytes <= kMost)
+        options.limitBytes = static_cast<std::uint64_t>(gigabytes * 1e9);
+    return options;
+}
+
 std::filesystem::path defaultLlamaPython() {
     return cacheFolder() / "llama-cpp-python" / "bin" / "python3";
 }

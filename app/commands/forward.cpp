@@ -144,7 +144,8 @@ Result<void> runForward(const ForwardOptions& options, CommandContext& context) 
     ENGINE_TRY(const ModelConfig config, files.config());
     ENGINE_TRY_DO(checkPrompt(ids, config.vocabSize, config.contextLength + 1));
     ENGINE_TRY(LayerPlan plan, makePlan(options, config));
-    ENGINE_TRY(LoadedModel model, loadModel(options.model, files, stop));
+    ENGINE_TRY(LoadedModel model,
+               loadModel(options.model, files, static_cast<Position>(ids.size()), stop));
     return ForwardRun(options, context, model, std::move(plan)).run(ids, parents, stop);
 }
 

@@ -90,12 +90,15 @@ Result<std::unique_ptr<Tokenizer>> openTokenizer(const ModelFiles& files) {
     return tokenizer;
 }
 
-Result<LoadedModel>
-loadModel(const ModelOptions& options, const ModelFiles& files, std::stop_token stop) {
+Result<LoadedModel> loadModel(const ModelOptions& options,
+                              const ModelFiles& files,
+                              Position cacheSlots,
+                              std::stop_token stop) {
     ENGINE_TRY(ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
-    return loadNetwork(
-        options, {files.path().filename().string(), std::move(config), *weights}, std::move(stop));
+    return loadNetwork(options,
+                       {files.path().filename().string(), std::move(config), *weights, cacheSlots},
+                       std::move(stop));
 }
 
 Result<LoadedModel>
@@ -107,6 +110,9 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
     ProgressBar bar("Loading " + source.name);
     backendOptions.threads = options.threads;
+    backendOptions.cacheSlots = source.cacheSlots;
+    if (options.usesPackedCache)
+        backendOptions.packedCache = packedCacheOptions();
     backendOptions.stop = std::move(stop);
     backendOptions.progress = [&bar](double part) { bar.show(part); };
     ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));

@@ -20,6 +20,7 @@ struct ModelOptions {
     engine::BackendWords words; ///< how it is computed
     int threads = 0;
     int context = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    bool usesPackedCache = true;
 };
 
 /// --model alone.
@@ -46,15 +47,19 @@ struct LoadedModel {
     std::string backend;
 };
 
-/// Reads config and weights with a progress bar. Errors: those of the loaders and the backend.
-engine::Result<LoadedModel>
-loadModel(const ModelOptions& options, const engine::ModelFiles& files, std::stop_token stop);
+/// Reads config and weights with a progress bar. Errors: those of the loaders and the backend;
+/// NoMemory before weights are packed that leave no memory for `cacheSlots` keys and values.
+engine::Result<LoadedModel> loadModel(const ModelOptions& options,
+                                      const engine::ModelFiles& files,
+                                      engine::Position cacheSlots,
+                                      std::stop_token stop);
 
 /// A network that does not come from a model's files. Guests of the call alone.
 struct NetworkSource {
     std::string name; ///< for the progress bar
     engine::ModelConfig config;
     const engine::WeightSource& weights;
+    engine::Position cacheSlots = 0; ///< as in TransformerOptions
 };
 
 /// The same for weights from elsewhere. Errors: those of the backend.

@@ -148,7 +148,7 @@ Result<TextModel> loadTextModel(const TextOptions& options,
         ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, config));
     TextModel model;
     ENGINE_TRY(model.contextLength, contextLength(options.model, config));
-    ENGINE_TRY(model.loaded, loadModel(options.model, files, std::move(stop)));
+    ENGINE_TRY(model.loaded, loadModel(options.model, files, model.contextLength, std::move(stop)));
     ENGINE_TRY(model.memory, openSkipSetMemory(options.decoder.name, files));
     ENGINE_TRY(model.decoder,
                registry.make(options.decoder.name,

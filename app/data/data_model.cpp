@@ -46,7 +46,7 @@ loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& st
     ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(files, *model.tokenizer, isRaw));
     model.encoder.emplace(std::move(encoder));
     ENGINE_TRY(model.contextLength, contextLength(options, config));
-    ENGINE_TRY(model.loaded, loadModel(options, files, stop));
+    ENGINE_TRY(model.loaded, loadModel(options, files, model.contextLength, stop));
     model.endIds = model.loaded.config.eosIds;
     const auto ends = model.encoder->endIds();
     model.endIds.insert(model.endIds.end(), ends.begin(), ends.end());

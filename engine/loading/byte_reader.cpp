@@ -55,12 +55,14 @@ ByteReader::ByteReader(std::filesystem::path path, int descriptor, std::uint64_t
 ByteReader::ByteReader(ByteReader&& other) noexcept
     : m_path(std::move(other.m_path))
     , m_descriptor(std::exchange(other.m_descriptor, -1))
-    , m_size(other.m_size) {}
+    , m_size(other.m_size)
+    , m_state(std::move(other.m_state)) {}
 
 ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
     std::swap(m_path, other.m_path);
     std::swap(m_descriptor, other.m_descriptor);
     std::swap(m_size, other.m_size);
+    std::swap(m_state, other.m_state);
     return *this;
 }
 
@@ -87,6 +89,12 @@ Result<ByteReader> ByteReader::open(const std::filesystem::path& path) {
     if (!S_ISREG(status.st_mode))
         return notRegular(path, status.st_mode);
     reader.m_size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+    reader.m_state = fmt::format("{}:{}.{}:{}.{}",
+                                 reader.m_size,
+                                 status.st_mtim.tv_sec,
+                                 status.st_mtim.tv_nsec,
+                                 status.st_ctim.tv_sec,
+                                 status.st_ctim.tv_nsec);
     return reader;
 }
 

@@ -39,6 +39,10 @@ public:
     /// Bytes at the time of opening.
     std::uint64_t size() const { return m_size; }
 
+    /// Size and times of the last changes when it was opened: differs from that of any other state
+    /// of the file, as far as the system's clock tells them apart.
+    const std::string& state() const { return m_state; }
+
     /// Fills `out` from `offset` on; `what` names the wanted thing in messages.
     /// Errors: CorruptFile (beyond the end, or cut short since it was opened), Io.
     Result<void>
@@ -50,6 +54,7 @@ private:
     std::filesystem::path m_path;
     int m_descriptor = -1;
     std::uint64_t m_size = 0;
+    std::string m_state;
 };
 
 /// A whole file as text. Errors: as ByteReader; CorruptFile when it is longer than `maxBytes`.

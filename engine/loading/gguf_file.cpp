@@ -84,6 +84,8 @@ public:
 
     std::span<const TensorInfo> tensors() const override { return m_table.tensors(); }
 
+    std::string fileState() const override { return m_table.fileState(); }
+
     const TensorInfo* find(std::string_view name) const override { return m_table.find(name); }
 
     Result<void> readRows(const TensorInfo& tensor,

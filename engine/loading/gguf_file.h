@@ -17,7 +17,7 @@ namespace engine {
 
 /// A GGUF file, version 2 or 3: its metadata and its tensors under the file's own names
 /// ("blk.0.attn_q.weight", rows as stored). Source: gguf.h's format comment; formats.md 4.3.
-/// Thread: read-only after opening; tensor reads from one thread at a time.
+/// Thread: read-only after opening; any.
 class GgufFile : public WeightSource {
 public:
     /// Errors: NotFound, Io, CorruptFile, Unsupported; each with the byte offset where it applies.

@@ -282,6 +282,8 @@ public:
 
     std::span<const TensorInfo> tensors() const override { return m_tensors; }
 
+    std::string fileState() const override { return m_file->fileState(); }
+
     const TensorInfo* find(std::string_view name) const override {
         return m_names.find(m_tensors, name);
     }

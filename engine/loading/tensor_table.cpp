@@ -86,6 +86,13 @@ Result<void> TensorTable::finish() {
                      fmt::format("tensor {} appears twice", readable(m_tensors[*twice].name)));
 }
 
+std::string TensorTable::fileState() const {
+    std::string state;
+    for (const ByteReader& file : m_files)
+        state += file.state() + ";";
+    return state;
+}
+
 const TensorTable::Place& TensorTable::placeOf(const TensorInfo& tensor) const {
     const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
     ENGINE_CHECK(index < m_tensors.size() && &m_tensors[index] == &tensor,

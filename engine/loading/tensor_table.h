@@ -63,7 +63,8 @@ public:
         return m_files[fileNumberOf(tensor)];
     }
 
-    /// As WeightSource::readRows and readRawRows.
+    /// As WeightSource::fileState, readRows and readRawRows.
+    std::string fileState() const;
     Result<void> readRows(const TensorInfo& tensor,
                           std::uint64_t firstRow,
                           std::uint64_t rowCount,

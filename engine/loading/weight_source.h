@@ -39,7 +39,7 @@ struct TensorInfo {
 
 /// Hands out tensors by name, whatever the file format.
 /// Reads copy out of the file: nothing is computed from a mapping that could be cut short.
-/// Thread: reads may come from one thread at a time.
+/// Thread: reads may come from several threads at once.
 class WeightSource {
 public:
     virtual ~WeightSource() = default;
@@ -64,6 +64,10 @@ public:
                                      std::uint64_t firstRow,
                                      std::uint64_t rowCount,
                                      std::span<std::byte> out) const = 0;
+
+    /// Tells the files that the tensors come from, in the state in which they were opened, from
+    /// changed ones; empty when they come from no files.
+    virtual std::string fileState() const { return {}; }
 };
 
 /// The whole tensor as float32, after checking that it is there, has this shape and only finite

@@ -85,6 +85,7 @@ Result<PackedNeed> packedNeed(const ModelConfig& config,
                               const WeightSource& source,
                               const TransformerOptions& options,
                               int contextLength) {
+    ENGINE_TRY_DO(cpu::checkPrecision(options.precision));
     ENGINE_TRY(const cpu::Weights outline, cpu::outlineWeights(config, source, options.weights));
     const KvType kvType = cpu::chosenKvType(outline, options.kvType);
     const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));

@@ -33,8 +33,9 @@ struct PackedNeed {
     KvType kvType = KvType::F16;
 };
 
-/// Of `options` the form of the weights and the type of keys and values count. Errors: those of
-/// looking for the tensors that `config` calls for.
+/// Of `options` precision, the form of the weights and the type of keys and values count. Errors:
+/// Unsupported for a precision that the backend lacks; those of looking for the tensors that
+/// `config` calls for.
 Result<PackedNeed> packedNeed(const ModelConfig& config,
                               const WeightSource& source,
                               const TransformerOptions& options,

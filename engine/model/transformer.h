@@ -11,6 +11,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/layer_plan.h"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -121,15 +122,26 @@ std::string shortArithmetic(std::string_view arithmeticName);
 /// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
 using LoadProgress = std::function<void(double)>;
 
+/// Where the cpu backend keeps packed weights for the next start. A plain value.
+struct PackedCacheOptions {
+    static constexpr std::uint64_t kUsualLimitBytes = 16'000'000'000;
+
+    std::filesystem::path folder = {};           ///< empty = nothing is kept
+    std::uint64_t limitBytes = kUsualLimitBytes; ///< of all files there; 0 = nothing is kept
+    std::string fingerprint = {};                ///< of the model; empty = it is made
+    bool keepsAll = false;                       ///< also what is packed as fast as it is read
+};
+
 /// How a backend shall load a model.
 struct TransformerOptions {
     Precision precision = Precision::F32;
     int threads = 0; ///< compute threads; 0 = the backend's choice
-    /// The four below are the cpu backend's.
+    /// The five below are the cpu backend's.
     WeightForm weights = WeightForm::Auto;
     /// Nothing: float32 beside float32 weights, else half precision.
     std::optional<KvType> kvType = std::nullopt;
     std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
+    PackedCacheOptions packedCache = {};
     Position cacheSlots = 0; ///< a load is refused that leaves no memory for so many; 0 = not known
     std::stop_token stop = {}; ///< polled between tensors
     LoadProgress progress = {};

@@ -48,11 +48,6 @@ Result<MemoryNeed> needOf(const ModelConfig& config,
         facts.kvType = facts.arithmetic;
         return memoryNeed(config, options.precision, facts.contextLength);
     }
-    if (options.precision != Precision::F32)
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("The cpu backend adds in float32, not in {}.",
-                                 precisionName(options.precision)),
-                     "Choose float32, or another backend."};
     ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));
     ENGINE_TRY(PackedNeed need, packedNeed(config, weights, options, facts.contextLength));
     facts.arithmetic = std::move(need.arithmeticName);

@@ -10,9 +10,14 @@ namespace engine {
 
 namespace {
 
-Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
-                               const LoadModel& command,
-                               const ModelLoadWork& work) {
+/// What stays the same from load to load.
+struct LoaderOptions {
+    std::filesystem::path moduleFolder;
+    PackedCacheOptions packedCache;
+};
+
+Result<SessionModel>
+loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoadWork& work) {
     const auto enter = [&work](std::string_view stage) -> Result<void> {
         work.progress(stage, 0.0);
         if (work.stop.stop_requested())
@@ -36,7 +41,7 @@ Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
     model.tokenizer = std::move(text.tokenizer);
     model.chatTemplate = std::move(text.chatTemplate);
     model.remarks.insert(model.remarks.end(), text.remarks.begin(), text.remarks.end());
-    BackendRegistry backends(moduleFolder);
+    BackendRegistry backends(loader.moduleFolder);
     model.backend = chosenBackend(command.backend);
     ENGINE_TRY(const TransformerFactory factory, backends.find(model.backend));
     ENGINE_TRY(const auto weights, files.weights());
@@ -46,6 +51,8 @@ Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
     ENGINE_TRY_DO(enter("weights"));
     options.threads = command.threads;
     options.cacheSlots = model.contextLength;
+    options.packedCache = loader.packedCache;
+    options.packedCache.fingerprint = model.fingerprint;
     options.stop = work.stop;
     options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
@@ -54,9 +61,10 @@ Result<SessionModel> loadFiles(const std::filesystem::path& moduleFolder,
 
 } // namespace
 
-ModelLoader makeModelLoader(std::filesystem::path moduleFolder) {
-    return [folder = std::move(moduleFolder)](const LoadModel& command, const ModelLoadWork& work) {
-        return loadFiles(folder, command, work);
+ModelLoader makeModelLoader(std::filesystem::path moduleFolder, PackedCacheOptions packedCache) {
+    return [loader = LoaderOptions{std::move(moduleFolder), std::move(packedCache)}](
+               const LoadModel& command, const ModelLoadWork& work) {
+        return loadFiles(loader, command, work);
     };
 }
 

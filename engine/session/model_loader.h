@@ -42,6 +42,7 @@ struct ModelLoadWork {
 using ModelLoader = std::function<Result<SessionModel>(const LoadModel&, const ModelLoadWork&)>;
 
 /// The loader that reads files; backends that are modules come from `moduleFolder`.
-ModelLoader makeModelLoader(std::filesystem::path moduleFolder);
+ModelLoader makeModelLoader(std::filesystem::path moduleFolder,
+                            PackedCacheOptions packedCache = {});
 
 } // namespace engine

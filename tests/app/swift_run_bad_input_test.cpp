@@ -52,6 +52,7 @@ private slots:
     void badLinesAreNumbered();
     void aFolderWithOnlyATokenizerCanTokenize();
     void chatGoesOnAfterAMessageThatDoesNotFit();
+    void aContextThatDoesNotFitIntoMemoryIsRefused();
 
 private:
     void expectRefusal(const ProgramRun& result, int exitCode, const QStringList& named);
@@ -126,7 +127,7 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
         << fast + QStringList{"--isa", "sse9"} << usage << QStringList{"sse9", "avx2"};
     QTest::newRow("float64 of cpu")
         << fast + QStringList{"--precision", "float64"} << int(app::kUnsupported)
-        << QStringList{"float64", "--backend"};
+        << QStringList{"float64", "--backend plain"};
     QTest::newRow("context beyond the model")
         << generate + QStringList{"--context", "1000000"} << usage << QStringList{"1000000"};
     QTest::newRow("prompt beyond the context")
@@ -307,6 +308,21 @@ void SwiftRunBadInputTest::chatGoesOnAfterAMessageThatDoesNotFit() {
     QCOMPARE(result.exitCode, 0);
     QVERIFY(result.errors.contains("context"));
     QCOMPARE(result.jsonLines().last()["event"].toString(), QString("done"));
+}
+
+/// The weights are small: what does not fit are the keys and values, known before any pass.
+void SwiftRunBadInputTest::aContextThatDoesNotFitIntoMemoryIsRefused() {
+    const QString folder = copyOfFolderModel();
+    QJsonObject config = QJsonDocument::fromJson(readFile(folder + "/config.json")).object();
+    config["max_position_embeddings"] = 1073741824;
+    writeFile(folder + "/config.json", QJsonDocument(config).toJson());
+    const QStringList arguments = {"generate", "--model", folder, "--prompt-ids", "1,2"};
+    const ProgramRun refused = run(arguments + QStringList{"--context", "1073741824"});
+    expectRefusal(refused,
+                  app::kNoMemory,
+                  {"context of 1073741824 tokens", "GB are needed", "GB are free", "--context"});
+    const ProgramRun fits = run(arguments + QStringList{"--max-tokens", "1"});
+    QVERIFY2(fits.exitCode == app::kSuccess, fits.errors.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunBadInputTest)

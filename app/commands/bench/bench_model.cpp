@@ -102,7 +102,9 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
         ENGINE_TRY_DO(checkContext(options, model.contextLength));
         model.file = files.path();
     }
-    ENGINE_TRY(DataModel data, loadDataModel(options.model, options.isRaw, stop));
+    ModelOptions measured = options.model;
+    measured.usesPackedCache = false; // nothing shall be written while passes are measured
+    ENGINE_TRY(DataModel data, loadDataModel(measured, options.isRaw, stop));
     model.name = data.name;
     model.endIds = data.endIds;
     ENGINE_TRY_DO(readPrompts(options, data, model));

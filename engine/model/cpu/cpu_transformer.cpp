@@ -3,17 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace engine::cpu {
 
 namespace {
 
 std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
-
-int threadCount(int wanted) {
-    return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 } // namespace
 
@@ -284,13 +279,7 @@ Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& confi
                                                         const WeightSource& source,
                                                         const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
-    if (options.precision != Precision::F32)
-        return Error{
-            ErrorCode::Unsupported,
-            fmt::format("The cpu backend adds in float32, not in {}.",
-                        precisionName(options.precision)),
-            "Leave --precision out (--weights chooses how weights are held), or name another "
-            "--backend."};
+    ENGINE_TRY_DO(cpu::checkPrecision(options.precision));
     if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "

@@ -3,6 +3,7 @@
 
 #include "engine/base/system_memory.h"
 #include "engine/loading/readable_text.h"
+#include "engine/model/cpu/packed_cache.h"
 
 #include <fmt/ranges.h>
 
@@ -14,14 +15,9 @@ namespace engine::cpu {
 
 namespace {
 
-/// A tensor that is to be packed, where its matrix is kept.
-struct Job {
-    const TensorInfo* tensor;
-    TileFormat format;
-    TileMatrix* matrix;
-};
+constexpr std::string_view kWhat = "the packed weights";
 
-/// First finds and measures all matrices, then packs them one behind the other.
+/// First finds and measures all matrices, then packs them.
 class Packer {
 public:
     Packer(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
@@ -47,8 +43,9 @@ public:
         Weights weights;
         ENGINE_TRY_DO(plan(weights));
         ENGINE_TRY_DO(checkMemory(chosenKvType(weights, m_options.kvType)));
-        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, "the packed weights"));
-        ENGINE_TRY_DO(runJobs(weights.memory.data()));
+        ENGINE_TRY_DO(fill(weights));
+        for (const PackingJob& job : m_jobs)
+            job.matrix->data = weights.memory.data() + job.offset;
         return weights;
     }
 
@@ -67,8 +64,8 @@ private:
         return checkMemoryFor(
             static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
             m_options.cacheSlots > 0
-                ? fmt::format("the packed weights and a context of {} tokens", m_options.cacheSlots)
-                : "the packed weights");
+                ? fmt::format("{} and a context of {} tokens", kWhat, m_options.cacheSlots)
+                : std::string(kWhat));
     }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
@@ -120,7 +117,8 @@ private:
                          "Convert the model to float16, bfloat16 or a quantised GGUF."};
         const TileFormat format = tileFormat(tensor->type, m_form);
         into.matrix = outlineMatrix(format, shape.outputs, shape.inputs);
-        m_jobs.push_back({tensor, format, &into.matrix});
+        m_jobs.push_back({tensor, format, &into.matrix, m_bytes});
+        m_fileBytes += tensor->byteSize;
         m_bytes += matrixBytes(into.matrix);
         if (shape.hasBias)
             ENGINE_TRY_DO(vector(shape.name + ".bias", shape.outputs, into.bias));
@@ -133,17 +131,22 @@ private:
         return {};
     }
 
-    Result<void> runJobs(std::byte* memory) {
-        std::size_t done = 0;
-        for (const Job& job : m_jobs) {
-            if (m_options.stop.stop_requested())
-                return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
-            job.matrix->data = memory + done;
-            ENGINE_TRY_DO(packMatrix(m_source, *job.tensor, job.format, memory + done));
-            done += matrixBytes(*job.matrix);
-            if (m_options.progress)
-                m_options.progress(static_cast<double>(done) / static_cast<double>(m_bytes));
+    /// From the packed cache, or by packing.
+    Result<void> fill(Weights& weights) {
+        WorkerPool pool(threadCount(m_options.threads));
+        const PackingWatch watch{m_options.stop, m_options.progress};
+        const PackedCache cache(m_options.packedCache, m_config, m_source, m_jobs);
+        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+        const std::span memory(weights.memory.data(), m_bytes);
+        if (cache.load(memory, watch, pool))
+            return {};
+        if (cache.isOn()) { // what could be read of a damaged file is in there
+            weights.memory = HugeMemory();
+            ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
         }
+        const std::span zeros(weights.memory.data(), m_bytes);
+        ENGINE_TRY(const double workMs, packAllMatrices(m_source, m_jobs, zeros, watch, pool));
+        weights.keeper = cache.keep(zeros, {workMs, pool.threads(), m_fileBytes, m_bytes});
         return {};
     }
 
@@ -151,8 +154,9 @@ private:
     const WeightSource& m_source;
     const TransformerOptions& m_options;
     WeightForm m_form;
-    std::vector<Job> m_jobs;
+    std::vector<PackingJob> m_jobs;
     std::size_t m_bytes = 0;
+    std::uint64_t m_fileBytes = 0;
 };
 
 template <typename Visit> void visitLinears(const Weights& weights, Visit&& visit) {
@@ -199,6 +203,22 @@ TileFormat Weights::mainFormat() const {
         }
     });
     return main;
+}
+
+Result<void> checkPrecision(Precision precision) {
+    if (precision == Precision::F32)
+        return {};
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("The cpu backend adds in float32, not in {}.", precisionName(precision)),
+        precision == Precision::F64 ? "Choose the backend plain (--backend plain), which computes "
+                                      "in float64, or the precision float32."
+                                    : "Choose the backend torch (--backend torch), or hold the "
+                                      "weights alone in bfloat16 (--weights bf16)."};
+}
+
+int threadCount(int wanted) {
+    return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace engine::cpu {
@@ -32,6 +33,7 @@ struct Weights {
     std::vector<LayerWeights> layers;
     std::vector<float> finalNorm; // [hidden]
     Linear head;                  // rows 0 when tied
+    std::jthread keeper;          // writes `memory` to the packed cache, if anything does
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
 
@@ -55,7 +57,14 @@ KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted);
 Result<Weights>
 outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form);
 
-/// Reads and packs every tensor that the config calls for. Errors: NotFound, CorruptFile, Numeric
+/// Errors: Unsupported for all but float32, with the backend that has what was asked for.
+Result<void> checkPrecision(Precision precision);
+
+/// So many as were asked for; for 0 one for each processor.
+int threadCount(int wanted);
+
+/// Reads and packs every tensor that the config calls for, on `threads` of the options, or reads
+/// them from the packed cache. Errors: NotFound, CorruptFile, Numeric
 /// name the tensor; NoMemory before anything is packed, with both
 /// numbers, `cacheSlots` of the options counted in; Cancelled.
 Result<Weights> packWeights(const ModelConfig& config,

@@ -5,6 +5,9 @@
 
 #include <queue>
 
+#include <bit>
+#include <functional>
+
 namespace engine {
 
 namespace {
@@ -15,6 +18,12 @@ constexpr std::size_t kMaxRememberedBytes = 64; // a piece longer than this is n
 std::uint64_t pairKey(TokenId left, TokenId right) {
     return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) |
            static_cast<std::uint32_t>(right);
+}
+
+/// Spreads the bits of a pair: both ids are small numbers.
+std::uint64_t mixed(std::uint64_t pair) {
+    pair *= 0x9E3779B97F4A7C15ULL;
+    return pair ^ pair >> 32U;
 }
 
 Error missingToken(std::string_view text, std::uint32_t rank) {
@@ -61,18 +70,8 @@ Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
     BpeModel model;
     model.m_texts = std::move(texts);
     model.m_options = std::move(options);
-    model.m_ids.reserve(model.m_texts.size());
-    for (std::size_t id = 0; id < model.m_texts.size(); ++id) {
-        const std::string& text = model.m_texts[id];
-        if (!text.empty() && !model.m_ids.emplace(text, static_cast<TokenId>(id)).second)
-            return Error{ErrorCode::CorruptFile,
-                         fmt::format("the vocabulary holds the token '{}' twice, the second time "
-                                     "as id {}",
-                                     std::string_view(text).substr(0, 100),
-                                     id),
-                         "fetch the file again, or convert the model anew"};
-    }
-    model.m_merges.reserve(merges.size());
+    ENGINE_TRY_DO(model.indexTexts());
+    model.m_merges.resize(std::bit_ceil(merges.size() + merges.size() / 4 + 1));
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
         ENGINE_TRY_DO(
             model.addMerge(merges[rank], static_cast<std::uint32_t>(rank), lastMergeWins));
@@ -87,6 +86,42 @@ Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
     return model;
 }
 
+Result<void> BpeModel::indexTexts() {
+    m_ids.assign(std::bit_ceil(m_texts.size() * 2 + 1), kNoToken);
+    for (std::size_t id = 0; id < m_texts.size(); ++id) {
+        const std::string& text = m_texts[id];
+        if (text.empty())
+            continue;
+        TokenId& place = m_ids[placeOf(text)];
+        if (place != kNoToken)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("the vocabulary holds the token '{}' twice, the second time "
+                                     "as id {}",
+                                     std::string_view(text).substr(0, 100),
+                                     id),
+                         "fetch the file again, or convert the model anew"};
+        place = static_cast<TokenId>(id);
+    }
+    return {};
+}
+
+/// Where a text is, or would be put.
+std::size_t BpeModel::placeOf(std::string_view text) const {
+    const std::size_t mask = m_ids.size() - 1;
+    std::size_t place = std::hash<std::string_view>()(text) & mask;
+    while (m_ids[place] != kNoToken && m_texts[static_cast<std::size_t>(m_ids[place])] != text)
+        place = (place + 1) & mask;
+    return place;
+}
+
+std::size_t BpeModel::placeOf(std::uint64_t pair) const {
+    const std::size_t mask = m_merges.size() - 1;
+    std::size_t place = mixed(pair) & mask;
+    while (m_merges[place].rule.result != kNoToken && m_merges[place].pair != pair)
+        place = (place + 1) & mask;
+    return place;
+}
+
 Result<void> BpeModel::addMerge(const Merge& merge, std::uint32_t rank, bool lastWins) {
     const auto& [left, right] = merge;
     const std::string& prefix = m_options.continuingPrefix;
@@ -97,16 +132,14 @@ Result<void> BpeModel::addMerge(const Merge& merge, std::uint32_t rank, bool las
     const TokenId joinedId = find(joined);
     if (leftId == kNoToken || rightId == kNoToken || joinedId == kNoToken)
         return missingToken(leftId == kNoToken ? left : rightId == kNoToken ? right : joined, rank);
-    const auto [place, isNew] = m_merges.try_emplace(pairKey(leftId, rightId));
-    if (isNew || lastWins)
-        place->second = {rank, joinedId};
+    const std::uint64_t pair = pairKey(leftId, rightId);
+    MergePlace& place = m_merges[placeOf(pair)];
+    if (place.rule.result == kNoToken || lastWins)
+        place = {pair, {rank, joinedId}};
     return {};
 }
 
-TokenId BpeModel::find(std::string_view text) const {
-    const auto found = m_ids.find(text);
-    return found == m_ids.end() ? kNoToken : found->second;
-}
+TokenId BpeModel::find(std::string_view text) const { return m_ids[placeOf(text)]; }
 
 bool BpeModel::appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const {
     std::vector<TokenId> bytes;
@@ -160,8 +193,8 @@ std::vector<TokenId> BpeModel::characterIds(std::string_view piece) const {
 
 const BpeModel::MergeRule* BpeModel::findMerge(TokenId left, TokenId right) const {
     ++m_pairsTried;
-    const auto found = m_merges.find(pairKey(left, right));
-    return found == m_merges.end() ? nullptr : &found->second;
+    const MergePlace& place = m_merges[placeOf(pairKey(left, right))];
+    return place.rule.result == kNoToken ? nullptr : &place.rule;
 }
 
 std::vector<TokenId> BpeModel::merge(const std::vector<TokenId>& characters) const {

@@ -28,7 +28,6 @@ class BpeModel {
 public:
     using Merge = std::pair<std::string, std::string>;
 
-    // The index points into the texts: they move along with a model, but a copy would not.
     BpeModel(BpeModel&&) = default;
     BpeModel& operator=(BpeModel&&) = default;
     BpeModel(const BpeModel&) = delete;
@@ -70,9 +69,18 @@ private:
         std::int64_t next = -1;
     };
 
+    /// A place of the table of merges; free while its result is kNoToken.
+    struct MergePlace {
+        std::uint64_t pair = 0;
+        MergeRule rule = {};
+    };
+
     class MergeQueue;
 
     BpeModel() = default;
+    Result<void> indexTexts();
+    std::size_t placeOf(std::string_view text) const;
+    std::size_t placeOf(std::uint64_t pair) const;
     Result<void> addMerge(const Merge& merge, std::uint32_t rank, bool lastWins);
     std::vector<TokenId> characterIds(std::string_view piece) const;
     bool appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const;
@@ -83,8 +91,10 @@ private:
     BpeOptions m_options;
     TokenId m_unknownId = kNoToken;
     std::vector<std::string> m_texts;
-    std::unordered_map<std::string_view, TokenId> m_ids; // views into m_texts
-    std::unordered_map<std::uint64_t, MergeRule> m_merges;
+    // Both are tables of a power of two of places, in which a search goes on at the next place
+    // until a free one: a quarter of the memory of maps, which allocate every entry.
+    std::vector<TokenId> m_ids; // kNoToken: free
+    std::vector<MergePlace> m_merges;
     mutable std::unordered_map<std::string, std::vector<TokenId>> m_remembered;
     mutable std::uint64_t m_pairsTried = 0;
 };

@@ -57,21 +57,20 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
     }
     if (size > kMaxVocabSize)
         return corrupt(m_parts.origin, fmt::format("the vocabulary has {} tokens", size));
-    m_texts.resize(size);
+    m_size = size;
     m_isSpecial.resize(size, false);
     m_isSkipped.resize(size, false);
-    for (std::size_t id = 0; id < model.size(); ++id)
-        m_texts[id] = model.text(static_cast<TokenId>(id));
     for (const AddedToken& token : m_parts.addedTokens) {
         const auto id = static_cast<std::size_t>(token.id);
-        if (!m_texts[id].empty() && m_texts[id] != token.content)
+        const std::string& known = textOf(id);
+        if (!known.empty() && known != token.content)
             return corrupt(m_parts.origin,
                            fmt::format("the added token '{}' and the token '{}' have the same id "
                                        "{}",
                                        readable(token.content),
-                                       readable(m_texts[id]),
+                                       readable(known),
                                        id));
-        m_texts[id] = token.content;
+        setText(id, token.content);
         m_isSpecial[id] = token.isSpecial;
     }
     return {};
@@ -98,13 +97,13 @@ Result<void> ByteLevelBpe::buildSplitters() {
         AddedToken copy = token;
         ENGINE_TRY(copy.content, m_parts.normalizer.apply(token.content, budget));
         // Hugging Face keeps such a token under its normalised text: that is what decoding gives.
-        m_texts[static_cast<std::size_t>(token.id)] = copy.content;
+        setText(static_cast<std::size_t>(token.id), copy.content);
         if (!copy.content.empty())
             normalized.push_back(std::move(copy));
     }
     // ... and a token is skipped when the text it is kept under is that of a special token.
-    for (std::size_t id = 0; id < m_texts.size(); ++id)
-        m_isSkipped[id] = specialTexts.contains(m_texts[id]);
+    for (std::size_t id = 0; id < m_size; ++id)
+        m_isSkipped[id] = specialTexts.contains(textOf(id));
     m_rawSplitter = AddedTokenSplitter(std::move(raw));
     m_normalizedSplitter = AddedTokenSplitter(std::move(normalized));
     return {};
@@ -168,7 +167,7 @@ public:
         if (!m_tokenizer.contains(id))
             return unknownId(id, m_tokenizer.vocabSize());
         const auto index = static_cast<std::size_t>(id);
-        const std::string& tokenText = m_tokenizer.m_texts[index];
+        const std::string& tokenText = m_tokenizer.textOf(index);
         const bool isGap = tokenText.empty();
         if (!isGap && !(m_skipSpecial && m_tokenizer.m_isSkipped[index]))
             m_run.push(tokenText, text);
@@ -199,16 +198,29 @@ std::unique_ptr<TokenDecoding> ByteLevelBpe::startDecoding(bool skipSpecial) con
     return std::make_unique<Decoding>(*this, skipSpecial);
 }
 
+/// Empty for a gap.
+const std::string& ByteLevelBpe::textOf(std::size_t id) const {
+    static const std::string kGap;
+    if (const auto added = m_addedTexts.find(id); added != m_addedTexts.end())
+        return added->second;
+    return id < m_parts.model.size() ? m_parts.model.text(static_cast<TokenId>(id)) : kGap;
+}
+
+void ByteLevelBpe::setText(std::size_t id, const std::string& text) {
+    if (textOf(id) != text)
+        m_addedTexts[id] = text;
+}
+
 bool ByteLevelBpe::contains(TokenId id) const {
-    return id >= 0 && static_cast<std::size_t>(id) < m_texts.size();
+    return id >= 0 && static_cast<std::size_t>(id) < m_size;
 }
 
 int ByteLevelBpe::vocabSize() const {
-    return static_cast<int>(m_texts.size()); // at most kMaxVocabSize
+    return static_cast<int>(m_size); // at most kMaxVocabSize
 }
 
 std::string ByteLevelBpe::tokenText(TokenId id) const {
-    return contains(id) ? m_texts[static_cast<std::size_t>(id)] : std::string();
+    return contains(id) ? textOf(static_cast<std::size_t>(id)) : std::string();
 }
 
 std::string ByteLevelBpe::tokenBytes(TokenId id) const {
@@ -226,7 +238,7 @@ std::vector<TokenId> ByteLevelBpe::eosIds() const { return m_parts.eosIds; }
 TokenId ByteLevelBpe::findToken(std::string_view text) const { return m_parts.find(text); }
 
 std::string ByteLevelBpe::description() const {
-    return fmt::format("{} ({}, {} tokens)", m_parts.kind, m_parts.origin, m_texts.size());
+    return fmt::format("{} ({}, {} tokens)", m_parts.kind, m_parts.origin, m_size);
 }
 
 } // namespace engine

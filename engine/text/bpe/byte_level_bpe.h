@@ -9,6 +9,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/text/vocabulary/added_tokens.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -63,11 +64,14 @@ private:
     encodePlain(std::string_view text, bool beginsText, std::vector<TokenId>& ids) const;
     Result<void> encodePieces(PieceList list, StepBudget& budget, std::vector<TokenId>& ids) const;
     bool contains(TokenId id) const;
+    const std::string& textOf(std::size_t id) const;
+    void setText(std::size_t id, const std::string& text);
 
     BpeParts m_parts;
-    std::vector<std::string> m_texts; // by id, added tokens over vocabulary entries
-    std::vector<bool> m_isSpecial;    // by id
-    std::vector<bool> m_isSkipped;    // by id: decoding leaves it out when special tokens are
+    std::size_t m_size = 0;                          // ids, gaps included
+    std::map<std::size_t, std::string> m_addedTexts; // by id, where they differ from the model's
+    std::vector<bool> m_isSpecial;                   // by id
+    std::vector<bool> m_isSkipped; // by id: decoding leaves it out when special tokens are
     AddedTokenSplitter m_rawSplitter;
     AddedTokenSplitter m_normalizedSplitter;
 };
