@@ -22,7 +22,7 @@ inline constexpr int kMaxHeadDim = 256;
 inline constexpr int kAttendBlockKeys = 64;
 
 /// Keys of a section: sections can be attended to apart, and are then joined in their order.
-inline constexpr int kAttendSectionKeys = 128;
+inline constexpr int kAttendSectionKeys = 64;
 
 /// Query heads that share one sweep over the keys.
 inline constexpr int kAttendHeads = 8;
@@ -43,8 +43,8 @@ struct AttendSums {
     AttendTotal* totals;
 };
 
-/// Attention of one row and the query heads of one kv head over the row's own keys, or one section
-/// of them.
+/// Attention of the query heads of one kv head over a row's own keys, or one section of them. Rows
+/// that see the same keys may hand in their heads together.
 struct AttendArguments {
     const float* queries; // [groupSize, headDim], rotated and scaled by 1 / sqrt(headDim)
     const void* keys;     // this kv head's plane [capacity, headDim] of `element`

@@ -281,9 +281,13 @@ void joinAttention(int groupSize, int headDim, const AttendSums& later, const At
     for (int head = 0; head < groupSize; ++head) {
         AttendTotal& total = sums.totals[head];
         const AttendTotal other = later.totals[head];
-        const float highest = total.highest > other.highest ? total.highest : other.highest;
-        const float factor = exponential(total.highest - highest);
-        const float otherFactor = exponential(other.highest - highest);
+        // One of the factors is e^0.
+        const bool isHigher = total.highest > other.highest;
+        const float highest = isHigher ? total.highest : other.highest;
+        const float lower =
+            exponential(isHigher ? other.highest - highest : total.highest - highest);
+        const float factor = isHigher ? 1.0F : lower;
+        const float otherFactor = isHigher ? lower : 1.0F;
         float* values = sums.values + head * headDim;
         const float* others = later.values + head * headDim;
         for (int i = 0; i < headDim; i += kLanes) {

@@ -71,32 +71,48 @@ void CpuTransformer::prepareRuns(const AttentionLayout& layout, int window) {
     prepareParts(layout.rowCount());
 }
 
-/// With few rows the sections of long ones go to all threads; with many a row stays with one.
+/// Sections of keys that all rows see, as the row's first keys.
+int CpuTransformer::sharedSections() const {
+    const KeyRun& first = m_space.runs.front();
+    std::int32_t count = first.count;
+    for (std::size_t row = 1; row < m_space.runEnds.size(); ++row) {
+        const KeyRun& other = m_space.runs[m_space.runEnds[row - 1]];
+        count = other.slot == first.slot ? std::min(count, other.count) : 0;
+    }
+    return count / kAttendSectionKeys;
+}
+
+/// With few rows all threads work on the sections of their keys, on those that several rows see
+/// only once; with many a row stays with one thread.
 void CpuTransformer::prepareParts(int rows) {
-    constexpr int kPartsPerThread = 4;
-    const bool isCut = rows * m_config.kvHeadCount < kPartsPerThread * m_pool->threads();
-    m_space.sectionCounts.clear();
-    m_space.attendParts.clear();
+    constexpr int kFewRows = 16;
+    AttendCut& cut = m_space.attendCut;
+    cut.parts.clear();
+    cut.sectionCounts.clear();
+    cut.ownPlaces.clear();
+    cut.sharedSections = rows > 1 && rows <= kFewRows ? sharedSections() : 0;
+    for (int section = 0; section < cut.sharedSections; ++section)
+        cut.parts.push_back({0, rows, section, section * rows});
+    cut.placeCount = cut.sharedSections * rows;
     std::size_t run = 0;
     for (int row = 0; row < rows; ++row) {
         std::int64_t keys = 0;
         for (; run < m_space.runEnds[toSize(row)]; ++run)
             keys += m_space.runs[run].count;
         const int sections = static_cast<int>((keys + kAttendSectionKeys - 1) / kAttendSectionKeys);
-        m_space.sectionCounts.push_back(sections);
-        if (!isCut || sections == 1)
-            m_space.attendParts.push_back({row, -1});
-        else
-            for (int section = 0; section < sections; ++section)
-                m_space.attendParts.push_back({row, section});
+        cut.sectionCounts.push_back(sections);
+        cut.ownPlaces.push_back(cut.placeCount);
+        if (rows > kFewRows || sections == 1) {
+            cut.parts.push_back({row, 1, -1, 0});
+            continue;
+        }
+        for (int section = cut.sharedSections; section < sections; ++section)
+            cut.parts.push_back({row, 1, section, cut.placeCount++});
     }
-    if (!isCut)
-        return;
-    const std::size_t places = toSize(m_config.kvHeadCount) * m_space.attendParts.size();
-    const std::size_t group = toSize(m_config.headCount / m_config.kvHeadCount);
-    if (m_space.sectionTotals.size() < places * group) {
-        m_space.sectionTotals.resize(places * group);
-        m_space.sectionValues.resize(places * group * toSize(m_config.headDim));
+    const std::size_t sums = toSize(m_config.headCount) * toSize(cut.placeCount);
+    if (m_space.sectionTotals.size() < sums) {
+        m_space.sectionTotals.resize(sums);
+        m_space.sectionValues.resize(sums * toSize(m_config.headDim));
     }
 }
 
@@ -117,17 +133,15 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
             store(part);
     else
         m_pool->run(pass.rows * heads, [&](int part, int) { store(part); });
-    const int parts = static_cast<int>(m_space.attendParts.size());
+    const int parts = static_cast<int>(m_space.attendCut.parts.size());
     m_pool->run(
         heads * parts,
         [&](int part, int thread) { attendPart(pass, layer, part, thread); },
         output.firstReads());
+    joinAll(pass.rows);
     forRows(
         pass.rows,
-        [&](int row) {
-            joinSections(row);
-            m_space.context.prepare(row, output.forms(), m_kernels.rows);
-        },
+        [&](int row) { m_space.context.prepare(row, output.forms(), m_kernels.rows); },
         output.firstReads());
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
@@ -137,7 +151,7 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
 /// The keys and values with which each thread begins, as if their slots were neighbours.
 void CpuTransformer::planAttendReads(Pass& pass, int layer) {
     const int threads = m_pool->threads();
-    const int parts = static_cast<int>(m_space.attendParts.size());
+    const int parts = static_cast<int>(m_space.attendCut.parts.size());
     const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
     const std::size_t planeBytes = toSize(pass.storage.capacity()) * slotBytes;
     m_space.attendReads.assign(toSize(threads) * WorkerPool::kReadsPerThread, {});
@@ -146,9 +160,10 @@ void CpuTransformer::planAttendReads(Pass& pass, int layer) {
             WorkerPool::shareOf(thread, m_config.kvHeadCount * parts, threads);
         if (first == end)
             continue;
-        const auto [row, section] = m_space.attendParts[toSize(first % parts)];
-        const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[toSize(row) - 1]];
-        const std::size_t slot = toSize(run.slot + std::max(section, 0) * kAttendSectionKeys);
+        const AttendPart& part = m_space.attendCut.parts[toSize(first % parts)];
+        const std::size_t row = toSize(part.firstRow);
+        const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[row - 1]];
+        const std::size_t slot = toSize(run.slot + std::max(part.section, 0) * kAttendSectionKeys);
         const std::size_t from = std::min(slot * slotBytes, planeBytes);
         const std::size_t bytes = std::min(kAttendSectionKeys * slotBytes, planeBytes - from);
         const std::size_t at = toSize(first / parts) * planeBytes + from;
@@ -169,6 +184,9 @@ void CpuTransformer::storeRow(Pass& pass, int layer, int row, int kvHead) {
                               m_space.queryCosines.data() + angles,
                               m_space.querySines.data() + angles,
                               half);
+    std::copy_n(m_space.queries.row(row) + kvHead * group * dim,
+                group * dim,
+                rowQueries(pass.rows, row, kvHead));
     float* key = m_space.keys.row(row) + kvHead * dim;
     m_kernels.rows.rotate(
         key, m_space.cosines.data() + angles, m_space.sines.data() + angles, half);
@@ -181,45 +199,46 @@ void CpuTransformer::storeRow(Pass& pass, int layer, int row, int kvHead) {
         m_space.values.row(row) + kvHead * dim, dim, element, pass.storage.values(layer) + at);
 }
 
-/// What the kernel is to do for a row and a kv head; the sums go to the row's context.
-AttendArguments
-CpuTransformer::attendArguments(Pass& pass, int layer, int row, int kvHead, int thread) {
+/// The queries of a row's group, behind those of the rows before.
+float* CpuTransformer::rowQueries(int rows, int row, int kvHead) {
+    const int width = m_config.headCount / m_config.kvHeadCount * m_config.headDim;
+    return m_space.rowQueries.data() + toSize(kvHead * rows + row) * toSize(width);
+}
+
+/// Sums and totals of a place, [kv heads, places].
+AttendSums CpuTransformer::sectionSums(int kvHead, int place) {
+    const std::size_t group = toSize(m_config.headCount / m_config.kvHeadCount);
+    const std::size_t at = toSize(kvHead * m_space.attendCut.placeCount + place) * group;
+    return {m_space.sectionValues.data() + at * toSize(m_config.headDim),
+            m_space.sectionTotals.data() + at};
+}
+
+void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
+    const AttendCut& cut = m_space.attendCut;
+    const AttendPart& part = cut.parts[toSize(index) % cut.parts.size()];
+    const int kvHead = index / static_cast<int>(cut.parts.size());
     const int dim = m_config.headDim;
     const int group = m_config.headCount / m_config.kvHeadCount;
-    const std::size_t begin = row == 0 ? 0 : m_space.runEnds[toSize(row) - 1];
-    const std::size_t end = m_space.runEnds[toSize(row)];
+    const std::size_t row = toSize(part.firstRow);
+    const std::size_t begin = row == 0 ? 0 : m_space.runEnds[row - 1];
     const std::size_t plane =
         toSize(kvHead) * toSize(pass.storage.capacity()) * toSize(dim) * elementBytes(m_kvType);
-    return {.queries = m_space.queries.row(row) + kvHead * group * dim,
-            .keys = pass.storage.keys(layer) + plane,
-            .values = pass.storage.values(layer) + plane,
-            .runs = m_space.runs.data() + begin,
-            .runCount = static_cast<std::int32_t>(end - begin),
-            .groupSize = group,
-            .headDim = dim,
-            .element = elementOf(m_kvType),
-            .scratch = m_space.attendScratch[toSize(thread)].data(),
-            .out = m_space.context.row(row) + kvHead * group * dim};
-}
-
-/// Sums and totals of a section, [kv heads, parts].
-AttendSums CpuTransformer::sectionSums(std::size_t place) {
-    const std::size_t group = toSize(m_config.headCount / m_config.kvHeadCount);
-    return {m_space.sectionValues.data() + place * group * toSize(m_config.headDim),
-            m_space.sectionTotals.data() + place * group};
-}
-
-void CpuTransformer::attendPart(Pass& pass, int layer, int part, int thread) {
-    const std::size_t parts = m_space.attendParts.size();
-    const auto [row, section] = m_space.attendParts[toSize(part) % parts];
-    const int kvHead = part / static_cast<int>(parts);
-    AttendArguments arguments = attendArguments(pass, layer, row, kvHead, thread);
-    if (m_space.sectionCounts[toSize(row)] == 1)
+    AttendArguments arguments{.queries = rowQueries(pass.rows, part.firstRow, kvHead),
+                              .keys = pass.storage.keys(layer) + plane,
+                              .values = pass.storage.values(layer) + plane,
+                              .runs = m_space.runs.data() + begin,
+                              .runCount = static_cast<std::int32_t>(m_space.runEnds[row] - begin),
+                              .groupSize = group * part.rowCount,
+                              .headDim = dim,
+                              .element = elementOf(m_kvType),
+                              .scratch = m_space.attendScratch[toSize(thread)].data(),
+                              .out = m_space.context.row(part.firstRow) + kvHead * group * dim};
+    if (cut.sectionCounts[row] == 1)
         return m_kernels.rows.attend(arguments);
-    if (section < 0)
-        return attendInTurn(arguments, m_space.sectionCounts[toSize(row)], thread);
-    const AttendSums sums = sectionSums(toSize(part));
-    arguments.section = section;
+    if (part.section < 0)
+        return attendInTurn(arguments, cut.sectionCounts[row], thread);
+    const AttendSums sums = sectionSums(kvHead, part.place);
+    arguments.section = part.section;
     arguments.out = sums.values;
     arguments.totals = sums.totals;
     m_kernels.rows.attend(arguments);
@@ -243,25 +262,34 @@ void CpuTransformer::attendInTurn(AttendArguments arguments, int sections, int t
     m_kernels.rows.divideAttention(group, dim, sums);
 }
 
-/// Joins what the threads made of a row's sections, for all heads.
-void CpuTransformer::joinSections(int row) {
-    const std::size_t parts = m_space.attendParts.size();
-    const auto isOfRow = [&](const AttendPart& part) { return part.row == row; };
-    const auto found =
-        std::find_if(m_space.attendParts.begin(), m_space.attendParts.end(), isOfRow);
-    if (found->section < 0)
+/// Joins what the threads made of the rows' sections.
+void CpuTransformer::joinAll(int rows) {
+    constexpr int kJoinsWorthAFork = 256;
+    const AttendCut& cut = m_space.attendCut;
+    if (cut.placeCount == 0)
         return;
-    const auto first = static_cast<std::size_t>(found - m_space.attendParts.begin());
+    const int heads = m_config.kvHeadCount;
+    const auto join = [&](int part) { joinSections(part / heads, part % heads); };
+    if (cut.placeCount * m_config.headCount >= kJoinsWorthAFork)
+        return m_pool->run(rows * heads, [&](int part, int) { join(part); });
+    for (int part = 0; part < rows * heads; ++part)
+        join(part);
+}
+
+/// In their order, on top of the first one.
+void CpuTransformer::joinSections(int row, int kvHead) {
+    const AttendCut& cut = m_space.attendCut;
+    const int sections = cut.sectionCounts[toSize(row)];
+    if (sections == 1)
+        return;
     const int dim = m_config.headDim;
     const int group = m_config.headCount / m_config.kvHeadCount;
-    for (int head = 0; head < m_config.kvHeadCount; ++head) {
-        const std::size_t place = toSize(head) * parts + first;
-        const AttendSums sums = sectionSums(place);
-        for (int section = 1; section < m_space.sectionCounts[toSize(row)]; ++section)
-            m_kernels.rows.joinAttention(group, dim, sectionSums(place + toSize(section)), sums);
-        m_kernels.rows.divideAttention(group, dim, sums);
-        std::copy_n(sums.values, group * dim, m_space.context.row(row) + head * group * dim);
-    }
+    const AttendSums sums = sectionSums(kvHead, cut.placeOf(row, 0));
+    for (int section = 1; section < sections; ++section)
+        m_kernels.rows.joinAttention(
+            group, dim, sectionSums(kvHead, cut.placeOf(row, section)), sums);
+    m_kernels.rows.divideAttention(group, dim, sums);
+    std::copy_n(sums.values, group * dim, m_space.context.row(row) + kvHead * group * dim);
 }
 
 } // namespace engine::cpu

@@ -24,10 +24,29 @@ struct Operation {
     int layer;
 };
 
-/// A row and one of the sections of its keys.
+/// Rows that see the same keys, and a section of those.
 struct AttendPart {
-    int row;
-    int section; // -1: all
+    int firstRow;
+    int rowCount;
+    int section; // -1: all of the only row
+    int place;   // of the first row's sums
+};
+
+/// How attention is cut, the same for each kv head: sections that all rows see, then for each row
+/// the others.
+struct AttendCut {
+    std::vector<AttendPart> parts;
+    std::vector<int> sectionCounts; // [rows]
+    std::vector<int> ownPlaces;     // [rows]: of the sums of the first section that is not shared
+    int sharedSections = 0;
+    int placeCount = 0;
+
+    int placeOf(int row, int section) const {
+        const auto rows = static_cast<int>(sectionCounts.size());
+        return section < sharedSections
+                   ? section * rows + row
+                   : ownPlaces[static_cast<std::size_t>(row)] + section - sharedSections;
+    }
 };
 
 /// Memory that passes work in, used again by each. It grows with the widest pass seen.
@@ -38,15 +57,15 @@ struct Workspace {
     ActivationRows context; // [rows, heads * headDim]
     ActivationRows inner;   // [rows, mlp]
     OutputRows queries, keys, values, gate, up, added;
-    std::vector<float> cosines, sines;                   // [rows, headDim / 2]
-    std::vector<float> queryCosines, querySines;         // the same, times the scores' scale
-    std::vector<KeyRun> runs;                            // of all rows, one behind the other
-    std::vector<std::size_t> runEnds;                    // [rows]
-    std::vector<int> sectionCounts;                      // [rows]
-    std::vector<AttendPart> attendParts;                 // for each kv head
+    std::vector<float> cosines, sines;           // [rows, headDim / 2]
+    std::vector<float> queryCosines, querySines; // the same, times the scores' scale
+    std::vector<KeyRun> runs;                    // of all rows, one behind the other
+    std::vector<std::size_t> runEnds;            // [rows]
+    AttendCut attendCut;
+    AlignedBuffer<float> rowQueries;                     // [kv heads, rows, group * headDim]
     std::vector<std::span<const std::byte>> attendReads; // as WorkerPool::NextReads
-    std::vector<float> sectionValues;                    // [kv heads, parts, group * headDim]
-    std::vector<AttendTotal> sectionTotals;              // [kv heads, parts, group]
+    std::vector<float> sectionValues;                    // [kv heads, places, group * headDim]
+    std::vector<AttendTotal> sectionTotals;              // [kv heads, places, group]
     int runsWindow = -1;                                 // the window they were made for
     std::vector<std::vector<float>> attendScratch; // [threads]: the kernel's, then a section's sums
     std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]

@@ -60,6 +60,7 @@ void CpuTransformer::reserve(int rows) {
     m_space.context.reserve(rows, m_config.headCount * m_config.headDim);
     m_space.inner.reserve(rows, m_config.mlpSize);
     m_space.queries.reserve(rows, layer.query.matrix);
+    m_space.rowQueries.reserve(toSize(rows) * toSize(m_config.headCount * m_config.headDim));
     m_space.keys.reserve(rows, layer.key.matrix);
     m_space.values.reserve(rows, layer.value.matrix);
     m_space.gate.reserve(rows, layer.gate.matrix);

@@ -60,11 +60,13 @@ private:
     void storeRow(Pass& pass, int layer, int row, int kvHead);
     void prepareParts(int rows);
     void planAttendReads(Pass& pass, int layer);
-    AttendArguments attendArguments(Pass& pass, int layer, int row, int kvHead, int thread);
-    AttendSums sectionSums(std::size_t place);
-    void attendPart(Pass& pass, int layer, int part, int thread);
+    int sharedSections() const;
+    float* rowQueries(int rows, int row, int kvHead);
+    AttendSums sectionSums(int kvHead, int place);
+    void attendPart(Pass& pass, int layer, int index, int thread);
     void attendInTurn(AttendArguments arguments, int sections, int thread);
-    void joinSections(int row);
+    void joinAll(int rows);
+    void joinSections(int row, int kvHead);
     void runMlp(Pass& pass, int layer, WorkerPool::NextReads next);
     void runGateUp(const Pass& pass, const LinearGroup& gateUp, const LinearGroup::Piece& piece);
     void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
