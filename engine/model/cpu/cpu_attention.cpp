@@ -233,8 +233,6 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
                               .element = elementOf(m_kvType),
                               .scratch = m_space.attendScratch[toSize(thread)].data(),
                               .out = m_space.context.row(part.firstRow) + kvHead * group * dim};
-    if (cut.sectionCounts[row] == 1)
-        return m_kernels.rows.attend(arguments);
     if (part.section < 0)
         return attendInTurn(arguments, cut.sectionCounts[row], thread);
     const AttendSums sums = sectionSums(kvHead, part.place);
@@ -246,6 +244,8 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
 
 /// All sections of a row by one thread, in the same steps.
 void CpuTransformer::attendInTurn(AttendArguments arguments, int sections, int thread) {
+    if (sections == 1)
+        return m_kernels.rows.attend(arguments);
     const int group = arguments.groupSize;
     const int dim = arguments.headDim;
     AttendTotal* totals = m_space.totalScratch[toSize(thread)].data();

@@ -2,6 +2,7 @@
 // Numbers of the cpu backend against the plain one's on the same weights, its plans and layer
 // ranges, and what it says when numbers overflow.
 #include "engine/kernels/processor.h"
+#include "engine/kernels/rows/attend_arguments.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/stored_weights.h"
@@ -103,6 +104,30 @@ private slots:
         }
         const double error = relativeError(numbers[0], numbers[1]);
         QVERIFY2(error <= tolerance, qPrintable(QString::number(error)));
+    }
+
+    /// A row whose keys just fill a section stands beside rows that share it.
+    void rowsAroundTheEndOfASectionAreWhatLoneOnesAre() {
+        const support::MemoryWeights source = support::randomWeights(config(), 3);
+        const auto transformer = makeCpu(config(), source);
+        const LayerPlan plan = LayerPlan::full(3);
+        constexpr int kRows = 5;
+        for (const int section : {1, 2})
+            for (int offset = -kRows - 1; offset <= 1; ++offset) {
+                const int prefix = section * kAttendSectionKeys + offset;
+                const std::vector<TokenId> ids = someIds(prefix + kRows);
+                KvCache lone = emptyCache(*transformer, 256);
+                auto expected = runChain(*transformer, lone, plan, ids, 1);
+                KvCache cache = emptyCache(*transformer, 256);
+                runChain(*transformer, cache, plan, std::vector(ids.begin(), ids.end() - kRows), 1);
+                const auto found = logitsOf(*transformer,
+                                            cache,
+                                            plan,
+                                            AttentionLayout::chain(prefix, kRows),
+                                            std::vector(ids.end() - kRows, ids.end()));
+                expected.erase(expected.begin(), expected.end() - kRows);
+                QVERIFY2(found == expected, qPrintable(QString::number(prefix)));
+            }
     }
 
     void keysAndValuesMayBeNarrower() {
