@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -43,11 +45,11 @@ public:
         const engine::TensorInfo& stored = *m_source.find(tensor.name);
         if (tensor.shape.size() != 2)
             return m_source.readRows(stored, first, count, out);
-        ENGINE_TRY_DO(pack(stored));
-        std::vector<float> row(static_cast<std::size_t>(m_matrix.columns)); // may be wider
+        ENGINE_TRY(const engine::TileMatrix matrix, packed(stored));
+        std::vector<float> row(static_cast<std::size_t>(matrix.columns)); // may be wider
         const auto columns = static_cast<std::size_t>(tensor.columns());
         for (std::size_t i = 0; i < count; ++i) {
-            engine::readPackedRow(m_matrix, static_cast<int>(first + i), row);
+            engine::readPackedRow(matrix, static_cast<int>(first + i), row);
             std::copy_n(
                 row.begin(), columns, out.begin() + static_cast<std::ptrdiff_t>(i * columns));
         }
@@ -67,28 +69,28 @@ public:
     }
 
 private:
-    /// One matrix is kept: readers take one after the other.
-    engine::Result<void> pack(const engine::TensorInfo& stored) const {
-        if (m_packed == stored.name)
-            return {};
+    /// Packed by the first who asks; all are kept.
+    engine::Result<engine::TileMatrix> packed(const engine::TensorInfo& stored) const {
+        const std::scoped_lock lock(m_mutex);
         const engine::TileFormat format = engine::tileFormat(stored.type, m_form);
-        m_matrix = engine::outlineMatrix(
+        engine::TileMatrix matrix = engine::outlineMatrix(
             format, static_cast<int>(stored.rows()), static_cast<int>(stored.columns()));
-        const std::size_t bytes = engine::matrixBytes(m_matrix);
-        m_memory.reserve(bytes);
-        std::memset(m_memory.data(), 0, bytes);
-        m_matrix.data = m_memory.data();
-        ENGINE_TRY_DO(engine::packMatrix(m_source, stored, format, m_memory.data()));
-        m_packed = stored.name;
-        return {};
+        const auto [place, isNew] = m_tiles.try_emplace(stored.name);
+        if (isNew) {
+            const std::size_t bytes = engine::matrixBytes(matrix);
+            place->second.reserve(bytes);
+            std::memset(place->second.data(), 0, bytes);
+            ENGINE_TRY_DO(engine::packMatrix(m_source, stored, format, place->second.data()));
+        }
+        matrix.data = place->second.data();
+        return matrix;
     }
 
     const engine::WeightSource& m_source;
     engine::WeightForm m_form;
     std::vector<engine::TensorInfo> m_tensors;
-    mutable engine::AlignedBuffer<std::byte> m_memory;
-    mutable engine::TileMatrix m_matrix;
-    mutable std::string m_packed; // the tensor whose tiles m_memory holds
+    mutable std::mutex m_mutex;
+    mutable std::map<std::string, engine::AlignedBuffer<std::byte>> m_tiles;
 };
 
 } // namespace support
