@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 using namespace engine;
@@ -58,6 +59,66 @@ private slots:
         for (int task = 0; task < 2000; ++task)
             pool.run(8, [&](int, int) { ++count; });
         QCOMPARE(count.load(), 16000);
+    }
+
+    void sharesFollowOneAnotherAndHoldAllParts() {
+        for (const int threads : {1, 2, 3, 8})
+            for (int parts = 0; parts < 40; ++parts) {
+                int next = 0;
+                for (int thread = 0; thread < threads; ++thread) {
+                    const auto [first, end] = WorkerPool::shareOf(thread, parts, threads);
+                    QCOMPARE(first, next);
+                    QVERIFY(end - first <= parts / threads + 1);
+                    next = end;
+                }
+                QCOMPARE(next, parts);
+            }
+    }
+
+    void morePartsThanAShareCanCountAreAllDone() {
+        WorkerPool pool(2);
+        constexpr int kParts = 200'000;
+        std::vector<std::atomic<std::uint8_t>> done(kParts);
+        pool.run(kParts, [&](int part, int) { ++done[static_cast<std::size_t>(part)]; });
+        for (const std::atomic<std::uint8_t>& count : done)
+            QCOMPARE(int{count.load()}, 1);
+    }
+
+    /// A thread of which the others take everything, and one that takes from others.
+    void partsOfAThreadThatIsHeldUpAreDoneByTheOthers() {
+        WorkerPool pool(2);
+        for (int task = 0; task < 50; ++task) {
+            std::atomic<int> others = 0;
+            // Whoever gets the first part keeps it until all the others are done.
+            pool.run(32, [&](int part, int) {
+                if (part > 0)
+                    ++others;
+                else
+                    while (others < 31)
+                        std::this_thread::yield();
+            });
+            QCOMPARE(others.load(), 31);
+        }
+    }
+
+    void whatIsReadNextIsFetchedWithoutATrace() {
+        WorkerPool pool(2, std::chrono::microseconds(50));
+        std::vector<std::byte> memory(10'000, std::byte{7});
+        const std::vector<std::byte> before = memory;
+        const std::span<const std::byte> all = memory;
+        const std::vector<std::span<const std::byte>> reads = {
+            all, {}, all.first(1), all.subspan(100)};
+        int sum = 0;
+        for (int task = 0; task < 2000; ++task) {
+            std::atomic<int> count = 0;
+            pool.run(
+                7,
+                [&](int, int) { ++count; },
+                task % 3 == 0 ? WorkerPool::NextReads(reads) : WorkerPool::NextReads());
+            sum += count;
+        }
+        QCOMPARE(sum, 14000);
+        QVERIFY(memory == before);
     }
 
     void aPoolCanGoWithoutEverHavingWorked() {
