@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 
 #include <algorithm>
+#include <array>
 #include <immintrin.h>
 
 namespace engine {
@@ -47,27 +48,35 @@ constexpr std::size_t kLine = 64;
 /// Fetches one line after the other into the second cache.
 class WorkerPool::Fetching {
 public:
+    Fetching() = default;
+
     Fetching(NextReads next, int thread) {
         const std::size_t first = static_cast<std::size_t>(thread) * kReadsPerThread;
         if (first + kReadsPerThread <= next.size())
-            m_reads = next.subspan(first, kReadsPerThread);
+            std::copy_n(next.begin() + static_cast<std::ptrdiff_t>(first),
+                        kReadsPerThread,
+                        m_reads.begin());
     }
 
     /// A line, or a pause if nothing is left.
     void step() {
-        while (!m_reads.empty() && m_at >= m_reads.front().size()) {
-            m_reads = m_reads.subspan(1);
-            m_at = 0;
+        for (std::span<const std::byte>& read : m_reads) {
+            if (read.empty())
+                continue;
+            _mm_prefetch(read.data(), _MM_HINT_T1);
+            read = read.subspan(std::min(kLine, read.size()));
+            return;
         }
-        if (m_reads.empty())
-            return _mm_pause();
-        _mm_prefetch(m_reads.front().data() + m_at, _MM_HINT_T1);
-        m_at += kLine;
+        _mm_pause();
     }
 
 private:
-    NextReads m_reads;
-    std::size_t m_at = 0; // bytes of the front
+    std::array<std::span<const std::byte>, kReadsPerThread> m_reads;
+};
+
+struct WorkerPool::Outcome {
+    std::uint32_t doneParts = 0;
+    Fetching fetching; // copied while the task was not over; nothing if no part was done
 };
 
 std::pair<int, int> WorkerPool::shareOf(int thread, int parts, int threads) {
@@ -130,10 +139,10 @@ void WorkerPool::runSome(const Task& task) {
     m_wakeNumber.value.store(number);
     if (m_sleepers.value.load() > 0)
         m_wakeNumber.value.notify_all();
-    m_givenToWorkers += parts - workOn(number, parts, 0).doneParts;
-    Fetching fetching(task.next, 0);
+    Outcome own = workOn(number, parts, 0);
+    m_givenToWorkers += parts - own.doneParts;
     while (m_doneByWorkers.value.load(std::memory_order_acquire) != m_givenToWorkers)
-        fetching.step();
+        own.fetching.step();
 }
 
 /// First the thread's own share, then what the others have left.
@@ -148,8 +157,9 @@ WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number, std::uint32_t parts
             ++outcome.doneParts;
         }
     }
+    // The task is not over before its parts are counted.
     if (outcome.doneParts > 0)
-        outcome.next = m_announced.task.next; // the task is not over before they are counted
+        outcome.fetching = Fetching(m_announced.task.next, thread);
     return outcome;
 }
 
@@ -176,7 +186,7 @@ int WorkerPool::takePart(std::uint32_t number, std::uint32_t parts, int owner, b
 
 void WorkerPool::workerLoop(int thread) {
     std::uint32_t number = 0;
-    Fetching fetching({}, thread);
+    Fetching fetching;
     while (true) {
         const std::uint64_t announced = waitForTask(number, fetching);
         if (m_isEnding)
@@ -185,7 +195,7 @@ void WorkerPool::workerLoop(int thread) {
         const Outcome outcome = workOn(number, static_cast<std::uint32_t>(announced), thread);
         if (outcome.doneParts > 0)
             m_doneByWorkers.value.fetch_add(outcome.doneParts, std::memory_order_release);
-        fetching = Fetching(outcome.next, thread);
+        fetching = outcome.fetching;
     }
 }
 

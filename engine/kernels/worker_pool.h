@@ -42,8 +42,8 @@ public:
     static std::pair<int, int> shareOf(int thread, int parts, int threads);
 
     /// Calls `work(part, thread)` once for each part of [0, parts), `thread` in [0, threads()), and
-    /// comes back when all are done. `work` must not throw; `next` and what it names must live
-    /// until the end of the next task.
+    /// comes back when all are done. `work` must not throw; the memory that `next` names must live
+    /// until the end of the next task, the list itself only until this one's.
     template <typename Work> void run(int parts, Work&& work, NextReads next = {}) {
         using Function = std::remove_reference_t<Work>;
         Task task;
@@ -67,10 +67,8 @@ private:
     /// What is left to fetch while a thread waits.
     class Fetching;
 
-    struct Outcome {
-        std::uint32_t doneParts = 0;
-        NextReads next; // of this task, if a part was done
-    };
+    /// What a thread did of a task.
+    struct Outcome;
 
     /// On a cache line of its own: what different threads write must not share one.
     template <typename Value> struct alignas(64) Shared { std::atomic<Value> value = 0; };

@@ -106,11 +106,12 @@ private slots:
         std::vector<std::byte> memory(10'000, std::byte{7});
         const std::vector<std::byte> before = memory;
         const std::span<const std::byte> all = memory;
-        const std::vector<std::span<const std::byte>> reads = {
-            all, {}, all.first(1), all.subspan(100)};
+        std::vector<std::span<const std::byte>> reads;
         int sum = 0;
         for (int task = 0; task < 2000; ++task) {
             std::atomic<int> count = 0;
+            // The list of the task before is gone.
+            reads.assign({all, {}, all.first(1), all.subspan(static_cast<std::size_t>(task))});
             pool.run(
                 7,
                 [&](int, int) { ++count; },
