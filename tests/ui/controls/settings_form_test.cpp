@@ -219,6 +219,13 @@ private slots:
                 QCOMPARE(scale.positionOf(scale.valueAt(position)), position);
     }
 
+    void aDefaultIsShownInFull() {
+        QCOMPARE(SettingScale(0, 1, false, 0.005).decimals(), 3);
+        QCOMPARE(SettingScale(-1, 1, false, 0.02).decimals(), 2);
+        QCOMPARE(SettingScale(0, 1, false, 1.0 / 3.0).decimals(), 6);
+        QCOMPARE(SettingScale(1, 512, true, 50).decimals(), 0);
+    }
+
     void seedsHaveNoSlider() { QVERIFY(!SettingScale(0, 1e9, true).hasSlider()); }
 
     void everyControlHasAName() {

@@ -44,7 +44,10 @@ public:
     NumberEditor(const Theme& theme, const SettingInfo& setting, QWidget* parent)
         : SettingEditor(parent)
         , m_theme(theme)
-        , m_scale(setting.minimum, setting.maximum, setting.kind == SettingKind::Integer)
+        , m_scale(setting.minimum,
+                  setting.maximum,
+                  setting.kind == SettingKind::Integer,
+                  std::get<double>(setting.initial))
         , m_slider(new QSlider(Qt::Horizontal, this))
         , m_spin(new QDoubleSpinBox(this)) {
         const QString name = settingTitle(setting).whole();

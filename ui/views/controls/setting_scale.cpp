@@ -21,9 +21,18 @@ double roundedToTwoDigits(double value) {
     return std::round(value / unit) * unit;
 }
 
+/// Behind the point, kMostDecimals at most.
+int digitsOf(double value) {
+    int digits = 0;
+    for (double unit = 1.0; digits < kMostDecimals; unit *= 10.0, ++digits)
+        if (std::abs(value * unit - std::round(value * unit)) < 1e-6)
+            break;
+    return digits;
+}
+
 } // namespace
 
-SettingScale::SettingScale(double minimum, double maximum, bool isInteger)
+SettingScale::SettingScale(double minimum, double maximum, bool isInteger, double initial)
     : m_minimum(minimum)
     , m_maximum(std::max(minimum, maximum))
     , m_isInteger(isInteger) {
@@ -37,7 +46,8 @@ SettingScale::SettingScale(double minimum, double maximum, bool isInteger)
     m_hasSlider = range > 0.0;
     const double magnitude = range > 0.0 ? std::floor(std::log10(range / kNumberSteps)) : -2.0;
     m_step = std::pow(10.0, magnitude);
-    m_decimals = std::clamp(static_cast<int>(-magnitude), 2, kMostDecimals);
+    m_decimals =
+        std::max(std::clamp(static_cast<int>(-magnitude), 2, kMostDecimals), digitsOf(initial));
     m_lastPosition = static_cast<int>(std::lround(range / m_step));
 }
 

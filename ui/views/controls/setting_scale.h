@@ -7,7 +7,8 @@ namespace ui {
 /// 1000000) are spread by magnitude, with two significant digits; all else evenly. A plain value.
 class SettingScale {
 public:
-    SettingScale(double minimum, double maximum, bool isInteger);
+    /// `initial` is shown in full, whatever the range.
+    SettingScale(double minimum, double maximum, bool isInteger, double initial = 0.0);
 
     /// The slider runs from 0 to this.
     int lastPosition() const { return m_lastPosition; }
