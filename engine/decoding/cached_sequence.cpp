@@ -29,12 +29,16 @@ Result<void> checkPrompt(std::span<const TokenId> prompt, int vocabSize, int con
     return {};
 }
 
+std::size_t CachedSequence::sharedLength(std::span<const TokenId> tokens) const {
+    const auto differs =
+        std::mismatch(m_tokens.begin(), m_tokens.end(), tokens.begin(), tokens.end());
+    return static_cast<std::size_t>(differs.first - m_tokens.begin());
+}
+
 Result<void> CachedSequence::fill(Transformer& transformer,
                                   std::span<const TokenId> tokens,
                                   const PromptWork& work) {
-    const auto differs =
-        std::mismatch(m_tokens.begin(), m_tokens.end(), tokens.begin(), tokens.end());
-    m_tokens.erase(differs.first, m_tokens.end());
+    m_tokens.resize(sharedLength(tokens));
     m_cache.truncate(static_cast<Position>(m_tokens.size()));
     const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     while (m_tokens.size() < tokens.size()) {

@@ -38,6 +38,9 @@ public:
 
     Position capacity() const { return m_cache.capacity(); }
 
+    /// How many of the first of these the cache holds already.
+    std::size_t sharedLength(std::span<const TokenId> tokens) const;
+
     /// Makes the cache hold exactly `tokens`. What it already holds of their beginning stays (the
     /// earlier turns of a chat); the rest runs through the model piece by piece. The one routine
     /// that every decoder fills its cache with.

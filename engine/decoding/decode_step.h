@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace engine {
@@ -86,6 +87,34 @@ struct DraftChoice {
     bool isProbe = false; ///< chosen to learn what it gives, not because it pays
 };
 
+/// A row that ran beside a draft and could not be accepted: a mask, a guess of a window.
+struct SideRow {
+    TokenId token = kNoToken;
+    /// A node of the draft, or draft.size() + an earlier row of this kind; -1 = the root.
+    int parent = -1;
+
+    bool operator==(const SideRow&) const = default;
+};
+
+/// A cell of a StepTable: a token, shown as its text, or a number, or words.
+struct TokenCell {
+    TokenId token = kNoToken;
+
+    bool operator==(const TokenCell&) const = default;
+};
+
+using TableCell = std::variant<TokenCell, double, std::string>;
+
+/// What a decoder shows of its round beyond draft and plan, for views that know no decoder: its
+/// window, its pool, its table of exits. A plain value.
+struct StepTable {
+    std::string name;                         ///< "pool", for scripts
+    std::string title;                        ///< "Pool", for people
+    std::vector<std::string> columns;         ///< headings
+    std::vector<std::vector<TableCell>> rows; ///< each [at most columns]
+    int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
+};
+
 /// What one round of a decoder gave, and how it came about. A plain value.
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
@@ -95,7 +124,13 @@ struct DecodeStep {
     std::uint64_t planId = 0;     ///< what was drafted with; 0 = the full model
     SearchReport search;
     DraftChoice choice;
+    std::vector<SideRow> sides; ///< ran beside the draft
+    std::vector<StepTable> tables;
     int verifiedRows = 0;
+    /// Layers whose weights were read, a skipped sublayer as half of one: together the cost that
+    /// tokens per layer count (eTPL, arXiv 2504.05598).
+    double draftLayers = 0.0;
+    double verifyLayers = 0.0;
     double draftMs = 0.0;
     double verifyMs = 0.0; ///< for a plain step: the whole pass
 

@@ -62,6 +62,8 @@ struct DecoderInfo {
     std::vector<SettingProfile> profiles = {};
     /// Layers that its skip sets never name; below 0 counted from the end: -1 = the last one.
     std::vector<int> lockedLayers = {};
+    /// A paragraph for people: how it works, when it helps, when it does not.
+    std::string explanation = {};
 
     const SettingInfo* find(std::string_view setting) const;
 

@@ -33,10 +33,12 @@ double Target::nowMs() const {
     return std::chrono::duration<double, std::milli>(now).count();
 }
 
-Result<void> Target::begin(const Prompt& prompt, const PromptWork& work) {
+Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unreadRows) {
+    ENGINE_CHECK(unreadRows >= 0 && unreadRows <= kPrefillRows, "{} rows left unread", unreadRows);
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
     m_pending = kNoToken;
     m_pass.clear();
+    m_unread.clear();
     m_output.clear();
     m_outputArgmax.clear();
     m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
@@ -45,8 +47,11 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work) {
     m_promptLength = static_cast<Position>(prompt.tokens.size());
     PromptWork watched = work;
     watched.influence = &m_influence;
-    ENGINE_TRY_DO(
-        m_sequence.fill(*m_transformer, prompt.tokens.first(prompt.tokens.size() - 1), watched));
+    const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
+    const std::size_t known = m_sequence.sharedLength(before);
+    const std::size_t left = std::min(before.size() - known, static_cast<std::size_t>(unreadRows));
+    ENGINE_TRY_DO(m_sequence.fill(*m_transformer, before.first(before.size() - left), watched));
+    m_unread.assign(before.end() - static_cast<std::ptrdiff_t>(left), before.end());
     m_pending = prompt.tokens.back();
     return {};
 }
@@ -64,58 +69,91 @@ int Target::remainingTokens() const {
 Result<DecodeStep> Target::plainStep() { return verify({}, VerifyRule::Match); }
 
 Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws* draws) {
+    return verify({.draft = std::move(draft), .rule = rule, .draws = draws});
+}
+
+Result<DecodeStep> Target::verify(VerifyRequest request) {
     ENGINE_CHECK(m_pending != kNoToken && remainingTokens() > 0, "a step without room or prompt");
     if (m_stop.stop_requested())
         return Error{ErrorCode::Cancelled, "Decoding was cancelled.", ""};
     const double startMs = nowMs();
-    ENGINE_TRY_DO(runPass(draft));
+    ENGINE_TRY_DO(runPass(request));
     const AnswerRoom room{remainingTokens(), m_endIds};
     const Verdict verdict =
-        Verifier(m_sampler, rule, draws)
-            .verify(draft, m_pass, static_cast<Position>(m_output.size()), room);
+        Verifier(m_sampler, request.rule, request.draws)
+            .verify(request.draft, m_pass, static_cast<Position>(m_output.size()), room);
     DecodeStep step;
-    step.draft = std::move(draft);
-    step.verifiedRows = static_cast<int>(m_rowTokens.size());
+    step.draft = std::move(request.draft);
+    step.sides.assign(request.sides.begin(), request.sides.end());
+    step.verifiedRows = static_cast<int>(m_headRows.size());
+    step.verifyLayers = m_transformer->config().layerCount - request.firstLayer;
     describe(step, verdict);
-    keep(step, verdict);
+    keep(verdict);
     step.verifyMs = nowMs() - startMs;
     return step;
 }
 
-/// The full model over the pending token and the draft. Greedy decoding needs no logits.
-Result<void> Target::runPass(const DraftTree& draft) {
-    m_rowTokens = {m_pending};
-    for (const DraftNode& node : draft.nodes())
+/// The rows of a pass: unread ones, the pending token, the draft, what is beside it.
+void Target::gatherRows(const VerifyRequest& request) {
+    const int root = static_cast<int>(m_unread.size());
+    const int nodes = request.draft.size();
+    m_rowTokens.assign(m_unread.begin(), m_unread.end());
+    m_rowTokens.push_back(m_pending);
+    m_rowParents.clear();
+    for (int row = 0; row <= root; ++row)
+        m_rowParents.push_back(row - 1);
+    for (const DraftNode& node : request.draft.nodes()) {
         m_rowTokens.push_back(node.token);
-    m_rowParents = draft.layoutParents();
-    m_beforePending = length() > 0 ? m_sequence.tokens().back() : kNoToken;
-    m_rows.resize(m_rowTokens.size());
-    std::iota(m_rows.begin(), m_rows.end(), 0);
+        m_rowParents.push_back(root + 1 + node.parent);
+    }
+    for (std::size_t i = 0; i < request.sides.size(); ++i) {
+        const SideRow& side = request.sides[i];
+        ENGINE_CHECK(side.parent >= -1 && side.parent < nodes + static_cast<int>(i),
+                     "row {} beside a draft of {} hangs on {}",
+                     i,
+                     nodes,
+                     side.parent);
+        m_rowTokens.push_back(side.token);
+        m_rowParents.push_back(root + 1 + side.parent);
+    }
+    m_headRows.resize(m_rowTokens.size() - m_unread.size());
+    std::iota(m_headRows.begin(), m_headRows.end(), root);
+    m_beforeRows = length() > 0 ? m_sequence.tokens().back() : kNoToken;
+}
+
+/// The full model over the pending token and the draft. Greedy decoding needs no logits.
+Result<void> Target::runPass(const VerifyRequest& request) {
+    gatherRows(request);
     const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
-    const std::span<const int> rows = m_rows;
+    const std::span<const int> rows = m_headRows;
+    const bool isWhole = request.firstLayer == 0;
     const auto ran = m_transformer->forwardInto(
         {.plan = m_fullPlan,
          .layout = layout,
-         .tokens = m_rowTokens,
+         .tokens = isWhole ? std::span<const TokenId>(m_rowTokens) : std::span<const TokenId>(),
+         .hidden = request.hidden,
+         .firstLayer = request.firstLayer,
          .logitRows = m_sampler.isGreedy() ? std::span<const int>() : rows,
          .summaryRows = rows,
-         .wantsInfluence = true},
+         .hiddenLayers = request.hiddenLayers,
+         .wantsInfluence = isWhole},
         m_sequence.cache(),
         m_pass);
     if (!ran) {
         m_pass.clear();
         return ran.error();
     }
-    m_influence.add(m_pass.influence, layout.rowCount());
+    if (isWhole)
+        m_influence.add(m_pass.influence, layout.rowCount());
     return {};
 }
 
 SeenRow Target::seenRow(int row) const {
-    const auto at = static_cast<std::size_t>(row);
+    const auto at = static_cast<std::size_t>(m_headRows[static_cast<std::size_t>(row)]);
     const int parent = m_rowParents[at];
     const TokenId previous =
-        parent < 0 ? m_beforePending : m_rowTokens[static_cast<std::size_t>(parent)];
-    return {previous, m_rowTokens[at], m_pass.summaries[at]};
+        parent < 0 ? m_beforeRows : m_rowTokens[static_cast<std::size_t>(parent)];
+    return {previous, m_rowTokens[at], m_pass.summaries[static_cast<std::size_t>(row)]};
 }
 
 void Target::describe(DecodeStep& step, const Verdict& verdict) const {
@@ -144,17 +182,22 @@ double Target::probabilityAt(int row, TokenId token) const {
                      : summary.probabilityOf(m_pass.logitRow(row)[static_cast<std::size_t>(token)]);
 }
 
-/// Commits the rows of the old pending token and of all emitted ones but the last.
-void Target::keep(const DecodeStep& step, const Verdict& verdict) {
-    std::vector<TokenId> kept = {m_pending};
-    std::vector<Position> slots = {length()};
+/// Commits the rows of what was unread, of the old pending token and of all emitted ones but the
+/// last.
+void Target::keep(const Verdict& verdict) {
+    std::vector<TokenId> kept = std::move(m_unread);
+    kept.push_back(m_pending);
+    const auto root = static_cast<Position>(kept.size()) - 1;
+    std::vector<Position> slots(kept.size());
+    std::iota(slots.begin(), slots.end(), length());
     for (std::size_t i = 0; i + 1 < verdict.emitted.size(); ++i) {
         kept.push_back(verdict.emitted[i]);
-        slots.push_back(length() + 1 + verdict.path[i]);
+        slots.push_back(length() + root + 1 + verdict.path[i]);
     }
     m_sequence.commit(kept, slots);
+    m_unread.clear();
     m_pending = verdict.emitted.back();
-    m_output.insert(m_output.end(), step.tokens.begin(), step.tokens.end());
+    m_output.insert(m_output.end(), verdict.emitted.begin(), verdict.emitted.end());
     for (const int row : verdict.rows)
         m_outputArgmax.push_back(m_pass.summaries[static_cast<std::size_t>(row)].best());
 }

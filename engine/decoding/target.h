@@ -25,6 +25,22 @@ struct SeenRow {
     HeadSummary summary;         ///< of what the full model would have follow
 };
 
+/// What one verify pass shall check, and what else it shall show. All spans are guests of the call.
+struct VerifyRequest {
+    DraftTree draft = {};
+    VerifyRule rule = VerifyRule::Match;
+    VerifyDraws* draws = nullptr; ///< see Verifier
+    /// Rows beside the draft: they see what their parents see and are never accepted.
+    std::span<const SideRow> sides = {};
+    /// Where the pass resumes what drafting began: the layers below have run for all its rows,
+    /// their keys and values are in the cache, and `hidden` is the stream that enters this one.
+    int firstLayer = 0;
+    /// [unread + 1 + draft + sides, hidden size]; empty when `firstLayer` is 0.
+    std::span<const double> hidden = {};
+    /// See ForwardRequest::hiddenLayers; given back by Target::lastHidden().
+    std::span<const int> hiddenLayers = {};
+};
+
 /// The full model on the sequence that is being decoded: what every decoder that drafts and
 /// verifies keeps between its rounds. Holds the invariant of Decoder: the cache has the rows of all
 /// tokens but the pending one. Thread: engine.
@@ -42,8 +58,9 @@ public:
 
     double nowMs() const;
 
-    /// See Decoder::begin.
-    Result<void> begin(const Prompt& prompt, const PromptWork& work);
+    /// See Decoder::begin. At most `unreadRows` (up to kPrefillRows) prompt tokens before the last
+    /// one are left to the next pass; what is cached already stays.
+    Result<void> begin(const Prompt& prompt, const PromptWork& work, int unreadRows = 0);
 
     /// Draws with these options from the next pass on. Errors: InvalidInput, out of range.
     Result<void> changeSampling(const SamplingOptions& sampling);
@@ -52,6 +69,10 @@ public:
     /// The step has its tokens, facts, path, rows and verifyMs set. Errors: those of a pass,
     /// Cancelled. `draws`: see Verifier.
     Result<DecodeStep> verify(DraftTree draft, VerifyRule rule, VerifyDraws* draws = nullptr);
+
+    /// The same with rows beside the draft, from a layer on, with hidden states. A request whose
+    /// shapes do not fit is a bug (ENGINE_CHECK).
+    Result<DecodeStep> verify(VerifyRequest request);
 
     /// verify() without a draft.
     Result<DecodeStep> plainStep();
@@ -69,7 +90,11 @@ public:
 
     Position promptLength() const { return m_promptLength; }
 
-    /// Rows in the cache: the slot and position of the pending token.
+    /// Prompt tokens between the cached ones and the pending one, which the next pass reads along;
+    /// none but before the first step of an answer that begin() was asked to leave some to.
+    std::span<const TokenId> unread() const { return m_unread; }
+
+    /// Rows in the cache; the slot and position of the pending token when nothing is unread.
     Position length() const { return m_sequence.length(); }
 
     /// Tokens emitted for this prompt.
@@ -79,13 +104,23 @@ public:
     std::span<const TokenId> outputArgmax() const { return m_outputArgmax; }
 
     /// For each row of the newest pass of verify() what the full model said, rejected branches
-    /// included: the pending token's row, then those of the draft's nodes. Empty before the first.
+    /// included: the pending token's row, then those of the draft's nodes and of the rows beside
+    /// it. Empty before the first.
     std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
+
+    /// All logits of such a row, [vocab]; unless greedy, which needs none.
+    std::span<const double> lastLogits(int row) const { return m_pass.logitRow(row); }
+
+    /// The hidden states that its request asked for, [hiddenLayers, unread + 1 + draft + sides,
+    /// hidden size].
+    std::span<const double> lastHidden() const { return m_pass.hidden; }
 
     /// The same with the tokens that a row stands behind; 0 <= row < lastSummaries().size().
     SeenRow seenRow(int row) const;
 
-    int remainingContext() const { return m_contextLength - length() - 1; }
+    int remainingContext() const {
+        return m_contextLength - length() - static_cast<int>(m_unread.size()) - 1;
+    }
 
     /// Tokens that the answer can still take: the context's room or the answer's.
     int remainingTokens() const;
@@ -99,10 +134,11 @@ private:
            int contextLength,
            KvCache cache);
 
-    Result<void> runPass(const DraftTree& draft);
+    Result<void> runPass(const VerifyRequest& request);
+    void gatherRows(const VerifyRequest& request);
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
-    void keep(const DecodeStep& step, const Verdict& verdict);
+    void keep(const Verdict& verdict);
 
     Transformer* m_transformer;
     StepClock m_clock;
@@ -115,10 +151,11 @@ private:
     std::vector<TokenId> m_output;
     std::vector<TokenId> m_outputArgmax; // [output]
     ForwardResult m_pass;                // of the newest verify pass, its memory used again
-    std::vector<TokenId> m_rowTokens;    // [rows of that pass]
-    std::vector<int> m_rows;             // 0, 1, ... of that pass
+    std::vector<TokenId> m_rowTokens;    // [rows of that pass], unread ones first
+    std::vector<int> m_headRows;         // of them those from the pending token's on
     std::vector<int> m_rowParents;       // [rows of that pass] rows; -1 for the first
-    TokenId m_beforePending = kNoToken;  // the token before the first row's
+    TokenId m_beforeRows = kNoToken;     // the token before the first row's
+    std::vector<TokenId> m_unread;
     TokenId m_pending = kNoToken;
     Position m_promptLength = 0;
     int m_contextLength;

@@ -9,37 +9,24 @@ namespace engine {
 
 namespace {
 
-/// Probability of a token in a sparse distribution, by reference; null when it has none.
-double* find(Distribution& distribution, TokenId token) {
+/// Where the probability of a token stands in a sparse distribution; -1 when it has none.
+std::ptrdiff_t placeOf(const Distribution& distribution, TokenId token) {
     const auto at = std::lower_bound(distribution.ids.begin(), distribution.ids.end(), token);
-    if (at == distribution.ids.end() || *at != token)
-        return nullptr;
-    return &distribution.probabilities[static_cast<std::size_t>(at - distribution.ids.begin())];
+    const bool isThere = at != distribution.ids.end() && *at == token;
+    return isThere ? at - distribution.ids.begin() : -1;
 }
 
-double probabilityOf(Distribution& distribution, TokenId token) {
-    const double* found = find(distribution, token);
-    return found == nullptr ? 0.0 : *found;
-}
-
-/// p <- max(p - q, 0) made to sum to 1; unchanged when nothing would be left.
-void subtract(Distribution& p, Distribution& q) {
-    std::vector<double> left = p.probabilities;
-    double total = 0.0;
-    for (std::size_t i = 0; i < left.size(); ++i)
-        total += left[i] = std::max(left[i] - probabilityOf(q, p.ids[i]), 0.0);
-    if (total <= 0.0)
-        return;
-    for (std::size_t i = 0; i < left.size(); ++i)
-        p.probabilities[i] = left[i] / total;
+double probabilityOf(const Distribution& distribution, TokenId token) {
+    const std::ptrdiff_t place = placeOf(distribution, token);
+    return place < 0 ? 0.0 : distribution.probabilities[static_cast<std::size_t>(place)];
 }
 
 /// Takes a rejected sibling out of what the next one was drawn from.
 void removeToken(Distribution& q, TokenId token) {
-    double* rejected = find(q, token);
-    if (rejected == nullptr)
+    const std::ptrdiff_t rejected = placeOf(q, token);
+    if (rejected < 0)
         return;
-    *rejected = 0.0;
+    q.probabilities[static_cast<std::size_t>(rejected)] = 0.0;
     double total = 0.0;
     for (const double probability : q.probabilities)
         total += probability;
@@ -71,6 +58,20 @@ private:
 
 } // namespace
 
+/// `p` itself when nothing would be left.
+Distribution VerifyDraws::leftBehind(const Distribution& p, const Distribution& q) const {
+    Distribution left = p;
+    double total = 0.0;
+    for (std::size_t i = 0; i < left.ids.size(); ++i)
+        total += left.probabilities[i] =
+            std::max(p.probabilities[i] - probabilityOf(q, p.ids[i]), 0.0);
+    if (total <= 0.0)
+        return p;
+    for (double& probability : left.probabilities)
+        probability /= total;
+    return left;
+}
+
 std::uint64_t streamSeed(std::uint64_t seed, RandomStream stream) {
     const auto tag = static_cast<std::uint64_t>(stream);
     return tag == 0 ? seed : mixBits(seed ^ mixBits(tag));
@@ -84,7 +85,7 @@ Verdict Verifier::verify(const DraftTree& tree,
     const bool usesMatch = m_rule == VerifyRule::Match || m_sampler.isGreedy();
     CounterDraws counterDraws(m_sampler.options().seed);
     VerifyDraws& draws = m_draws == nullptr ? counterDraws : *m_draws;
-    ENGINE_CHECK(target.summaries.size() == static_cast<std::size_t>(tree.size()) + 1,
+    ENGINE_CHECK(target.summaries.size() > static_cast<std::size_t>(tree.size()),
                  "summaries of {} rows for a draft of {}",
                  target.summaries.size(),
                  tree.size());
@@ -139,7 +140,7 @@ Verifier::reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) 
             const double ratio = std::min(probabilityOf(p, token) / drafted, 1.0);
             if (draws.accepts(ratio, place.out, token))
                 return {token, child};
-            subtract(p, q);
+            p = draws.leftBehind(p, q);
             removeToken(q, token);
         }
     }

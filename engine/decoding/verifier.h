@@ -43,6 +43,11 @@ public:
     /// Whether a drafted token passes a test that it passes with this probability, 0 to 1.
     virtual bool accepts(double probability, Position outputPosition, TokenId token) = 0;
 
+    /// What the next token is drawn from behind a drafted one that was rejected: `p` what it was
+    /// drawn from before, `q` what had been drafted from. The residual max(p - q, 0), made to sum
+    /// to 1, keeps the law of the full model; another answer shows what breaks without it.
+    virtual Distribution leftBehind(const Distribution& p, const Distribution& q) const;
+
     /// A token of `p`.
     virtual TokenId draw(const Distribution& p, Position outputPosition) = 0;
 };
@@ -60,9 +65,9 @@ public:
 
     VerifyRule rule() const { return m_rule; }
 
-    /// Shapes: target.summaries [1 + tree.size()] and, unless greedy, target.logits
-    /// [1 + tree.size(), vocab]; row 0 belongs to the root, row 1 + i to node i. `outputPosition`
-    /// is that of the first token to emit. Source: swift.md 4.1, 4.4.
+    /// Shapes: target.summaries [1 + tree.size() or more] and, unless greedy, target.logits
+    /// [as many, vocab]; row 0 belongs to the root, row 1 + i to node i, what follows to nobody.
+    /// `outputPosition` is that of the first token to emit. Source: swift.md 4.1, 4.4.
     Verdict verify(const DraftTree& tree,
                    const ForwardResult& target,
                    Position outputPosition,

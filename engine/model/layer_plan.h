@@ -38,6 +38,14 @@ struct LayerPlan {
         return mlp[static_cast<std::size_t>(layer)] == SublayerAction::Run;
     }
 
+    /// Layers that a pass reads, a sublayer counting as half of one.
+    double layerLoads() const {
+        double loads = 0.0;
+        for (int layer = 0; layer <= exitAfterLayer; ++layer)
+            loads += (runsAttention(layer) ? 0.5 : 0.0) + (runsMlp(layer) ? 0.5 : 0.0);
+        return loads;
+    }
+
     bool operator==(const LayerPlan&) const = default;
 };
 
