@@ -28,14 +28,14 @@ struct Prompt {
 /// recursive rejection: tokens of vanilla's own law).
 ///
 /// Between rounds, everywhere: the newest emitted token is pending (its row is not in the cache),
-/// so the cache holds prompt + emitted - 1 tokens. An answer ends at its end id, at its maximum
-/// and at the context's end exactly: nothing beyond is emitted or counted. Thread: engine.
+/// so the cache holds prompt + emitted - 1 tokens (before the first round maybe fewer). An answer
+/// ends at its end id, maximum or the context's end: nothing beyond counts. Thread: engine.
 class Decoder {
 public:
     virtual ~Decoder() = default;
 
-    /// Processes the prompt but for its last token, which is left to the first step. The stop token
-    /// of `work` also ends later steps, between passes.
+    /// Processes the prompt but for its last token, left to the first step, with up to kPrefillRows
+    /// before it where that drafts from them. The stop token also ends later steps, between passes.
     /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first), or
     /// a prompt longer than the context; Numeric from a pass; Cancelled.
     virtual Result<void> begin(const Prompt& prompt, const PromptWork& work) = 0;

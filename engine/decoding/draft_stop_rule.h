@@ -17,6 +17,9 @@ public:
 
     /// Told the outcome of a round.
     virtual void learn(int /*accepted*/, int /*draftSteps*/) {}
+
+    /// Told that another answer begins.
+    virtual void beginAnswer() {}
 };
 
 /// A fixed length, and no further once the draft is unsure. Source: arXiv 2410.06916 section 4.2.
@@ -36,6 +39,16 @@ private:
     int m_maxSteps;
 };
 
+/// Which acceptance a threshold follows.
+enum class AcceptanceMeaning {
+    /// Of the newest round, smoothed from 0 on in each answer; a draft of full length that was good
+    /// enough leaves the threshold. Source: the code of arXiv 2309.08168; swift.md 7.2.
+    PerRound,
+    /// Of the answer so far, smoothed on from answer to answer, its first value taken as it is.
+    /// Source: the code of arXiv 2504.05598; decoders.md 1.3.
+    Cumulative,
+};
+
 /// The constants of Self-SD's threshold rule, by their meaning.
 struct AdaptiveThresholdOptions {
     double threshold = 0.6;        ///< at the start
@@ -45,6 +58,7 @@ struct AdaptiveThresholdOptions {
     double acceptanceMemory = 0.5; ///< beta1
     double thresholdMemory = 0.9;  ///< beta2
     bool adapts = true;            ///< false: the threshold stays
+    AcceptanceMeaning acceptance = AcceptanceMeaning::PerRound;
 };
 
 /// A confidence threshold that follows the acceptance rate: less drafting while acceptance is below
@@ -62,13 +76,13 @@ public:
     void learn(int accepted, int draftSteps) override {
         if (!m_options.adapts || draftSteps == 0)
             return;
-        const double rate = static_cast<double>(accepted) / draftSteps;
-        m_acceptance =
-            m_options.acceptanceMemory * m_acceptance + (1.0 - m_options.acceptanceMemory) * rate;
+        m_accepted += accepted;
+        m_drafted += draftSteps;
+        smoothAcceptance(static_cast<double>(accepted) / draftSteps);
         double wanted = m_threshold;
         if (m_acceptance < m_options.targetAcceptance)
             wanted += m_options.stepSize;
-        else if (draftSteps < m_options.maxSteps)
+        else if (isCumulative() || draftSteps < m_options.maxSteps)
             wanted -= m_options.stepSize;
         m_threshold = std::clamp(m_options.thresholdMemory * m_threshold +
                                      (1.0 - m_options.thresholdMemory) * wanted,
@@ -76,14 +90,22 @@ public:
                                  1.0);
     }
 
-    /// A new answer: the acceptance is forgotten, the threshold stays.
-    void beginAnswer() { m_acceptance = 0.0; }
+    /// The threshold stays; whether the acceptance does, its meaning says.
+    void beginAnswer() override {
+        m_accepted = m_drafted = 0;
+        if (!isCumulative())
+            m_acceptance = 0.0;
+    }
 
     /// Other constants from now on; the threshold goes on from where it is unless its start
     /// differs.
     void adopt(const AdaptiveThresholdOptions& options) {
         if (options.threshold != m_options.threshold)
             m_threshold = options.threshold;
+        if (options.acceptance != m_options.acceptance) {
+            m_acceptance = 0.0;
+            m_hasAcceptance = false;
+        }
         m_options = options;
     }
 
@@ -92,9 +114,22 @@ public:
     double acceptance() const { return m_acceptance; }
 
 private:
+    bool isCumulative() const { return m_options.acceptance == AcceptanceMeaning::Cumulative; }
+
+    void smoothAcceptance(double roundRate) {
+        const double rate =
+            isCumulative() ? static_cast<double>(m_accepted) / m_drafted : roundRate;
+        const double memory = isCumulative() && !m_hasAcceptance ? 0.0 : m_options.acceptanceMemory;
+        m_acceptance = memory * m_acceptance + (1.0 - memory) * rate;
+        m_hasAcceptance = true;
+    }
+
     AdaptiveThresholdOptions m_options;
     double m_threshold;
-    double m_acceptance = 0.0; // mu, smoothed
+    double m_acceptance = 0.0; // mu or AR, smoothed
+    bool m_hasAcceptance = false;
+    int m_accepted = 0; // of this answer
+    int m_drafted = 0;
 };
 
 } // namespace engine

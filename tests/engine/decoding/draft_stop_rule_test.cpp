@@ -26,6 +26,10 @@ private slots:
     void anUnusedDraftTeachesNothing();
     void aRuleThatDoesNotAdaptKeepsItsThreshold();
     void aNewAnswerForgetsAcceptanceButKeepsTheThreshold();
+    void cumulativeAcceptanceFollowsTheAnswerSoFar();
+    void cumulativeAcceptanceGoesOnFromAnswerToAnswer();
+    void fullDraftsLowerTheThresholdOfCumulativeAcceptance();
+    void anotherMeaningOfAcceptanceStartsAnew();
 };
 
 void DraftStopRuleTest::aFixedRuleStopsBelowItsThresholdOrAtItsLength() {
@@ -106,6 +110,56 @@ void DraftStopRuleTest::aNewAnswerForgetsAcceptanceButKeepsTheThreshold() {
     rule.beginAnswer();
     QVERIFY(isNear(rule.threshold(), 0.601));
     QCOMPARE(rule.acceptance(), 0.0);
+}
+
+/// By hand: accepted/drafted 1/4, 4/4, 4/4, 0/2 are 1/4, 5/8, 9/12, 9/14 of the answer so far.
+void DraftStopRuleTest::cumulativeAcceptanceFollowsTheAnswerSoFar() {
+    AdaptiveStopRule rule({.threshold = 0.6,
+                           .maxSteps = 18,
+                           .targetAcceptance = 0.5,
+                           .acceptance = AcceptanceMeaning::Cumulative});
+    const std::pair<int, int> rounds[] = {{1, 4}, {4, 4}, {4, 4}, {0, 2}};
+    // The first as it is; then halves: (1/4 + 5/8) / 2 = 7/16, (7/16 + 3/4) / 2 = 19/32, ...
+    const double acceptances[] = {0.25, 7.0 / 16, 19.0 / 32, (19.0 / 32 + 9.0 / 14) / 2};
+    const double thresholds[] = {0.601, 0.602, 0.601, 0.6};
+    for (std::size_t round = 0; round < 4; ++round) {
+        rule.learn(rounds[round].first, rounds[round].second);
+        QVERIFY(isNear(rule.acceptance(), acceptances[round]));
+        QVERIFY(isNear(rule.threshold(), thresholds[round]));
+    }
+}
+
+void DraftStopRuleTest::cumulativeAcceptanceGoesOnFromAnswerToAnswer() {
+    AdaptiveStopRule rule(
+        {.threshold = 0.6, .targetAcceptance = 0.8, .acceptance = AcceptanceMeaning::Cumulative});
+    rule.learn(4, 4);
+    QVERIFY(isNear(rule.acceptance(), 1.0));
+    QVERIFY(isNear(rule.threshold(), 0.599));
+    rule.beginAnswer();
+    QVERIFY(isNear(rule.acceptance(), 1.0));
+    rule.learn(0, 4); // 0 of this answer's 4: what the answer before accepted does not count
+    QVERIFY(isNear(rule.acceptance(), 0.5));
+    QVERIFY(isNear(rule.threshold(), 0.6));
+}
+
+void DraftStopRuleTest::fullDraftsLowerTheThresholdOfCumulativeAcceptance() {
+    AdaptiveStopRule rule(
+        {.threshold = 0.6, .maxSteps = 4, .acceptance = AcceptanceMeaning::Cumulative});
+    rule.learn(4, 4);
+    QVERIFY(isNear(rule.threshold(), 0.599));
+}
+
+void DraftStopRuleTest::anotherMeaningOfAcceptanceStartsAnew() {
+    AdaptiveThresholdOptions options{.threshold = 0.6};
+    AdaptiveStopRule rule(options);
+    rule.learn(2, 4);
+    QVERIFY(isNear(rule.acceptance(), 0.25));
+    options.acceptance = AcceptanceMeaning::Cumulative;
+    rule.adopt(options);
+    QCOMPARE(rule.acceptance(), 0.0);
+    rule.learn(4, 4); // with the 2 of 4 before: the answer is the same
+    QVERIFY(isNear(rule.acceptance(), 0.75));
+    QVERIFY(isNear(rule.threshold(), 0.602));
 }
 
 QTEST_APPLESS_MAIN(DraftStopRuleTest)

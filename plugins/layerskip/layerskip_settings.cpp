@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/layerskip/layerskip_settings.h"
+
+#include "engine/decoding/setting_makers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace layerskip {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kMostLayers = 1023;
+constexpr int kMostLength = 64;
+constexpr const char* kPerRound = "per_round";
+
+/// Every setting but the start acts from the next round on.
+SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
+    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
+}
+
+std::vector<SettingInfo> commonInfos() {
+    return {
+        with(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
+             "layers",
+             "Layers that draft, counted from the first; the verification goes on behind them. "
+             "0 = a quarter of the model's."),
+        with(choiceSetting("verification", "Verification", {"match", "rejection"}),
+             "",
+             "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
+        with(flagSetting("shared_noise", "Shared noise", true),
+             "",
+             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
+             "probable token."),
+        describedSetting(flagSetting("fused_start", "Draft from the prompt", true),
+                         "",
+                         SettingEffect::NextAnswer,
+                         "The first round reads the last 128 prompt tokens on its way, instead of "
+                         "a pass before it."),
+    };
+}
+
+SettingInfo lengthInfo(const char* title, const char* meaning) {
+    return with(integerSetting("length", title, 6, {1, kMostLength}), "tokens", meaning);
+}
+
+SettingInfo mostInfo() {
+    return with(integerSetting("max_draft", "Longest draft", 18, {1, kMostLength}),
+                "tokens",
+                "Tokens of a draft at most.");
+}
+
+std::vector<SettingInfo> thresholdInfos() {
+    return {
+        with(choiceSetting("profile", "Profile", {"del", "draft_and_verify"}),
+             "",
+             "Published constants of the threshold; those given beside it win."),
+        with(numberSetting("th", "Confidence threshold c", 0.6, {0.0, 1.0}),
+             "",
+             "A draft ends behind its first token at which the exit is less sure; where it starts "
+             "from when it adapts."),
+        with(flagSetting("adapt", "Adaptive threshold", true),
+             "",
+             "The threshold follows the acceptance rate, from answer to answer; off: it stays."),
+        with(choiceSetting("acceptance", "Acceptance", {"cumulative", kPerRound}),
+             "",
+             "cumulative: of the answer so far, remembered from answer to answer (DEL's baseline); "
+             "per_round: of the newest round, from 0 on in each answer (Draft & Verify)."),
+        with(numberSetting("a", "Target acceptance a", 0.8, {0.0, 1.0}),
+             "",
+             "The threshold rises while less of the drafts is accepted."),
+        with(numberSetting("step", "Threshold step ε", 0.01, {0.0, 1.0}),
+             "",
+             "How far the threshold wants to move in a round."),
+        with(numberSetting("beta1", "Memory of the acceptance β1", 0.5, {0.0, 1.0}),
+             "",
+             "Share of the smoothed acceptance that a round keeps."),
+        with(numberSetting("beta2", "Memory of the threshold β2", 0.9, {0.0, 1.0}),
+             "",
+             "Share of the threshold that a round keeps."),
+        mostInfo(),
+    };
+}
+
+/// What all three share, for people.
+constexpr const char* kHowItWorks =
+    "The first layers of the model draft: behind layer E a token goes straight to the model's own "
+    "output head, which names the next one. Then the remaining layers check all drafted tokens in "
+    "one pass. They go on from what the first layers have computed, so no layer is run twice for a "
+    "token, and no second model and no second cache are needed. ";
+
+constexpr const char* kWhenItHelps =
+    " It pays with models that were trained for it (LayerSkip checkpoints), whose early layers "
+    "already know most easy words. The early layers of other models hardly ever guess right, and "
+    "then drafting costs time and gives nothing. A large vocabulary hurts too: every drafted token "
+    "reads the whole output head.";
+
+std::vector<SettingInfo> lengthInfos(LengthMethod method) {
+    switch (method) {
+    case LengthMethod::Fixed:
+        return {lengthInfo("Draft length", "Tokens of a draft.")};
+    case LengthMethod::FiniteState:
+        return {lengthInfo("First draft length", "Tokens of an answer's first draft."), mostInfo()};
+    case LengthMethod::Adaptive:
+        return thresholdInfos();
+    }
+    return {};
+}
+
+/// The published constants of both ways to look at acceptance.
+std::vector<SettingProfile> thresholdProfiles() {
+    return {{"del",
+             "As the baseline of DEL: cumulative acceptance, target .8, at most 18 tokens.",
+             {{"acceptance", std::string("cumulative")}, {"a", 0.8}, {"max_draft", 18.0}}},
+            {"draft_and_verify",
+             "As Draft & Verify: acceptance per round, target .9, at most 12 tokens.",
+             {{"acceptance", std::string(kPerRound)}, {"a", 0.9}, {"max_draft", 12.0}}}};
+}
+
+AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
+    return {.threshold = numberOf(values, "th"),
+            .maxSteps = integerOf(values, "max_draft"),
+            .targetAcceptance = numberOf(values, "a"),
+            .stepSize = numberOf(values, "step"),
+            .acceptanceMemory = numberOf(values, "beta1"),
+            .thresholdMemory = numberOf(values, "beta2"),
+            .adapts = flagOf(values, "adapt"),
+            .acceptance = textOf(values, "acceptance") == kPerRound
+                              ? AcceptanceMeaning::PerRound
+                              : AcceptanceMeaning::Cumulative};
+}
+
+Result<int> exitLayersOf(int wanted, int layerCount) {
+    if (layerCount < 2)
+        return Error{ErrorCode::InvalidInput,
+                     "This model has only one layer, and an early exit needs at least two.",
+                     "Choose another decoder, such as lookup."};
+    if (wanted >= layerCount)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The exit layer is {}, but the model has {} layers: an early exit "
+                                 "is behind layer 1 to {}.",
+                                 wanted,
+                                 layerCount,
+                                 layerCount - 1),
+                     "exit_layer=0 chooses a quarter of the model's layers."};
+    return wanted == 0 ? std::max(layerCount / 4, 1) : wanted;
+}
+
+} // namespace
+
+Result<LayerSkipSettings>
+LayerSkipSettings::make(LengthMethod method, const SettingValues& values, int layerCount) {
+    LayerSkipSettings made;
+    ENGINE_TRY(made.exitLayers, exitLayersOf(integerOf(values, "exit_layer"), layerCount));
+    made.rule =
+        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    made.sharesNoise = flagOf(values, "shared_noise");
+    made.startsFromPrompt = flagOf(values, "fused_start");
+    if (method == LengthMethod::Adaptive)
+        made.threshold = thresholdOptions(values);
+    else
+        made.length = integerOf(values, "length");
+    made.maxLength = method == LengthMethod::Fixed ? made.length : integerOf(values, "max_draft");
+    made.length = std::min(made.length, made.maxLength);
+    return made;
+}
+
+DecoderInfo layerSkipInfo(LengthMethod method) {
+    DecoderInfo info;
+    info.source = "arXiv 2404.16710";
+    info.settings = commonInfos();
+    for (SettingInfo& setting : lengthInfos(method))
+        info.settings.push_back(std::move(setting));
+    const char* length = "";
+    switch (method) {
+    case LengthMethod::Fixed:
+        info.name = "layerskip";
+        info.title = "LayerSkip";
+        info.summary = "Drafts with the first layers and checks with the others; all drafts have "
+                       "one length.";
+        length = "Every draft has the same length, which must suit model and text.";
+        break;
+    case LengthMethod::FiniteState:
+        info.name = "layerskip-fs";
+        info.title = "LayerSkip FS";
+        info.summary = "LayerSkip whose drafts grow while they are accepted as a whole, and shrink "
+                       "else.";
+        length = "A draft is one token longer than the one before it when that was accepted as a "
+                 "whole, else one shorter, so the length follows how easy the text is.";
+        break;
+    case LengthMethod::Adaptive:
+        info.name = "layerskip-dv";
+        info.title = "LayerSkip DV";
+        info.summary = "LayerSkip whose drafts end where the exit is unsure; how sure it must be, "
+                       "the acceptance decides.";
+        length =
+            "A draft ends behind the first token at which the exit is unsure. How sure it must "
+            "be follows the share of drafted tokens that was accepted: it rises by small "
+            "steps while that is below its target, and falls while it is above.";
+        info.profiles = thresholdProfiles();
+        break;
+    }
+    info.explanation = fmt::format("{}{}{}", kHowItWorks, length, kWhenItHelps);
+    return info;
+}
+
+} // namespace layerskip
