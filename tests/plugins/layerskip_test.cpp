@@ -230,7 +230,7 @@ void LayerSkipTest::thresholdsEndDraftsInBothMeanings() {
     const auto decoder = decoderWith("layerskip-dv",
                                      {{"exit_layer", 3.0},
                                       {"th", 0.1},
-                                      {"a", 0.5},
+                                      {"a", 0.8},
                                       {"step", 0.06},
                                       {"beta1", 0.4},
                                       {"beta2", 0.5},
@@ -239,7 +239,7 @@ void LayerSkipTest::thresholdsEndDraftsInBothMeanings() {
                                      {.temperature = temperature, .seed = 3});
     AdaptiveStopRule rule({.threshold = 0.1,
                            .maxSteps = 5,
-                           .targetAcceptance = 0.5,
+                           .targetAcceptance = 0.8,
                            .stepSize = 0.06,
                            .acceptanceMemory = 0.4,
                            .thresholdMemory = 0.5,
