@@ -3,6 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/loading/model_files.h"
+#include "tests/support/tiny_model.h"
 
 #include <QDir>
 
@@ -58,6 +59,38 @@ inline engine::DecoderRegistry& spaceRegistry() {
     static engine::DecoderRegistry decoders(
         QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
     return decoders;
+}
+
+/// Weights that no mask was trained into.
+inline std::unique_ptr<engine::Transformer> plainRandomModel() {
+    const engine::ModelConfig config = tinyConfig();
+    return std::move(engine::makePlainTransformer(
+                         config, randomWeights(config, 7), {.precision = engine::Precision::F64}))
+        .value();
+}
+
+/// The decoder, opened through the registry.
+inline engine::Result<std::unique_ptr<engine::Decoder>>
+makeSpace(engine::Transformer& transformer,
+          const engine::SettingValues& settings,
+          const engine::SamplingOptions& sampling = {}) {
+    return spaceRegistry().make("space",
+                                {.transformer = transformer,
+                                 .sampling = sampling,
+                                 .contextLength = 400,
+                                 .settings = settings});
+}
+
+/// All rows in every round, as the paper has it.
+inline engine::SettingValues fixedRows(int masks) {
+    return {{"masks", static_cast<double>(masks)}, {"adaptive", 0.0}};
+}
+
+/// Beginnings of stories.
+inline const std::vector<std::string>& spacePrompts() {
+    static const std::vector<std::string> all = {
+        "the quiet fox", "the young sai", "the clever robot repairs ", "near the harbour.\nthe g"};
+    return all;
 }
 
 } // namespace support
