@@ -58,31 +58,43 @@ std::vector<LawCase> lawCases() {
             {"argmax taken for drawn", warm, settingsOf(2), Fault::SoftArgmax}};
 }
 
-/// Four tokens from the decoder itself; `draws`: whatever is null is drawn as usual.
-Tokens
-decode(TabularTransformer& model, const LawCase& law, std::uint64_t seed, space::SpaceDraws draws) {
-    rounds::TopDraws topDraws;
-    SettingValues given = law.settings;
-    if (law.fault == Fault::PaperResampling)
-        given["space_paper_sampling"] = 1.0;
-    if (law.fault == Fault::SoftArgmax)
-        draws.draft = &topDraws;
-    SamplingOptions sampling = law.sampling;
-    sampling.seed = seed;
-    const DecoderContext context{.transformer = model,
-                                 .sampling = sampling,
-                                 .contextLength = 64,
-                                 .settings =
-                                     rounds::valueOf(resolveSettings(space::spaceInfo(), given))};
-    const auto decoder = rounds::valueOf(space::SpaceDecoder::make(context, draws));
-    ENGINE_CHECK(decoder->begin({kPrompt, kCount}, {}).hasValue(), "a prompt was refused");
-    Tokens answer;
-    while (answer.size() < kCount) {
-        const Tokens emitted = rounds::valueOf(decoder->step()).tokens;
-        answer.insert(answer.end(), emitted.begin(), emitted.end());
+/// Answers of four tokens, from the decoder itself.
+class Answers {
+public:
+    Answers(TabularTransformer& model, const LawCase& law)
+        : m_model(model)
+        , m_law(law) {
+        SettingValues given = law.settings;
+        if (law.fault == Fault::PaperResampling)
+            given["space_paper_sampling"] = 1.0;
+        m_settings = rounds::valueOf(resolveSettings(space::spaceInfo(), given));
     }
-    return answer;
-}
+
+    /// Whatever is null in `draws` is drawn as usual.
+    Tokens decode(std::uint64_t seed, space::SpaceDraws draws) const {
+        rounds::TopDraws topDraws;
+        if (m_law.fault == Fault::SoftArgmax)
+            draws.draft = &topDraws;
+        DecoderContext context{.transformer = m_model,
+                               .sampling = m_law.sampling,
+                               .contextLength = 64,
+                               .settings = m_settings};
+        context.sampling.seed = seed;
+        const auto decoder = rounds::valueOf(space::SpaceDecoder::make(context, draws));
+        ENGINE_CHECK(decoder->begin({kPrompt, kCount}, {}).hasValue(), "a prompt was refused");
+        Tokens answer;
+        while (answer.size() < kCount) {
+            const Tokens emitted = rounds::valueOf(decoder->step()).tokens;
+            answer.insert(answer.end(), emitted.begin(), emitted.end());
+        }
+        return answer;
+    }
+
+private:
+    TabularTransformer& m_model;
+    LawCase m_law;
+    SettingValues m_settings;
+};
 
 /// The largest ratio of chi-squared to its limit, of all tokens together and of each.
 LawDistance farthest(const TokenLaw& law, const std::map<Tokens, long>& samples) {
@@ -127,9 +139,10 @@ void SpaceLawTest::everyOutcomeTogetherIsVanillasLawUnlessFaulty() {
     const int vocabSize = runsEverything() ? 4 : 3;
     const BigramTable table(vocabSize, 41, 1.3);
     TabularTransformer model(table, table);
+    const Answers answers(model, law);
     const TokenLaw found = support::enumeratedLaw(
         [&](const Tokens& /*prompt*/, Decisions& decisions) {
-            return decode(model, law, 0, {.draft = &decisions, .verify = &decisions});
+            return answers.decode(0, {.draft = &decisions, .verify = &decisions});
         },
         kPrompt,
         kCount);
@@ -146,10 +159,11 @@ void SpaceLawTest::samplesFollowVanillasLawUnlessFaulty() {
     const LawCase law = lawCases()[static_cast<std::size_t>(index)];
     const BigramTable table(8, 43, 1.3);
     TabularTransformer model(table, table);
+    const Answers answers(model, law);
     const std::uint64_t count = runsEverything() ? 1'000'000 : 20'000;
     std::map<Tokens, long> samples;
     for (std::uint64_t seed = 1; seed <= count; ++seed)
-        ++samples[decode(model, law, seed, {})];
+        ++samples[answers.decode(seed, {})];
     const LawDistance found =
         farthest(support::vanillaLaw(table, law.sampling, kPrompt, kCount), samples);
     qInfo("chi-squared %.1f of %.1f, total variation %.4f",
