@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/generation.h"
+#include "engine/decoding/step_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 
@@ -51,6 +52,7 @@ private slots:
     void whatAModuleThrowsReachesTheHostAsAnError();
     void aStepThatBreaksTheContractIsAnError_data();
     void aStepThatBreaksTheContractIsAnError();
+    void tablesThatAreTooLargeAreCutAndTold();
     void profilesBringTheirOwnSetting();
     void theGuidesExampleEqualsVanilla();
     void theGuidesExampleDraftsWhatRepeats();
@@ -220,6 +222,21 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError_data() {
     row("beyond the end", "behind the end of the answer");
     row("foreign token", "which a vocabulary of 160 does not have");
     row("foreign path", "the node 3 is accepted of a draft of 0");
+    row("wrong path", "is accepted, but");
+    row("path in leaps", "accepted behind -1, but was drafted behind 0");
+    row("foreign draft", "the drafted token -7");
+    row("draft probability", "the probability nan");
+    row("foreign side", "beside the draft 1000000, which a vocabulary of 160");
+    row("side on itself", "row 1 beside a draft of 0 hangs on 1");
+    row("too many sides", "5000 rows beside the draft");
+    row("no time", "the time of verifying in milliseconds is nan");
+    row("negative time", "the time of drafting in milliseconds is -3");
+    row("negative loads", "the number of layers that drafting read is -1");
+    row("endless search", "the time of searching in milliseconds is inf");
+    row("plan of another model", "a plan of 77 attention and 77 MLP");
+    row("ragged table", "a row of 2 cells in the table pool of 1 columns");
+    row("foreign cell", "the token in a table 1000000");
+    row("foreign choice", "row 1 is chosen of the table pool of 1 rows");
 }
 
 void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
@@ -230,6 +247,31 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
     QVERIFY(!result);
     QCOMPARE(result.error().code, ErrorCode::Internal);
     QVERIFY2(mentions(result.error(), reason.toStdString()), result.error().message.c_str());
+    QVERIFY2(mentions(result.error(), "decoder faulty"), result.error().message.c_str());
+    QVERIFY(generate(*faulty("none").value(), request(3)).hasValue()); // others go on
+}
+
+/// The text is right, so the answer goes on; only what is shown is cut.
+void DecoderRegistryTest::tablesThatAreTooLargeAreCutAndTold() {
+    const auto made = faulty("huge table");
+    auto asked = request(3);
+    std::vector<std::string> remarks;
+    std::vector<StepTable> tables;
+    asked.onStep = [&](const DecodeStep& step, std::string_view) {
+        remarks.insert(remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
+        tables = step.tables;
+    };
+    QCOMPARE(generate(*made.value(), asked).value().tokens.size(), std::size_t{3});
+    QCOMPARE(remarks.size(), std::size_t{1}); // once, not at each of 3 steps
+    QVERIFY2(remarks[0].find("decoder faulty") != std::string::npos, remarks[0].c_str());
+    QVERIFY2(remarks[0].find("\"pool\"") != std::string::npos, remarks[0].c_str());
+    QCOMPARE(tables.size(), StepCheck::kMostTables);
+    const StepTable& table = tables.front();
+    QCOMPARE(table.columns.size(), StepCheck::kMostColumns);
+    QCOMPARE(table.rows.size(), StepCheck::kMostTableRows);
+    QCOMPARE(table.rows[0].size(), StepCheck::kMostColumns);
+    QCOMPARE(std::get<std::string>(table.rows[0][0]).size(), StepCheck::kMostTextBytes);
+    QCOMPARE(table.chosenRow, -1); // the chosen one is gone
 }
 
 void DecoderRegistryTest::profilesBringTheirOwnSetting() {
