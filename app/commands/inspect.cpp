@@ -60,6 +60,7 @@ Json describeConfig(const ModelConfig& config) {
             {"tied_head", config.tiedHead},
             {"bos_id", config.bosId},
             {"eos_ids", config.eosIds},
+            {"mask_id", config.maskTokenId},
             {"stored_type", config.storedType}};
 }
 

@@ -134,7 +134,8 @@ struct DecodeStep {
     double draftMs = 0.0;
     double verifyMs = 0.0; ///< for a plain step: the whole pass
 
-    bool isPlain() const { return draft.size() == 0; }
+    /// One token by the full model alone: nothing was drafted, and nothing ran beside.
+    bool isPlain() const { return draft.size() == 0 && sides.empty(); }
 
     /// Leaves only the first `count` tokens and what belongs to them.
     void cutTo(std::size_t count);

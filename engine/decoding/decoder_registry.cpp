@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
 
+#include "engine/decoding/step_check.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -30,14 +32,13 @@ template <typename Call> auto guarded(const std::string& name, Call&& call) -> d
 /// A module's decoder whose exceptions and broken promises reach the host as errors.
 class GuardedDecoder final : public Decoder {
 public:
-    GuardedDecoder(std::string name, std::unique_ptr<Decoder> decoder, int vocabSize)
+    GuardedDecoder(std::string name, std::unique_ptr<Decoder> decoder, const ModelConfig& config)
         : m_name(std::move(name))
         , m_decoder(std::move(decoder))
-        , m_vocabSize(vocabSize) {}
+        , m_check(m_name, config.vocabSize, config.layerCount) {}
 
     Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
-        m_remainingTokens = prompt.maxTokens;
-        m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
+        m_check.begin(prompt);
         m_failure.reset();
         return guarded(m_name, [&] { return m_decoder->begin(prompt, work); });
     }
@@ -51,12 +52,13 @@ public:
     }
 
     Result<SearchReport> endAnswer() override {
-        return guarded(m_name, [&] { return m_decoder->endAnswer(); });
+        return guarded(m_name, [&] { return reported([&] { return m_decoder->endAnswer(); }); });
     }
 
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& given) override {
-        return guarded(m_name, [&] { return m_decoder->configure(values, given); });
+        return guarded(
+            m_name, [&] { return reported([&] { return m_decoder->configure(values, given); }); });
     }
 
     Result<void> changeSampling(const SamplingOptions& sampling) override {
@@ -85,46 +87,19 @@ private:
         if (m_failure)
             return *m_failure;
         ENGINE_TRY(DecodeStep step, call());
-        check(step);
-        m_remainingTokens -= static_cast<int>(step.tokens.size());
+        m_check.passStep(step);
         return step;
     }
 
-    /// What the host relies on without looking (Decoder, DecodeStep).
-    void check(const DecodeStep& step) const {
-        const std::size_t count = step.tokens.size();
-        ENGINE_CHECK(count > 0 && step.facts.size() == count,
-                     "a step of {} tokens with {} facts",
-                     count,
-                     step.facts.size());
-        ENGINE_CHECK(m_remainingTokens >= 0 && count <= static_cast<std::size_t>(m_remainingTokens),
-                     "a step of {} tokens where the answer takes {} more",
-                     count,
-                     m_remainingTokens);
-        for (std::size_t i = 0; i < count; ++i) {
-            const TokenId token = step.tokens[i];
-            ENGINE_CHECK(token >= 0 && token < m_vocabSize,
-                         "the token {}, which a vocabulary of {} does not have",
-                         token,
-                         m_vocabSize);
-            ENGINE_CHECK(i + 1 == count ||
-                             std::find(m_endIds.begin(), m_endIds.end(), token) == m_endIds.end(),
-                         "tokens behind the end of the answer");
-        }
-        ENGINE_CHECK(
-            step.path.size() <= count, "a path of {} nodes for {} tokens", step.path.size(), count);
-        for (const int node : step.path)
-            ENGINE_CHECK(node >= 0 && node < step.draft.size(),
-                         "the node {} is accepted of a draft of {}",
-                         node,
-                         step.draft.size());
+    template <typename Call> Result<SearchReport> reported(Call&& call) const {
+        ENGINE_TRY(SearchReport report, call());
+        m_check.passReport(report);
+        return report;
     }
 
     std::string m_name;
     std::unique_ptr<Decoder> m_decoder;
-    int m_vocabSize;
-    int m_remainingTokens = 0;
-    std::vector<TokenId> m_endIds;
+    StepCheck m_check;
     mutable std::optional<Error> m_failure; // thrown where only a number can be answered
 };
 
@@ -170,7 +145,17 @@ DecoderRegistry::DecoderRegistry(const std::filesystem::path& moduleFolder)
          .title = "Vanilla",
          .summary = "One token a pass of the whole model: what all others are compared with.",
          .source = "",
-         .settings = {}},
+         .settings = {},
+         .explanation =
+             "The model reads its newest token and says what follows; that token is read next, and "
+             "so on. Each token costs one pass through all layers, and on most machines the time "
+             "of "
+             "a pass is the time to fetch the weights from memory, not the arithmetic: one token "
+             "after the other leaves the processor waiting. All other decoders try to get more "
+             "than "
+             "one token out of a pass without changing a single one of them. Vanilla is what their "
+             "text must equal and what their speed is measured against; it is the best choice "
+             "where drafts are rarely right."},
         [](const DecoderContext& context) {
             return makeVanillaDecoder(context.transformer, context.sampling, context.contextLength);
         });
@@ -197,7 +182,7 @@ Result<std::unique_ptr<Decoder>> DecoderRegistry::make(const std::string& name,
         ENGINE_TRY(auto decoder, entry->factory(context));
         ENGINE_CHECK(decoder != nullptr, "its factory made nothing");
         return std::unique_ptr<Decoder>(std::make_unique<GuardedDecoder>(
-            name, std::move(decoder), context.transformer.config().vocabSize));
+            name, std::move(decoder), context.transformer.config()));
     });
 }
 

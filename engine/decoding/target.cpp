@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 namespace engine {
@@ -145,7 +146,20 @@ Result<void> Target::runPass(const VerifyRequest& request) {
     }
     if (isWhole)
         m_influence.add(m_pass.influence, layout.rowCount());
+    forbidMaskToken();
     return {};
+}
+
+/// Every decoder emits by a pass of this class, vanilla too: what is forbidden here, none emits.
+void Target::forbidMaskToken() {
+    const TokenId mask = m_transformer->config().maskTokenId;
+    if (mask == kNoToken)
+        return;
+    for (HeadSummary& summary : m_pass.summaries)
+        summary.remove(mask);
+    const auto width = static_cast<std::size_t>(m_pass.vocabSize);
+    for (auto at = static_cast<std::size_t>(mask); at < m_pass.logits.size(); at += width)
+        m_pass.logits[at] = -std::numeric_limits<double>::infinity();
 }
 
 SeenRow Target::seenRow(int row) const {

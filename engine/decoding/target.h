@@ -139,6 +139,7 @@ private:
 
     Result<void> runPass(const VerifyRequest& request);
     void gatherRows(const VerifyRequest& request);
+    void forbidMaskToken();
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
     void keep(const Verdict& verdict);

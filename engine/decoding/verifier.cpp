@@ -35,28 +35,20 @@ void removeToken(Distribution& q, TokenId token) {
             probability /= total;
 }
 
-/// Recursive rejection's own decisions: functions of the seed, the place and the token.
-class CounterDraws final : public VerifyDraws {
-public:
-    explicit CounterDraws(std::uint64_t seed)
-        : m_accept(streamSeed(seed, RandomStream::Accept))
-        , m_residual(streamSeed(seed, RandomStream::Residual)) {}
-
-    bool accepts(double probability, Position outputPosition, TokenId token) override {
-        return counterUniform(m_accept, static_cast<std::uint64_t>(outputPosition), token) <
-               probability;
-    }
-
-    TokenId draw(const Distribution& p, Position outputPosition) override {
-        return drawByNoise(p, m_residual, outputPosition);
-    }
-
-private:
-    std::uint64_t m_accept;
-    std::uint64_t m_residual;
-};
-
 } // namespace
+
+CounterVerifyDraws::CounterVerifyDraws(std::uint64_t seed)
+    : m_accept(streamSeed(seed, RandomStream::Accept))
+    , m_residual(streamSeed(seed, RandomStream::Residual)) {}
+
+bool CounterVerifyDraws::accepts(double probability, Position outputPosition, TokenId token) {
+    return counterUniform(m_accept, static_cast<std::uint64_t>(outputPosition), token) <
+           probability;
+}
+
+TokenId CounterVerifyDraws::draw(const Distribution& p, Position outputPosition) {
+    return drawByNoise(p, m_residual, outputPosition);
+}
 
 /// `p` itself when nothing would be left.
 Distribution VerifyDraws::leftBehind(const Distribution& p, const Distribution& q) const {
@@ -83,7 +75,7 @@ Verdict Verifier::verify(const DraftTree& tree,
                          const AnswerRoom& room) const {
     ENGINE_CHECK(room.tokens > 0, "an answer that takes {} tokens", room.tokens);
     const bool usesMatch = m_rule == VerifyRule::Match || m_sampler.isGreedy();
-    CounterDraws counterDraws(m_sampler.options().seed);
+    CounterVerifyDraws counterDraws(m_sampler.options().seed);
     VerifyDraws& draws = m_draws == nullptr ? counterDraws : *m_draws;
     ENGINE_CHECK(target.summaries.size() > static_cast<std::size_t>(tree.size()),
                  "summaries of {} rows for a draft of {}",

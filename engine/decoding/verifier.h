@@ -52,6 +52,21 @@ public:
     virtual TokenId draw(const Distribution& p, Position outputPosition) = 0;
 };
 
+/// Functions of the seed, the place and the token: what a Verifier decides Rejection by when it is
+/// given nothing else.
+class CounterVerifyDraws : public VerifyDraws {
+public:
+    explicit CounterVerifyDraws(std::uint64_t seed);
+
+    bool accepts(double probability, Position outputPosition, TokenId token) override;
+
+    TokenId draw(const Distribution& p, Position outputPosition) override;
+
+private:
+    std::uint64_t m_accept;
+    std::uint64_t m_residual;
+};
+
 /// Decides which path of a draft is accepted, and the bonus token.
 /// Thread: any; no state besides the options.
 class Verifier {

@@ -138,6 +138,8 @@ Result<void> readSpecialIds(const GgufFile& file, ModelConfig& config) {
         if (id != kNoToken && std::find(known.begin(), known.end(), id) == known.end())
             config.eosIds.push_back(id);
     }
+    ENGINE_TRY(const TokenId mask, readId("mask"));
+    adoptMaskToken(mask, config);
     return {};
 }
 

@@ -267,6 +267,16 @@ Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds) {
     return {};
 }
 
+void adoptMaskToken(std::int64_t id, ModelConfig& config) {
+    if (id >= 0 && id < config.vocabSize)
+        config.maskTokenId = static_cast<TokenId>(id);
+    else if (id != kNoToken)
+        config.notes.push_back(
+            fmt::format("the mask token {} is outside the vocabulary of {} and is not used",
+                        id,
+                        config.vocabSize));
+}
+
 Result<ModelConfig> readModelConfig(const JsonValue& config) {
     if (!config.isObject())
         return corrupt(config, "the configuration is no JSON object");
@@ -292,6 +302,10 @@ Result<ModelConfig> readModelConfig(const JsonValue& config) {
         ENGINE_TRY(read.bosId, readTokenId(fields.value("bos_token_id"), "bos_token_id"));
     }
     ENGINE_TRY_DO(addEosIds(fields.value("eos_token_id"), read.eosIds));
+    if (fields.has("mask_token_id")) {
+        ENGINE_TRY(const TokenId id, readTokenId(fields.value("mask_token_id"), "mask_token_id"));
+        adoptMaskToken(id, read);
+    }
     ENGINE_TRY(const std::string olderType, fields.textOr("torch_dtype", ""));
     ENGINE_TRY(read.storedType, fields.textOr("dtype", olderType));
     read.storedType = readable(read.storedType);

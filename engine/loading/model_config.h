@@ -50,6 +50,8 @@ struct ModelConfig {
     bool tiedHead = false; ///< the output head is the embedding
     TokenId bosId = kNoToken;
     std::vector<TokenId> eosIds;
+    /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
+    TokenId maskTokenId = kNoToken;
     std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
     /// Remarks for `inspect`, e.g. that a llama GGUF carries no sliding window.
     std::vector<std::string> notes;
@@ -69,6 +71,9 @@ Error unsupportedArchitecture(std::string_view name);
 /// Appends an eos_token_id, one id or a list, leaving out what is already there; null and -1 mean
 /// none. Errors: CorruptFile with the byte offset.
 Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds);
+
+/// Takes this id, or tells in `notes` why not: nothing is lost without it.
+void adoptMaskToken(std::int64_t id, ModelConfig& config);
 
 /// Rotary frequencies in radians per position, [headDim / 2], scaling and factors applied.
 /// Source: formats.md 4.2 (llama3, linear), 4.3 (rope_freqs).

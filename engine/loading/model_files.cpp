@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace engine {
@@ -144,6 +145,33 @@ Result<std::optional<std::string>> templateOf(const JsonValue& entry) {
         "Fetch the file again."};
 }
 
+/// The id of the token that a tokenizer_config.json calls its mask token, if it says one.
+std::optional<std::int64_t> maskTokenOf(const JsonValue& tokenizer) {
+    const JsonValue named = tokenizer["mask_token"];
+    const auto text = named.isObject() ? named["content"].asString() : named.asString();
+    if (!text)
+        return std::nullopt;
+    for (const auto& [id, token] : tokenizer["added_tokens_decoder"].members()) {
+        std::int64_t number = 0;
+        const auto [end, failure] = std::from_chars(id.data(), id.data() + id.size(), number);
+        if (failure == std::errc() && end == id.data() + id.size() &&
+            token["content"].asString() == text)
+            return number;
+    }
+    return std::nullopt;
+}
+
+/// What is wrong with the tokenizer's file is told when the tokenizer is asked for.
+void addTokenizersMask(const std::optional<fs::path>& path, ModelConfig& config) {
+    if (!path)
+        return;
+    const auto document = readJsonFile(path->string(), {.maxBytes = kMaxConfigBytes});
+    if (!document)
+        return;
+    if (const auto id = maskTokenOf(document.value().root()))
+        adoptMaskToken(*id, config);
+}
+
 /// The folder itself, or the one GGUF file that it holds instead of a configuration.
 Result<fs::path> modelInFolder(const fs::path& folder) {
     ENGINE_TRY(const FolderListing listing, listFolder(folder));
@@ -201,6 +229,8 @@ Result<ModelConfig> ModelFiles::config() const {
     auto config = readModelConfig(document.root());
     if (!config)
         return inFile(path, config.error());
+    if (config.value().maskTokenId == kNoToken)
+        addTokenizersMask(tokenizerConfigPath(), config.value());
     const fs::path generationPath = m_path / "generation_config.json";
     if (!isThere(generationPath))
         return config;

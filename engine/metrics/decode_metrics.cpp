@@ -21,6 +21,7 @@ void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
     if (step.isPlain()) {
         baselineTokens += emitted;
         baselineMs += std::max(0.0, stepMs - step.search.searchMs);
+        baselineLayers += step.draftLayers + step.verifyLayers;
         return;
     }
     ++rounds;
@@ -29,6 +30,8 @@ void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
     draftSteps += step.draft.draftSteps();
     draftedNodes += step.draft.size();
     verifiedRows += step.verifiedRows;
+    draftLayers += step.draftLayers;
+    verifyLayers += step.verifyLayers;
     draftMs += step.draftMs;
     verifyMs += step.verifyMs;
     otherMs += std::max(0.0, stepMs - step.draftMs - step.verifyMs - step.search.searchMs);
@@ -41,12 +44,15 @@ void DecodeMetrics::add(const DecodeMetrics& other) {
     draftSteps += other.draftSteps;
     draftedNodes += other.draftedNodes;
     verifiedRows += other.verifiedRows;
+    draftLayers += other.draftLayers;
+    verifyLayers += other.verifyLayers;
     draftMs += other.draftMs;
     verifyMs += other.verifyMs;
     searchMs += other.searchMs;
     otherMs += other.otherMs;
     baselineTokens += other.baselineTokens;
     baselineMs += other.baselineMs;
+    baselineLayers += other.baselineLayers;
 }
 
 std::optional<double> DecodeMetrics::tokensPerRound() const {
@@ -59,6 +65,14 @@ std::optional<double> DecodeMetrics::acceptance() const {
 
 std::optional<double> DecodeMetrics::acceptancePerNode() const {
     return ratio(static_cast<double>(accepted), static_cast<double>(draftedNodes));
+}
+
+std::optional<double> DecodeMetrics::tokensPerLayer() const {
+    return ratio(static_cast<double>(tokens), draftLayers + verifyLayers);
+}
+
+std::optional<double> DecodeMetrics::baselineTokensPerLayer() const {
+    return ratio(static_cast<double>(baselineTokens), baselineLayers);
 }
 
 std::optional<double> DecodeMetrics::msPerToken() const {

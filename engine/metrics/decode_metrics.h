@@ -10,9 +10,10 @@ namespace engine {
 
 /// Sums over the rounds of a decoder, and the figures of the literature that follow from them.
 ///
-/// A round without a draft is a baseline round: one token by the full model alone, as vanilla makes
-/// it. Baseline rounds are left out of M, acceptance and the times, and counted apart, so a
-/// drafting decoder is compared with plain steps measured in the same run. A plain value.
+/// A round without a draft, and without rows beside one, is a baseline round: one token by the full
+/// model alone, as vanilla makes it. Baseline rounds are left out of M, acceptance, tokens per
+/// layer and the times, and counted apart, so a drafting decoder is compared with plain steps
+/// measured in the same run. A plain value.
 /// Source: swift.md 5.1.
 struct DecodeMetrics {
     std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
@@ -21,12 +22,15 @@ struct DecodeMetrics {
     std::int64_t draftSteps = 0; ///< D summed: passes of the draft; siblings cost none
     std::int64_t draftedNodes = 0;
     std::int64_t verifiedRows = 0;
+    double draftLayers = 0.0;  ///< layers that drafting read, see DecodeStep::draftLayers
+    double verifyLayers = 0.0; ///< that verifying read
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0; ///< of all rounds, baseline ones too, and at the ends of answers
     double otherMs = 0.0;  ///< what a round took besides
     std::int64_t baselineTokens = 0;
     double baselineMs = 0.0;
+    double baselineLayers = 0.0; ///< that these tokens took
 
     bool operator==(const DecodeMetrics&) const = default;
 
@@ -47,6 +51,14 @@ struct DecodeMetrics {
 
     /// Accepted nodes over all drafted nodes, siblings included.
     std::optional<double> acceptancePerNode() const;
+
+    /// Tokens of the drafting rounds for each layer that they read, drafting and verifying: what an
+    /// exit is chosen by, because time follows it. A layer counts once a pass, however many rows it
+    /// works on. Source: arXiv 2504.05598 (eTPL).
+    std::optional<double> tokensPerLayer() const;
+
+    /// The same of the baseline rounds: 1 / layers of the model.
+    std::optional<double> baselineTokensPerLayer() const;
 
     /// Milliseconds for a token of the drafting rounds, the search included.
     std::optional<double> msPerToken() const;

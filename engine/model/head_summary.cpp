@@ -14,6 +14,23 @@ int HeadSummary::rankOf(TokenId token) const {
     return at == end ? -1 : static_cast<int>(at - ids.begin());
 }
 
+void HeadSummary::remove(TokenId token) {
+    const int rank = rankOf(token);
+    if (rank < 0)
+        return;
+    ENGINE_CHECK(count > 1, "token {} is the only one of a summary", token);
+    const double lost = probability(rank);
+    const auto place = static_cast<std::ptrdiff_t>(rank);
+    std::copy(ids.begin() + place + 1, ids.begin() + count, ids.begin() + place);
+    std::copy(logits.begin() + place + 1, logits.begin() + count, logits.begin() + place);
+    --count;
+    double best = 0.0; // what the others among the best have for certain, whatever was lost
+    for (int other = 0; other < count; ++other)
+        best += std::exp(logits[static_cast<std::size_t>(other)] - logits.front());
+    const double least = logits.front() + std::log(best);
+    logSumExp = lost < 1.0 ? std::max(logSumExp + std::log1p(-lost), least) : least;
+}
+
 double HeadSummary::probabilityOf(double logit) const {
     return std::min(std::exp(logit - logSumExp), 1.0); // rounding could carry a sure token above 1
 }

@@ -21,6 +21,10 @@ struct HeadSummary {
 
     TokenId best() const { return ids[0]; }
 
+    /// Leaves a token out, as if its logit were -infinity; never the only one. A probability that
+    /// it had without being among the best stays in `logSumExp`.
+    void remove(TokenId token);
+
     /// Place of a token among `ids`, 0 = best; -1 when it is not among them.
     int rankOf(TokenId token) const;
 

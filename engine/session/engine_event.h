@@ -102,9 +102,14 @@ struct StepFinished {
     std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
     std::vector<int> path;               ///< accepted nodes of it, in order
     std::vector<double> confidences;     ///< [draft steps] probability of each first choice
+    std::vector<SideRow> sides;          ///< ran beside the draft, could not be accepted
+    std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
+    std::vector<ShownTable> tables;      ///< what else the decoder shows of this round
     std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
     bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
     int verifiedRows = 0;
+    double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers
+    double verifyLayers = 0.0;
     /// Chosen for this step: "none", "free", "skip", "exit"; empty = not a choice.
     std::string drafter;
     double expectedTokens = 0.0; ///< that made it the choice; 0 when nothing was chosen

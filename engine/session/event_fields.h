@@ -85,6 +85,7 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("settings", r.settings);
     visit("profiles", r.profiles);
     visit("locked_layers", r.lockedLayers);
+    visit("explanation", r.explanation);
 }
 
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
@@ -114,6 +115,24 @@ template <typename V> void visitFields(V& visit, DraftNode& r) {
     visit("probability", r.probability);
 }
 
+template <typename V> void visitFields(V& visit, SideRow& r) {
+    visit("token", r.token);
+    visit("parent", r.parent);
+}
+
+template <typename V> void visitFields(V& visit, ShownToken& r) {
+    visit("token", r.id);
+    visit("text", r.text);
+}
+
+template <typename V> void visitFields(V& visit, ShownTable& r) {
+    visit("name", r.name);
+    visit("title", r.title);
+    visit("columns", r.columns);
+    visit("rows", r.rows);
+    visit("chosen_row", r.chosenRow);
+}
+
 template <typename V> void visitFields(V& visit, GenerationMetrics& r) {
     visit("prompt_tokens", r.promptTokens);
     visit("output_tokens", r.outputTokens);
@@ -130,12 +149,15 @@ template <typename V> void visitFields(V& visit, DecodeMetrics& r) {
     visit("draft_steps", r.draftSteps);
     visit("drafted_nodes", r.draftedNodes);
     visit("verified_rows", r.verifiedRows);
+    visit("draft_layers", r.draftLayers);
+    visit("verify_layers", r.verifyLayers);
     visit("draft_ms", r.draftMs);
     visit("verify_ms", r.verifyMs);
     visit("search_ms", r.searchMs);
     visit("other_ms", r.otherMs);
     visit("baseline_tokens", r.baselineTokens);
     visit("baseline_ms", r.baselineMs);
+    visit("baseline_layers", r.baselineLayers);
 }
 
 template <typename V> void visitFields(V& visit, ModelLoadProgress& r) {
@@ -202,9 +224,14 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("draft_texts", r.draftTexts);
     visit("path", r.path);
     visit("confidences", r.confidences);
+    visit("sides", r.sides);
+    visit("side_texts", r.sideTexts);
+    visit("tables", r.tables);
     visit("plan_id", r.planId);
     visit("is_baseline", r.isBaseline);
     visit("verified_rows", r.verifiedRows);
+    visit("draft_layers", r.draftLayers);
+    visit("verify_layers", r.verifyLayers);
     visit("drafter", r.drafter);
     visit("expected_tokens", r.expectedTokens);
     visit("expected_cost", r.expectedCost);

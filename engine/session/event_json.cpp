@@ -106,6 +106,10 @@ private:
         return std::visit([](const auto& held) { return Json(held); }, value);
     }
 
+    static Json toJson(ShownCell& cell) {
+        return std::visit([](auto& held) { return toJson(held); }, cell);
+    }
+
     static Json toJson(SettingValues& values) {
         Json object = Json::object();
         for (auto& [name, value] : values)
@@ -210,6 +214,15 @@ private:
         else
             return false;
         return true;
+    }
+
+    /// A token is an object, words are a string, a number that is not known is null.
+    bool read(JsonValue value, ShownCell& to) {
+        if (value.isObject())
+            return read(value, to.emplace<ShownToken>());
+        if (value.isString())
+            return read(value, to.emplace<std::string>());
+        return read(value, to.emplace<double>());
     }
 
     bool read(JsonValue value, SettingValues& to) {

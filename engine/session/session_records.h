@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace engine {
 
@@ -57,7 +59,7 @@ struct MemoryFacts {
 struct PlanOutline {
     int layerCount = 0;
     SkipSet skipped;
-    int exitAfterLayer = 0;
+    int exitAfterLayer = -1; ///< 0-based; -1 or the last one: no layer is left out behind it
 
     bool operator==(const PlanOutline&) const = default;
 };
@@ -65,6 +67,29 @@ struct PlanOutline {
 inline PlanOutline outlineOf(const LayerPlan& plan) {
     return {plan.layerCount(), skipSetOf(plan), plan.exitAfterLayer};
 }
+
+/// All that a pass leaves out: what is skipped, and the layers behind the exit.
+SkipSet leftOutBy(const PlanOutline& outline);
+
+/// A token in a table: its text as readableToken() writes it. A plain value.
+struct ShownToken {
+    TokenId id = kNoToken; ///< kNoToken: the cell is empty
+    std::string text;
+
+    bool operator==(const ShownToken&) const = default;
+};
+
+/// A number that is not finite is not known.
+using ShownCell = std::variant<ShownToken, double, std::string>;
+
+/// A StepTable as people read it. A plain value.
+struct ShownTable {
+    std::string name;
+    std::string title;
+    std::vector<std::string> columns;
+    std::vector<std::vector<ShownCell>> rows; ///< each [at most columns]
+    int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
+};
 
 /// A token of an answer.
 struct EmittedToken {

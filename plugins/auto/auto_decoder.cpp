@@ -66,8 +66,11 @@ Result<DecodeStep> AutoDecoder::step() {
     step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
     step.choice = choice.told;
     step.choice.nodes = step.draft.size();
-    if (choice.entry != nullptr && !step.isPlain())
-        step.planId = choice.entry->drafter.plan().id;
+    if (choice.entry != nullptr && !step.isPlain()) {
+        const AdoptedPlan& plan = choice.entry->drafter.plan();
+        step.planId = plan.id;
+        step.draftLayers = plan.plan.layerLoads() * step.draft.draftSteps();
+    }
     learnRound(choice, step);
     return learnt(std::move(step));
 }

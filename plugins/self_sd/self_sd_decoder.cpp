@@ -58,6 +58,7 @@ Result<DecodeStep> SelfSdDecoder::step() {
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
     step.draftMs = drafted.count();
     step.planId = step.isPlain() ? 0 : m_planId;
+    step.draftLayers = m_plan.layerLoads() * step.draft.draftSteps();
     step.search = takeReport();
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;

@@ -110,6 +110,8 @@ Result<DecodeStep> SwiftDecoder::step() {
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
     step.draftMs = draftMs;
     step.planId = step.isPlain() || isFree ? 0 : m_state->planId;
+    if (!isFree) // what was seen before costs no pass
+        step.draftLayers = m_state->search.plan().layerLoads() * step.draft.draftSteps();
     learnFreely(step);
     ++m_stepsSinceTrial;
     m_rowsSinceTrial += step.verifiedRows;

@@ -3,6 +3,7 @@
 
 #include "engine/session/worker/prompt_text.h"
 #include "engine/session/worker/search_events.h"
+#include "engine/session/worker/step_texts.h"
 
 #include <algorithm>
 
@@ -15,14 +16,6 @@ std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
     for (std::size_t i = 0; i < details.step.tokens.size(); ++i)
         tokens.push_back({details.step.tokens[i], details.pieces[i], details.step.facts[i]});
     return tokens;
-}
-
-std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer) {
-    std::vector<std::string> texts;
-    for (const DraftNode& node : draft.nodes())
-        texts.push_back(tokenizer != nullptr ? readableToken(*tokenizer, node.token)
-                                             : std::string());
-    return texts;
 }
 
 } // namespace
@@ -97,18 +90,24 @@ void PromptRun::tellStep(const StepDetails& details) {
     const double namedMs = step.draftMs + step.verifyMs + step.search.searchMs;
     const auto confidences = step.draft.confidences();
     const auto nodes = step.draft.nodes();
+    const Tokenizer* const tokenizer = m_setup.model.tokenizer.get();
     m_setup.outlet.emit(StepFinished{
         .promptId = m_setup.command.promptId,
         .step = m_stepCount++,
         .text = std::string(details.text),
         .tokens = emittedTokens(details),
         .draft = {nodes.begin(), nodes.end()},
-        .draftTexts = draftTexts(step.draft, m_setup.model.tokenizer.get()),
+        .draftTexts = draftTexts(step.draft, tokenizer),
         .path = step.path,
         .confidences = {confidences.begin(), confidences.end()},
+        .sides = step.sides,
+        .sideTexts = sideTexts(step.sides, tokenizer),
+        .tables = shownTables(step.tables, tokenizer),
         .planId = step.planId,
         .isBaseline = step.isPlain(),
         .verifiedRows = step.verifiedRows,
+        .draftLayers = step.draftLayers,
+        .verifyLayers = step.verifyLayers,
         .drafter = std::string(step.choice.drafter),
         .expectedTokens = step.choice.drafter.empty() ? 0.0 : step.choice.expectedTokens,
         .expectedCost = step.choice.drafter.empty() ? 0.0 : step.choice.expectedCost,

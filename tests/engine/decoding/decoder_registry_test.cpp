@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/generation.h"
+#include "engine/decoding/step_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 using namespace engine;
 namespace fs = std::filesystem;
@@ -51,11 +53,15 @@ private slots:
     void whatAModuleThrowsReachesTheHostAsAnError();
     void aStepThatBreaksTheContractIsAnError_data();
     void aStepThatBreaksTheContractIsAnError();
+    void tablesThatAreTooLargeAreCutAndTold();
     void profilesBringTheirOwnSetting();
     void theGuidesExampleEqualsVanilla();
+    void theShowingDecoderEqualsVanilla();
     void theGuidesExampleDraftsWhatRepeats();
 
 private:
+    void compareWithVanilla(const std::string& name,
+                            const std::function<SettingValues(int)>& settings);
     Result<std::unique_ptr<Decoder>> faulty(const std::string& fault);
     GenerationRequest request(int maxTokens);
 
@@ -107,7 +113,7 @@ void DecoderRegistryTest::refusedModulesAreToldAndTheOthersStillListed() {
     DecoderRegistry registry(TEST_DECODER_DIR);
     std::vector<Error> refused;
     const std::size_t count = registry.list(&refused).size();
-    QCOMPARE(count, std::size_t{4}); // vanilla, echo, faulty and its twin
+    QCOMPARE(count, std::size_t{5}); // vanilla, echo, faulty and its twin, showing
     QCOMPARE(refused.size(), std::size_t{6});
     std::vector<Error> again;
     QCOMPARE(registry.list(&again).size(), count);
@@ -220,6 +226,21 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError_data() {
     row("beyond the end", "behind the end of the answer");
     row("foreign token", "which a vocabulary of 160 does not have");
     row("foreign path", "the node 3 is accepted of a draft of 0");
+    row("wrong path", "is accepted, but");
+    row("path in leaps", "accepted behind -1, but was drafted behind 0");
+    row("foreign draft", "the drafted token -7");
+    row("draft probability", "the probability nan");
+    row("foreign side", "beside the draft 1000000, which a vocabulary of 160");
+    row("side on itself", "row 1 beside a draft of 0 hangs on 1");
+    row("too many sides", "5000 rows beside the draft");
+    row("no time", "the time of verifying in milliseconds is nan");
+    row("negative time", "the time of drafting in milliseconds is -3");
+    row("negative loads", "the number of layers that drafting read is -1");
+    row("endless search", "the time of searching in milliseconds is inf");
+    row("plan of another model", "a plan of 77 attention and 77 MLP");
+    row("ragged table", "a row of 2 cells in the table pool of 1 columns");
+    row("foreign cell", "the token in a table 1000000");
+    row("foreign choice", "row 1 is chosen of the table pool of 1 rows");
 }
 
 void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
@@ -230,6 +251,31 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
     QVERIFY(!result);
     QCOMPARE(result.error().code, ErrorCode::Internal);
     QVERIFY2(mentions(result.error(), reason.toStdString()), result.error().message.c_str());
+    QVERIFY2(mentions(result.error(), "decoder faulty"), result.error().message.c_str());
+    QVERIFY(generate(*faulty("none").value(), request(3)).hasValue()); // others go on
+}
+
+/// The text is right, so the answer goes on; only what is shown is cut.
+void DecoderRegistryTest::tablesThatAreTooLargeAreCutAndTold() {
+    const auto made = faulty("huge table");
+    auto asked = request(3);
+    std::vector<std::string> remarks;
+    std::vector<StepTable> tables;
+    asked.onStep = [&](const DecodeStep& step, std::string_view) {
+        remarks.insert(remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
+        tables = step.tables;
+    };
+    QCOMPARE(generate(*made.value(), asked).value().tokens.size(), std::size_t{3});
+    QCOMPARE(remarks.size(), std::size_t{1}); // once, not at each of 3 steps
+    QVERIFY2(remarks[0].find("decoder faulty") != std::string::npos, remarks[0].c_str());
+    QVERIFY2(remarks[0].find("\"pool\"") != std::string::npos, remarks[0].c_str());
+    QCOMPARE(tables.size(), StepCheck::kMostTables);
+    const StepTable& table = tables.front();
+    QCOMPARE(table.columns.size(), StepCheck::kMostColumns);
+    QCOMPARE(table.rows.size(), StepCheck::kMostTableRows);
+    QCOMPARE(table.rows[0].size(), StepCheck::kMostColumns);
+    QCOMPARE(std::get<std::string>(table.rows[0][0]).size(), StepCheck::kMostTextBytes);
+    QCOMPARE(table.chosenRow, -1); // the chosen one is gone
 }
 
 void DecoderRegistryTest::profilesBringTheirOwnSetting() {
@@ -254,8 +300,9 @@ void DecoderRegistryTest::profilesBringTheirOwnSetting() {
     QCOMPARE(made, 0.3);
 }
 
-/// plugins/README.md's decoder, as a reader would type it.
-void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
+/// 40 answers, greedy ones and sampled ones, on four models.
+void DecoderRegistryTest::compareWithVanilla(const std::string& name,
+                                             const std::function<SettingValues(int)>& settings) {
     DecoderRegistry registry(TEST_DECODER_DIR);
     for (int round = 0; round < 40; ++round) {
         const auto transformer = tinyTransformer(static_cast<unsigned>(round % 4));
@@ -263,16 +310,28 @@ void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
         if (round % 2 == 1)
             context.sampling = {.temperature = 0.7, .seed = static_cast<std::uint64_t>(round)};
         const auto vanilla = registry.make("vanilla", context);
-        context.settings = {{"length", 1.0 + round % 9}};
-        const auto echo = registry.make("echo", context);
+        context.settings = settings(round);
+        const auto other = registry.make(name, context);
         m_prompt = somePrompt(round);
         const auto expected = generate(*vanilla.value(), request(1 + round));
-        const auto found = generate(*echo.value(), request(1 + round));
+        const auto found = generate(*other.value(), request(1 + round));
         QVERIFY2(found.hasValue(), found ? "" : found.error().message.c_str());
         QCOMPARE(found.value().tokens, expected.value().tokens);
         QCOMPARE(found.value().reason, expected.value().reason);
-        QCOMPARE(echo.value()->cachedTokens(), vanilla.value()->cachedTokens());
+        QCOMPARE(other.value()->cachedTokens(), vanilla.value()->cachedTokens());
     }
+}
+
+/// plugins/README.md's decoder, as a reader would type it.
+void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
+    compareWithVanilla("echo", [](int round) {
+        return SettingValues{{"length", 1.0 + round % 9}};
+    });
+}
+
+/// What the window's recordings are tried with.
+void DecoderRegistryTest::theShowingDecoderEqualsVanilla() {
+    compareWithVanilla("showing", [](int) { return SettingValues(); });
 }
 
 void DecoderRegistryTest::theGuidesExampleDraftsWhatRepeats() {

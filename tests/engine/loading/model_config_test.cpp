@@ -57,6 +57,7 @@ private slots:
     void badConfigsAreRefused();
     void unknownArchitecturesAreRefusedByName();
     void eosIdsAreOneOrMany();
+    void maskTokensAreTakenOrTold();
     void bothNamesOfTheScalingKindWork();
     void mistralWindowsAllLayers();
     void qwen2WindowsOnlyWhereAsked();
@@ -183,6 +184,21 @@ void ModelConfigTest::eosIdsAreOneOrMany() {
     QCOMPARE(valueOf(configText(R"("eos_token_id":[7,2,7])")).eosIds, std::vector<TokenId>({7, 2}));
     QVERIFY(valueOf(configText(R"("eos_token_id":null)")).eosIds.empty());
     QVERIFY(valueOf(configText(R"("eos_token_id":-1,"bos_token_id":-1)")).eosIds.empty());
+}
+
+void ModelConfigTest::maskTokensAreTakenOrTold() {
+    QCOMPARE(valueOf(configText("")).maskTokenId, kNoToken);
+    QCOMPARE(valueOf(configText(R"("mask_token_id":99)")).maskTokenId, TokenId(99));
+    for (const char* none : {R"("mask_token_id":null)", R"("mask_token_id":-1)"}) {
+        const ModelConfig config = valueOf(configText(none));
+        QVERIFY(config.maskTokenId == kNoToken && config.notes.empty());
+    }
+    const ModelConfig beyond = valueOf(configText(R"("mask_token_id":100)"));
+    QCOMPARE(beyond.maskTokenId, kNoToken);
+    QCOMPARE(beyond.notes,
+             std::vector<std::string>(
+                 {"the mask token 100 is outside the vocabulary of 100 and is not used"}));
+    QVERIFY(!read(configText(R"("mask_token_id":"<mask>")")).hasValue());
 }
 
 void ModelConfigTest::bothNamesOfTheScalingKindWork() {

@@ -54,6 +54,7 @@ private slots:
     void pipesAreRefusedAndNeverWaitedOn();
     void aFolderOfOneGgufIsThatGguf();
     void endIdsOfBothFilesAreMerged();
+    void theMaskTokenMayBeNamedInThreePlaces();
     void brokenPartsNameTheirFile();
     void chatTemplatesComeFromTheirThreePlaces();
     void shardedFoldersOpen();
@@ -179,6 +180,33 @@ void ModelFilesTest::endIdsOfBothFilesAreMerged() {
     QCOMPARE(valueOf(files.config()).eosIds, std::vector<TokenId>({2, 3, 4}));
     folder.write("generation_config.json", R"({"eos_token_id":5})");
     QVERIFY(messageOf(files.config()).contains("generation_config.json: special token id 5"));
+}
+
+void ModelFilesTest::theMaskTokenMayBeNamedInThreePlaces() {
+    const TemporaryFolder folder;
+    folder.write("config.json", tinyConfigJson());
+    const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
+    const auto named = [&](const std::string& tokenizer) {
+        folder.write("tokenizer_config.json", tokenizer);
+        return valueOf(files.config()).maskTokenId;
+    };
+    const std::string known = R"("added_tokens_decoder":{"2":{"content":"</s>"},)"
+                              R"("3":{"content":"[MASK]"},"x":{"content":"[M]"}})";
+    QCOMPARE(valueOf(files.config()).maskTokenId, kNoToken);
+    QCOMPARE(named(R"({"mask_token":"[MASK]",)" + known + "}"), TokenId(3));
+    QCOMPARE(named(R"({"mask_token":{"content":"[MASK]"},)" + known + "}"), TokenId(3));
+    QCOMPARE(named(R"({"mask_token":"[M]",)" + known + "}"), kNoToken);
+    QCOMPARE(named(R"({"mask_token":null,)" + known + "}"), kNoToken);
+    QCOMPARE(named("{" + known + "}"), kNoToken);
+    QCOMPARE(named("no JSON"), kNoToken);
+    std::string config = tinyConfigJson();
+    config.insert(1, R"("mask_token_id":1,)");
+    folder.write("config.json", config);
+    QCOMPARE(named(R"({"mask_token":"[MASK]",)" + known + "}"), TokenId(1));
+    TinyGguf file = tinyGgufMetadata();
+    file.addU32("tokenizer.ggml.mask_token_id", 2);
+    addTinyTensors(file);
+    QCOMPARE(valueOf(ggufConfig(file)).maskTokenId, TokenId(2));
 }
 
 void ModelFilesTest::brokenPartsNameTheirFile() {

@@ -47,6 +47,9 @@ private slots:
     void acceptanceNamesItsDenominator();
     void timesAreSplitAndAddUp();
     void plainRoundsAreTheBaselineAndNothingElse();
+    void roundsWithRowsBesideTheTokenAreNoBaseline();
+    void tokensPerLayerCountsEveryLayerThatIsRead();
+    void sumsOfSumsAreSums();
     void searchingCountsAgainstTheSpeedup();
     void nothingIsClaimedBeforeItIsMeasured();
     void tableFourFollowsFromEquationSix();
@@ -104,6 +107,60 @@ void DecodeMetricsTest::plainRoundsAreTheBaselineAndNothingElse() {
     QCOMPARE(metrics.baselineTokens, 2);
     QCOMPARE(metrics.baselineMsPerToken().value(), 10.0);
     QCOMPARE(metrics.speedup().value(), 2.0); // 4 tokens in 20 ms against 10 ms a token
+}
+
+/// A window that runs beside the newest token makes a pass dearer than a plain one.
+void DecodeMetricsTest::roundsWithRowsBesideTheTokenAreNoBaseline() {
+    DecodeMetrics metrics;
+    DecodeStep step = plainRound();
+    step.sides = {{7, -1}, {8, 0}};
+    QVERIFY(!step.isPlain());
+    metrics.add(step, 10.0);
+    QCOMPARE(metrics.rounds, 1);
+    QCOMPARE(metrics.tokensPerRound().value(), 1.0);
+    QCOMPARE(metrics.baselineTokens, 0);
+}
+
+void DecodeMetricsTest::tokensPerLayerCountsEveryLayerThatIsRead() {
+    constexpr double kLayers = 8.0;
+    DecodeMetrics metrics;
+    QVERIFY(!metrics.tokensPerLayer() && !metrics.baselineTokensPerLayer());
+    DecodeStep plain = plainRound();
+    plain.verifyLayers = kLayers;
+    metrics.add(plain, 1.0);
+    QCOMPARE(metrics.baselineTokensPerLayer().value(), 1.0 / kLayers);
+    QVERIFY(!metrics.tokensPerLayer());
+    // An exit after 3 of 8 layers, drafted 4 times, of which verifying goes on behind the third:
+    // g E + L in all, as arXiv 2504.05598 counts it.
+    DecodeStep exit = draftedRound(4, 2);
+    exit.draftLayers = 4 * 3.0 + 3.0;
+    exit.verifyLayers = kLayers - 3.0;
+    metrics.add(exit, 1.0);
+    QCOMPARE(metrics.tokensPerLayer().value(), 3.0 / (4 * 3.0 + kLayers));
+    QCOMPARE(metrics.baselineTokensPerLayer().value(), 1.0 / kLayers);
+}
+
+void DecodeMetricsTest::sumsOfSumsAreSums() {
+    DecodeStep drafted = draftedRound(4, 2, 1);
+    drafted.draftLayers = 6.0;
+    drafted.verifyLayers = 8.0;
+    drafted.draftMs = 1.0;
+    drafted.verifyMs = 2.0;
+    drafted.search.searchMs = 0.5;
+    DecodeStep plain = plainRound();
+    plain.verifyLayers = 8.0;
+    DecodeMetrics whole;
+    DecodeMetrics halves;
+    for (int i = 0; i < 2; ++i) {
+        DecodeMetrics half;
+        for (const DecodeStep& step : {drafted, plain}) {
+            half.add(step, 4.0);
+            whole.add(step, 4.0);
+        }
+        halves.add(half);
+    }
+    QVERIFY(whole.baselineLayers == 16.0 && whole.draftLayers == 12.0);
+    QVERIFY(halves == whole);
 }
 
 void DecodeMetricsTest::searchingCountsAgainstTheSpeedup() {

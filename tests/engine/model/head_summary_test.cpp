@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -47,6 +48,7 @@ private slots:
     void probabilitiesAreThoseOfTheWholeVocabulary();
     void smallVocabulariesGiveSmallSummaries();
     void hugeLogitsStayFinite();
+    void aTokenCanBeLeftOut();
     void headRowsAreComputedOnce();
     void passesSummariseTheRowsAskedFor();
     void aResultCanBeUsedAgain();
@@ -106,6 +108,36 @@ void HeadSummaryTest::hugeLogitsStayFinite() {
     QCOMPARE(summary.best(), 0);
     QVERIFY(std::abs(summary.probability(0) - 0.5) < 1e-9);
     QCOMPARE(summary.probabilityOf(-1e300), 0.0);
+}
+
+void HeadSummaryTest::aTokenCanBeLeftOut() {
+    std::mt19937 random(5);
+    for (int round = 0; round < 300; ++round) {
+        std::vector<double> logits(2 + random() % 30);
+        for (double& logit : logits)
+            logit = static_cast<double>(random() % 1000) / 100.0 - 5.0;
+        const auto token = static_cast<std::size_t>(random() % logits.size());
+        if (round % 3 == 0)
+            logits[token] = 800.0; // all others have next to nothing
+        const HeadSummary whole = summarise(logits);
+        const bool isAmongBest = whole.rankOf(static_cast<TokenId>(token)) >= 0;
+        HeadSummary found = whole;
+        found.remove(static_cast<TokenId>(token));
+        if (!isAmongBest) {
+            QVERIFY(isEqual(found, whole));
+            continue;
+        }
+        logits[token] = -std::numeric_limits<double>::infinity();
+        const HeadSummary expected = summarise(logits);
+        QCOMPARE(found.count, whole.count - 1);
+        for (int rank = 0; rank < found.count; ++rank)
+            QCOMPARE(found.ids[static_cast<std::size_t>(rank)],
+                     expected.ids[static_cast<std::size_t>(rank)]);
+        // What was lost to rounding beside a sure token cannot be known again.
+        const double tolerance = round % 3 == 0 ? 1.5 : 1e-9;
+        QVERIFY(std::abs(found.logSumExp - expected.logSumExp) < tolerance);
+        QVERIFY(found.probability(0) <= 1.0 && found.probability(0) > 0.0);
+    }
 }
 
 void HeadSummaryTest::headRowsAreComputedOnce() {

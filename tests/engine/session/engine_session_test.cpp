@@ -41,6 +41,7 @@ private slots:
     void aSecondTurnReadsOnlyWhatIsNew();
     void stopStringsHoldTextBackAndReleaseIt();
     void aDraftingDecoderTellsItsSearch();
+    void whatRanBesideADraftAndTablesAreToldInTexts();
     void plainStepsAreTheBaselineTwiceInSixtyFour();
     void settingsChangeWhileAPromptRuns();
     void whatADecoderDoesAtOnceIsToldBehindItsSettings();
@@ -163,6 +164,31 @@ void EngineSessionTest::aDraftingDecoderTellsItsSearch() {
         QVERIFY(event.as<StepFinished>() == nullptr);
     }
     QVERIFY(fixture.all<PromptFinished>()[0].decoding.searchMs >= 0.5);
+}
+
+void EngineSessionTest::whatRanBesideADraftAndTablesAreToldInTexts() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(rawPrompt(1, "abc", 12));
+    QVERIFY(fixture.finish(1) != nullptr);
+    const auto steps = fixture.all<StepFinished>();
+    const auto first = std::find_if(
+        steps.begin(), steps.end(), [](const StepFinished& step) { return !step.tables.empty(); });
+    QVERIFY(first != steps.end());
+    QCOMPARE(first->sides, (std::vector<SideRow>{{'x', -1}}));
+    QCOMPARE(first->sideTexts, std::vector<std::string>{"x"});
+    const ShownTable& table = first->tables.front();
+    QCOMPARE(table.title, std::string("Pool"));
+    QCOMPARE(table.chosenRow, 0);
+    const std::vector<ShownCell> cells = {std::string("first"), ShownToken{'y', "y"}, 2.0};
+    QVERIFY(table.rows[0] == cells);
+    QVERIFY(table.rows[1] == std::vector<ShownCell>{ShownToken()});
+    // 3 of 4 layers' worth of sublayers a draft pass, 4 for the verifying one.
+    QCOMPARE(first->draftLayers, 3.0 * static_cast<double>(first->confidences.size()));
+    QCOMPARE(first->verifyLayers, 4.0);
+    const DecodeMetrics& all = fixture.all<PromptFinished>()[0].decoding;
+    QVERIFY(all.tokensPerLayer().has_value());
+    QCOMPARE(all.verifyLayers, 4.0 * static_cast<double>(all.rounds));
 }
 
 void EngineSessionTest::plainStepsAreTheBaselineTwiceInSixtyFour() {

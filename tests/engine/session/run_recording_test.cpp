@@ -96,6 +96,8 @@ private slots:
     void otherFilesAreNoRecordings();
     void unknownEventsAndMembersArePassedOver();
     void trialsWithoutTextsStillReplay();
+    void stepsWithoutSidesAndTablesStillReplay();
+    void cellsOfTablesKeepTheirKind();
     void wrongTypesAreNamedWithTheirByte();
     void aHugeLengthAllocatesNothing();
     void swappedRecordsAreNoticed();
@@ -261,6 +263,43 @@ void RunRecordingTest::trialsWithoutTextsStillReplay() {
     QVERIFY(trial->window.empty() && trial->guesses.empty());
 }
 
+void RunRecordingTest::stepsWithoutSidesAndTablesStillReplay() {
+    const auto event = readEventJson(R"({"event":"step_finished","draft":[{"token":7}],)"
+                                     R"("total":{"rounds":3,"tokens":5}})",
+                                     "a test",
+                                     0);
+    QVERIFY(event.hasValue() && event.value().has_value());
+    const StepFinished* step = event.value()->as<StepFinished>();
+    QVERIFY(step != nullptr);
+    QVERIFY(step->sides.empty() && step->sideTexts.empty() && step->tables.empty());
+    QCOMPARE(step->draftLayers, 0.0);
+    QVERIFY(!step->total.tokensPerLayer()); // and none is made up
+}
+
+void RunRecordingTest::cellsOfTablesKeepTheirKind() {
+    StepFinished step;
+    step.tables = {{"exits",
+                    "Exits",
+                    {"layer", "token", "tau", "alpha"},
+                    {{std::string("12"), ShownToken{7, " the"}, 0.25},
+                     {{}, ShownToken{}, std::numeric_limits<double>::quiet_NaN(), -1e300}},
+                    1}};
+    step.sides = {{5, -1}, {6, 0}};
+    step.sideTexts = {"a", "b"};
+    const auto read = readEventJson(eventJson({0.0, step}), "a test", 0);
+    QVERIFY(read.hasValue());
+    const auto* found = read.value()->as<StepFinished>();
+    QCOMPARE(found->sides, step.sides);
+    QCOMPARE(found->tables.size(), std::size_t{1});
+    const ShownTable& table = found->tables.front();
+    QCOMPARE(table.chosenRow, 1);
+    QCOMPARE(table.columns, step.tables.front().columns);
+    QVERIFY(table.rows[0] == step.tables.front().rows[0]); // "12" stays words
+    QVERIFY(std::holds_alternative<ShownToken>(table.rows[1][1]));
+    QVERIFY(std::isnan(std::get<double>(table.rows[1][2])));
+    QCOMPARE(std::get<double>(table.rows[1][3]), -1e300);
+}
+
 void RunRecordingTest::wrongTypesAreNamedWithTheirByte() {
     const std::pair<std::string, std::string> cases[] = {
         {R"({"event":7})", "event"},
@@ -273,6 +312,9 @@ void RunRecordingTest::wrongTypesAreNamedWithTheirByte() {
         {R"({"event":"step_finished","path":{"a":1}})", "path"},
         {R"({"event":"plan_changed","plan":{"skipped":{"mlp":[1,"x"]}}})", "mlp"},
         {R"({"event":"settings_changed","settings":{"gamma":[1]}})", "settings"},
+        {R"({"event":"step_finished","sides":[{"token":1,"parent":"x"}]})", "parent"},
+        {R"({"event":"step_finished","tables":[{"rows":[[true]]}]})", "rows"},
+        {R"({"event":"step_finished","tables":[{"rows":[[{"token":"x"}]]}]})", "token"},
     };
     for (const auto& [payload, name] : cases) {
         const Played played = playBytes(fileOf({R"({"event":"remark","text":"x"})", payload}));

@@ -36,6 +36,17 @@ private:
             value = fmt::format("text {}", m_count);
     }
 
+    void fill(engine::ShownCell& cell) {
+        switch (++m_count % 3) {
+        case 0:
+            return fill(cell.emplace<engine::ShownToken>());
+        case 1:
+            return fill(cell.emplace<double>());
+        default:
+            return fill(cell.emplace<std::string>());
+        }
+    }
+
     void fill(engine::SettingValues& values) {
         fill(values["first"]);
         fill(values["second"]);

@@ -69,9 +69,18 @@ public:
             engine::DraftTree draft,
             m_drafter.draft(
                 m_target, m_plan, engine::ConfidenceStopRule(0.0, m_length), {.maxNodes = 8}));
+        const std::vector<engine::SideRow> sides(m_stepCount == 0 ? 1 : 0, {'x', -1});
         ENGINE_TRY(engine::DecodeStep step,
-                   m_target.verify(std::move(draft), engine::VerifyRule::Match));
+                   m_target.verify({.draft = std::move(draft), .sides = sides}));
         step.planId = 1;
+        step.draftLayers = m_plan.layerLoads() * step.draft.draftSteps();
+        if (m_stepCount == 0)
+            step.tables = {
+                {"pool",
+                 "Pool",
+                 {"key", "next", "count"},
+                 {{std::string("first"), engine::TokenCell{'y'}, 2.0}, {engine::TokenCell{}}},
+                 0}};
         step.search.phase =
             m_stepCount < 2 ? engine::DecoderPhase::Optimise : engine::DecoderPhase::Accelerate;
         if (m_stepCount++ == 0)

@@ -3,6 +3,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/target.h"
 
+#include <limits>
 #include <stdexcept>
 
 namespace {
@@ -30,6 +31,8 @@ public:
             throw std::bad_alloc();
         ENGINE_TRY(DecodeStep step, m_target.plainStep());
         spoil(step);
+        spoilDraft(step);
+        spoilRest(step);
         return step;
     }
 
@@ -76,6 +79,53 @@ private:
             step.tokens = {m_endIds.front(), 1};
         if (m_fault == "too many" || m_fault == "beyond the end")
             step.facts.resize(step.tokens.size());
+    }
+
+    void spoilDraft(DecodeStep& step) const {
+        if (m_fault == "wrong path") { // claims that another token was drafted and came out
+            step.draft.add(step.tokens.front() ^ 1, -1, 1.0);
+            step.path = {0};
+        }
+        if (m_fault == "path in leaps") {
+            step.draft.add(1, -1, 1.0);
+            step.draft.add(step.tokens.front(), 0, 1.0);
+            step.path = {1};
+        }
+        if (m_fault == "foreign draft")
+            step.draft.add(-7, -1, 1.0);
+        if (m_fault == "draft probability")
+            step.draft.add(1, -1, std::numeric_limits<double>::quiet_NaN());
+        if (m_fault == "foreign side")
+            step.sides = {{1'000'000, -1}};
+        if (m_fault == "side on itself")
+            step.sides = {{1, -1}, {1, 1}};
+        if (m_fault == "too many sides")
+            step.sides.assign(5000, {1, -1});
+    }
+
+    void spoilRest(DecodeStep& step) const {
+        if (m_fault == "no time")
+            step.verifyMs = std::numeric_limits<double>::quiet_NaN();
+        if (m_fault == "negative time")
+            step.draftMs = -3.0;
+        if (m_fault == "negative loads")
+            step.draftLayers = -1.0;
+        if (m_fault == "endless search")
+            step.search.searchMs = std::numeric_limits<double>::infinity();
+        if (m_fault == "plan of another model")
+            step.search.planChanges.push_back({1, LayerPlan::full(77), 0.0, "start"});
+        if (m_fault == "ragged table")
+            step.tables = {{"pool", "Pool", {"one"}, {{1.0, 2.0}}}};
+        if (m_fault == "foreign cell")
+            step.tables = {{"pool", "Pool", {"one"}, {{TokenCell{1'000'000}}}}};
+        if (m_fault == "foreign choice")
+            step.tables = {{"pool", "Pool", {"one"}, {{1.0}}, 1}};
+        if (m_fault == "huge table") {
+            std::vector<TableCell> row(40, 1.0);
+            row.front() = std::string(1000, 'x');
+            step.tables.assign(20,
+                               {"pool", "Pool", std::vector<std::string>(40, "c"), {100, row}, 99});
+        }
     }
 
     Target m_target;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decode_step.h"
+#include "engine/session/session_records.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+class Tokenizer;
+
+// What people read in the place of a step's token ids. A null tokenizer gives empty texts.
+
+std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer);
+
+std::vector<std::string> sideTexts(std::span<const SideRow> sides, const Tokenizer* tokenizer);
+
+std::vector<ShownTable> shownTables(std::span<const StepTable> tables, const Tokenizer* tokenizer);
+
+} // namespace engine

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/space/space_decoder.h"
+
+#include "engine/base/counter_random.h"
+
+#include <algorithm>
+
+namespace space {
+
+using namespace engine;
+
+namespace {
+
+/// Slots behind the context: k candidates and k + 1 groups of k masks.
+constexpr int kScratchRows = kMostMasks * (kMostMasks + 2);
+
+/// Replaces a rejected token by one of the model's law itself, as algorithm 1 of the paper and its
+/// code do: what was drafted often comes out too often.
+class PaperDraws final : public VerifyDraws {
+public:
+    explicit PaperDraws(VerifyDraws& draws)
+        : m_draws(draws) {}
+
+    bool accepts(double probability, Position outputPosition, TokenId token) override {
+        return m_draws.accepts(probability, outputPosition, token);
+    }
+
+    Distribution leftBehind(const Distribution& p, const Distribution& /*q*/) const override {
+        return p;
+    }
+
+    TokenId draw(const Distribution& p, Position outputPosition) override {
+        return m_draws.draw(p, outputPosition);
+    }
+
+private:
+    VerifyDraws& m_draws;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Decoder>> SpaceDecoder::make(const DecoderContext& context,
+                                                    const SpaceDraws& draws) {
+    ENGINE_TRY(const SpaceSettings settings,
+               SpaceSettings::make(context.settings, context.transformer));
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    return std::unique_ptr<Decoder>(new SpaceDecoder(std::move(target), settings, draws));
+}
+
+/// The end of the prompt is left to the first round, which makes the first candidates with it.
+Result<void> SpaceDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    m_candidates.clear();
+    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
+    return m_target.begin(prompt, work, kPrefillRows);
+}
+
+/// One round: verify the candidates and fill all masks in one pass, then take the candidates of the
+/// group behind the last token accepted.
+Result<DecodeStep> SpaceDecoder::step() {
+    const RoundShape shape = shapeOfRound();
+    const MaskGroups groups(m_settings.maskToken, shape.masks);
+    ENGINE_TRY(DecodeStep step, verify(draftOf(shape.candidates), groups));
+    const int accepted = static_cast<int>(step.path.size());
+    const bool wasRejected = accepted < shape.candidates && step.tokens.size() > step.path.size();
+    m_rates.learn(accepted + (wasRejected ? 1 : 0), accepted);
+    const double startMs = m_target.nowMs();
+    pickCandidates(groups, accepted);
+    step.draftMs = m_target.nowMs() - startMs;
+    if (!groups.sides().empty())
+        step.tables = {groupTable(m_target, groups, accepted),
+                       candidateTable(m_candidates, m_rates)};
+    return step;
+}
+
+/// Without masks there is nothing to draft with in the next round.
+Result<DecodeStep> SpaceDecoder::plainStep() {
+    m_candidates.clear();
+    return m_target.plainStep();
+}
+
+Result<SearchReport> SpaceDecoder::configure(const SettingValues& values,
+                                             const SettingValues& /*given*/) {
+    ENGINE_TRY(m_settings, SpaceSettings::make(values, m_target.transformer()));
+    m_candidates.clear(); // chosen as the settings were
+    return SearchReport();
+}
+
+Result<void> SpaceDecoder::changeSampling(const SamplingOptions& sampling) {
+    ENGINE_TRY_DO(m_target.changeSampling(sampling));
+    m_candidates.clear();
+    return {};
+}
+
+bool SpaceDecoder::isSampling() const {
+    return m_settings.choice == CandidateChoice::Sampled && !m_target.sampler().isGreedy();
+}
+
+/// Behind an end nothing is emitted: candidates behind one are left out, itself stays.
+RoundShape SpaceDecoder::shapeOfRound() const {
+    const auto isEnd = [&](const Candidate& candidate) {
+        return std::find(m_endIds.begin(), m_endIds.end(), candidate.token) != m_endIds.end();
+    };
+    const auto end = std::find_if(m_candidates.begin(), m_candidates.end(), isEnd);
+    const auto count = end - m_candidates.begin() + (end == m_candidates.end() ? 0 : 1);
+    return planRound(m_rates,
+                     {.masks = m_settings.masks,
+                      .candidates = static_cast<int>(count),
+                      .room = m_target.remainingTokens(),
+                      .leastReach = m_settings.leastReach});
+}
+
+/// The first candidates as a chain.
+DraftTree SpaceDecoder::draftOf(int candidates) const {
+    DraftTree tree;
+    for (int place = 0; place < candidates; ++place) {
+        const Candidate& candidate = m_candidates[static_cast<std::size_t>(place)];
+        tree.add(candidate.token, place - 1, candidate.probability);
+        tree.addConfidence(candidate.probability);
+        if (!candidate.drawnFrom.ids.empty())
+            tree.setDrawnFrom(place - 1, candidate.drawnFrom);
+    }
+    return tree;
+}
+
+Result<DecodeStep> SpaceDecoder::verify(DraftTree draft, const MaskGroups& groups) {
+    CounterVerifyDraws counterDraws(m_target.sampler().options().seed);
+    PaperDraws paperDraws(m_draws.verify == nullptr ? counterDraws : *m_draws.verify);
+    const bool isBiased = isSampling() && m_settings.usesPaperSampling;
+    return m_target.verify({.draft = std::move(draft),
+                            .rule = isSampling() ? VerifyRule::Rejection : VerifyRule::Match,
+                            .draws = isBiased ? &paperDraws : m_draws.verify,
+                            .sides = groups.sides()});
+}
+
+/// One from each mask of the group, independently.
+void SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
+    m_candidates.clear();
+    const auto firstOutput = static_cast<Position>(m_target.output().size());
+    for (int mask = 0; mask < groups.maskCount(group); ++mask)
+        m_candidates.push_back(pick(groups.row(group, mask), firstOutput + mask));
+    ++m_round;
+}
+
+Candidate SpaceDecoder::pick(int row, Position outputPosition) const {
+    const HeadSummary& summary = m_target.lastSummaries()[static_cast<std::size_t>(row)];
+    const Sampler& sampler = m_target.sampler();
+    if (sampler.isGreedy() || m_settings.choice == CandidateChoice::Argmax)
+        return {summary.best(), summary.probability(0)};
+    const std::span<const double> logits = m_target.lastLogits(row);
+    Candidate candidate;
+    if (m_settings.choice == CandidateChoice::Noise) {
+        candidate.token = sampler.choose(logits, outputPosition);
+    } else {
+        candidate.drawnFrom = sampler.distribution(logits);
+        const std::uint64_t key =
+            mixBits(streamSeed(sampler.options().seed, RandomStream::Draft) ^ m_round);
+        candidate.token =
+            m_draws.draft == nullptr
+                ? drawByNoise(candidate.drawnFrom, key, outputPosition)
+                : m_draws.draft->drawSeveral(candidate.drawnFrom, 1, outputPosition).front();
+    }
+    candidate.probability =
+        summary.probabilityOf(logits[static_cast<std::size_t>(candidate.token)]);
+    return candidate;
+}
+
+} // namespace space

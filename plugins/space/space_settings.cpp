@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/space/space_settings.h"
+
+#include "engine/decoding/setting_makers.h"
+#include "plugins/space/place_rates.h"
+
+#include <fmt/format.h>
+
+namespace space {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kPaperMasks = 5;
+constexpr int kMostTokenId = 4'194'303;
+
+CandidateChoice choiceNamed(const std::string& name) {
+    if (name == "sampled")
+        return CandidateChoice::Sampled;
+    return name == "noise" ? CandidateChoice::Noise : CandidateChoice::Argmax;
+}
+
+/// The paper's number of masks, or fewer where the k (k + 2) rows that a round adds are more than
+/// the backend likes to verify at once.
+int masksFor(const Transformer& transformer) {
+    int masks = kPaperMasks;
+    while (masks > 1 && masks * (masks + 2) > transformer.preferredTreeNodes() + 1)
+        --masks;
+    return masks;
+}
+
+Result<TokenId> maskTokenOf(const SettingValues& values, const ModelConfig& config) {
+    const TokenId given = integerOf(values, "mask_token");
+    const TokenId id = given == kNoToken ? config.maskTokenId : given;
+    if (id == kNoToken)
+        return Error{ErrorCode::Unsupported,
+                     "SPACE drafts with a mask token that the model has been trained to fill in, "
+                     "and this model names none.",
+                     "Choose a model tuned for SPACE (arXiv 2402.11809) whose config.json has a "
+                     "mask_token_id, or set mask_token to the id."};
+    if (id >= config.vocabSize)
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("The mask token {} is outside the vocabulary of {}.", id, config.vocabSize),
+            "Set mask_token to an id of this model, or to -1 for the model's own."};
+    return id;
+}
+
+/// Every setting acts from the next round on.
+SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
+    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
+}
+
+std::vector<SettingInfo> settingInfos() {
+    return {
+        with(integerSetting("masks", "Masks k", 0, {0, kMostMasks}),
+             "tokens",
+             "Masks of a group, which is also the most candidates of a round; 0 = what suits the "
+             "backend, 5 (the paper's) at most."),
+        with(choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
+             "",
+             "argmax: each mask's most probable token; noise: drawn with vanilla's own random "
+             "numbers; both give vanilla's own tokens. sampled: drawn from the masks' law, gives "
+             "tokens of vanilla's own law. Greedy decoding is the same under all."),
+        with(flagSetting("adaptive", "Adaptive rows", true),
+             "",
+             "Leaves out candidates that are seldom reached and mask groups that are seldom used; "
+             "off runs k (k + 2) rows in every round, as the paper does."),
+        with(numberSetting("least_reach", "Least reach", 0.2, {0.0, 1.0}),
+             "",
+             "With adaptive: the share of rounds in which a candidate must be looked at, or a mask "
+             "group used, to be worth its rows."),
+        with(integerSetting("mask_token", "Mask token", kNoToken, {kNoToken, kMostTokenId}),
+             "id",
+             "The token that the model was trained to fill in; -1 = the one that its files name. "
+             "One that is set by hand can be emitted as any other token."),
+        with(flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
+             "",
+             "CHANGES THE LAW of what is emitted; only to show the published fault, with "
+             "candidates=sampled: behind a rejected candidate the model's law is drawn from, not "
+             "what is left of it."),
+    };
+}
+
+} // namespace
+
+Result<SpaceSettings> SpaceSettings::make(const SettingValues& values,
+                                          const Transformer& transformer) {
+    SpaceSettings made;
+    ENGINE_TRY(made.maskToken, maskTokenOf(values, transformer.config()));
+    const int masks = integerOf(values, "masks");
+    made.masks = masks == 0 ? masksFor(transformer) : masks;
+    made.choice = choiceNamed(textOf(values, "candidates"));
+    made.leastReach = flagOf(values, "adaptive") ? numberOf(values, "least_reach") : 0.0;
+    made.usesPaperSampling = flagOf(values, "space_paper_sampling");
+    if (made.usesPaperSampling && made.choice != CandidateChoice::Sampled)
+        return Error{ErrorCode::InvalidInput,
+                     "space_paper_sampling shows a fault of sampled candidates, and none are "
+                     "sampled.",
+                     "Set candidates to sampled as well, or switch it off."};
+    return made;
+}
+
+DecoderInfo spaceInfo() {
+    DecoderInfo info;
+    info.name = "space";
+    info.title = "SPACE";
+    info.summary = "Drafts with mask tokens in the very pass that verifies; needs a model trained "
+                   "to fill them in.";
+    info.source = "arXiv 2402.11809";
+    info.settings = settingInfos();
+    info.profiles = {{"adaptive", "Rows that seldom matter are left out.", {}},
+                     {"paper",
+                      "Five masks, all groups in every round, sampled candidates.",
+                      {{"masks", double{kPaperMasks}},
+                       {"adaptive", 0.0},
+                       {"candidates", std::string("sampled")}}}};
+    info.explanation =
+        "The model itself guesses several tokens at once. Behind the newest token stand mask "
+        "tokens, and the model has been trained so that each mask says which token comes one place "
+        "further on. Those guesses are the candidates of the next round, which checks them and "
+        "makes new ones in one and the same pass: since nobody knows yet how many candidates will "
+        "be accepted, a group of masks stands behind each of them, and the group behind the last "
+        "accepted one is used. No second model, no extra pass, but up to k (k + 2) more rows. It "
+        "helps with a model tuned for it where more rows cost little, as on a graphics processor, "
+        "and where the text can be foreseen; on a processor a row costs real time, so few masks "
+        "and the adaptive rows do best. It does not help with any other model: masks that were "
+        "never trained say nothing, and such a model is refused unless a mask token is set by "
+        "hand.";
+    return info;
+}
+
+} // namespace space
