@@ -61,8 +61,8 @@ std::vector<SettingInfo> settingInfos() {
         with(choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
              "",
              "argmax: each mask's most probable token; noise: drawn with vanilla's own random "
-             "numbers; both give vanilla's own tokens. sampled: drawn from the masks' law, gives "
-             "tokens of vanilla's own law. Greedy decoding is the same under all."),
+             "numbers, gives vanilla's tokens as argmax does; sampled: drawn from the masks' law, "
+             "gives tokens of vanilla's own law; greedy decoding is the same under all."),
         with(flagSetting("adaptive", "Adaptive rows", true),
              "",
              "Leaves out candidates that are seldom reached and mask groups that are seldom used; "
@@ -73,8 +73,8 @@ std::vector<SettingInfo> settingInfos() {
              "group used, to be worth its rows."),
         with(integerSetting("mask_token", "Mask token", kNoToken, {kNoToken, kMostTokenId}),
              "id",
-             "The token that the model was trained to fill in; -1 = the one that its files name. "
-             "One that is set by hand can be emitted as any other token."),
+             "The token that the model was trained to fill in; -1 = the one that its files name; "
+             "one that is set by hand may be emitted as any other."),
         with(flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
              "",
              "CHANGES THE LAW of what is emitted; only to show the published fault, with "

@@ -27,11 +27,13 @@ EPSILON, THETA = 1e-5, 10000.0
 LENGTH, GROUPS, MASKS = 56, 6, 8  # tokens of a sample, mask groups behind them, masks of a group
 BATCH, STEPS, WARM_UP, RATE = 16, 2600, 100, 4e-3
 
-NOUNS = {"fox": ["sees", "follows"], "farmer": ["greets", "follows"], "teacher": ["greets", "paints"],
-         "pigeon": ["sees", "carries"], "robot": ["carries", "repairs"], "child": ["paints", "sees"],
+NOUNS = {"fox": ["sees", "follows"], "farmer": ["greets", "follows"],
+         "teacher": ["greets", "paints"], "pigeon": ["sees", "carries"],
+         "robot": ["carries", "repairs"], "child": ["paints", "sees"],
          "sailor": ["repairs", "greets"], "monkey": ["carries", "follows"]}
-THINGS = {"sees": ["mountain", "lantern"], "follows": ["river", "wagon"], "greets": ["neighbour", "queen"],
-          "paints": ["window", "lantern"], "carries": ["basket", "lantern"], "repairs": ["engine", "wagon"]}
+THINGS = {"sees": ["mountain", "lantern"], "follows": ["river", "wagon"],
+          "greets": ["neighbour", "queen"], "paints": ["window", "lantern"],
+          "carries": ["basket", "lantern"], "repairs": ["engine", "wagon"]}
 ADJECTIVES = ["quiet", "young", "clever", "hungry", "golden"]
 PLACES = ["in the garden", "near the harbour", "behind the old mill"]
 
@@ -45,7 +47,8 @@ def stories(random, characters):
         for _ in range(random.integers(1, 4)):
             noun = random.choice(list(NOUNS))
             verb = random.choice(NOUNS[noun])
-            words = ["the", random.choice(ADJECTIVES), noun, verb, "the", random.choice(THINGS[verb])]
+            words = ["the", random.choice(ADJECTIVES), noun, verb]
+            words += ["the", random.choice(THINGS[verb])]
             if random.random() < 0.5:
                 words.append(random.choice(PLACES))
             sentences.append(" ".join(words) + ".")
@@ -192,7 +195,8 @@ def mlp_back(grad, weights, at, kept, grads):
         grad_gate, normed, weights[at + "mlp.gate_proj.weight"])
     more_up, grads[at + "mlp.up_proj.weight"] = linear_back(
         grad_up, normed, weights[at + "mlp.up_proj.weight"])
-    grad_x, grads[at + "post_attention_layernorm.weight"] = norm_back(more_gate + more_up, kept_norm)
+    grad_x, grads[at + "post_attention_layernorm.weight"] = norm_back(
+        more_gate + more_up, kept_norm)
     return grad + grad_x
 
 
@@ -307,7 +311,8 @@ def write_config(folder):
     mask = {"id": MASK, "content": "<mask>", "special": True, "normalized": False,
             "single_word": False, "lstrip": False, "rstrip": False}
     tokenizer = {"version": "1.0", "added_tokens": [mask], "normalizer": None,
-                 "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+                 "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False,
+                                   "use_regex": True},
                  "post_processor": None, "decoder": {"type": "ByteLevel"}, "model": model}
     with open(f"{folder}/tokenizer.json", "w", encoding="utf-8") as file:
         json.dump(tokenizer, file, indent=1)
