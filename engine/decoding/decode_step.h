@@ -119,7 +119,7 @@ struct StepTable {
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
     std::vector<TokenFact> facts; ///< [tokens]
-    DraftTree draft;              ///< empty for a plain step
+    DraftTree draft;              ///< empty for a plain step, and where nothing was drafted
     std::vector<int> path;        ///< accepted nodes of `draft`, in order
     std::uint64_t planId = 0;     ///< what was drafted with; 0 = the full model
     SearchReport search;
@@ -134,7 +134,7 @@ struct DecodeStep {
     double draftMs = 0.0;
     double verifyMs = 0.0; ///< for a plain step: the whole pass
 
-    /// One token by the full model alone: nothing was drafted, and nothing ran beside.
+    /// By the full model alone: rows beside a draft make it a round of a method even without one.
     bool isPlain() const { return draft.size() == 0 && sides.empty(); }
 
     /// Leaves only the first `count` tokens and what belongs to them.

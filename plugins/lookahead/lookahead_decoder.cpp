@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/lookahead/lookahead_decoder.h"
+
+#include "plugins/lookahead/lookahead_tables.h"
+
+#include <algorithm>
+
+namespace lookahead {
+
+using namespace engine;
+
+namespace {
+
+/// Rows of a pass beside the pending token's at most: all of the window and of a draft without a
+/// shared prefix. A window that warms up is smaller than the largest warm one.
+constexpr int kScratchRows = (kMostSize - 1) * (kMostColumns + kMostNgrams);
+
+} // namespace
+
+Result<std::unique_ptr<Decoder>> LookaheadDecoder::make(const DecoderContext& context) {
+    ENGINE_TRY(const LookaheadSettings settings,
+               LookaheadSettings::make(context.settings, context.transformer.preferredTreeNodes()));
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    return std::unique_ptr<Decoder>(new LookaheadDecoder(std::move(target), settings));
+}
+
+/// Nothing of the last prompt is left, unless its pool shall be.
+Result<void> LookaheadDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    ENGINE_TRY_DO(m_target.begin(prompt, work));
+    m_used = m_settings;
+    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
+    m_filler.begin(prompt.tokens, prompt.endIds, m_target.sampler().options().seed);
+    m_window.begin(m_used.shape, m_filler);
+    if (!m_used.keepsPool)
+        m_pool.clear();
+    m_pool.limitTo(m_used.ngrams);
+    m_newest.clear();
+    remember(prompt.tokens);
+    return {};
+}
+
+/// One round: the draft from the pool, the window beside it, one pass for both.
+Result<DecodeStep> LookaheadDecoder::step() {
+    const double startMs = m_target.nowMs();
+    const TokenId pending = m_target.pending();
+    fitWindow();
+    DraftTree tree = draft();
+    const int nodes = tree.size();
+    const std::vector<SideRow> sides = m_window.sides(nodes);
+    const double draftedMs = m_target.nowMs();
+    ENGINE_TRY(DecodeStep step, m_target.verify({.draft = std::move(tree), .sides = sides}));
+    step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
+    Ngram next = newestRow(nodes);
+    if (m_window.columns() > 0)
+        step.tables.push_back(windowTable(m_window, pending, next));
+    if (nodes > 0)
+        step.tables.push_back(poolTable(pending, m_pool.candidates(pending), step));
+    carryOn(pending, std::move(next));
+    remember(step.tokens);
+    return step;
+}
+
+Result<DecodeStep> LookaheadDecoder::plainStep() {
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    remember(step.tokens);
+    return step;
+}
+
+Result<SearchReport> LookaheadDecoder::configure(const SettingValues& values,
+                                                 const SettingValues& /*given*/) {
+    ENGINE_TRY(m_settings,
+               LookaheadSettings::make(values, m_target.transformer().preferredTreeNodes()));
+    return SearchReport();
+}
+
+/// No cell stands beyond the context, and what no step is left for is not guessed.
+void LookaheadDecoder::fitWindow() {
+    const int room = m_target.remainingTokens() > 1 ? m_target.remainingContext() : 0;
+    m_window.cutTo(m_window.columns() - std::max(m_window.depth() - room, 0));
+    if (room == 0)
+        m_window.cutTo(0);
+}
+
+/// The pool's n-grams behind the pending token; the model's own token behind them needs room, too.
+DraftTree LookaheadDecoder::draft() const {
+    DraftTree tree;
+    mergeNgrams(tree,
+                m_pool.candidates(m_target.pending()),
+                {.nodes = m_used.ngrams * (kMostSize - 1),
+                 .depth = m_target.remainingTokens() - 1,
+                 .endIds = m_endIds});
+    return tree;
+}
+
+/// What the model has follow the newest row of the window.
+Ngram LookaheadDecoder::newestRow(int draftNodes) const {
+    Ngram next;
+    for (int column = 0; column < m_window.columns(); ++column) {
+        const auto row = static_cast<std::size_t>(m_window.newestRow(column, draftNodes));
+        next.push_back(m_target.lastSummaries()[row].best());
+    }
+    return next;
+}
+
+/// N-grams that end with an end id may come true; a guess behind one never does, so the window goes
+/// on with another token in its place.
+void LookaheadDecoder::carryOn(TokenId pending, Ngram next) {
+    if (m_window.isWarm())
+        for (const WindowNgram& ngram : m_window.ngrams(pending, next))
+            m_pool.insert(ngram.key, ngram.behind);
+    for (TokenId& token : next)
+        if (std::find(m_endIds.begin(), m_endIds.end(), token) != m_endIds.end())
+            token = m_filler.next();
+    m_window.advance(std::move(next));
+}
+
+/// The n-grams of the text itself, where they are wanted.
+void LookaheadDecoder::remember(std::span<const TokenId> tokens) {
+    if (!m_used.readsPrompt)
+        return;
+    const int behind = m_used.shape.size - 1;
+    m_newest.insert(m_newest.end(), tokens.begin(), tokens.end());
+    m_pool.insertText(m_newest, behind);
+    const std::size_t left = std::min(m_newest.size(), static_cast<std::size_t>(behind));
+    m_newest.erase(m_newest.begin(), m_newest.end() - static_cast<std::ptrdiff_t>(left));
+}
+
+} // namespace lookahead

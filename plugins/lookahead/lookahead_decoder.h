@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/target.h"
+#include "plugins/lookahead/lookahead_settings.h"
+
+namespace lookahead {
+
+/// Lookahead: one pass carries a window of guesses on and verifies the n-grams that earlier ones
+/// have grown into, as a trie that hangs on the pending token. Guesses are always the most probable
+/// tokens; the rule Match makes what is emitted vanilla's own, sampled or not.
+/// Source: arXiv 2402.02057, algorithm 2; decoders.md 5; differs: a full match gives N tokens, the
+/// model's own behind it included; the pool is bounded and tells nothing to the next prompt.
+class LookaheadDecoder final : public engine::Decoder {
+public:
+    static engine::Result<std::unique_ptr<engine::Decoder>>
+    make(const engine::DecoderContext& context);
+
+    engine::Result<void> begin(const engine::Prompt& prompt,
+                               const engine::PromptWork& work) override;
+    engine::Result<engine::DecodeStep> step() override;
+    engine::Result<engine::DecodeStep> plainStep() override;
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override;
+
+    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override {
+        return m_target.changeSampling(sampling);
+    }
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
+
+private:
+    LookaheadDecoder(engine::Target target, const LookaheadSettings& settings)
+        : m_target(std::move(target))
+        , m_settings(settings)
+        , m_used(settings)
+        , m_pool(settings.ngrams) {}
+
+    void fitWindow();
+    engine::DraftTree draft() const;
+    engine::Ngram newestRow(int draftNodes) const;
+    void carryOn(engine::TokenId pending, engine::Ngram next);
+    void remember(std::span<const engine::TokenId> tokens);
+
+    engine::Target m_target;
+    LookaheadSettings m_settings; // from the next answer on
+    LookaheadSettings m_used;     // of this one
+    engine::NgramPool m_pool;
+    engine::PromptFiller m_filler;
+    GuessWindow m_window;
+    std::vector<engine::TokenId> m_endIds;
+    std::vector<engine::TokenId> m_newest; // the last tokens of the text, fewer than an n-gram has
+};
+
+} // namespace lookahead
