@@ -90,6 +90,9 @@ public:
 
     Position promptLength() const { return m_promptLength; }
 
+    /// The ids that end this answer, as begin() was told.
+    std::span<const TokenId> endIds() const { return m_endIds; }
+
     /// Prompt tokens between the cached ones and the pending one, which the next pass reads along;
     /// none but before the first step of an answer that begin() was asked to leave some to.
     std::span<const TokenId> unread() const { return m_unread; }
