@@ -118,7 +118,8 @@ Result<ExitDraft> DelDecoder::draft(const Round& round) {
             earlier.push_back(exit - 1);
     const ExitDraftOptions options{.exitLayers = round.offer.exit,
                                    .maxTokens = round.isFirst ? 1 : m_settings.mostDraft,
-                                   .keepsUnsure = m_settings.rule != DelRule::Paper,
+                                   .keepsUnsure = m_settings.rule != DelRule::Paper ||
+                                                  m_settings.isLengthChosen,
                                    .earlierLayers = earlier};
     if (round.isFirst)
         return m_drafter.draft(m_target, ConfidenceStopRule(0.0, 1), options);
@@ -265,7 +266,7 @@ void DelDecoder::describe(const Round& round, DecodeStep& step) {
         step.search.planChanges.push_back({++m_planId, exitPlan(layers, exit), skipped, reason});
         m_planExit = exit;
     }
-    step.planId = m_planId;
+    step.planId = step.isPlain() ? 0 : m_planId;
 }
 
 } // namespace del

@@ -84,12 +84,19 @@ std::vector<SettingInfo> delOnlyInfos() {
     };
 }
 
-SettingInfo shareInfo() {
-    return describedSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
-                            "",
-                            kStep,
-                            "Share of the time that comparing exits may take behind the first "
-                            "round; it decides how often and how many are compared.");
+std::vector<SettingInfo> delMsOnlyInfos() {
+    return {
+        describedSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "Share of the time that comparing exits may take behind the first round; "
+                         "it decides how often and how many are compared."),
+        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
+                         "",
+                         kStep,
+                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
+                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
+    };
 }
 
 std::vector<SettingProfile> delProfiles() {
@@ -122,6 +129,7 @@ DelSettings DelSettings::make(const SettingValues& values, bool isByTime) {
     made.comparesLaws = flagOf(values, "compare_laws");
     if (isByTime) {
         made.compareShare = numberOf(values, "compare_share");
+        made.margin = numberOf(values, "margin");
         return made;
     }
     made.rule = ruleNamed(textOf(values, "rule"));
@@ -165,7 +173,8 @@ DecoderInfo delMsInfo() {
                    "output head's time counted.";
     info.source = "arXiv 2504.05598; ours: costs as measured, break-even drafts";
     info.settings = sharedInfos(8, true);
-    info.settings.push_back(shareInfo());
+    for (SettingInfo& setting : delMsOnlyInfos())
+        info.settings.push_back(std::move(setting));
     info.explanation =
         "As DEL, but what counts is time. A draft token costs the layers up to the exit and one "
         "run of the output head, which in small models with large vocabularies takes as long as "

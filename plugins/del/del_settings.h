@@ -33,8 +33,9 @@ struct DelSettings {
     double decay = 0.95;  ///< w
     int near = 3;         ///< see thinnedExits()
     int stride = 4;
-    int compareEvery = 4;    ///< rounds; del
-    double compareShare = 0; ///< of the time, 0 to 1; del-ms
+    int compareEvery = 4;      ///< rounds; del
+    double compareShare = 0.0; ///< of the time, 0 to 1; del-ms
+    double margin = 0.0; ///< how much better than a plain step a draft must promise to be; del-ms
     bool keepsStatistics = false;
     bool comparesLaws = false; ///< see compare()
 

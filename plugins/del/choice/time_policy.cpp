@@ -105,7 +105,8 @@ public:
             const double besideMs =
                 std::min(m_settings.compareShare * m_costs.roundMs(exit, steps),
                          comparisonMs(m_comparedCount, expectedTokens(alpha, steps)));
-            return tokensPerMs(alpha, {exit, steps}, m_costs, besideMs);
+            const double margin = steps == 0 ? 1.0 + m_settings.margin : 1.0;
+            return margin * tokensPerMs(alpha, {exit, steps}, m_costs, besideMs);
         });
     }
 
