@@ -33,25 +33,35 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
     const DraftLevelMaker maker(target.sampler(), choices, draws);
     const auto firstOutput = static_cast<Position>(target.output().size());
     const std::span<const TokenId> endIds = target.endIds();
+    ENGINE_CHECK(options.keepsUnsure || options.rule == VerifyRule::Match,
+                 "a drawn token is dropped under the rule Rejection");
     beginRows(target, options);
     DraftTree& chain = made.draft;
+    bool isDropped = false;
     for (bool isOver = false; !isOver;) {
         ENGINE_TRY_DO(runPass(target, true, maker.needsLogits()));
+        made.layerLoads += options.exitLayers;
         DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
         const DraftLevel::Choice choice = level.choices.front();
         const double confidence = m_pass.summaries.front().probability(0);
+        const bool isStopped = stopRule.stopsAfter(confidence, chain.size() + 1);
+        isDropped = isStopped && !options.keepsUnsure && chain.size() + 1 < most;
+        if (isDropped)
+            break;
         if (!level.drawnFrom.ids.empty())
             chain.setDrawnFrom(chain.size() - 1, std::move(level.drawnFrom));
         chain.add(choice.token, chain.size() - 1, choice.probability);
         chain.addConfidence(confidence);
         m_tokens.assign(1, choice.token);
-        isOver = stopRule.stopsAfter(confidence, chain.size()) || chain.size() == most ||
+        isOver = isStopped || chain.size() == most ||
                  std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
     }
     // The verification needs the last token behind the exit as well.
-    ENGINE_TRY_DO(runPass(target, false, false));
+    if (!isDropped) {
+        ENGINE_TRY_DO(runPass(target, false, false));
+        made.layerLoads += options.exitLayers;
+    }
     made.exitLayers = options.exitLayers;
-    made.layerLoads = static_cast<double>(options.exitLayers) * (chain.size() + 1);
     made.hidden = m_streams.back();
     made.earlier.assign(m_streams.begin(), m_streams.end() - 1);
     return made;

@@ -20,6 +20,10 @@ struct ExitDraftOptions {
     int maxTokens = 6;  ///< of one draft; fewer when the answer has no room for them
     VerifyRule rule = VerifyRule::Match;
     bool sharesNoise = true; ///< see SelfDraftOptions
+    /// Whether the token that made the stop rule end the draft is verified. Where it is dropped its
+    /// pass was not in vain: it has brought the token before it to the exit. Not for Rejection,
+    /// whose law a dropped token would change (see DraftStopRule).
+    bool keepsUnsure = true;
     /// Further layers, below E - 1 and ascending, behind which the stream is kept.
     std::span<const int> earlierLayers = {};
 };
@@ -28,7 +32,7 @@ struct ExitDraftOptions {
 /// prompt tokens, of the pending one and of all drafted ones.
 struct ExitDraft {
     DraftTree draft;
-    int exitLayers = 0; ///< layers that have run for all rows; 0 when nothing was drafted
+    int exitLayers = 0; ///< layers that have run for all rows; 0 when no pass was made
     /// The stream behind them, [rows, hidden size]. A guest of the drafter, until its next draft.
     std::span<const double> hidden = {};
     /// [earlierLayers] the same behind each of those; empty when nothing was drafted.
@@ -51,9 +55,9 @@ public:
         : m_draws(draws) {}
 
     /// Drafts behind the pending token until `stopRule` ends it (asked behind each token, which
-    /// stays, with the probability of the exit's first choice at temperature 1), the answer's end
-    /// id is drafted, or there is no room for more. Errors: those of a pass; Cancelled between
-    /// passes. An exit that the model does not have is a bug (ENGINE_CHECK).
+    /// usually stays, with the probability of the exit's first choice at temperature 1), the
+    /// answer's end id is drafted, or there is no room for more. Errors: those of a pass; Cancelled
+    /// between passes. An exit that the model does not have is a bug (ENGINE_CHECK).
     Result<ExitDraft>
     draft(Target& target, const DraftStopRule& stopRule, const ExitDraftOptions& options);
 

@@ -33,7 +33,8 @@ void StepCosts::record(int rows, double ms) {
     ENGINE_CHECK(rows >= 1 && ms > 0.0, "a pass of {} rows took {} ms", rows, ms);
     Entry& entry = m_entries[static_cast<std::size_t>(std::min(rows, kMostRows))];
     if (m_oneRowMs <= 0.0) {
-        m_oneRowMs = ms / relativeCost(rows);
+        entry.relative = relativeCost(rows);
+        m_oneRowMs = ms / entry.relative;
         ++entry.samples;
         return;
     }

@@ -127,6 +127,7 @@ private slots:
     void aRoundLoadsEveryLayerAsOftenAsSaid();
     void anEndIdStopsTheDraftAndStays();
     void theStopRuleIsAskedBehindEachToken();
+    void anUnsureTokenMayBeDropped();
     void aDraftLeavesRoomForTheBonus();
     void withoutRoomNothingRuns();
     void sharedNoiseDraftsWhatTheExitWouldDraw();
@@ -321,6 +322,38 @@ void ExitDrafterTest::theStopRuleIsAskedBehindEachToken() {
             drafter.draft(target, ConfidenceStopRule(0.0, 3), {.exitLayers = 3, .maxTokens = 8});
         QCOMPARE(short3.value().draft.size(), 3);
     }
+}
+
+/// Its pass has brought the token before it to the exit: the round loads as many layers as a round
+/// that keeps it would with one token less.
+void ExitDrafterTest::anUnsureTokenMayBeDropped() {
+    const Ids prompt = randomPrompt(17, 5);
+    const Ids expected = vanillaAnswer(prompt, 1);
+    ExitDrafter drafter;
+    for (const int kept : {0, 1, 3}) {
+        Target target = makeTarget(prompt, 2);
+        ExitDraft made =
+            std::move(drafter.draft(target,
+                                    ConfidenceStopRule(0.0, kept + 1),
+                                    {.exitLayers = 3, .maxTokens = 8, .keepsUnsure = false}))
+                .value();
+        QCOMPARE(made.draft.size(), kept);
+        QCOMPARE(made.exitLayers, 3);
+        QCOMPARE(made.layerLoads, 3.0 * (kept + 1));
+        const auto rows = static_cast<std::size_t>(2 + 1 + kept);
+        const Ids tokens = joined(prompt, draftedTokens(made.draft));
+        QVERIFY(isSame(made.hidden, freshStream(tokens, 3, rows)));
+        const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+        QVERIFY(step.hasValue());
+        QCOMPARE(step.value().tokens.front(), expected.front());
+    }
+    Target target = makeTarget(prompt);
+    const ExitDraft full =
+        std::move(drafter.draft(target,
+                                ConfidenceStopRule(1.1, 8),
+                                {.exitLayers = 3, .maxTokens = 1, .keepsUnsure = false}))
+            .value();
+    QCOMPARE(full.draft.size(), 1); // there was room for no other
 }
 
 void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {

@@ -47,6 +47,7 @@ private slots:
         StepCosts costs;
         costs.record(5, 10.0);
         QVERIFY(std::abs(costs.oneRowMs() - 10.0 / (1.0 + 4 * StepCosts::kFirstGuess)) < 1e-9);
+        QVERIFY(std::abs(costs.relativeCost(5) - (1.0 + 4 * StepCosts::kFirstGuess)) < 1e-9);
     }
 
     void aMachineThatSlowsDownDoesNotMakeRowsDearer() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/transformer.h"
 #include "tests/support/forward_helpers.h"
+#include "tests/support/live_bytes.h"
 #include "tests/support/tiny_model.h"
 
 #include <QTest>
@@ -45,6 +46,7 @@ private slots:
     void aTreeDraftedNodeByNodeEqualsOnePass();
     void layerRangesChainedEqualTheWhole();
     void anExitIsTheHiddenStateOfItsLayer();
+    void aPassWithoutLayersIsTheHead();
     void skippedSublayersAddNothing();
     void draftRowsAreOverwrittenByVerification();
     void rowsOutsideThePathAreNotSeen();
@@ -167,6 +169,36 @@ void PlainTransformerTest::anExitIsTheHiddenStateOfItsLayer() {
                                           cache);
     const auto row = cut.value().logitRow(3);
     QCOMPARE(std::vector<double>(row.begin(), row.end()), exited[3]);
+}
+
+void PlainTransformerTest::aPassWithoutLayersIsTheHead() {
+    const auto transformer = makeTiny(Precision::F64);
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = randomIds(4);
+    const AttentionLayout layout = AttentionLayout::chain(0, 4);
+    const std::vector<int> rows = {0, 1, 2, 3};
+    const std::vector<int> layers = {1};
+    KvCache cache = emptyCache(*transformer, 8);
+    const auto cut = transformer->forward({.plan = plan,
+                                           .layout = layout,
+                                           .tokens = ids,
+                                           .endLayer = 2,
+                                           .logitRows = rows,
+                                           .hiddenLayers = layers},
+                                          cache);
+    cache.commit(4);
+    const std::vector<std::byte> before = support::liveBytes(cache);
+    const auto head = transformer->forward({.plan = plan,
+                                            .layout = layout,
+                                            .hidden = cut.value().hidden,
+                                            .firstLayer = 1,
+                                            .endLayer = 1,
+                                            .logitRows = rows,
+                                            .summaryRows = rows},
+                                           cache);
+    QCOMPARE(head.value().logits, cut.value().logits);
+    QCOMPARE(head.value().summaries[3].best(), summarise(cut.value().logitRow(3)).best());
+    QVERIFY(support::liveBytes(cache) == before);
 }
 
 void PlainTransformerTest::skippedSublayersAddNothing() {

@@ -178,6 +178,38 @@ private slots:
         QCOMPARE(upper.value().logits, expected[4]);
     }
 
+    void aPassWithoutLayersIsTheHead() {
+        const auto cpu = makeCpu(config(), support::randomWeights(config(), 11));
+        const LayerPlan plan = LayerPlan::full(3);
+        const std::vector<TokenId> ids = someIds(5);
+        const AttentionLayout layout = AttentionLayout::chain(0, 5);
+        const std::vector<int> rows = {0, 1, 2, 3, 4};
+        const std::vector<int> layers = {1};
+        KvCache cache = emptyCache(*cpu, 8);
+        const auto cut = cpu->forward({.plan = plan,
+                                       .layout = layout,
+                                       .tokens = ids,
+                                       .endLayer = 2,
+                                       .summaryRows = rows,
+                                       .hiddenLayers = layers},
+                                      cache);
+        QVERIFY(cut.hasValue());
+        const auto head = cpu->forward({.plan = plan,
+                                        .layout = layout,
+                                        .hidden = cut.value().hidden,
+                                        .firstLayer = 1,
+                                        .endLayer = 1,
+                                        .summaryRows = rows},
+                                       cache);
+        QVERIFY(head.hasValue());
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            const HeadSummary& found = head.value().summaries[row];
+            const HeadSummary& expected = cut.value().summaries[row];
+            QVERIFY(found.ids == expected.ids && found.logits == expected.logits);
+            QCOMPARE(found.logSumExp, expected.logSumExp);
+        }
+    }
+
     void skippedSublayersAddNothing() {
         ModelConfig unbiased = config();
         unbiased.outputBias = unbiased.mlpBias = false;

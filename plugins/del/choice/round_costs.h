@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/step_costs.h"
+#include "engine/loading/model_config.h"
+#include "plugins/del/choice/exit_choice.h"
+
+namespace del {
+
+/// What the passes of a round cost on this machine, measured while running: a layer, the head, and
+/// a verify pass by its rows. Before anything was measured, passes cost as much as the weights that
+/// they read; milliseconds are then units of a plain step. Thread: one.
+class RoundCosts {
+public:
+    explicit RoundCosts(const engine::ModelConfig& config);
+
+    /// A pass of final norm and head alone, over so many rows.
+    void recordHead(int rows, double ms);
+
+    /// A draft of `steps` tokens at an exit: so many passes with the head, and one without it that
+    /// brings the last token to the exit.
+    void recordDraft(const ExitOffer& draft, double ms);
+
+    /// A verify pass of so many rows that resumed behind an exit; 0 = it ran all layers.
+    void recordVerify(int exit, int rows, double ms);
+
+    /// Of one row through all layers and the head: a plain step.
+    double plainMs() const;
+
+    /// t_head of so many rows at once.
+    double headMs(int rows) const;
+
+    /// One draft pass: exit * t_layer + t_head.
+    double draftMs(int exit) const;
+
+    /// The layers of an exit for the last token of a draft, then those behind it for all rows.
+    double verifyMs(int exit, int rows) const;
+
+    /// A round without what is measured beside it. `steps` 0 is a plain step.
+    double roundMs(int exit, int steps) const;
+
+private:
+    double headLayers() const;
+    double shareOf(double layers, bool hasHead) const;
+
+    engine::StepCosts m_passes; // full ones by rows, draft passes by share
+    engine::StepCosts m_heads;  // by rows
+    int m_layerCount;
+    double m_headByWeights; // kappa: the head in layers, by weights
+};
+
+/// Tokens per millisecond of drafting `steps` tokens at an exit. `besideMs`: what is measured
+/// beside the round. Source: decoders.md 9, proposal 1.
+double tokensPerMs(double alpha, const ExitOffer& round, const RoundCosts& costs, double besideMs);
+
+} // namespace del

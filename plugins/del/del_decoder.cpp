@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/del/del_decoder.h"
+
+#include <algorithm>
+
+namespace del {
+
+using namespace engine;
+
+namespace {
+
+/// Slots behind the context: for the longest draft, and for the rows of a pass of the head.
+constexpr int kScratchRows = std::max(kMostDraft + 1, HeadReader::kRowsAtOnce) + 1;
+
+std::span<const double> rowOf(std::span<const double> stream, int row, std::size_t width) {
+    return stream.subspan(static_cast<std::size_t>(row) * width, width);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Decoder>> DelDecoder::make(const DecoderContext& context, bool isByTime) {
+    const ModelConfig& config = context.transformer.config();
+    if (config.layerCount < 2)
+        return Error{ErrorCode::Unsupported,
+                     "DEL drafts by leaving the model before its last layer, and this model has "
+                     "one layer.",
+                     "Choose another decoder, such as lookup."};
+    ENGINE_TRY(
+        Target target,
+        Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    target.useClock(context.clock);
+    return std::unique_ptr<Decoder>(
+        new DelDecoder(std::move(target), DelSettings::make(context.settings, isByTime)));
+}
+
+DelDecoder::DelDecoder(Target target, const DelSettings& settings)
+    : m_target(std::move(target))
+    , m_settings(settings)
+    , m_policy(settings.isByTime ? makeTimePolicy(config()) : makeLayerPolicy(config()))
+    , m_statistics(config().layerCount, settings.decay) {
+    m_policy->configure(settings);
+}
+
+Result<void> DelDecoder::begin(const Prompt& prompt, const PromptWork& work) {
+    const int unread = m_settings.startsFused ? kPrefillRows : m_settings.contextRows;
+    ENGINE_TRY_DO(m_target.begin(prompt, work, unread));
+    if (!m_settings.keepsStatistics) {
+        m_statistics.clear();
+        m_offers.clear();
+        m_chosen = {};
+        m_exit = 1;
+    }
+    m_isFirst = m_offers.empty();
+    return {};
+}
+
+/// One round: draft with the exit that was chosen, verify from there on, compare the exits where
+/// the model agreed, choose anew.
+Result<DecodeStep> DelDecoder::step() {
+    Round round = nextRound();
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY(ExitDraft drafted, draft(round));
+    const double draftMs = m_target.nowMs() - startMs;
+    const double draftLayers = drafted.layerLoads;
+    ENGINE_TRY(DecodeStep step, verify(std::move(drafted), round));
+    step.draftMs = step.isPlain() && draftLayers == 0.0 ? 0.0 : draftMs;
+    step.draftLayers = draftLayers;
+    describe(round, step);
+    ENGINE_TRY_DO(learn(round, step));
+    m_offers = m_policy->offers(m_statistics);
+    m_chosen = bestOf(m_offers);
+    return step;
+}
+
+Result<DecodeStep> DelDecoder::plainStep() {
+    const bool isMeasured = m_target.unread().empty();
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    if (isMeasured)
+        m_policy->learnRound(step, 0);
+    return step;
+}
+
+Result<SearchReport> DelDecoder::configure(const SettingValues& values,
+                                           const SettingValues& /*given*/) {
+    m_settings = DelSettings::make(values, m_settings.isByTime);
+    m_policy->configure(m_settings);
+    m_statistics.changeDecay(m_settings.decay);
+    return SearchReport();
+}
+
+Result<void> DelDecoder::changeSampling(const SamplingOptions& sampling) {
+    return m_target.changeSampling(sampling);
+}
+
+/// The first round drafts one token at the first layer, or none. Where no draft pays the round is
+/// plain; its row still tells what the exits would have said.
+DelDecoder::Round DelDecoder::nextRound() {
+    Round round;
+    round.isFirst = m_isFirst;
+    round.unread = static_cast<int>(m_target.unread().size());
+    round.offer = m_chosen;
+    if (m_isFirst)
+        round.offer = {1, m_settings.startsFused ? 1 : 0, 0.0};
+    else if (m_chosen.steps == 0 && m_settings.rule == DelRule::Code)
+        round.offer.steps = 1;
+    if (round.offer.steps > 0)
+        m_exit = round.offer.exit;
+    round.compared = m_policy->comparedExits(m_exit, m_isFirst);
+    return round;
+}
+
+Result<ExitDraft> DelDecoder::draft(const Round& round) {
+    if (round.offer.steps == 0)
+        return ExitDraft();
+    std::vector<int> earlier;
+    for (const int exit : round.compared)
+        if (exit < round.offer.exit)
+            earlier.push_back(exit - 1);
+    const ExitDraftOptions options{.exitLayers = round.offer.exit,
+                                   .maxTokens = round.isFirst ? 1 : m_settings.mostDraft,
+                                   .keepsUnsure = m_settings.rule != DelRule::Paper ||
+                                                  m_settings.isLengthChosen,
+                                   .earlierLayers = earlier};
+    if (round.isFirst)
+        return m_drafter.draft(m_target, ConfidenceStopRule(0.0, 1), options);
+    const auto stopRule = m_policy->stopRule(m_statistics, round.offer);
+    return m_drafter.draft(m_target, *stopRule, options);
+}
+
+/// The rest of the model over the draft, or all of it; keeps the streams behind the exits.
+Result<DecodeStep> DelDecoder::verify(ExitDraft drafted, Round& round) {
+    std::vector<int> later;
+    std::size_t next = 0;
+    for (const int exit : round.compared)
+        if (exit > drafted.exitLayers)
+            later.push_back(exit - 1);
+        else
+            round.streams[exit] =
+                exit == drafted.exitLayers ? drafted.hidden : drafted.earlier[next++];
+    const bool needsLast = !round.compared.empty() && contextRows(round) > 0;
+    if (needsLast)
+        later.push_back(config().layerCount - 1);
+    VerifyRequest request = std::move(drafted).verification(VerifyRule::Match);
+    request.hiddenLayers = later;
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(request)));
+    const std::span<const double> hidden = m_target.lastHidden();
+    const std::size_t size = later.empty() ? 0 : hidden.size() / later.size();
+    for (std::size_t i = 0; i < later.size(); ++i) {
+        const auto stream = hidden.subspan(i * size, size);
+        if (needsLast && i + 1 == later.size())
+            round.lastStream = stream;
+        else
+            round.streams[later[i] + 1] = stream;
+    }
+    return step;
+}
+
+int DelDecoder::contextRows(const Round& round) const {
+    return std::min(round.unread, m_settings.contextRows);
+}
+
+Result<void> DelDecoder::learn(const Round& round, const DecodeStep& step) {
+    if (round.unread == 0)
+        m_policy->learnRound(step, round.offer.exit);
+    if (round.compared.empty()) {
+        learnDraft(round, step);
+        return {};
+    }
+    ENGINE_TRY_DO(compareExits(round, step));
+    m_isFirst = false;
+    return {};
+}
+
+/// What was drafted is known without another pass. Only greedy: a drawn token is no shadow token.
+void DelDecoder::learnDraft(const Round& round, const DecodeStep& step) {
+    if (m_settings.rule != DelRule::Ours || step.isPlain() || !m_target.sampler().isGreedy())
+        return;
+    std::vector<ShadowToken> shadows;
+    const std::size_t judged =
+        std::min(step.tokens.size(), static_cast<std::size_t>(step.draft.size()));
+    for (std::size_t i = 0; i < judged; ++i) {
+        const DraftNode& node = step.draft.node(static_cast<int>(i));
+        const double agreement = i < step.path.size() ? 1.0 : 0.0;
+        shadows.push_back({node.token, node.probability, agreement});
+    }
+    m_statistics.record(round.offer.exit, shadows);
+    m_policy->learnShadows(round.offer.exit, shadows);
+}
+
+Result<std::vector<HeadSummary>> DelDecoder::read(std::span<const StreamRow> rows) {
+    return m_heads.read(
+        m_target, rows, [&](int count, double ms) { m_policy->learnHead(count, ms); });
+}
+
+/// Rows, from the pending token's on, that were on the model's own path. As published, sampled
+/// rounds end at the exit's first other best token, and rounds that should not have been drafted
+/// are not cut at all.
+Result<int> DelDecoder::validRows(const Round& round, const DecodeStep& step) {
+    const int own = static_cast<int>(step.tokens.size());
+    if (m_settings.rule != DelRule::Code || step.isPlain())
+        return own;
+    const int all = step.draft.size() + 1;
+    if (!round.isFirst && m_chosen.steps == 0)
+        return all;
+    if (m_target.sampler().isGreedy())
+        return own;
+    std::vector<StreamRow> rows;
+    for (int row = 0; row < all; ++row)
+        rows.push_back(rowOf(round.streams.at(round.offer.exit), round.unread + row, width()));
+    ENGINE_TRY(const auto summaries, read(rows));
+    for (int row = 0; row < all; ++row)
+        if (summaries[static_cast<std::size_t>(row)].best() !=
+            m_target.lastSummaries()[static_cast<std::size_t>(row)].best())
+            return row + 1;
+    return all;
+}
+
+/// Shadow tokens of every exit over the valid rows, and in a round that read the prompt over its
+/// last rows, beside what the full model said there.
+Result<void> DelDecoder::compareExits(const Round& round, const DecodeStep& step) {
+    ENGINE_TRY(const int valid, validRows(round, step));
+    const int context = contextRows(round);
+    const int first = round.unread - context;
+    const int count = context + valid;
+    std::vector<StreamRow> rows;
+    for (int row = first; row < round.unread; ++row)
+        rows.push_back(rowOf(round.lastStream, row, width()));
+    ENGINE_TRY(auto full, read(rows));
+    const auto own = m_target.lastSummaries().first(static_cast<std::size_t>(valid));
+    full.insert(full.end(), own.begin(), own.end());
+    rows.clear();
+    for (const int exit : round.compared)
+        for (int row = first; row < first + count; ++row)
+            rows.push_back(rowOf(round.streams.at(exit), row, width()));
+    ENGINE_TRY(const auto summaries, read(rows));
+    // As printed alpha divides by the index of the mismatch; the prompt's rows have none.
+    const bool isPrinted = m_settings.rule == DelRule::Paper && context == 0;
+    std::vector<ShadowToken> shadows(full.size());
+    for (std::size_t i = 0; i < round.compared.size(); ++i) {
+        for (std::size_t row = 0; row < full.size(); ++row)
+            shadows[row] = compare(summaries[i * full.size() + row],
+                                   full[row],
+                                   m_target.sampler(),
+                                   m_settings.comparesLaws);
+        m_statistics.record(round.compared[i], shadows, count - (isPrinted ? 1 : 0));
+        m_policy->learnShadows(round.compared[i], shadows);
+    }
+    return {};
+}
+
+/// The table that the round was chosen from, and the plan if it is another one.
+void DelDecoder::describe(const Round& round, DecodeStep& step) {
+    const bool isDrafted = step.draftLayers > 0.0;
+    if (!m_offers.empty()) {
+        StepTable table = m_policy->table(m_statistics, m_offers);
+        table.chosenRow = isDrafted ? rowOfExit(table, round.offer.exit) : -1;
+        step.tables.push_back(std::move(table));
+    }
+    if (!isDrafted)
+        return;
+    const int exit = round.offer.exit;
+    if (exit != m_planExit) {
+        const int layers = config().layerCount;
+        const double skipped = static_cast<double>(layers - exit) / layers;
+        const char* reason = m_planExit == 0 ? "start" : round.isFirst ? "restart" : "better";
+        step.search.planChanges.push_back({++m_planId, exitPlan(layers, exit), skipped, reason});
+        m_planExit = exit;
+    }
+    step.planId = step.isPlain() ? 0 : m_planId;
+}
+
+} // namespace del
+
+namespace {
+
+void registerDecoders(engine::DecoderRegistry& registry) {
+    registry.add(del::delInfo(), [](const engine::DecoderContext& context) {
+        return del::DelDecoder::make(context, false);
+    });
+    registry.add(del::delMsInfo(), [](const engine::DecoderContext& context) {
+        return del::DelDecoder::make(context, true);
+    });
+}
+
+} // namespace
+
+ENGINE_DECODER_MODULE(registerDecoders);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/target.h"
+#include "plugins/del/choice/exit_policy.h"
+#include "plugins/del/head_reader.h"
+
+#include <map>
+
+namespace del {
+
+/// DEL: drafts by leaving the model early, at the exit that lately promised most; shadow tokens of
+/// the other exits, over the rows that were verified anyway, tell what they would have given. The
+/// policy decides what "most" means. Drafts are checked by the rule Match, so that sampling, too,
+/// gives vanilla's own tokens. Thread: engine.
+/// Source: arXiv 2504.05598; decoders.md 3.10; differs: see DelRule.
+class DelDecoder final : public engine::Decoder {
+public:
+    static engine::Result<std::unique_ptr<engine::Decoder>>
+    make(const engine::DecoderContext& context, bool isByTime);
+
+    engine::Result<void> begin(const engine::Prompt& prompt,
+                               const engine::PromptWork& work) override;
+    engine::Result<engine::DecodeStep> step() override;
+    engine::Result<engine::DecodeStep> plainStep() override;
+    engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
+                                                   const engine::SettingValues& given) override;
+    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
+
+    int remainingContext() const override { return m_target.remainingContext(); }
+
+    int cachedTokens() const override { return m_target.length(); }
+
+private:
+    /// What a round shall do, and where what it has shown is found.
+    struct Round {
+        ExitOffer offer; ///< steps 0: plain
+        bool isFirst = false;
+        int unread = 0;            ///< prompt rows before those of the pending token and the draft
+        std::vector<int> compared; ///< exits
+        std::map<int, std::span<const double>> streams; ///< by exit, [rows, hidden size]
+        std::span<const double> lastStream;             ///< behind the last layer, if kept
+    };
+
+    DelDecoder(engine::Target target, const DelSettings& settings);
+
+    Round nextRound();
+    engine::Result<engine::ExitDraft> draft(const Round& round);
+    engine::Result<engine::DecodeStep> verify(engine::ExitDraft draft, Round& round);
+    engine::Result<void> learn(const Round& round, const engine::DecodeStep& step);
+    engine::Result<void> compareExits(const Round& round, const engine::DecodeStep& step);
+    engine::Result<int> validRows(const Round& round, const engine::DecodeStep& step);
+    engine::Result<std::vector<engine::HeadSummary>> read(std::span<const StreamRow> rows);
+    void learnDraft(const Round& round, const engine::DecodeStep& step);
+    void describe(const Round& round, engine::DecodeStep& step);
+    int contextRows(const Round& round) const;
+
+    std::size_t width() { return static_cast<std::size_t>(config().hiddenSize); }
+
+    const engine::ModelConfig& config() { return m_target.transformer().config(); }
+
+    engine::Target m_target;
+    engine::ExitDrafter m_drafter;
+    HeadReader m_heads;
+    DelSettings m_settings;
+    std::unique_ptr<ExitPolicy> m_policy;
+    ExitStatistics m_statistics;
+    std::vector<ExitOffer> m_offers; // what the next round is chosen from
+    ExitOffer m_chosen;              // of them
+    int m_exit = 1;                  // drafted with last
+    bool m_isFirst = true;           // no round of this answer was compared yet
+    std::uint64_t m_planId = 0;
+    int m_planExit = 0; // of that plan; 0 = there was none
+};
+
+} // namespace del

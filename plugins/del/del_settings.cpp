@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/del/del_settings.h"
+
+#include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/setting_makers.h"
+
+namespace del {
+
+using namespace engine;
+
+namespace {
+
+constexpr auto kStep = SettingEffect::NextStep;
+constexpr auto kAnswer = SettingEffect::NextAnswer;
+
+DelRule ruleNamed(const std::string& name) {
+    return name == "paper" ? DelRule::Paper : name == "code" ? DelRule::Code : DelRule::Ours;
+}
+
+/// What both decoders have. The prompt rows of the first round cost a pass of the head each.
+std::vector<SettingInfo> sharedInfos(int contextRows, bool comparesLaws) {
+    return {
+        describedSetting(integerSetting("max_draft", "Longest draft", 18, {1, kMostDraft}),
+                         "tokens",
+                         kStep,
+                         "Tokens of a draft at most, whatever the exit promises."),
+        describedSetting(
+            integerSetting("context_rows", "Prompt rows", contextRows, {0, kPrefillRows}),
+            "tokens",
+            kAnswer,
+            "Prompt tokens before the last one at which the exits are compared in the first "
+            "round."),
+        describedSetting(numberSetting("w", "Memory of the statistics w", 0.95, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "How much a compared round weighs beside the next one."),
+        describedSetting(integerSetting("near", "Exits near by", 3, {0, 256}),
+                         "layers",
+                         kStep,
+                         "Exits at most so far from the present one are compared."),
+        describedSetting(integerSetting("every", "Exits far away", 4, {1, 256}),
+                         "layers",
+                         kStep,
+                         "Of the other exits every so many-th is compared; 1 compares all."),
+        describedSetting(flagSetting("keep_statistics", "Keep statistics", false),
+                         "",
+                         kAnswer,
+                         "What was learnt goes on from answer to answer instead of starting anew."),
+        describedSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
+                         "",
+                         kStep,
+                         "While sampling, count the part of an exit's law that the model shares "
+                         "instead of equal best tokens."),
+    };
+}
+
+std::vector<SettingInfo> delOnlyInfos() {
+    return {
+        describedSetting(choiceSetting("rule", "Details as in", {"ours", "paper", "code"}),
+                         "",
+                         kStep,
+                         "paper and code repeat what was printed and what was published, faults "
+                         "included; the text stays vanilla's."),
+        describedSetting(choiceSetting("start", "First round", {"fused", "prefill"}),
+                         "",
+                         kAnswer,
+                         "fused drafts one token at the first layer from the prompt; prefill is a "
+                         "plain step."),
+        describedSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
+                         "",
+                         kStep,
+                         "threshold ends a draft behind an unsure token; chosen drafts as many as "
+                         "the exit was chosen for."),
+        describedSetting(flagSetting("official_nan", "Threshold without numbers", false),
+                         "",
+                         kStep,
+                         "As published: without matches or without mismatches there is no "
+                         "threshold, and drafts run to their end."),
+        describedSetting(integerSetting("compare_every", "Rounds compared", 4, {1, 1000}),
+                         "rounds",
+                         kStep,
+                         "Exits are compared in every so many-th round; each comparison runs the "
+                         "head once more for every exit and row."),
+    };
+}
+
+std::vector<SettingInfo> delMsOnlyInfos() {
+    return {
+        describedSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "Share of the time that comparing exits may take behind the first round; "
+                         "it decides how often and how many are compared."),
+        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
+                         "",
+                         kStep,
+                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
+                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
+    };
+}
+
+std::vector<SettingProfile> delProfiles() {
+    return {{"ours",
+             "What is printed, with its open cases settled and thinned out for processors.",
+             {{"rule", "ours"}, {"start", "fused"}, {"every", 4.0}, {"compare_every", 4.0}}},
+            {"paper",
+             "What is printed, word for word, all exits in every round.",
+             {{"rule", "paper"}, {"start", "prefill"}, {"every", 1.0}, {"compare_every", 1.0}}},
+            {"code",
+             "What was published as code, all exits in every round.",
+             {{"rule", "code"},
+              {"start", "fused"},
+              {"official_nan", 1.0},
+              {"every", 1.0},
+              {"compare_every", 1.0}}}};
+}
+
+} // namespace
+
+DelSettings DelSettings::make(const SettingValues& values, bool isByTime) {
+    DelSettings made;
+    made.isByTime = isByTime;
+    made.mostDraft = integerOf(values, "max_draft");
+    made.contextRows = integerOf(values, "context_rows");
+    made.decay = numberOf(values, "w");
+    made.near = integerOf(values, "near");
+    made.stride = integerOf(values, "every");
+    made.keepsStatistics = flagOf(values, "keep_statistics");
+    made.comparesLaws = flagOf(values, "compare_laws");
+    if (isByTime) {
+        made.compareShare = numberOf(values, "compare_share");
+        made.margin = numberOf(values, "margin");
+        return made;
+    }
+    made.rule = ruleNamed(textOf(values, "rule"));
+    made.startsFused = textOf(values, "start") == "fused";
+    made.isLengthChosen = textOf(values, "length") == "chosen";
+    made.isOfficialNan = flagOf(values, "official_nan");
+    made.compareEvery = integerOf(values, "compare_every");
+    return made;
+}
+
+DecoderInfo delInfo() {
+    DecoderInfo info;
+    info.name = "del";
+    info.title = "DEL";
+    info.summary = "Drafts by leaving the model early, at the layer that has lately promised the "
+                   "most tokens per layer read.";
+    info.source = "arXiv 2504.05598";
+    info.settings = sharedInfos(32, false);
+    for (SettingInfo& setting : delOnlyInfos())
+        info.settings.push_back(std::move(setting));
+    info.profiles = delProfiles();
+    info.explanation =
+        "The first layers of the model and its own output head make a draft; the rest of the model "
+        "goes on from where they stopped and checks it. Which layer to leave at is not fixed: now "
+        "and then the head is run behind other layers, too, for the same rows, and what each would "
+        "have said is compared with what the whole model said. From how often they agreed lately "
+        "follows, for each exit and draft length, how many tokens a layer that is read gives; the "
+        "best exit drafts the next round, and a draft ends behind a token that is less sure than "
+        "such tokens usually have to be. If no exit pays, the next step is a plain one. It helps "
+        "with models that were trained to be left early (LayerSkip's) and with text whose next "
+        "words are easy; in other models early layers rarely say what the last one says, and then "
+        "comparing exits only costs time, all the more the larger the vocabulary is.";
+    return info;
+}
+
+DecoderInfo delMsInfo() {
+    DecoderInfo info;
+    info.name = "del-ms";
+    info.title = "DEL by milliseconds";
+    info.summary = "DEL that weighs exits by the tokens they give per measured millisecond, the "
+                   "output head's time counted.";
+    info.source = "arXiv 2504.05598; ours: costs as measured, break-even drafts";
+    info.settings = sharedInfos(8, true);
+    for (SettingInfo& setting : delMsOnlyInfos())
+        info.settings.push_back(std::move(setting));
+    info.explanation =
+        "As DEL, but what counts is time. A draft token costs the layers up to the exit and one "
+        "run of the output head, which in small models with large vocabularies takes as long as "
+        "several layers; a checked row costs what such rows have been measured to cost on this "
+        "machine. An exit is chosen by the tokens it promises per millisecond, a draft goes on "
+        "while its next token is worth more than its time, judged by how often tokens of such "
+        "confidence were right, and comparing exits may take only a set share of the time. Where "
+        "nothing pays, it makes plain steps at nearly the speed of vanilla decoding. It helps "
+        "under the same conditions as DEL, and loses less where those do not hold.";
+    return info;
+}
+
+} // namespace del
