@@ -103,6 +103,8 @@ DelDecoder::Round DelDecoder::nextRound() {
         round.offer = {1, m_settings.startsFused ? 1 : 0, 0.0};
     else if (m_chosen.steps == 0 && m_settings.rule == DelRule::Code)
         round.offer.steps = 1;
+    if (!m_isFirst && m_policy->wantsPlainRound())
+        round.offer.steps = 0;
     if (round.offer.steps > 0)
         m_exit = round.offer.exit;
     round.compared = m_policy->comparedExits(m_exit, m_isFirst);

@@ -28,6 +28,9 @@ public:
     /// first that is compared at all, is never left out.
     virtual std::vector<int> comparedExits(int exit, bool isFirst) = 0;
 
+    /// Whether the next round shall be a plain step, for what that tells.
+    virtual bool wantsPlainRound() const { return false; }
+
     /// What each exit that was compared promises.
     virtual std::vector<ExitOffer> offers(const ExitStatistics& statistics) const = 0;
 

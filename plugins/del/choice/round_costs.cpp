@@ -20,7 +20,36 @@ constexpr double kMostOfHead = 10.0;
 /// StepCosts takes no more rows than that one by one.
 int rowsOf(int rows) { return std::clamp(rows, 1, StepCosts::kMostRows); }
 
+/// A measurement weighs so much beside the next one.
+constexpr double kLineMemory = 0.97;
+
+/// No number of rows is taken to cost less than this part of the mean.
+constexpr double kLeastOfMean = 0.05;
+
 } // namespace
+
+void RowLine::record(int rows, double ms) {
+    const double x = rows;
+    m_weight = kLineMemory * m_weight + 1.0;
+    m_rows = kLineMemory * m_rows + x;
+    m_ms = kLineMemory * m_ms + ms;
+    m_rowsSquared = kLineMemory * m_rowsSquared + x * x;
+    m_rowsMs = kLineMemory * m_rowsMs + x * ms;
+}
+
+double RowLine::at(int rows) const {
+    if (!isMeasured())
+        return 0.0;
+    const double meanRows = m_rows / m_weight;
+    const double meanMs = m_ms / m_weight;
+    const double variance = m_rowsSquared / m_weight - meanRows * meanRows;
+    const double guess =
+        meanMs * StepCosts::kFirstGuess / (1.0 + StepCosts::kFirstGuess * (meanRows - 1.0));
+    const double covariance = m_rowsMs / m_weight - meanRows * meanMs;
+    // Passes that hardly differ in rows tell nothing about what a row costs.
+    const double slope = variance > 0.25 ? std::max(covariance / variance, 0.0) : guess;
+    return std::max(meanMs + slope * (rows - meanRows), kLeastOfMean * meanMs);
+}
 
 RoundCosts::RoundCosts(const ModelConfig& config)
     : m_layerCount(config.layerCount) {
@@ -32,8 +61,8 @@ double RoundCosts::plainMs() const { return m_passes.oneRowMs() > 0.0 ? m_passes
 
 /// kappa, the head in layers of one row: measured where both the head alone and full passes were.
 double RoundCosts::headLayers() const {
-    const double measured = m_heads.oneRowMs();
-    if (measured <= 0.0 || m_passes.oneRowMs() <= 0.0)
+    const double measured = m_heads.at(1);
+    if (!m_heads.isMeasured() || m_passes.oneRowMs() <= 0.0)
         return m_headByWeights;
     const double layerMs = std::max(plainMs() - measured, 0.0) / m_layerCount;
     const double least = kLeastOfHead * m_headByWeights;
@@ -49,7 +78,7 @@ double RoundCosts::shareOf(double layers, bool hasHead) const {
 
 void RoundCosts::recordHead(int rows, double ms) {
     if (ms > 0.0)
-        m_heads.record(rowsOf(rows), ms);
+        m_heads.record(rows, ms);
 }
 
 void RoundCosts::recordDraft(const ExitOffer& draft, double ms) {
@@ -66,9 +95,10 @@ void RoundCosts::recordVerify(int exit, int rows, double ms) {
 }
 
 double RoundCosts::headMs(int rows) const {
-    const double one = m_heads.oneRowMs() > 0.0 ? m_heads.oneRowMs()
-                                                : plainMs() * (1.0 - shareOf(m_layerCount, false));
-    return one * m_heads.relativeCost(rows);
+    if (m_heads.isMeasured())
+        return m_heads.at(rows);
+    const double one = plainMs() * (1.0 - shareOf(m_layerCount, false));
+    return one * (1.0 + StepCosts::kFirstGuess * (rows - 1));
 }
 
 double RoundCosts::draftMs(int exit) const {

@@ -7,6 +7,25 @@
 
 namespace del {
 
+/// The line through measured durations of passes by their rows, the newest counting most. Where all
+/// had the same rows a row more is taken to cost StepCosts::kFirstGuess of the first one.
+class RowLine {
+public:
+    void record(int rows, double ms);
+
+    bool isMeasured() const { return m_weight > 0.0; }
+
+    /// Above 0 once anything was measured.
+    double at(int rows) const;
+
+private:
+    double m_weight = 0.0;
+    double m_rows = 0.0;        // sums, decayed, of rows,
+    double m_ms = 0.0;          // milliseconds,
+    double m_rowsSquared = 0.0; // and their products
+    double m_rowsMs = 0.0;
+};
+
 /// What the passes of a round cost on this machine, measured while running: a layer, the head, and
 /// a verify pass by its rows. Before anything was measured, passes cost as much as the weights that
 /// they read; milliseconds are then units of a plain step. Thread: one.
@@ -23,6 +42,9 @@ public:
 
     /// A verify pass of so many rows that resumed behind an exit; 0 = it ran all layers.
     void recordVerify(int exit, int rows, double ms);
+
+    /// Plain steps that were measured: what everything else is weighed against.
+    int plainSamples() const { return m_passes.samples(1); }
 
     /// Of one row through all layers and the head: a plain step.
     double plainMs() const;
@@ -44,7 +66,7 @@ private:
     double shareOf(double layers, bool hasHead) const;
 
     engine::StepCosts m_passes; // full ones by rows, draft passes by share
-    engine::StepCosts m_heads;  // by rows
+    RowLine m_heads;
     int m_layerCount;
     double m_headByWeights; // kappa: the head in layers, by weights
 };

@@ -99,6 +99,12 @@ public:
         return isFirst || isPaid ? exits : std::vector<int>();
     }
 
+    /// A plain step is what drafts are weighed against; without new ones a machine that has become
+    /// slower would not be told from drafts that have.
+    bool wantsPlainRound() const override {
+        return m_costs.plainSamples() < kFirstPlainRounds || m_roundsSincePlain >= kPlainEvery;
+    }
+
     std::vector<ExitOffer> offers(const ExitStatistics& statistics) const override {
         return bestOfEach(statistics.known(), m_settings.mostSteps(), [&](int exit, int steps) {
             const double alpha = statistics.counts(exit).alpha();
@@ -143,7 +149,9 @@ public:
     void learnRound(const DecodeStep& step, int exit) override {
         m_purseMs += m_settings.compareShare * (step.draftMs + step.verifyMs);
         m_rows += kRowsShare * (static_cast<double>(step.tokens.size()) - m_rows);
+        ++m_roundsSincePlain;
         if (step.isPlain()) {
+            m_roundsSincePlain = 0;
             m_costs.recordVerify(0, 1, step.verifyMs);
             return;
         }
@@ -154,6 +162,8 @@ public:
 private:
     static constexpr double kMostDebt = 1.0; // plain steps
     static constexpr double kRowsShare = 0.1;
+    static constexpr int kFirstPlainRounds = 2;
+    static constexpr int kPlainEvery = 32;
 
     /// The head over so many rows of so many exits, in passes as HeadReader makes them.
     double comparisonMs(std::size_t exits, double rows) const {
@@ -171,6 +181,7 @@ private:
     std::size_t m_comparedCount = 0;         // exits, in a round that compares
     double m_rows = 1.0;                     // that a round compares, on average
     double m_purseMs = 0.0;
+    int m_roundsSincePlain = 0;
 };
 
 } // namespace
