@@ -131,6 +131,9 @@ struct DecodeStep {
     /// tokens per layer count (eTPL, arXiv 2504.05598).
     double draftLayers = 0.0;
     double verifyLayers = 0.0;
+    /// What passes took for prompt tokens that they read along (Target::unread), shared out by
+    /// rows: the prompt's time, in none of the others.
+    double promptMs = 0.0;
     double draftMs = 0.0;
     double verifyMs = 0.0; ///< for a plain step: the whole pass
 

@@ -39,7 +39,10 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
     DraftTree& chain = made.draft;
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
+        const double passRows = static_cast<double>(m_tokens.size());
+        const double passBeganMs = target.nowMs();
         ENGINE_TRY_DO(runPass(target, true, maker.needsLogits()));
+        made.promptMs += (target.nowMs() - passBeganMs) * (passRows - 1.0) / passRows;
         made.layerLoads += options.exitLayers;
         DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
         const DraftLevel::Choice choice = level.choices.front();

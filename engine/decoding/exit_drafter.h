@@ -37,6 +37,7 @@ struct ExitDraft {
     std::span<const double> hidden = {};
     /// [earlierLayers] the same behind each of those; empty when nothing was drafted.
     std::vector<std::span<const double>> earlier = {};
+    double promptMs = 0.0;   ///< see DecodeStep::promptMs
     double layerLoads = 0.0; ///< see DecodeStep::draftLayers; with the verification's g * E + L
 
     /// What verifies the draft from behind its exit on; of the whole model when there is none.

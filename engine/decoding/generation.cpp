@@ -73,7 +73,8 @@ private:
             return {};
         }
         ENGINE_TRY(DecodeStep step, std::move(stepped));
-        const double stepMs = millisecondsSince(stepStart);
+        const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
+        m_result.metrics.promptMs += step.promptMs;
         m_result.metrics.decodeMs += stepMs;
         if (m_result.metrics.steps++ == 0)
             m_result.metrics.firstTokenMs = millisecondsSince(m_start);

@@ -14,7 +14,7 @@ struct GenerationMetrics {
     int promptTokens = 0;
     int outputTokens = 0;
     int steps = 0;
-    double promptMs = 0.0;     ///< all but the last prompt token
+    double promptMs = 0.0;     ///< all but the last prompt token, whenever it was read
     double firstTokenMs = 0.0; ///< from the start to the end of the first step
     double decodeMs = 0.0;     ///< all steps together, and what the answer's end took
 

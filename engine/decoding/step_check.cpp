@@ -74,6 +74,7 @@ void StepCheck::passStep(DecodeStep& step) {
     for (const StepTable& table : step.tables)
         checkTable(table);
     checkAmount(step.draftMs, "the time of drafting in milliseconds");
+    checkAmount(step.promptMs, "the time of the prompt in milliseconds");
     checkAmount(step.verifyMs, "the time of verifying in milliseconds");
     checkAmount(step.draftLayers, "the number of layers that drafting read");
     checkAmount(step.verifyLayers, "the number of layers that verifying read");

@@ -89,8 +89,12 @@ Result<DecodeStep> Target::verify(VerifyRequest request) {
     step.verifiedRows = static_cast<int>(m_headRows.size());
     step.verifyLayers = m_transformer->config().layerCount - request.firstLayer;
     describe(step, verdict);
+    const double rows = static_cast<double>(m_rowTokens.size());
+    const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
-    step.verifyMs = nowMs() - startMs;
+    const double allMs = nowMs() - startMs;
+    step.promptMs = allMs * promptShare;
+    step.verifyMs = allMs - step.promptMs;
     return step;
 }
 

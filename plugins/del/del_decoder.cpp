@@ -61,9 +61,11 @@ Result<DecodeStep> DelDecoder::step() {
     const double startMs = m_target.nowMs();
     ENGINE_TRY(ExitDraft drafted, draft(round));
     const double draftMs = m_target.nowMs() - startMs;
+    const double promptMs = drafted.promptMs;
     const double draftLayers = drafted.layerLoads;
     ENGINE_TRY(DecodeStep step, verify(std::move(drafted), round));
-    step.draftMs = step.isPlain() && draftLayers == 0.0 ? 0.0 : draftMs;
+    step.draftMs = step.isPlain() && draftLayers == 0.0 ? 0.0 : draftMs - promptMs;
+    step.promptMs += promptMs;
     step.draftLayers = draftLayers;
     describe(round, step);
     ENGINE_TRY_DO(learn(round, step));

@@ -53,9 +53,11 @@ Result<DecodeStep> LayerSkipDecoder::step() {
                                 .rule = m_settings.rule,
                                 .sharesNoise = m_settings.sharesNoise}));
     const double draftMs = m_target.nowMs() - startMs;
+    const double promptMs = draft.promptMs;
     const double draftLayers = draft.layerLoads;
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft).verification(m_settings.rule)));
-    step.draftMs = draftMs;
+    step.draftMs = draftMs - promptMs;
+    step.promptMs += promptMs;
     step.draftLayers = draftLayers;
     step.planId = step.isPlain() ? 0 : m_planId;
     step.search = takeReport();

@@ -235,9 +235,14 @@ void TargetRowsTest::unreadTokensAreReadByTheFirstPass() {
         QVERIFY(std::equal(target.unread().begin(),
                            target.unread().end(),
                            prompt.end() - 1 - static_cast<std::ptrdiff_t>(left)));
+        double clockMs = 0.0;
+        target.useClock([&] { return clockMs += 10.0; }); // so a pass takes 10 ms
         const auto step = target.verify(chain(random, expected, 3), VerifyRule::Match);
         QVERIFY(step.hasValue());
         QCOMPARE(step.value().verifiedRows, 4);
+        const auto rows = static_cast<double>(left + 4);
+        QCOMPARE(step.value().promptMs, 10.0 * static_cast<double>(left) / rows);
+        QCOMPARE(step.value().promptMs + step.value().verifyMs, 10.0);
         QCOMPARE(target.seenRow(0).previous, length > 1 ? prompt[length - 2] : kNoToken);
         QCOMPARE(target.seenRow(0).token, prompt.back());
         while (target.output().size() < 8)
