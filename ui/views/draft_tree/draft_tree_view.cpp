@@ -2,9 +2,9 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 
-#include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -61,7 +61,8 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     : View(context, treeInfo(), parent)
     , m_scroll(new QScrollArea(this))
     , m_picture(new CombPicture(context.theme))
-    , m_sentence(new QLabel(this)) {
+    , m_sentence(
+          new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, theme().scaled(8), 0, 0);
     rows->setSpacing(theme().scaled(4));
@@ -70,8 +71,6 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setAccessibleName(tr("Draft tree of the last step"));
     m_scroll->setFocusPolicy(Qt::TabFocus);
-    m_sentence->setWordWrap(true);
-    m_sentence->setTextFormat(Qt::PlainText);
     rows->addWidget(m_sentence);
     rows->addWidget(m_scroll, 1);
     connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
@@ -94,17 +93,18 @@ void DraftTreeView::refreshView(Topics) {
     m_picture->setEpsilon(threshold == nullptr ? std::nullopt : std::optional(*threshold));
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
-    m_sentence->setText(
-        comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
-                          : countText(static_cast<qint64>(shown.step->draft.size()),
-                                      tr("1 candidate checked in one pass"),
-                                      tr("%1 candidates checked in one pass"))
-                                .append(tr(": %1 accepted, %2 own."))
-                                .arg(comb.accepted)
-                                .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
+    QString sentence = comb.rows.empty()
+                           ? tr("A plain step: one token by the full model, nothing was drafted.")
+                           : countText(static_cast<qint64>(shown.step->draft.size()),
+                                       tr("1 candidate checked in one pass"),
+                                       tr("%1 candidates checked in one pass"))
+                                 .append(tr(": %1 accepted, %2 own."))
+                                 .arg(comb.accepted)
+                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted);
     if (const QString why = choiceSentence(*shown.step); !why.isEmpty())
-        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') + why);
-    m_picture->setAccessibleDescription(m_sentence->text());
+        sentence += QLatin1Char(' ') + why;
+    m_sentence->setText(sentence);
+    m_picture->setAccessibleDescription(sentence);
     m_picture->show(comb);
 }
 
@@ -136,7 +136,6 @@ void DraftTreeView::drawFigure(QPainter& painter, const QSize& size) {
 }
 
 void DraftTreeView::restyle() {
-    m_sentence->setFont(theme().font(TextRole::Small));
     m_sentence->setContentsMargins(theme().scaled(12), 0, theme().scaled(12), 0);
     m_picture->updateGeometry();
     m_picture->update();

@@ -67,7 +67,7 @@ private slots:
         ViewStage stage;
         MatchnessView view(stage.context());
         MatchnessStripView strip(stage.context());
-        QLabel* counts = qobject_cast<QLabel*>(strip.makeLegend(&strip));
+        auto* counts = qobject_cast<LiveLabel*>(strip.makeLegend(&strip));
         view.show();
         strip.show();
         saySearch(stage);
