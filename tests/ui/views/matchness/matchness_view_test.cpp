@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 
 #include <QAbstractItemModelTester>
-#include <QLabel>
 #include <QtTest>
 
 using namespace support;
