@@ -93,18 +93,17 @@ void DraftTreeView::refreshView(Topics) {
     m_picture->setEpsilon(threshold == nullptr ? std::nullopt : std::optional(*threshold));
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
-    QString sentence = comb.rows.empty()
-                           ? tr("A plain step: one token by the full model, nothing was drafted.")
-                           : countText(static_cast<qint64>(shown.step->draft.size()),
-                                       tr("1 candidate checked in one pass"),
-                                       tr("%1 candidates checked in one pass"))
-                                 .append(tr(": %1 accepted, %2 own."))
-                                 .arg(comb.accepted)
-                                 .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted);
+    m_sentence->setText(
+        comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
+                          : countText(static_cast<qint64>(shown.step->draft.size()),
+                                      tr("1 candidate checked in one pass"),
+                                      tr("%1 candidates checked in one pass"))
+                                .append(tr(": %1 accepted, %2 own."))
+                                .arg(comb.accepted)
+                                .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
     if (const QString why = choiceSentence(*shown.step); !why.isEmpty())
-        sentence += QLatin1Char(' ') + why;
-    m_sentence->setText(sentence);
-    m_picture->setAccessibleDescription(sentence);
+        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') + why);
+    m_picture->setAccessibleDescription(m_sentence->text());
     m_picture->show(comb);
 }
 
