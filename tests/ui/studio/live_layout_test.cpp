@@ -9,14 +9,15 @@ using namespace ui;
 
 namespace {
 
-/// Who was laid out, in the whole program.
+/// Which widgets laid out their children, in the whole program.
 class LayoutLog : public QObject {
 public:
     QStringList receivers;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override {
-        if (event->type() == QEvent::LayoutRequest)
+        const auto* widget = qobject_cast<QWidget*>(watched);
+        if (event->type() == QEvent::LayoutRequest && widget && widget->layout() != nullptr)
             receivers << QStringLiteral("%1 %2").arg(
                 QString::fromLatin1(watched->metaObject()->className()), watched->objectName());
         return false;
