@@ -292,10 +292,12 @@ void LinePlot::applyTheme() {
 void LinePlot::applyMargins() {
     const PlotState& state = m_drawing->state;
     const QFontMetrics figures(m_theme.font(TextRole::AxisFigure));
-    int widest = 0;
+    state.figures.setFont(m_theme.font(TextRole::AxisFigure));
+    double widestText = 0.0;
     for (const double tick : state.yTicks)
-        widest =
-            std::max(widest, figures.horizontalAdvance(tickText(state.yAxis, state.yTicks, tick)));
+        widestText =
+            std::max(widestText, state.figures.width(tickText(state.yAxis, state.yTicks, tick)));
+    const int widest = static_cast<int>(std::lround(widestText));
     m_drawing->plot->axisRect()->setMargins(QMargins(widest + m_theme.scaled(14),
                                                      m_theme.scaled(8),
                                                      m_theme.scaled(12),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/plots/stacked_bars.h"
 
+#include "ui/theme/text_room.h"
 #include "ui/theme/theme.h"
 
 #include <QPainter>
@@ -10,19 +11,6 @@
 #include <numeric>
 
 namespace ui {
-
-/// Lengths in pixels of one drawing.
-struct StackedBars::Layout {
-    int inset = 0;
-    int nameWidth = 0;
-    int barHeight = 0;
-    int barPitch = 0;
-    int legendTop = 0;
-    int legendHeight = 0;
-    int sentenceTop = 0;
-    int sentenceHeight = 0;
-    int height = 0;
-};
 
 StackedBars::StackedBars(const Theme& theme,
                          const QString& name,
@@ -36,6 +24,7 @@ StackedBars::StackedBars(const Theme& theme,
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     connect(&theme, &Theme::changed, this, [this] {
+        m_layout = {};
         updateGeometry();
         update();
     });
@@ -43,19 +32,34 @@ StackedBars::StackedBars(const Theme& theme,
 
 void StackedBars::setParts(std::vector<BarPart> parts) {
     m_parts = std::move(parts);
+    m_layout = {};
     update();
 }
 
 void StackedBars::setBars(std::vector<Bar> bars, const QString& sentence) {
     if (m_bars == bars && m_sentence == sentence)
         return;
-    const bool hasOtherHeight = m_bars.size() != bars.size() || m_sentence != sentence;
+    const auto isNamedAlike = [](const Bar& one, const Bar& other) {
+        return one.name == other.name;
+    };
+    const bool isShapedAlike = std::ranges::equal(m_bars, bars, isNamedAlike) &&
+                               textRoom(m_sentence) == textRoom(sentence);
     m_bars = std::move(bars);
     m_sentence = sentence;
     setAccessibleDescription(sentence);
-    if (hasOtherHeight)
-        updateGeometry();
+    if (!isShapedAlike)
+        askForHeight();
     update();
+}
+
+/// Figures come and go with every picture: only what no longer fits lays the window out anew.
+void StackedBars::askForHeight() {
+    m_layout = {};
+    const int needed = layoutFor(width()).height;
+    if (isVisible() && (needed <= height() || needed == m_askedHeight))
+        return;
+    m_askedHeight = needed;
+    updateGeometry();
 }
 
 std::vector<int> StackedBars::percentages(const Bar& bar) {
@@ -85,10 +89,17 @@ std::vector<int> StackedBars::percentages(const Bar& bar) {
     return shares;
 }
 
-StackedBars::Layout StackedBars::layoutFor(int width) const {
+const StackedBars::Layout& StackedBars::layoutFor(int width) const {
+    if (m_layout.width != width)
+        m_layout = measure(width);
+    return m_layout;
+}
+
+StackedBars::Layout StackedBars::measure(int width) const {
     const QFontMetrics small(m_theme.font(TextRole::Small));
     const QFontMetrics tiny(m_theme.font(TextRole::Tiny));
     Layout layout;
+    layout.width = width;
     layout.inset = m_theme.scaled(12);
     for (const Bar& bar : m_bars)
         layout.nameWidth = std::max(layout.nameWidth, small.horizontalAdvance(bar.name));
@@ -114,7 +125,7 @@ StackedBars::Layout StackedBars::layoutFor(int width) const {
         layout.sentenceHeight = small
                                     .boundingRect(QRect(0, 0, width - 2 * layout.inset, 10'000),
                                                   Qt::TextWordWrap,
-                                                  m_sentence)
+                                                  textRoom(m_sentence))
                                     .height();
     layout.height = layout.sentenceTop + layout.sentenceHeight + m_theme.scaled(8);
     return layout;
@@ -144,7 +155,7 @@ void StackedBars::drawPicture(QPaintDevice& device, QSize size) {
 
 void StackedBars::paint(QPainter& painter, QSize size) const {
     const Colours& colours = m_theme.colours();
-    const Layout layout = layoutFor(size.width());
+    const Layout& layout = layoutFor(size.width());
     painter.fillRect(QRect(QPoint(0, 0), size), colours.panel);
     int y = m_theme.scaled(8);
     const int left = layout.inset + layout.nameWidth;

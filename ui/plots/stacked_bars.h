@@ -68,9 +68,23 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    struct Layout;
+    /// Lengths in pixels of one drawing.
+    struct Layout {
+        int width = -1; ///< that it was measured for; -1: not measured
+        int inset = 0;
+        int nameWidth = 0;
+        int barHeight = 0;
+        int barPitch = 0;
+        int legendTop = 0;
+        int legendHeight = 0;
+        int sentenceTop = 0;
+        int sentenceHeight = 0;
+        int height = 0;
+    };
 
-    Layout layoutFor(int width) const;
+    Layout measure(int width) const;
+    const Layout& layoutFor(int width) const;
+    void askForHeight();
     void paint(QPainter& painter, QSize size) const;
     void paintBar(QPainter& painter, const Bar& bar, const QRect& room) const;
     void paintLegend(QPainter& painter, QPoint topLeft, int right) const;
@@ -80,6 +94,8 @@ private:
     QString m_sentence;
     std::vector<BarPart> m_parts;
     std::vector<Bar> m_bars;
+    mutable Layout m_layout; ///< the newest
+    int m_askedHeight = 0;
     std::int64_t m_paintCount = 0;
 };
 

@@ -19,6 +19,8 @@ Badge::Badge(const Theme& theme, const QString& text, Tone tone, QWidget* parent
 }
 
 void Badge::setTone(Tone tone) {
+    if (m_tone == tone)
+        return;
     m_tone = tone;
     update();
 }

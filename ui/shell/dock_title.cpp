@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/badge.h"
+#include "ui/shell/live_label.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -19,18 +20,17 @@ DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidg
     , m_row(new QHBoxLayout(this))
     , m_name(new QLabel(title, this))
     , m_badge(new Badge(theme, {}, Badge::Tone::Current, this))
-    , m_subtitle(new QLabel(this)) {
+    , m_subtitle(
+          new LiveLabel(theme, TextRole::Small, &Colours::muted, LiveLabel::Fit::Cut, this)) {
     m_row->setContentsMargins(0, 0, 0, 0);
-    m_subtitle->setTextFormat(Qt::PlainText);
-    m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_subtitle->installEventFilter(this);
     m_row->addWidget(m_name);
     m_row->addWidget(m_badge);
     m_row->addWidget(m_subtitle, 1);
     if (m_view != nullptr)
         addViewButtons();
-    connect(&theme, &Theme::changed, this, &DockTitle::update);
-    update();
+    connect(&theme, &Theme::changed, this, &DockTitle::restyle);
+    restyle();
 }
 
 void DockTitle::addViewButtons() {
@@ -48,7 +48,8 @@ void DockTitle::addViewButtons() {
     m_row->addWidget(m_more);
     connect(m_freeze, &QToolButton::toggled, m_view, &View::setFrozen);
     connect(m_view, &View::frozenChanged, m_freeze, &QToolButton::setChecked);
-    connect(m_view, &View::subtitleChanged, this, &DockTitle::update);
+    connect(m_view, &View::frozenChanged, this, &DockTitle::showFreeze);
+    connect(m_view, &View::subtitleChanged, this, &DockTitle::showWords);
     connect(m_more, &QToolButton::clicked, this, [this] {
         emit menuAsked(m_more->mapToGlobal(QPoint(0, m_more->height())));
     });
@@ -58,25 +59,35 @@ void DockTitle::addButton(QToolButton* button) {
     m_row->insertWidget(m_freeze != nullptr ? m_row->indexOf(m_freeze) : m_row->count(), button);
 }
 
-void DockTitle::update() {
-    const Colours& colours = m_theme.colours();
+void DockTitle::restyle() {
     setFixedHeight(m_theme.scaled(28));
     m_row->setContentsMargins(m_theme.scaled(12), 0, m_theme.scaled(4), 1);
     m_row->setSpacing(m_theme.scaled(8));
     m_name->setFont(m_theme.font(TextRole::DockTitle));
-    m_subtitle->setFont(m_theme.font(TextRole::Small));
-    m_subtitle->setProperty("tone", "muted");
+    if (m_view != nullptr) {
+        const Colours& colours = m_theme.colours();
+        m_more->setIcon(makeIcon(IconName::More, colours.muted, colours.disabled));
+        showFreeze();
+    }
+    showWords();
+    update();
+}
+
+void DockTitle::showFreeze() {
+    const Colours& colours = m_theme.colours();
+    m_freeze->setIcon(makeIcon(m_view->isFrozen() ? IconName::Play : IconName::Freeze,
+                               m_view->isFrozen() ? colours.accent : colours.muted,
+                               colours.disabled));
+}
+
+/// These change with every picture: nothing is laid out anew but when the badge comes or goes.
+void DockTitle::showWords() {
     m_badge->setVisible(m_view != nullptr && !m_view->badge().isEmpty());
     if (m_view != nullptr) {
         m_badge->setText(m_view->badge());
         m_badge->setTone(m_view->badge() == tr("live") ? Badge::Tone::Live : Badge::Tone::Current);
-        m_freeze->setIcon(makeIcon(m_view->isFrozen() ? IconName::Play : IconName::Freeze,
-                                   m_view->isFrozen() ? colours.accent : colours.muted,
-                                   colours.disabled));
-        m_more->setIcon(makeIcon(IconName::More, colours.muted, colours.disabled));
     }
     arrangeWords();
-    QWidget::update();
 }
 
 /// The legend gives way before the name does.
@@ -92,9 +103,10 @@ void DockTitle::arrangeWords() {
 /// Words that do not fit are cut with an ellipsis; whole ones stay readable as the tool tip.
 void DockTitle::cutWords() {
     const QString whole = m_view->subtitle();
-    m_subtitle->setText(
-        m_subtitle->fontMetrics().elidedText(whole, Qt::ElideRight, m_subtitle->width()));
-    m_subtitle->setToolTip(m_subtitle->text() == whole ? QString() : whole);
+    m_subtitle->setText(whole);
+    const QString tip = m_subtitle->isCut() ? whole : QString();
+    if (m_subtitle->toolTip() != tip)
+        m_subtitle->setToolTip(tip);
 }
 
 void DockTitle::resizeEvent(QResizeEvent* event) {

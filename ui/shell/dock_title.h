@@ -12,6 +12,7 @@ class QToolButton;
 namespace ui {
 
 class Badge;
+class LiveLabel;
 
 /// The title of a dock or of a page's part: name, badge, which data this is, the legend, Freeze and
 /// More, always at the same place.
@@ -39,7 +40,9 @@ protected:
 
 private:
     void addViewButtons();
-    void update();
+    void restyle();
+    void showWords();
+    void showFreeze();
     void arrangeWords();
     void cutWords();
 
@@ -48,7 +51,7 @@ private:
     QHBoxLayout* m_row;
     QLabel* m_name;
     Badge* m_badge;
-    QLabel* m_subtitle;
+    LiveLabel* m_subtitle;
     QWidget* m_legend = nullptr;
     QToolButton* m_freeze = nullptr;
     QToolButton* m_more = nullptr;

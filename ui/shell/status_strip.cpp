@@ -4,7 +4,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 
 #include <unistd.h>
@@ -22,8 +21,17 @@ constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 /// How often the system is asked about memory, at most.
 constexpr int kMemoryMs = 1000;
 
-QString strong(const QString& figure) {
-    return QStringLiteral("<b>%1</b>").arg(figure.toHtmlEscaped());
+LiveLabel::Run strong(const QString& figure) { return {figure, true}; }
+
+/// The sentence with the figure, set off, in the place of its %1.
+std::vector<LiveLabel::Run> around(const QString& sentence, const QString& figure) {
+    const auto place = sentence.indexOf(QLatin1String("%1"));
+    std::vector<LiveLabel::Run> runs;
+    if (place > 0)
+        runs.push_back({sentence.left(place)});
+    runs.push_back(strong(figure));
+    runs.push_back({sentence.mid(place + 2)});
+    return runs;
 }
 
 } // namespace
@@ -70,11 +78,8 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"))) {
-    m_device->setTextFormat(Qt::PlainText); // names a file
-    m_remark->setTextFormat(Qt::PlainText);
-    m_remark->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut)) {
+    m_remark->setAlignedRight(true);
     m_row->setStretchFactor(m_remark, 1);
     m_bridge.add(*this,
                  Topic::Model | Topic::Loading | Topic::Decoder | Topic::Answers | Topic::Search |
@@ -87,11 +92,12 @@ StatusStrip::StatusStrip(const Theme& theme,
 
 StatusStrip::~StatusStrip() { m_bridge.remove(*this); }
 
-QLabel* StatusStrip::addPart(const QString& name) {
-    auto* label = new QLabel(this);
+LiveLabel* StatusStrip::addPart(const QString& name, LiveLabel::Fit fit) {
+    auto* label = new LiveLabel(m_theme, TextRole::Small, &Colours::muted, fit, this);
     label->setAccessibleName(name);
     label->setToolTip(name);
     m_row->addWidget(label);
+    m_parts.push_back(label);
     return label;
 }
 
@@ -103,13 +109,30 @@ void StatusStrip::setSource(const QString& source) {
 void StatusStrip::refresh(Topics changed) {
     if (changed & (Topic::Model | Topic::Loading))
         m_memoryClock.invalidate();
+    showModel();
+    if (m_store.answers().isRunning())
+        m_phase->setRuns({{QStringLiteral("\u25A0 "), false, &Colours::success},
+                          strong(phaseText(m_store.phase()))});
+    else
+        m_phase->setText(tr("ready"));
+    m_phase->setVisible(m_store.model() != nullptr);
+    showSpeed();
+    showMemory();
+    if (!changed || (changed & Topic::Remarks))
+        showRemark();
+    const int interval = m_bridge.pictureInterval();
+    m_pace->setVisible(interval > EngineBridge::kTickMs);
+    m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
+}
+
+void StatusStrip::showModel() {
     const ModelLoaded* model = m_store.model();
     const ModelLoadProgress* loading = m_store.loading();
     if (loading != nullptr)
-        m_model->setText(strong(
-            tr("Opening %1").arg(QFileInfo(QString::fromStdString(loading->path)).fileName())));
+        m_model->setRuns({strong(
+            tr("Opening %1").arg(QFileInfo(QString::fromStdString(loading->path)).fileName()))});
     else if (model != nullptr)
-        m_model->setText(strong(QString::fromStdString(model->model.name)));
+        m_model->setRuns({strong(QString::fromStdString(model->model.name))});
     else
         m_model->setText(tr("No model"));
     QString device = m_source;
@@ -118,18 +141,6 @@ void StatusStrip::refresh(Topics changed) {
                                               QString::fromStdString(model->model.precision));
     m_device->setText(device);
     m_device->setVisible(!device.isEmpty());
-    const bool isRunning = m_store.answers().isRunning();
-    m_phase->setText(
-        isRunning ? QStringLiteral("<span style='color:%1'>\u25A0</span> %2")
-                        .arg(m_theme.colours().success.name(), strong(phaseText(m_store.phase())))
-                  : tr("ready"));
-    m_phase->setVisible(model != nullptr);
-    showSpeed();
-    showMemory();
-    showRemark();
-    const int interval = m_bridge.pictureInterval();
-    m_pace->setVisible(interval > EngineBridge::kTickMs);
-    m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
 }
 
 void StatusStrip::showSpeed() {
@@ -139,12 +150,11 @@ void StatusStrip::showSpeed() {
     const auto speedup = m_store.speed().wholeSpeedup();
     m_speedup->setVisible(hasSpeed && speedup.has_value());
     if (hasSpeed)
-        m_tokens->setText(
-            tr("%1 tok/s")
-                .arg(strong(QString::number(answer->steps.back().tokensPerSecond, 'f', 1))));
+        m_tokens->setRuns(
+            around(tr("%1 tok/s"), QString::number(answer->steps.back().tokensPerSecond, 'f', 1)));
     if (speedup)
-        m_speedup->setText(
-            tr("%1 vs vanilla").arg(strong(QString::number(*speedup, 'f', 2) + u'\u00D7')));
+        m_speedup->setRuns(
+            around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
 }
 
 void StatusStrip::showMemory() {
@@ -154,10 +164,11 @@ void StatusStrip::showMemory() {
     const auto memory = memoryInUse();
     m_memory->setVisible(memory.has_value());
     if (memory)
-        m_memory->setText(
-            tr("Memory %1 / %2 GiB")
-                .arg(strong(QString::number(memory->processBytes / kGibibyte, 'f', 1)),
-                     QString::number(memory->machineBytes / kGibibyte, 'f', 1)));
+        m_memory->setRuns(
+            around(tr("Memory %1 / %2 GiB")
+                       .replace(QLatin1String("%2"),
+                                QString::number(memory->machineBytes / kGibibyte, 'f', 1)),
+                   QString::number(memory->processBytes / kGibibyte, 'f', 1)));
 }
 
 /// The tool tip has the last ones whole.
@@ -165,8 +176,7 @@ void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();
     const QString newest = remarks.empty() ? QString() : QString::fromStdString(remarks.back());
-    m_remark->setText(
-        m_remark->fontMetrics().elidedText(newest, Qt::ElideRight, m_remark->width()));
+    m_remark->setText(newest);
     QStringList lines;
     for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)
         lines << QString::fromStdString(remarks[i]).toHtmlEscaped();
@@ -174,20 +184,10 @@ void StatusStrip::showRemark() {
     m_remark->setAccessibleDescription(newest);
 }
 
-void StatusStrip::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    showRemark();
-}
-
 void StatusStrip::restyle() {
     setFixedHeight(m_theme.scaled(24));
     m_row->setContentsMargins(m_theme.scaled(12), 1, m_theme.scaled(12), 0);
     m_row->setSpacing(m_theme.scaled(24));
-    const auto labels = findChildren<QLabel*>();
-    for (QLabel* label : labels) {
-        label->setFont(m_theme.font(TextRole::Small));
-        label->setProperty("tone", "muted");
-    }
     refresh({});
     update();
 }
@@ -197,8 +197,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), colours.window);
     painter.fillRect(QRect(0, 0, width(), 1), colours.border);
-    const auto labels = findChildren<QLabel*>();
-    for (const QLabel* label : labels)
+    for (const LiveLabel* label : m_parts)
         if (label->isVisible() && label != m_model && !label->text().isEmpty())
             painter.fillRect(QRect(label->x() - m_theme.scaled(12),
                                    height() / 2 - m_theme.scaled(7),

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "ui/bridge/engine_bridge.h"
+#include "ui/shell/live_label.h"
 #include "ui/theme/theme.h"
 
 #include <QElapsedTimer>
 #include <QWidget>
 
 #include <optional>
+#include <vector>
 
 class QHBoxLayout;
-class QLabel;
 
 namespace ui {
 
@@ -35,10 +36,10 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QLabel* addPart(const QString& name);
+    LiveLabel* addPart(const QString& name, LiveLabel::Fit fit = LiveLabel::Fit::Whole);
+    void showModel();
     void showSpeed();
     void showMemory();
     void showRemark();
@@ -48,14 +49,15 @@ private:
     const RunStore& m_store;
     EngineBridge& m_bridge;
     QHBoxLayout* m_row;
-    QLabel* m_model;
-    QLabel* m_device;
-    QLabel* m_phase;
-    QLabel* m_tokens;
-    QLabel* m_speedup;
-    QLabel* m_memory;
-    QLabel* m_pace;
-    QLabel* m_remark;
+    std::vector<LiveLabel*> m_parts; ///< from left to right
+    LiveLabel* m_model;
+    LiveLabel* m_device;
+    LiveLabel* m_phase;
+    LiveLabel* m_tokens;
+    LiveLabel* m_speedup;
+    LiveLabel* m_memory;
+    LiveLabel* m_pace;
+    LiveLabel* m_remark;
     QString m_source;
     QElapsedTimer m_memoryClock;
 };

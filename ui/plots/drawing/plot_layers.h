@@ -74,11 +74,12 @@ protected:
     void draw(QCPPainter* painter) override;
 
 private:
+    void write(QPainter& painter, TextCache& texts, QPointF baseline, const QString& text) const;
     void drawAxisTexts(QPainter& painter) const;
     void drawNewestSquares(QPainter& painter) const;
     void drawBandNames(QPainter& painter, std::vector<QRectF>& taken) const;
     void drawLabels(QPainter& painter, std::vector<QRectF> taken) const;
-    std::optional<LabelWish> wishOf(const PlotSeries& series, const QFontMetrics& metrics) const;
+    std::optional<LabelWish> wishOf(const PlotSeries& series, double lineHeight) const;
 };
 
 /// On a buffer of its own: the scrubber, the read-out and the focus ring move without the rest.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/plots/drawing/point_pyramid.h"
+#include "ui/plots/drawing/text_cache.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 
@@ -42,7 +43,9 @@ struct PlotState {
     std::optional<PlotCursor> cursor = {};
     std::optional<PlotReadout> readout = {};
     bool hasFocusRing = false;
-    bool isExport = false; ///< drawn for print: antialiased, markers as shapes
+    bool isExport = false; ///< drawn for print: antialiased, markers as shapes, texts as texts
+    mutable TextCache figures = {}; ///< of the axes; a cache, so layers that only read may fill it
+    mutable TextCache words = {};   ///< of labels
 
     const Colours& colours() const { return theme.colours(); }
 };

@@ -13,20 +13,24 @@ constexpr double kTickGap = 7.0; ///< pixels between an axis and its texts
 constexpr double kTextGap = 8.0; ///< pixels between two texts of an axis
 constexpr int kVeilAlpha = 205;
 
+void drawVeil(QPainter& painter, QPointF baseline, double width, QColor ground) {
+    const QFontMetricsF metrics(painter.font());
+    ground.setAlpha(kVeilAlpha);
+    painter.fillRect(
+        QRectF(baseline.x() - 2.0, baseline.y() - metrics.ascent(), width + 4.0, metrics.height()),
+        ground);
+}
+
 } // namespace
 
 void drawOnVeil(QPainter& painter, QPointF baseline, const QString& text, QColor ground) {
-    const QFontMetricsF metrics(painter.font());
-    const QRectF veil(baseline.x() - 2.0,
-                      baseline.y() - metrics.ascent(),
-                      metrics.horizontalAdvance(text) + 4.0,
-                      metrics.height());
-    ground.setAlpha(kVeilAlpha);
-    painter.fillRect(veil, ground);
+    drawVeil(painter, baseline, QFontMetricsF(painter.font()).horizontalAdvance(text), ground);
     painter.drawText(baseline, text);
 }
 
 void TextLayer::draw(QCPPainter* painter) {
+    state().figures.setFont(state().theme.font(TextRole::AxisFigure));
+    state().words.setFont(state().theme.font(TextRole::Tiny));
     drawAxisTexts(*painter);
     drawNewestSquares(*painter);
     std::vector<QRectF> taken;
@@ -34,39 +38,53 @@ void TextLayer::draw(QCPPainter* painter) {
     drawLabels(*painter, std::move(taken));
 }
 
+/// A file shall hold text; on the screen its picture is enough.
+void TextLayer::write(QPainter& painter,
+                      TextCache& texts,
+                      QPointF baseline,
+                      const QString& text) const {
+    if (state().isExport)
+        painter.drawText(baseline, text);
+    else
+        texts.draw(painter, baseline, text);
+}
+
 void TextLayer::drawAxisTexts(QPainter& painter) const {
     const QRect room = frame();
     const QFont figures = state().theme.font(TextRole::AxisFigure);
     const QFontMetricsF metrics(figures);
+    TextCache& texts = state().figures;
     painter.setFont(figures);
     painter.setPen(state().colours().muted);
     for (const double tick : state().yTicks) {
         const QString text = tickText(state().yAxis, state().yTicks, tick);
         const double y = yPixel(tick) + metrics.capHeight() / 2.0;
-        painter.drawText(
-            QPointF(room.left() - kTickGap - metrics.horizontalAdvance(text), std::round(y)), text);
+        write(painter,
+              texts,
+              QPointF(room.left() - kTickGap - texts.width(text), std::round(y)),
+              text);
     }
 
     const double baseline = room.bottom() + kTickGap + metrics.ascent();
     const QFont words = state().theme.font(TextRole::Tiny);
-    const double titleWidth = QFontMetricsF(words).horizontalAdvance(state().xAxis.title);
+    const double titleWidth = state().words.width(state().xAxis.title);
     const double right = room.right() + 1.0;
     const double free = state().xAxis.title.isEmpty() ? right : right - titleWidth - kTextGap;
     double taken = 0.0; // up to here there is text
     for (const double tick : state().xTicks) {
         const QString text = tickText(state().xAxis, state().xTicks, tick);
-        const double width = metrics.horizontalAdvance(text);
+        const double width = texts.width(text);
         // The outermost texts stay inside the axis, as nothing beside it belongs to the plot.
         const double x = std::clamp(xPixel(tick) - width / 2.0,
                                     static_cast<double>(room.left()),
                                     std::max<double>(room.left(), right - width));
         if (x < taken || x + width > free)
             continue;
-        painter.drawText(QPointF(std::round(x), baseline), text);
+        write(painter, texts, QPointF(std::round(x), baseline), text);
         taken = x + width + kTextGap;
     }
     painter.setFont(words);
-    painter.drawText(QPointF(right - titleWidth, baseline), state().xAxis.title);
+    write(painter, state().words, QPointF(right - titleWidth, baseline), state().xAxis.title);
 }
 
 void TextLayer::drawNewestSquares(QPainter& painter) const {
@@ -91,24 +109,26 @@ void TextLayer::drawBandNames(QPainter& painter, std::vector<QRectF>& taken) con
         const double left = std::max(xPixel(band.from), static_cast<double>(room.left()));
         const double right = std::min(xPixel(band.to), room.right() + 1.0);
         for (const QString& name : {band.name, band.shortName}) {
-            const double width = metrics.horizontalAdvance(name);
+            const double width = state().words.width(name);
             if (name.isEmpty() || width + kInset + 1.0 > right - left)
                 continue;
             const QRectF place(left + kInset, room.top() + 3.0, width, metrics.height());
-            painter.drawText(QPointF(place.left(), place.top() + metrics.ascent()), name);
+            write(painter,
+                  state().words,
+                  QPointF(place.left(), place.top() + metrics.ascent()),
+                  name);
             taken.push_back(place);
             break;
         }
     }
 }
 
-std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series,
-                                           const QFontMetrics& metrics) const {
+std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series, double lineHeight) const {
     if (!series.isShown || series.label.text.isEmpty() || series.points.isEmpty())
         return std::nullopt;
     const QRect room = frame();
     LabelWish wish;
-    wish.size = QSizeF(metrics.horizontalAdvance(series.label.text), metrics.height());
+    wish.size = QSizeF(std::round(state().words.width(series.label.text)), lineHeight);
     wish.side = LabelSide::Right;
     wish.isBelow = series.label.isBelow;
     wish.topY = room.bottom();
@@ -143,7 +163,7 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
     for (const ReferenceLine& line : state().references) {
         const double y = yPixel(line.value);
         labelRoom.linesY.push_back(y);
-        wishes.push_back({QSizeF(metrics.horizontalAdvance(line.label), metrics.height()),
+        wishes.push_back({QSizeF(std::round(state().words.width(line.label)), metrics.height()),
                           y,
                           y,
                           line.side,
@@ -152,7 +172,7 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
         texts.push_back({line.label, state().colours().*line.colour});
     }
     for (const auto& series : state().series) {
-        if (const auto wish = wishOf(*series, metrics)) {
+        if (const auto wish = wishOf(*series, metrics.height())) {
             wishes.push_back(*wish);
             texts.push_back({series->label.text, state().colours().*series->form.colour});
         }
@@ -163,10 +183,9 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
         if (!places[i])
             continue;
         painter.setPen(texts[i].colour);
-        drawOnVeil(painter,
-                   QPointF(places[i]->left(), std::round(places[i]->top()) + metrics.ascent()),
-                   texts[i].text,
-                   state().colours().panel);
+        const QPointF baseline(places[i]->left(), std::round(places[i]->top()) + metrics.ascent());
+        drawVeil(painter, baseline, state().words.width(texts[i].text), state().colours().panel);
+        write(painter, state().words, baseline, texts[i].text);
     }
 }
 

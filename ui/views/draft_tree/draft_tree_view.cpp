@@ -2,9 +2,9 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 
-#include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -84,7 +84,8 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     : View(context, treeInfo(), parent)
     , m_scroll(new QScrollArea(this))
     , m_picture(new CombPicture(context.theme))
-    , m_sentence(new QLabel(this)) {
+    , m_sentence(
+          new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, theme().scaled(8), 0, 0);
     rows->setSpacing(theme().scaled(4));
@@ -93,8 +94,6 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setAccessibleName(tr("Draft tree of the last step"));
     m_scroll->setFocusPolicy(Qt::TabFocus);
-    m_sentence->setWordWrap(true);
-    m_sentence->setTextFormat(Qt::PlainText);
     rows->addWidget(m_sentence);
     rows->addWidget(m_scroll, 1);
     connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
@@ -159,7 +158,6 @@ void DraftTreeView::drawFigure(QPainter& painter, const QSize& size) {
 }
 
 void DraftTreeView::restyle() {
-    m_sentence->setFont(theme().font(TextRole::Small));
     m_sentence->setContentsMargins(theme().scaled(12), 0, theme().scaled(12), 0);
     m_picture->updateGeometry();
     m_picture->update();

@@ -6,10 +6,11 @@
 
 #include <optional>
 
-class QLabel;
 class QScrollArea;
 
 namespace ui {
+
+class LiveLabel;
 
 /// Paints a comb; as high as its rows need.
 class CombPicture : public QWidget {
@@ -84,7 +85,7 @@ private:
 
     QScrollArea* m_scroll;
     CombPicture* m_picture;
-    QLabel* m_sentence;
+    LiveLabel* m_sentence;
 };
 
 /// The step to show: that of the chosen token while its answer's steps are kept, else the newest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/history_view.h"
 
+#include "ui/shell/live_label.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
@@ -9,7 +10,6 @@
 #include "ui/views/search_offer/search_offer.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -65,9 +65,7 @@ void HistoryView::build() {
     m_next = new TransportButton(theme(), Sign::Next, tr("One change on"), m_transport);
     m_slider = new ColumnSlider(theme(), this);
     m_slider->setAccessibleName(tr("Place in the history of best sets"));
-    m_info = new QLabel(this);
-    m_info->setTextFormat(Qt::PlainText);
-    m_info->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Cut, this);
     m_backToLive = new QPushButton(tr("Back to live"), this);
     m_backToLive->setProperty("kind", "primary");
     m_backToLive->setProperty("form", "small");
@@ -105,7 +103,6 @@ void HistoryView::styleParts() {
     layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
     layout()->setSpacing(theme().scaled(2));
     m_transport->setFixedWidth(rowNamesWidth(theme(), false));
-    m_info->setFont(theme().font(TextRole::Small));
 }
 
 QSize HistoryView::sizeHint() const { return {theme().scaled(720), theme().scaled(300)}; }

@@ -3,13 +3,13 @@
 
 #include "ui/shell/view.h"
 
-class QLabel;
 class QPushButton;
 
 namespace ui {
 
 class ColumnSlider;
 class HistoryColumns;
+class LiveLabel;
 class TransportButton;
 
 /// The best sets of the search, a column for each change, with a scrubber that says at which time
@@ -59,7 +59,7 @@ private:
     TransportButton* m_play = nullptr;
     TransportButton* m_next = nullptr;
     ColumnSlider* m_slider = nullptr;
-    QLabel* m_info = nullptr;
+    LiveLabel* m_info = nullptr;
     QPushButton* m_backToLive = nullptr;
     QPushButton* m_useSearch = nullptr;
     QString m_problem; // with choosing the decoder that searches

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/strip_view.h"
 
+#include "ui/shell/live_label.h"
 #include "ui/views/matchness/search_figures.h"
 #include "ui/views/search_offer/search_offer.h"
 
@@ -51,14 +52,11 @@ void MatchnessStripView::restyle() {
     m_note->setFont(theme().font(TextRole::Small));
     const int side = theme().scaled(12);
     layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(5));
-    if (m_counts != nullptr)
-        m_counts->setFont(theme().font(TextRole::Small));
 }
 
 QWidget* MatchnessStripView::makeLegend(QWidget* parent) {
-    m_counts = new QLabel(parent);
-    m_counts->setTextFormat(Qt::PlainText);
-    m_counts->setFont(theme().font(TextRole::Small));
+    m_counts =
+        new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Whole, parent);
     connect(m_counts, &QObject::destroyed, this, [this] { m_counts = nullptr; });
     showWords();
     return m_counts;

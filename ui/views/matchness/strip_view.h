@@ -8,6 +8,8 @@ class QLabel;
 
 namespace ui {
 
+class LiveLabel;
+
 /// The γ tokens that candidates are scored on, over what the set that is shown would have drafted.
 class MatchnessStripView : public View {
     Q_OBJECT
@@ -33,7 +35,7 @@ private:
 
     MatchnessStrip* m_strip;
     QLabel* m_note; ///< stands there while nothing was scored
-    QLabel* m_counts = nullptr;
+    LiveLabel* m_counts = nullptr;
 };
 
 } // namespace ui

@@ -74,7 +74,9 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
     }
     if (m_banner == nullptr || std::abs(factorOf(*finding) - m_saidFactor) > kWorthSaying)
         say(*finding);
-    writeArithmetic(*finding);
+    m_finding = finding;
+    if (m_isArithmeticShown)
+        writeArithmetic();
     show();
 }
 
@@ -103,11 +105,13 @@ void NoGainNotice::say(const GainFinding& finding) {
 
 void NoGainNotice::showArithmetic(bool isShown) {
     m_isArithmeticShown = isShown;
+    if (isShown)
+        writeArithmetic();
     m_arithmetic->setVisible(isShown);
 }
 
-void NoGainNotice::writeArithmetic(const GainFinding& finding) {
-    const auto rows = arithmeticRows(finding);
+void NoGainNotice::writeArithmetic() {
+    const auto rows = arithmeticRows(*m_finding);
     for (std::size_t i = 0; i < m_names.size(); ++i) {
         const bool isUsed = i < rows.size();
         m_names[i]->setVisible(isUsed);
@@ -120,13 +124,14 @@ void NoGainNotice::writeArithmetic(const GainFinding& finding) {
         font.setWeight(i + 1 == rows.size() ? QFont::DemiBold : QFont::Normal);
         m_values[i]->setFont(font);
     }
-    m_conclusion->setText(arithmeticSentence(finding));
+    m_conclusion->setText(arithmeticSentence(*m_finding));
 }
 
 QStringList NoGainNotice::arithmetic() const {
     QStringList rows;
-    for (std::size_t i = 0; i < m_names.size(); ++i)
-        rows << m_names[i]->text() + QStringLiteral(": ") + m_values[i]->text();
+    if (m_finding)
+        for (const auto& [name, value] : arithmeticRows(*m_finding))
+            rows << name + QStringLiteral(": ") + value;
     return rows;
 }
 

@@ -32,7 +32,7 @@ public:
 
     bool isArithmeticShown() const { return m_isArithmeticShown; }
 
-    /// The rows of the arithmetic as they stand there: name, value.
+    /// The rows of the arithmetic: name, value.
     QStringList arithmetic() const;
 
 signals:
@@ -43,7 +43,7 @@ private:
     void say(const GainFinding& finding);
     void makeArithmetic();
     void showArithmetic(bool isShown);
-    void writeArithmetic(const GainFinding& finding);
+    void writeArithmetic();
     void restyle();
 
     const Theme& m_theme;
@@ -55,7 +55,8 @@ private:
     std::vector<QLabel*> m_names;
     std::vector<QLabel*> m_values;
     QLabel* m_conclusion = nullptr;
-    double m_saidFactor = 0.0; ///< that the banner names
+    std::optional<GainFinding> m_finding; ///< that is said
+    double m_saidFactor = 0.0;            ///< that the banner names
     bool m_isSaid = false;
     bool m_isDismissed = false;
     bool m_isArithmeticShown = false;

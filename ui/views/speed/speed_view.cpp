@@ -2,10 +2,10 @@
 #include "ui/views/speed/speed_view.h"
 
 #include "ui/plots/drawing/plot_ticks.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/speed/no_gain_notice.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -62,11 +62,9 @@ SpeedView::SpeedView(const ViewContext& context, SpeedForm form, QWidget* parent
 
 void SpeedView::makeHeader() {
     m_header = new QWidget(this);
-    m_headline = new QLabel(m_header);
-    m_detail = new QLabel(m_header);
-    m_headline->setTextFormat(Qt::PlainText);
-    m_detail->setTextFormat(Qt::PlainText);
-    m_detail->setWordWrap(true);
+    using Fit = LiveLabel::Fit;
+    m_headline = new LiveLabel(theme(), TextRole::Headline, &Colours::accent, Fit::Whole, m_header);
+    m_detail = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Wrapped, m_header);
     auto* row = new QHBoxLayout(m_header);
     row->addWidget(m_headline, 0, Qt::AlignBottom);
     row->addWidget(m_detail, 1, Qt::AlignBottom);
@@ -106,14 +104,6 @@ void SpeedView::restyle() {
     QPalette ground = palette();
     ground.setColor(QPalette::Window, colours.panel);
     setPalette(ground);
-    m_headline->setFont(theme().font(TextRole::Headline));
-    m_detail->setFont(theme().font(TextRole::Small));
-    QPalette accent = m_headline->palette();
-    accent.setColor(QPalette::WindowText, colours.accent);
-    m_headline->setPalette(accent);
-    QPalette muted = m_detail->palette();
-    muted.setColor(QPalette::WindowText, colours.muted);
-    m_detail->setPalette(muted);
     m_header->layout()->setContentsMargins(
         theme().scaled(12), theme().scaled(8), theme().scaled(12), 0);
     m_header->layout()->setSpacing(theme().scaled(8));
@@ -148,8 +138,8 @@ void SpeedView::updateHeader() {
     const auto now = speedOfLast(store().speed(), kNowSeconds);
     m_header->setVisible(now.has_value());
     if (!now) {
-        m_headline->clear();
-        m_detail->clear();
+        m_headline->setText({});
+        m_detail->setText({});
         return;
     }
     const QString rate = QString::number(now->tokensPerSecond, 'f', 1);

@@ -6,11 +6,11 @@
 #include "ui/views/speed/speed_curve.h"
 #include "ui/views/speed/speed_figures.h"
 
-class QLabel;
 class QPushButton;
 
 namespace ui {
 
+class LiveLabel;
 class NoGainNotice;
 
 /// Compact: the headline and the measured lines, for the dock beside the conversation.
@@ -70,8 +70,8 @@ private:
     SpeedForm m_form;
     bool m_isSmoothed = false;
     bool m_wantsTokens = false;
-    QLabel* m_headline = nullptr;
-    QLabel* m_detail = nullptr;
+    LiveLabel* m_headline = nullptr;
+    LiveLabel* m_detail = nullptr;
     QPushButton* m_smoothButton = nullptr;
     QPushButton* m_unitButton = nullptr;
     QWidget* m_header = nullptr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 
 #include <QAbstractItemModelTester>
-#include <QLabel>
 #include <QtTest>
 
 using namespace support;
@@ -67,7 +67,7 @@ private slots:
         ViewStage stage;
         MatchnessView view(stage.context());
         MatchnessStripView strip(stage.context());
-        QLabel* counts = qobject_cast<QLabel*>(strip.makeLegend(&strip));
+        auto* counts = qobject_cast<LiveLabel*>(strip.makeLegend(&strip));
         view.show();
         strip.show();
         saySearch(stage);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "tests/ui/support/studio_stage.h"
+
+namespace support {
+
+/// A long answer in the Inspect workspace of a window: with every picture some steps come whose
+/// figures all differ from those before.
+class LiveRun {
+public:
+    explicit LiveRun(StudioStage& stage)
+        : m_stage(stage) {
+        stage.studio->window().showWorkspace(1);
+        stage.loadModel();
+        stage.beginAnswer();
+        stage.saySearch();
+        for (int i = 0; i < 4; ++i) {
+            engine::StepFinished step = plainStep(stage.promptId, m_step++, "x", kPlainStepMs);
+            ++m_total.baselineTokens;
+            m_total.baselineMs += kPlainStepMs;
+            say(step);
+        }
+        stage.settle();
+    }
+
+    /// The events between two pictures; the caller lets the window show them.
+    void sayPicture(int steps) {
+        for (int i = 0; i < steps; ++i)
+            sayStep();
+    }
+
+    void tick() { m_stage.studio->bridge().tick(); }
+
+private:
+    void sayStep() {
+        const int drafted = 3 + m_step % 4;
+        const int accepted = m_step % 5 == 0 ? 1 : drafted - m_step % 2;
+        std::vector<std::string> texts;
+        for (int i = 0; i < drafted; ++i)
+            texts.push_back(" w" + std::to_string(m_step * 7 + i));
+        engine::StepFinished step = draftStep(m_stage.promptId,
+                                              m_step,
+                                              texts,
+                                              static_cast<std::size_t>(accepted),
+                                              m_step % 12 == 0 ? ".\n\n" : " b");
+        step.draftMs = drafted * (0.31 + 0.011 * (m_step % 17)) * kPlainStepMs;
+        step.verifyMs = (0.9 + 0.01 * (m_step % 13)) * kPlainStepMs;
+        step.otherMs = 0.02 * kPlainStepMs * (m_step % 7);
+        step.tokensPerSecond = 62.0 + 0.1 * (m_step % 331);
+        ++m_total.rounds;
+        m_total.tokens += accepted + 1;
+        m_total.accepted += accepted;
+        m_total.draftSteps += drafted;
+        m_total.draftMs += step.draftMs;
+        m_total.verifyMs += step.verifyMs;
+        m_total.otherMs += step.otherMs;
+        ++m_step;
+        say(step);
+    }
+
+    void say(engine::StepFinished& step) {
+        step.total = m_total;
+        m_stage.say(step);
+    }
+
+    StudioStage& m_stage;
+    engine::DecodeMetrics m_total;
+    int m_step = 2; ///< two came as the answer began
+};
+
+} // namespace support

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/live_label.h"
+
+#include "ui/theme/text_room.h"
+
+#include <QAccessible>
+#include <QAccessibleWidget>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+/// Read as a label is: its name, then what it says.
+class LiveLabelAccessible : public QAccessibleWidget {
+public:
+    explicit LiveLabelAccessible(LiveLabel* label)
+        : QAccessibleWidget(label, QAccessible::StaticText)
+        , m_label(label) {}
+
+    QString text(QAccessible::Text kind) const override {
+        if (kind == QAccessible::Value)
+            return m_label->text();
+        if (kind != QAccessible::Name)
+            return QAccessibleWidget::text(kind);
+        const QString name = m_label->accessibleName();
+        return name.isEmpty() ? m_label->text() : name + QStringLiteral(": ") + m_label->text();
+    }
+
+private:
+    LiveLabel* m_label;
+};
+
+QAccessibleInterface* makeAccessible(const QString&, QObject* object) {
+    auto* label = qobject_cast<LiveLabel*>(object);
+    return label == nullptr ? nullptr : new LiveLabelAccessible(label);
+}
+
+} // namespace
+
+LiveLabel::LiveLabel(const Theme& theme, TextRole role, ColourName colour, Fit fit, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_role(role)
+    , m_colour(colour)
+    , m_fit(fit) {
+    QAccessible::installFactory(makeAccessible); // again: does nothing
+    setSizePolicy(fit == Fit::Whole ? QSizePolicy::Preferred : QSizePolicy::Ignored,
+                  QSizePolicy::Preferred);
+    connect(&theme, &Theme::changed, this, &LiveLabel::restyle);
+}
+
+void LiveLabel::setText(const QString& text) {
+    if (m_runs.size() == 1 && m_runs.front() == Run{text})
+        return;
+    setRuns({Run{text}});
+}
+
+void LiveLabel::setRuns(std::vector<Run> runs) {
+    if (m_runs == runs)
+        return;
+    m_runs = std::move(runs);
+    update();
+    QString measured = textRoom(text());
+    if (measured == m_measured)
+        return;
+    m_measured = std::move(measured);
+    if (m_fit == Fit::Whole)
+        takeRoom();
+    else if (m_fit == Fit::Wrapped && neededLines() > m_lines)
+        takeLines();
+}
+
+void LiveLabel::setAlignedRight(bool isAlignedRight) {
+    m_isAlignedRight = isAlignedRight;
+    update();
+}
+
+QString LiveLabel::text() const {
+    QString whole;
+    for (const Run& run : m_runs)
+        whole += run.text;
+    return whole;
+}
+
+QString LiveLabel::shownText() const {
+    if (m_fit != Fit::Cut)
+        return text();
+    return QFontMetrics(textFont()).elidedText(text(), Qt::ElideRight, contentsRect().width());
+}
+
+QFont LiveLabel::fontOf(const Run& run) const {
+    QFont font = textFont();
+    if (run.isStrong)
+        font.setWeight(QFont::Bold);
+    return font;
+}
+
+/// Another text often is as wide but for a digit or two: that does not move its neighbours.
+void LiveLabel::takeRoom() {
+    const int needed = neededWidth();
+    const int slack = QFontMetrics(textFont()).horizontalAdvance(QStringLiteral("000"));
+    if (needed <= m_width && needed >= m_width - slack && needed > 0)
+        return;
+    m_width = needed;
+    updateGeometry();
+}
+
+void LiveLabel::takeLines() {
+    const int needed = neededLines();
+    if (needed == m_lines)
+        return;
+    m_lines = needed;
+    updateGeometry();
+}
+
+int LiveLabel::neededWidth() const {
+    int width = 0;
+    for (const Run& run : m_runs)
+        width += QFontMetrics(fontOf(run)).horizontalAdvance(textRoom(run.text));
+    return width;
+}
+
+int LiveLabel::neededLines() const {
+    const QFontMetrics metrics(textFont());
+    const int room = contentsRect().width();
+    if (room <= 0 || metrics.horizontalAdvance(m_measured) <= room)
+        return 1;
+    const int height =
+        metrics.boundingRect(QRect(0, 0, room, 10'000), Qt::TextWordWrap, m_measured).height();
+    return std::max(1, height / metrics.lineSpacing());
+}
+
+QSize LiveLabel::sizeHint() const {
+    const QFontMetrics metrics(textFont());
+    const QSize text(m_fit == Fit::Whole ? m_width : 0,
+                     metrics.height() + (m_lines - 1) * metrics.lineSpacing());
+    return text.grownBy(contentsMargins());
+}
+
+QSize LiveLabel::minimumSizeHint() const { return sizeHint(); }
+
+void LiveLabel::restyle() {
+    m_width = neededWidth();
+    m_lines = m_fit == Fit::Wrapped ? neededLines() : 1;
+    updateGeometry();
+    update();
+}
+
+void LiveLabel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (m_fit == Fit::Wrapped && event->size().width() != event->oldSize().width())
+        takeLines();
+}
+
+void LiveLabel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Colours& colours = m_theme.colours();
+    painter.setPen(colours.*m_colour);
+    painter.setFont(textFont());
+    const QRect room = contentsRect();
+    if (m_fit == Fit::Wrapped && m_lines > 1) {
+        painter.drawText(room, Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignVCenter, text());
+        return;
+    }
+    const QFontMetrics line(textFont());
+    const int baseline = room.top() + (room.height() - line.height()) / 2 + line.ascent();
+    if (m_fit != Fit::Whole) {
+        const QString shown = shownText();
+        const int free = m_isAlignedRight ? room.width() - line.horizontalAdvance(shown) : 0;
+        painter.drawText(room.left() + free, baseline, shown);
+        return;
+    }
+    int x = room.left();
+    for (const Run& run : m_runs) {
+        const QFont font = fontOf(run);
+        painter.setFont(font);
+        painter.setPen(colours.*(run.colour == nullptr ? m_colour : run.colour));
+        painter.drawText(x, baseline, run.text);
+        if (&run != &m_runs.back())
+            x += QFontMetrics(font).horizontalAdvance(run.text);
+    }
+}
+
+} // namespace ui

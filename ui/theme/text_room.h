@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include <QString>
+
+namespace ui {
+
+/// The text with each digit a 0: texts that differ in their figures alone take the same room, so
+/// measuring one of them is enough.
+QString textRoom(QString text);
+
+} // namespace ui
