@@ -148,6 +148,9 @@ void LayerSkipLawTest::samplesHaveVanillasLaw() {
     constexpr std::uint64_t kSamples = 20'000;
     constexpr int kCount = 3;
     const SamplingOptions sampling{.temperature = 1.0};
+    SettingValues settings = {{"verification", std::string("rejection")}, {"exit_layer", 1.0}};
+    if (decoder != "layerskip-dv")
+        settings["length"] = decoder == "layerskip" ? 2.0 : 1.0;
     const auto made = valueOf(registry().make(decoder.toStdString(),
                                               {.transformer = model(),
                                                .sampling = sampling,
