@@ -372,12 +372,10 @@ void LookaheadTest::noCellStandsBeyondTheContext() {
     for (int room = 1; room <= 30; ++room) {
         const auto decoder = decoderOf("lookahead", settingsOf(7, 5, 4), begin + room);
         int length = begin;
-        std::size_t fewest = 1000;
         const auto steps = answer(*decoder, kPrompt, 100);
         for (const DecodeStep& step : steps) {
             for (int side = 0; side < static_cast<int>(step.sides.size()); ++side)
                 QVERIFY(length - 1 + depthOf(step, side) < begin + room);
-            QVERIFY(step.sides.size() <= fewest || step.tables.front().rows.size() <= 5);
             length += static_cast<int>(step.tokens.size());
         }
         QVERIFY(steps.back().sides.empty() || steps.back().tokens.size() > 1);
@@ -392,10 +390,12 @@ void LookaheadTest::endsAreNotGuessedBehind() {
     const Ids text = joined(kPrompt, tokensOf(steps));
     Ids guessed; // what the windows found that the text has not
     for (const DecodeStep& step : steps)
-        if (const StepTable* table = tableOf(step, "window"))
-            for (const TokenId token : cellsOf(*table).back())
+        if (const StepTable* table = tableOf(step, "window")) {
+            const Grid window = cellsOf(*table);
+            for (const TokenId token : window.back())
                 if (std::find(text.begin(), text.end(), token) == text.end())
                     guessed.push_back(token);
+        }
     QVERIFY(!guessed.empty());
     const Ids ends = {guessed.front()};
     bool wasFound = false;
