@@ -65,7 +65,7 @@ void HistoryView::build() {
     m_next = new TransportButton(theme(), Sign::Next, tr("One change on"), m_transport);
     m_slider = new ColumnSlider(theme(), this);
     m_slider->setAccessibleName(tr("Place in the history of best sets"));
-    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Cut, this);
+    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
     m_backToLive = new QPushButton(tr("Back to live"), this);
     m_backToLive->setProperty("kind", "primary");
     m_backToLive->setProperty("form", "small");
@@ -146,7 +146,6 @@ void HistoryView::updateAll() {
 void HistoryView::updateInfo() {
     const bool isBack = selection().historyIndex().has_value();
     m_backToLive->setVisible(isBack);
-    m_info->setWordWrap(count() == 0);
     m_useSearch->setVisible(count() == 0 && !searchOffer(store()).action.isEmpty());
     if (count() == 0) {
         updateEmpty();
