@@ -145,7 +145,7 @@ void LayerSkipLawTest::samplesHaveVanillasLaw_data() {
 
 void LayerSkipLawTest::samplesHaveVanillasLaw() {
     QFETCH(QString, decoder);
-    constexpr std::uint64_t kSamples = 20'000;
+    constexpr std::uint64_t kSamples = 8'000;
     constexpr int kCount = 3;
     const SamplingOptions sampling{.temperature = 1.0};
     SettingValues settings = {{"verification", std::string("rejection")}, {"exit_layer", 1.0}};
