@@ -4,6 +4,7 @@
 #include "ui/shell/segmented_control.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
+#include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
@@ -127,6 +128,7 @@ void RoundView::showTables(const std::vector<ShownTable>& tables) {
             return a.title == b.title;
         });
     m_tables = tables;
+    const bool hadFocus = m_tabs->isAncestorOf(QApplication::focusWidget());
     if (hasOtherTabs) {
         QStringList titles;
         for (const ShownTable& table : m_tables)
@@ -136,6 +138,8 @@ void RoundView::showTables(const std::vector<ShownTable>& tables) {
     const auto wanted = std::ranges::find(m_tables, m_chosenName, &ShownTable::name);
     const auto index = wanted == m_tables.end() ? 0 : wanted - m_tables.begin();
     m_tabs->setCurrentIndex(m_tables.empty() ? -1 : static_cast<int>(index));
+    if (hasOtherTabs && hadFocus && !m_tables.empty()) // the tab that had it is gone
+        m_tabs->segment(static_cast<int>(index))->setFocus(Qt::OtherFocusReason);
     const bool hadColumns = m_model->columnCount() > 0;
     const std::vector<std::string> before = m_model->shown().columns;
     m_model->show(m_tables.empty() ? ShownTable() : m_tables[static_cast<std::size_t>(index)]);
