@@ -61,13 +61,6 @@ std::optional<double> SpeedLog::baselineMs() const {
 }
 
 TimeShares SpeedLog::sharesOfLast(double seconds) const {
-    const std::int64_t points = m_dropped + static_cast<std::int64_t>(m_points.size());
-    if (m_counted.points != points || m_counted.seconds != seconds)
-        m_counted = {seconds, points, countShares(seconds)};
-    return m_counted.shares;
-}
-
-TimeShares SpeedLog::countShares(double seconds) const {
     TimeShares shares;
     double decodedMs = 0.0;
     for (const SpeedPoint& point : m_points | std::views::reverse) {

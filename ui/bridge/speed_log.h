@@ -72,21 +72,12 @@ public:
     std::optional<engine::SpeedFactors> measuredFactors() const;
 
 private:
-    /// Counted for the newest point: several views ask for the same seconds.
-    struct CountedShares {
-        double seconds = 0.0;
-        std::int64_t points = -1; ///< that had come by then; -1: not counted
-        TimeShares shares;
-    };
-
     void addStep(const engine::StepFinished& step, double time);
-    TimeShares countShares(double seconds) const;
 
     std::deque<SpeedPoint> m_points;
     std::int64_t m_dropped = 0;
     std::deque<double> m_baselineMs;
     engine::DecodeMetrics m_total;
-    mutable CountedShares m_counted;
 };
 
 } // namespace ui

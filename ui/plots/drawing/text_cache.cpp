@@ -24,7 +24,7 @@ const TextCache::Text& TextCache::of(const QString& text) {
     made.shaped.setTextFormat(Qt::PlainText);
     made.shaped.setPerformanceHint(QStaticText::AggressiveCaching);
     made.shaped.prepare(QTransform(), m_font);
-    return *m_texts.insert(text, std::move(made));
+    return *m_texts.insert(text, made);
 }
 
 void TextCache::draw(QPainter& painter, QPointF baseline, const QString& text) {
