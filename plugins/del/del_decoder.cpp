@@ -110,6 +110,8 @@ DelDecoder::Round DelDecoder::nextRound() {
     if (round.offer.steps > 0)
         m_exit = round.offer.exit;
     round.compared = m_policy->comparedExits(m_exit, m_isFirst);
+    round.context = m_policy->contextRows(std::min(round.unread, m_settings.contextRows),
+                                          round.compared.size());
     return round;
 }
 
@@ -141,7 +143,7 @@ Result<DecodeStep> DelDecoder::verify(ExitDraft drafted, Round& round) {
         else
             round.streams[exit] =
                 exit == drafted.exitLayers ? drafted.hidden : drafted.earlier[next++];
-    const bool needsLast = !round.compared.empty() && contextRows(round) > 0;
+    const bool needsLast = !round.compared.empty() && round.context > 0;
     if (needsLast)
         later.push_back(config().layerCount - 1);
     VerifyRequest request = std::move(drafted).verification(VerifyRule::Match);
@@ -157,10 +159,6 @@ Result<DecodeStep> DelDecoder::verify(ExitDraft drafted, Round& round) {
             round.streams[later[i] + 1] = stream;
     }
     return step;
-}
-
-int DelDecoder::contextRows(const Round& round) const {
-    return std::min(round.unread, m_settings.contextRows);
 }
 
 Result<void> DelDecoder::learn(const Round& round, const DecodeStep& step) {
@@ -223,7 +221,7 @@ Result<int> DelDecoder::validRows(const Round& round, const DecodeStep& step) {
 /// last rows, beside what the full model said there.
 Result<void> DelDecoder::compareExits(const Round& round, const DecodeStep& step) {
     ENGINE_TRY(const int valid, validRows(round, step));
-    const int context = contextRows(round);
+    const int context = round.context;
     const int first = round.unread - context;
     const int count = context + valid;
     std::vector<StreamRow> rows;

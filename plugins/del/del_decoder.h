@@ -39,6 +39,7 @@ private:
         ExitOffer offer; ///< steps 0: plain
         bool isFirst = false;
         int unread = 0;            ///< prompt rows before those of the pending token and the draft
+        int context = 0;           ///< of them the last ones, at which exits are compared
         std::vector<int> compared; ///< exits
         std::map<int, std::span<const double>> streams; ///< by exit, [rows, hidden size]
         std::span<const double> lastStream;             ///< behind the last layer, if kept
@@ -55,7 +56,6 @@ private:
     engine::Result<std::vector<engine::HeadSummary>> read(std::span<const StreamRow> rows);
     void learnDraft(const Round& round, const engine::DecodeStep& step);
     void describe(const Round& round, engine::DecodeStep& step);
-    int contextRows(const Round& round) const;
 
     std::size_t width() { return static_cast<std::size_t>(config().hiddenSize); }
 

@@ -17,15 +17,15 @@ DelRule ruleNamed(const std::string& name) {
     return name == "paper" ? DelRule::Paper : name == "code" ? DelRule::Code : DelRule::Ours;
 }
 
-/// What both decoders have. The prompt rows of the first round cost a pass of the head each.
-std::vector<SettingInfo> sharedInfos(int contextRows, bool comparesLaws) {
+/// What both decoders have.
+std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
     return {
         describedSetting(integerSetting("max_draft", "Longest draft", 18, {1, kMostDraft}),
                          "tokens",
                          kStep,
                          "Tokens of a draft at most, whatever the exit promises."),
         describedSetting(
-            integerSetting("context_rows", "Prompt rows", contextRows, {0, kPrefillRows}),
+            integerSetting("context_rows", "Prompt rows", 32, {0, kPrefillRows}),
             "tokens",
             kAnswer,
             "Prompt tokens before the last one at which the exits are compared in the first "
@@ -147,7 +147,7 @@ DecoderInfo delInfo() {
     info.summary = "Drafts by leaving the model early, at the layer that has lately promised the "
                    "most tokens per layer read.";
     info.source = "arXiv 2504.05598";
-    info.settings = sharedInfos(32, false);
+    info.settings = sharedInfos(false);
     for (SettingInfo& setting : delOnlyInfos())
         info.settings.push_back(std::move(setting));
     info.profiles = delProfiles();
@@ -172,7 +172,7 @@ DecoderInfo delMsInfo() {
     info.summary = "DEL that weighs exits by the tokens they give per measured millisecond, the "
                    "output head's time counted.";
     info.source = "arXiv 2504.05598; ours: costs as measured, break-even drafts";
-    info.settings = sharedInfos(8, true);
+    info.settings = sharedInfos(true);
     for (SettingInfo& setting : delMsOnlyInfos())
         info.settings.push_back(std::move(setting));
     info.explanation =

@@ -389,6 +389,35 @@ private slots:
         }
     }
 
+    void aPromptIsComparedForAFewPlainStepsAtMost() {
+        const Machine machine;
+        const auto policy = makeTimePolicy(config());
+        policy->configure(timeSettings(0.05));
+        for (int round = 0; round < 50; ++round) {
+            policy->learnRound(plainRound(machine.verify(0, 1)), 0);
+            policy->learnHead(1 + round % 32, machine.head(1 + round % 32));
+        }
+        // Eleven exits at 12 and more rows: five passes of 32 rows, 2 * 4.1 ms each, for 28 ms.
+        QCOMPARE(policy->contextRows(3, 11), 3);
+        const int rows = policy->contextRows(32, 11);
+        QVERIFY(rows > 3 && rows < 12);
+        QCOMPARE(makeLayerPolicy(config())->contextRows(32, 11), 32);
+    }
+
+    void aPassOfTheHeadIsAsDearAsTheLineThroughThoseMeasured() {
+        RowLine line;
+        QVERIFY(!line.isMeasured());
+        line.record(32, 10.0);
+        QVERIFY(isNear(line.at(32), 10.0));
+        QVERIFY(line.at(1) < 5.0 && line.at(1) > 0.0); // a guess
+        for (int i = 0; i < 40; ++i) {
+            line.record(32, 3.0 + 32 * 0.5);
+            line.record(7, 3.0 + 7 * 0.5);
+        }
+        QVERIFY(std::abs(line.at(1) - 3.5) < 0.4);
+        QVERIFY(std::abs(line.at(20) - 13.0) < 0.4);
+    }
+
     void whereTimeAllowsAllExitsAreComparedInEveryRound() {
         const auto policy = makeTimePolicy(config());
         policy->configure(timeSettings(1.0));

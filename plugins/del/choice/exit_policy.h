@@ -28,6 +28,10 @@ public:
     /// first that is compared at all, is never left out.
     virtual std::vector<int> comparedExits(int exit, bool isFirst) = 0;
 
+    /// Prompt rows at which a round that reads a prompt along compares so many exits; at most
+    /// `wanted`.
+    virtual int contextRows(int wanted, std::size_t /*exits*/) const { return wanted; }
+
     /// Whether the next round shall be a plain step, for what that tells.
     virtual bool wantsPlainRound() const { return false; }
 

@@ -99,6 +99,13 @@ public:
         return isFirst || isPaid ? exits : std::vector<int>();
     }
 
+    /// As many as a few plain steps pay for: how long the answer will be nobody knows.
+    int contextRows(int wanted, std::size_t exits) const override {
+        while (wanted > 0 && comparisonMs(exits, wanted + 1) > kMostForPrompt * m_costs.plainMs())
+            --wanted;
+        return wanted;
+    }
+
     /// A plain step is what drafts are weighed against; without new ones a machine that has become
     /// slower would not be told from drafts that have.
     bool wantsPlainRound() const override {
@@ -160,7 +167,8 @@ public:
     }
 
 private:
-    static constexpr double kMostDebt = 1.0; // plain steps
+    static constexpr double kMostDebt = 1.0;      // plain steps
+    static constexpr double kMostForPrompt = 2.0; // plain steps
     static constexpr double kRowsShare = 0.1;
     static constexpr int kFirstPlainRounds = 2;
     static constexpr int kPlainEvery = 32;
