@@ -27,7 +27,8 @@ JacobiSettings JacobiSettings::make(const SettingValues& values, int preferredTr
     const int block = integerOf(values, "block");
     JacobiSettings made;
     made.slides = mode == "jacobi";
-    const int suiting = made.slides ? 2 * preferredTreeNodes : kPublishedBlock;
+    // Few guesses come true, and each costs a row.
+    const int suiting = made.slides ? preferredTreeNodes / 2 : kPublishedBlock;
     made.block = block == 0 ? std::clamp(suiting, 1, kMostBlock) : block;
     made.usesPool = textOf(values, "refill") == "pool";
     made.budget = mode == "hybrid" ? integerOf(values, "budget") : std::numeric_limits<int>::max();
