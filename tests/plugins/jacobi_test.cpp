@@ -305,7 +305,7 @@ void JacobiTest::automaticBlocksSuitTheBackend() {
     const auto sizeOf = [](const std::string& mode) {
         return answer(*decoderOf("jacobi", settingsOf(mode, 0))).front().draft.size();
     };
-    QCOMPARE(sizeOf("jacobi"), 2 * model().preferredTreeNodes());
+    QCOMPARE(sizeOf("jacobi"), model().preferredTreeNodes() / 2);
     QCOMPARE(sizeOf("gauss_seidel"), 3);
     QCOMPARE(sizeOf("hybrid"), 3);
 }
