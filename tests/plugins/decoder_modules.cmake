@@ -15,8 +15,10 @@ function(add_test_decoder name source)
     add_dependencies(decoder_registry_test test_decoder_${name})
 endfunction()
 
-define_build_id(decoder_modules/faulty_decoder.cpp decoder_modules/broken_registration.cpp)
+define_build_id(decoder_modules/faulty_decoder.cpp decoder_modules/broken_registration.cpp
+    decoder_modules/showing_decoder.cpp)
 add_test_decoder(faulty decoder_modules/faulty_decoder.cpp)
+add_test_decoder(showing decoder_modules/showing_decoder.cpp)
 foreach(fault throwing silent usurper bad_default bad_profile)
     add_test_decoder(${fault} decoder_modules/broken_registration.cpp TEST_FAULT="${fault}")
 endforeach()

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 using namespace engine;
 namespace fs = std::filesystem;
@@ -55,9 +56,12 @@ private slots:
     void tablesThatAreTooLargeAreCutAndTold();
     void profilesBringTheirOwnSetting();
     void theGuidesExampleEqualsVanilla();
+    void theShowingDecoderEqualsVanilla();
     void theGuidesExampleDraftsWhatRepeats();
 
 private:
+    void compareWithVanilla(const std::string& name,
+                            const std::function<SettingValues(int)>& settings);
     Result<std::unique_ptr<Decoder>> faulty(const std::string& fault);
     GenerationRequest request(int maxTokens);
 
@@ -109,7 +113,7 @@ void DecoderRegistryTest::refusedModulesAreToldAndTheOthersStillListed() {
     DecoderRegistry registry(TEST_DECODER_DIR);
     std::vector<Error> refused;
     const std::size_t count = registry.list(&refused).size();
-    QCOMPARE(count, std::size_t{4}); // vanilla, echo, faulty and its twin
+    QCOMPARE(count, std::size_t{5}); // vanilla, echo, faulty and its twin, showing
     QCOMPARE(refused.size(), std::size_t{6});
     std::vector<Error> again;
     QCOMPARE(registry.list(&again).size(), count);
@@ -296,8 +300,9 @@ void DecoderRegistryTest::profilesBringTheirOwnSetting() {
     QCOMPARE(made, 0.3);
 }
 
-/// plugins/README.md's decoder, as a reader would type it.
-void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
+/// 40 answers, greedy ones and sampled ones, on four models.
+void DecoderRegistryTest::compareWithVanilla(const std::string& name,
+                                             const std::function<SettingValues(int)>& settings) {
     DecoderRegistry registry(TEST_DECODER_DIR);
     for (int round = 0; round < 40; ++round) {
         const auto transformer = tinyTransformer(static_cast<unsigned>(round % 4));
@@ -305,16 +310,28 @@ void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
         if (round % 2 == 1)
             context.sampling = {.temperature = 0.7, .seed = static_cast<std::uint64_t>(round)};
         const auto vanilla = registry.make("vanilla", context);
-        context.settings = {{"length", 1.0 + round % 9}};
-        const auto echo = registry.make("echo", context);
+        context.settings = settings(round);
+        const auto other = registry.make(name, context);
         m_prompt = somePrompt(round);
         const auto expected = generate(*vanilla.value(), request(1 + round));
-        const auto found = generate(*echo.value(), request(1 + round));
+        const auto found = generate(*other.value(), request(1 + round));
         QVERIFY2(found.hasValue(), found ? "" : found.error().message.c_str());
         QCOMPARE(found.value().tokens, expected.value().tokens);
         QCOMPARE(found.value().reason, expected.value().reason);
-        QCOMPARE(echo.value()->cachedTokens(), vanilla.value()->cachedTokens());
+        QCOMPARE(other.value()->cachedTokens(), vanilla.value()->cachedTokens());
     }
+}
+
+/// plugins/README.md's decoder, as a reader would type it.
+void DecoderRegistryTest::theGuidesExampleEqualsVanilla() {
+    compareWithVanilla("echo", [](int round) {
+        return SettingValues{{"length", 1.0 + round % 9}};
+    });
+}
+
+/// What the window's recordings are tried with.
+void DecoderRegistryTest::theShowingDecoderEqualsVanilla() {
+    compareWithVanilla("showing", [](int) { return SettingValues(); });
 }
 
 void DecoderRegistryTest::theGuidesExampleDraftsWhatRepeats() {

@@ -121,9 +121,10 @@ private:
         if (m_fault == "foreign choice")
             step.tables = {{"pool", "Pool", {"one"}, {{1.0}}, 1}};
         if (m_fault == "huge table") {
-            const std::vector<TableCell> row(100, std::string(1000, 'x'));
-            step.tables.assign(
-                20, {"pool", "Pool", std::vector<std::string>(100, "c"), {5000, row}, 4000});
+            std::vector<TableCell> row(40, 1.0);
+            row.front() = std::string(1000, 'x');
+            step.tables.assign(20,
+                               {"pool", "Pool", std::vector<std::string>(40, "c"), {100, row}, 99});
         }
     }
 
