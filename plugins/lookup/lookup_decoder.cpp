@@ -120,6 +120,14 @@ DecoderInfo lookupInfo() {
     info.summary = "Drafts what followed the newest tokens earlier in the text, and what the model "
                    "itself last had follow them.";
     info.source = "arXiv 2304.04487, arXiv 2408.08696";
+    info.explanation =
+        "Nothing is computed for a draft: it is what followed the newest tokens when they last "
+        "stood in the text, and what the model itself last had follow them. The model reads the "
+        "whole draft in one pass and keeps what it would have written itself. It helps where an "
+        "answer repeats its prompt or itself, as in translation, code, summaries and long "
+        "documents, and it is the cheapest drafter there is: a wrong draft costs only the rows of "
+        "the pass. Where a text says new things it is seldom right; then drafts are short, and "
+        "little is won or lost.";
     info.settings = {
         describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                          "nodes",

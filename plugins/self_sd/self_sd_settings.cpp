@@ -158,6 +158,14 @@ DecoderInfo selfSdInfo() {
     info.summary = "Drafts with a skip set that was found before, verifies with all layers, and "
                    "adapts how sure a draft must be to go on.";
     info.source = "arXiv 2309.08168";
+    info.explanation =
+        "The model drafts with a fixed skip set that was found before, by the command search or "
+        "for an earlier answer, and reads the draft once with all layers. Drafting goes on while "
+        "the draft is sure of itself; how sure it must be moves with how much was accepted: up "
+        "when too many drafts are wasted, down when nearly all are taken. It helps where a good "
+        "set for this model and task is known, because nothing is searched while it works. "
+        "Without one it leaves sublayers out at even distances, which most models answer with "
+        "wrong drafts: then each round costs more than its tokens are worth.";
     for (auto group : {planInfos(), thresholdInfos(), verificationInfos()})
         for (SettingInfo& setting : group)
             info.settings.push_back(std::move(setting));

@@ -304,6 +304,17 @@ DecoderInfo swiftInfo() {
     info.summary = "Drafts with some attention and MLP sublayers skipped, verifies with all of "
                    "them, and searches for a good skip set while it decodes.";
     info.source = "arXiv 2410.06916";
+    info.explanation =
+        "The model drafts a few tokens with some of its own attention and MLP sublayers left out, "
+        "then reads the whole draft once with all of them and keeps what it would have written "
+        "itself, and one token of its own behind that. Where it is unsure it drafts several "
+        "choices side by side. Which sublayers may be left out is found while it works: "
+        "candidates are tried on the first tokens of the answer, at random and then by a Bayesian "
+        "search, and the one that predicts most of them is used. It helps on large models, where "
+        "a draft pass costs well under a full one and still agrees with it, and on long or "
+        "similar tasks, where the search pays back. On small models there is little to leave out: "
+        "a draft that costs much or is often wrong loses time, and the text is the same either "
+        "way.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
     for (auto group : {mainSettings(), draftSettings(), searchSettings()})
         for (SettingInfo& setting : group)
