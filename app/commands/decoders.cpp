@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace app {
@@ -71,8 +72,23 @@ Json decoderJson(const DecoderInfo& info) {
             {"title", info.title},
             {"summary", info.summary},
             {"source", info.source},
+            {"explanation", info.explanation},
             {"settings", std::move(settings)},
             {"profiles", std::move(profiles)}};
+}
+
+/// In lines of `width` columns, as words allow.
+void printParagraph(const Console& console, std::string_view text, std::size_t width) {
+    while (!text.empty()) {
+        std::size_t end = text.size();
+        if (end > width) {
+            const std::size_t space = text.rfind(' ', width);
+            end = space == std::string_view::npos ? text.find(' ') : space;
+            end = std::min(end, text.size());
+        }
+        console.line(fmt::format("  {}", text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
 }
 
 void printSetting(const Console& console, const SettingInfo& setting) {
@@ -88,10 +104,13 @@ void printSetting(const Console& console, const SettingInfo& setting) {
         console.line(fmt::format("  {:<18} {}", "", setting.meaning));
 }
 
-void printDecoder(const Console& console, const DecoderInfo& info) {
+/// `isAlone`: the only one asked for, so with its explanation.
+void printDecoder(const Console& console, const DecoderInfo& info, bool isAlone) {
     console.line(fmt::format("{} ({})", info.name, info.title));
     console.line(
         fmt::format("  {}{}{}", info.summary, info.source.empty() ? "" : " Source: ", info.source));
+    if (isAlone)
+        printParagraph(console, info.explanation, 96);
     for (const SettingInfo& setting : info.settings)
         printSetting(console, setting);
     for (const SettingProfile& profile : info.profiles) {
@@ -114,7 +133,7 @@ Result<void> runDecoders(const DecodersOptions& options, const CommandContext& c
     }
     for (const DecoderInfo& info : decoders) {
         if (!context.console.isJson())
-            printDecoder(context.console, info);
+            printDecoder(context.console, info, !options.name.empty());
         context.console.jsonLine(decoderJson(info));
     }
     for (const Error& error : refused) {

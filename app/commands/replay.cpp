@@ -32,10 +32,12 @@ std::string figure(const std::optional<double>& value, int digits) {
 }
 
 std::string inWords(const PlanOutline& plan) {
-    return fmt::format("skips attention {} and mlp {} of {} layers",
+    const bool exits = plan.exitAfterLayer >= 0 && plan.exitAfterLayer < plan.layerCount - 1;
+    return fmt::format("skips attention {} and mlp {} of {} layers{}",
                        nlohmann::json(plan.skipped.attention).dump(),
                        nlohmann::json(plan.skipped.mlp).dump(),
-                       plan.layerCount);
+                       plan.layerCount,
+                       exits ? fmt::format(", exits after layer {}", plan.exitAfterLayer) : "");
 }
 
 std::string inWords(const SettingValues& values) {
@@ -46,14 +48,16 @@ std::string inWords(const SettingValues& values) {
 }
 
 std::string inWords(const DecodeMetrics& metrics) {
-    return fmt::format("{} rounds, M {}, acceptance {} ({} of {} draft steps), speedup {} over {} "
-                       "baseline tokens; ms: draft {:.0f}, verify {:.0f}, search {:.0f}, other "
+    return fmt::format("{} rounds, M {}, acceptance {} ({} of {} draft steps), tokens per layer "
+                       "{}, speedup {} over {} baseline tokens; ms: draft {:.0f}, verify {:.0f}, "
+                       "search {:.0f}, other "
                        "{:.0f}",
                        metrics.rounds,
                        figure(metrics.tokensPerRound(), 2),
                        figure(metrics.acceptance(), 3),
                        metrics.accepted,
                        metrics.draftSteps,
+                       figure(metrics.tokensPerLayer(), 4),
                        figure(metrics.speedup(), 2),
                        metrics.baselineTokens,
                        metrics.draftMs,
@@ -123,12 +127,15 @@ struct EventLine {
     }
 
     std::string operator()(const StepFinished& event) const {
-        const std::string how = event.isBaseline
-                                    ? "plain"
-                                    : fmt::format("{} of {} draft steps accepted, plan {}",
-                                                  event.path.size(),
-                                                  event.confidences.size(),
-                                                  event.planId);
+        std::string how = event.isBaseline ? "plain"
+                                           : fmt::format("{} of {} draft steps accepted, plan {}",
+                                                         event.path.size(),
+                                                         event.confidences.size(),
+                                                         event.planId);
+        if (!event.sides.empty())
+            how += fmt::format(", {} rows beside", event.sides.size());
+        for (const ShownTable& table : event.tables)
+            how += fmt::format(", {} of {} rows", table.name, table.rows.size());
         return fmt::format(
             "step {}: {} tokens ({}) {}", event.step, event.tokens.size(), how, quoted(event.text));
     }

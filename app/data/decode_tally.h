@@ -40,11 +40,18 @@ struct DecodeTally {
     /// Accepted tokens of a draft step; 0 when nothing was drafted.
     double acceptance() const { return metrics.acceptance().value_or(0.0); }
 
+    /// Of all steps, plain ones too; 0 before the first. See DecodeMetrics::tokensPerLayer.
+    double tokensPerLayer() const {
+        const double layers = metrics.draftLayers + metrics.verifyLayers + metrics.baselineLayers;
+        return layers > 0.0 ? static_cast<double>(tokens()) / layers : 0.0;
+    }
+
     /// The fields that all commands' JSON has in common; acceptance is null without drafts.
     nlohmann::ordered_json json() const {
         using Json = nlohmann::ordered_json;
         return {{"M", tokensPerRound()},
                 {"acceptance", metrics.draftSteps > 0 ? Json(acceptance()) : Json(nullptr)},
+                {"tokens_per_layer", tokensPerLayer()},
                 {"draft_steps", metrics.draftSteps},
                 {"accepted", metrics.accepted},
                 {"draft_ms", metrics.draftMs},

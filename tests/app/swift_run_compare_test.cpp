@@ -41,6 +41,11 @@ private slots:
     void aNearTieIsCountedApart();
     void settingsGoToTheDecoderTheyName();
     void theTableHasARowForEachTaskAndDecoder();
+    void tokensPerLayerCountsPassesByTheirLayers();
+    void timesOfATokenAddUpToItsTime();
+    void theCsvFileHasTheFiguresOfTheDoneLine();
+    void aCsvFileThatCannotBeWrittenIsToldBeforeTheWork();
+    void aDecoderThatGoesWrongIsOutAndTheOthersGoOn();
     void aPromptThatDoesNotFitIsLeftOut();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
@@ -244,6 +249,106 @@ void SwiftRunCompareTest::theTableHasARowForEachTaskAndDecoder() {
     for (const char* part : {"greeting", "chat", "all", "speedup", "acceptance"})
         QVERIFY2(result.output.contains(part), part);
     QVERIFY(!result.output.contains("INCOMPLETE"));
+}
+
+void SwiftRunCompareTest::tokensPerLayerCountsPassesByTheirLayers() {
+    const auto lines =
+        compare({"--decoders", "vanilla,self_sd,lookup", "--set", "self_sd.r=0.5", "--json"})
+            .jsonLines();
+    const QJsonValue decoders = lines.constLast()["decoders"];
+    const double layers = 1.0 / decoders["vanilla"]["tokens_per_layer"].toDouble();
+    QVERIFY(layers > 1.0 && isNear(layers, std::round(layers))); // 1 / L
+    // A free draft costs no layer: all its passes are verifying ones.
+    const QJsonValue lookup = decoders["lookup"];
+    QVERIFY(isNear(lookup["tokens_per_layer"].toDouble() * layers,
+                   lookup["tokens"].toDouble() / lookup["steps"].toDouble()));
+    // Half of the sublayers are left out: a draft pass costs half a verifying one.
+    const QJsonValue half = decoders["self_sd"];
+    const double passes =
+        half["tokens"].toDouble() / (half["tokens_per_layer"].toDouble() * layers);
+    QVERIFY(half["draft_steps"].toDouble() > 0.0);
+    QVERIFY(isNear(passes, half["steps"].toDouble() + 0.5 * half["draft_steps"].toDouble()));
+    double sum = 0.0;
+    int prompts = 0;
+    for (const QJsonObject& line : lines)
+        if (line["event"] == "prompt" && line["decoder"] == "self_sd") {
+            sum += line["tokens_per_layer"].toDouble();
+            ++prompts;
+        }
+    QVERIFY(isNear(half["mean_tokens_per_layer"].toDouble(), sum / prompts));
+}
+
+void SwiftRunCompareTest::timesOfATokenAddUpToItsTime() {
+    const auto done = compare({"--json"}).jsonLines().constLast();
+    for (const char* name : {"vanilla", "swift"}) {
+        const QJsonValue own = done["decoders"][name];
+        double sum = 0.0;
+        for (const char* part : {"draft", "verify", "search", "other"}) {
+            const double ms = own["ms_per_token"][part].toDouble(-1.0);
+            QVERIFY2(ms >= 0.0, part);
+            sum += ms;
+        }
+        QVERIFY(isNear(sum, own["decode_ms"].toDouble() / own["tokens"].toDouble()));
+    }
+}
+
+void SwiftRunCompareTest::theCsvFileHasTheFiguresOfTheDoneLine() {
+    const QString file = data("{\"prompt\":\"Hi\",\"task\":\"=a, \\\"b\\\"\"}\n"
+                              "{\"prompt\":\"Yes\",\"task\":\"plain\"}\n");
+    const QString path = m_folder->filePath("out.csv");
+    const ProgramRun result = compare({"--csv", path, "--json"}, file);
+    QCOMPARE(result.exitCode, 0);
+    QFile csv(path);
+    QVERIFY(csv.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = csv.readAll().trimmed().split('\n');
+    QCOMPARE(lines.size(), 1 + 3 * 2); // names; two tasks and all, two decoders
+    const QList<QByteArray> names = lines[0].trimmed().split(',');
+    QVERIFY(lines[1].startsWith("task,\"'=a, \"\"b\"\"\",vanilla,")); // no formula
+    const QList<QByteArray> cells = lines.last().trimmed().split(',');
+    QCOMPARE(cells.size(), names.size());
+    QCOMPARE(cells.mid(0, 3), (QList<QByteArray>{"all", "", "swift"}));
+    const QJsonObject done = result.jsonLines().constLast();
+    const QJsonValue swift = done["decoders"]["swift"];
+    for (int i = 3; i < names.size(); ++i) {
+        QByteArray name = names[i];
+        const QJsonValue expected = name.endsWith("_ms_per_token")
+                                        ? swift["ms_per_token"][QString(name.chopped(13))]
+                                        : swift[QString(name)];
+        QVERIFY2(expected.isDouble(), name.constData());
+        QVERIFY2(isNear(cells[i].toDouble(), expected.toDouble()), name.constData());
+    }
+    const qsizetype acceptance = names.indexOf("acceptance");
+    QCOMPARE(lines[1].trimmed().split(',').last().isEmpty(), false);
+    QCOMPARE(lines[3].trimmed().split(',')[acceptance], QByteArray()); // vanilla drafts nothing
+}
+
+void SwiftRunCompareTest::aCsvFileThatCannotBeWrittenIsToldBeforeTheWork() {
+    for (const QString& path : {QString("/nowhere/at/all.csv"), m_folder->path()}) {
+        const ProgramRun result = compare({"--csv", path, "--json"});
+        QVERIFY(result.exitCode != 0);
+        QVERIFY2(result.errors.contains(path.toUtf8()), result.errors.constData());
+        QVERIFY2(!result.output.contains("\"prompt\""), result.output.constData());
+    }
+}
+
+void SwiftRunCompareTest::aDecoderThatGoesWrongIsOutAndTheOthersGoOn() {
+    const ProgramRun result = compareFaulty("step", false);
+    QCOMPARE(result.exitCode, static_cast<int>(app::kBug));
+    QVERIFY2(result.errors.contains("faulty is given up"), result.errors.constData());
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines.last()["event"].toString(), QString("error"));
+    QVERIFY(lines.last()["message"].toString().contains("decoder faulty"));
+    const QJsonObject done = lines[lines.size() - 2];
+    QCOMPARE(done["event"].toString(), QString("done"));
+    QCOMPARE(done["prompts"].toInt(), 2);
+    QCOMPARE(done["decoders"]["vanilla"]["prompts"].toInt(), 2);
+    QCOMPARE(done["decoders"]["faulty"]["prompts"].toInt(-1), 0);
+    QVERIFY(done["decoders"]["faulty"]["failure"].toString().contains("the fault in step"));
+    QVERIFY(done["decoders"]["vanilla"]["failure"].isNull());
+    QCOMPARE(std::count_if(lines.begin(),
+                           lines.end(),
+                           [](const QJsonObject& line) { return line["event"] == "given_up"; }),
+             1);
 }
 
 void SwiftRunCompareTest::aPromptThatDoesNotFitIsLeftOut() {

@@ -41,6 +41,7 @@ private slots:
     void initTestCase();
     void decodersAreListedWithSettingsAndProfiles();
     void oneDecoderIsDescribedAlone();
+    void everyDecoderExplainsItself();
     void refusedModulesAreTold();
     void anotherDecoderMakesTheSameTokens();
     void stepsTellOriginsAndDrafts();
@@ -96,6 +97,25 @@ void SwiftRunDecodersTest::oneDecoderIsDescribedAlone() {
     const ProgramRun unknown = run({"decoders", "vanila"});
     QCOMPARE(unknown.exitCode, static_cast<int>(app::kNotFound));
     QVERIFY(unknown.errors.contains("Did you mean vanilla?"));
+}
+
+/// In a paragraph: how it works, when it helps, when it does not.
+void SwiftRunDecodersTest::everyDecoderExplainsItself() {
+    const auto lines = run({"decoders", "--json"}).jsonLines();
+    QVERIFY(lines.size() >= 5);
+    for (const QJsonObject& line : lines) {
+        const QString text = line["explanation"].toString();
+        const QByteArray name = line["name"].toString().toUtf8();
+        QVERIFY2(text.size() > 200 && text.endsWith('.'), name.constData());
+        QVERIFY2(!text.contains("  ") && !text.contains('\n'), name.constData());
+    }
+    const QString swift = run({"decoders", "swift"}).output;
+    const QString explanation =
+        run({"decoders", "swift", "--json"}).jsonLines().constFirst()["explanation"].toString();
+    QVERIFY(QString(swift).simplified().contains(explanation)); // whole, in lines of its own
+    for (const QString& line : swift.split('\n').mid(0, 8))
+        QVERIFY2(line.size() <= 200, qPrintable(line));
+    QVERIFY(!run({"decoders"}).output.contains(explanation.left(40).toUtf8())); // a list stays one
 }
 
 void SwiftRunDecodersTest::refusedModulesAreTold() {

@@ -2,6 +2,7 @@
 // swift-run stream: one decoder and its search over whole data files.
 #include "app/exit_codes.h"
 #include "engine/session/run_recording.h"
+#include "tests/support/program_copy.h"
 #include "tests/support/swift_run.h"
 #include "tests/support/tiny_folder_model.h"
 
@@ -23,6 +24,7 @@ private slots:
     void otherFieldsCanBeNamed();
     void turnsAreAskedBehindTheModelsOwnAnswers();
     void theRecordingHoldsTheRun();
+    void whatADecoderShowsIsInTheRecording();
     void theTableNamesTasksAndBadLines();
     void aPromptThatDoesNotFitIsLeftOut();
     void badInputIsOneSentence_data();
@@ -153,6 +155,37 @@ void SwiftRunStreamTest::theRecordingHoldsTheRun() {
     }
     QCOMPARE(finishedCount, 3);
     QCOMPARE(tokenCount, std::size_t{180});
+}
+
+void SwiftRunStreamTest::whatADecoderShowsIsInTheRecording() {
+    const QString program =
+        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"showing"}, path("program"));
+    QStringList all = arguments("{\"prompt\":\"abc ab\"}\n");
+    all[all.indexOf("swift")] = "showing";
+    const ProgramRun result =
+        support::runProgram(program, all + QStringList{"--out", path("shown.swiftrun"), "--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY(result.jsonLines().last()["all"]["tokens_per_layer"].toDouble() > 0.0);
+    auto reader = engine::RunReader::open(path("shown.swiftrun").toStdString());
+    QVERIFY(reader.hasValue());
+    int shown = 0;
+    for (auto event = reader.value().next(); event && event.value();
+         event = reader.value().next()) {
+        if (const auto* plan = event.value()->as<engine::PlanChanged>())
+            QCOMPARE(plan->plan.exitAfterLayer, 2);
+        const auto* step = event.value()->as<engine::StepFinished>();
+        if (step == nullptr || step->tables.empty())
+            continue;
+        ++shown;
+        QCOMPARE(step->sides.size(), std::size_t{step->draft.empty() ? 5U : 10U});
+        QCOMPARE(step->sideTexts.size(), step->sides.size());
+        QVERIFY(!step->sideTexts.front().empty());
+        QCOMPARE(step->tables.size(), std::size_t{2});
+        QCOMPARE(step->tables[1].chosenRow, 2);
+        QCOMPARE(step->verifyLayers, 5.0);
+        QCOMPARE(step->draftLayers, 3.0 * static_cast<double>(step->confidences.size()));
+    }
+    QVERIFY(shown > 5);
 }
 
 void SwiftRunStreamTest::theTableNamesTasksAndBadLines() {

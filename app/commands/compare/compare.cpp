@@ -3,9 +3,12 @@
 #include "app/commands/decoder_options.h"
 #include "app/commands/text_options.h"
 #include "app/program_paths.h"
+#include "engine/loading/atomic_file.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <optional>
 
 namespace app {
 
@@ -22,9 +25,27 @@ struct CompareOptions {
     std::vector<std::string> settings;
     SamplingOptions sampling;
     int maxTokens = 128;
+    std::string csv;
     bool isRaw = false;
     bool json = false;
 };
+
+/// Before hours of work: a file that could not be written at their end is told now.
+Result<void> checkCsvPath(const std::string& path) {
+    if (path.empty())
+        return {};
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    std::error_code failure;
+    if (!std::filesystem::is_directory(folder, failure))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("There is no folder {} for --csv {}.", folder.string(), path),
+                     "Make the folder first, or name another file."};
+    if (std::filesystem::is_directory(path, failure))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("--csv {} is a folder.", path),
+                     "Name a file in it."};
+    return {};
+}
 
 /// The decoders in the order asked for, vanilla first when it was not.
 Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
@@ -87,8 +108,12 @@ public:
         if (!m_console.isJson())
             m_console.text(m_report.table(m_data, isIncomplete));
         m_console.jsonLine(m_report.doneLine(m_data, isIncomplete));
+        if (!m_options.csv.empty())
+            ENGINE_TRY_DO(writeFileAtomically(m_options.csv, m_report.csv()));
         if (m_isCancelled)
             return cancelledError();
+        if (visited && m_failure)
+            return *m_failure;
         return visited;
     }
 
@@ -117,10 +142,33 @@ private:
             m_isCancelled = true;
             return false;
         }
-        m_report.add(prompt.record.task, *outcomes.value());
-        for (std::size_t i = 0; i < outcomes.value()->size(); ++i)
-            m_console.jsonLine(m_report.promptLine(prompt, i, (*outcomes.value())[i]));
+        const PromptOutcomes& made = *outcomes.value();
+        m_report.add(prompt.record.task, made);
+        for (std::size_t i = 0; i < made.size(); ++i)
+            if (made[i])
+                m_console.jsonLine(m_report.promptLine(prompt, i, *made[i]));
+        tellFailures();
         return true;
+    }
+
+    /// A decoder that has just failed costs its own figures; the error is the program's in the end.
+    void tellFailures() {
+        const auto& contestants = m_comparison.contestants();
+        m_hasFailed.resize(contestants.size());
+        for (std::size_t i = 0; i < contestants.size(); ++i) {
+            const auto& failure = contestants[i].failure;
+            if (!failure || m_hasFailed[i])
+                continue;
+            m_hasFailed[i] = true;
+            m_report.addFailure(i, failure->message);
+            Console::note(fmt::format(
+                "{} is given up, the others go on: {}", contestants[i].name, failure->message));
+            m_console.jsonLine({{"event", "given_up"},
+                                {"decoder", contestants[i].name},
+                                {"message", failure->message}});
+            if (!m_failure)
+                m_failure = failure;
+        }
     }
 
     /// A prompt that no decoder can take is told and counted; anything else ends the run.
@@ -148,12 +196,15 @@ private:
     ComparisonReport m_report;
     StatusLine m_status;
     std::int64_t m_seen = 0;
+    std::vector<bool> m_hasFailed; // [contestants]
+    std::optional<Error> m_failure;
     bool m_isCancelled = false;
 };
 
 Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY_DO(checkCsvPath(options.csv));
     ENGINE_TRY(const auto names, decoderNames(options));
     ENGINE_TRY(auto typed, settingsByDecoder(options.settings, names));
     DecoderRegistry registry(moduleFolder());
@@ -205,6 +256,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
         ->capture_default_str();
     addSamplingOptions(*command, options->sampling);
     command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
+    command->add_option("--csv", options->csv, "Write the figures to this file as well, as CSV");
     command->add_flag("--json", options->json, "One JSON object a line on standard output");
     command->footer("Each prompt is run by all decoders in order, then in reverse order; each half "
                     "has its own decoders,\nso that neither knows the other's prompts.");

@@ -13,7 +13,7 @@ namespace {
 /// Two logits that are nearer than this may change places by the order of summation alone.
 constexpr double kNearTie = 1e-3;
 
-using HalfAnswers = std::array<std::vector<Answers>, 2>; // [halves][contestants]
+using HalfAnswers = std::array<std::vector<std::optional<Answers>>, 2>; // [halves][contestants]
 
 /// The first place where two answers differ; nothing when they do not.
 std::optional<Difference> firstDifference(const Answers& reference, const Answers& answers) {
@@ -65,27 +65,50 @@ Comparison::Comparison(const AnswerRequest& request, std::vector<Contestant> con
     ENGINE_CHECK(m_vanilla < m_contestants.size(), "a comparison without vanilla");
 }
 
-Result<std::optional<std::vector<PromptOutcome>>>
+Result<std::optional<PromptOutcomes>>
 Comparison::run(const DataRecord& record, const std::function<void(std::string_view)>& onTurn) {
     const std::size_t count = m_contestants.size();
-    HalfAnswers answers = {std::vector<Answers>(count), std::vector<Answers>(count)};
+    HalfAnswers answers = {std::vector<std::optional<Answers>>(count),
+                           std::vector<std::optional<Answers>>(count)};
     for (std::size_t i = 0; i < 2 * count; ++i) {
         const std::size_t half = i / count;
         const std::size_t which = half == 0 ? i : 2 * count - 1 - i;
+        if (m_contestants[which].failure)
+            continue;
         onTurn(m_contestants[which].name);
-        Decoder& decoder = *m_contestants[which].halves.at(half);
-        ENGINE_TRY(answers.at(half)[which], answerRecord(decoder, record, m_request));
-        if (answers.at(half)[which].isCancelled)
-            return std::optional<std::vector<PromptOutcome>>();
+        ENGINE_TRY(answers.at(half)[which], answer(which, half, record));
+        if (answers.at(half)[which] && answers.at(half)[which]->isCancelled)
+            return std::optional<PromptOutcomes>();
     }
-    std::vector<PromptOutcome> outcomes(count);
-    const Answers& reference = answers[0][m_vanilla];
-    for (std::size_t which = 0; which < count; ++which)
+    PromptOutcomes outcomes(count);
+    const Answers& reference = *answers[0][m_vanilla];
+    for (std::size_t which = 0; which < count; ++which) {
+        if (m_contestants[which].failure)
+            continue;
+        outcomes[which].emplace();
         for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
-            addHalf(answers.at(half)[which], half, outcomes[which]);
-            ENGINE_TRY_DO(compare(reference, answers.at(half)[which], half == 1, outcomes[which]));
+            const Answers& own = *answers.at(half)[which];
+            addHalf(own, half, *outcomes[which]);
+            ENGINE_TRY_DO(compare(reference, own, half == 1, *outcomes[which]));
         }
+    }
     return std::optional(std::move(outcomes));
+}
+
+/// None when the decoder has failed just now.
+Result<std::optional<Answers>>
+Comparison::answer(std::size_t which, std::size_t half, const DataRecord& record) {
+    Contestant& contestant = m_contestants[which];
+    auto answers = answerRecord(*contestant.halves.at(half), record, m_request);
+    if (answers)
+        return std::optional(std::move(answers).value());
+    const ErrorCode code = answers.error().code;
+    const bool isItsOwn = code == ErrorCode::Internal || code == ErrorCode::Unsupported;
+    if (!isItsOwn || which == m_vanilla)
+        return std::move(answers).error();
+    contestant.failure = std::move(answers).error();
+    contestant.halves = {};
+    return std::optional<Answers>();
 }
 
 Result<void> Comparison::compare(const Answers& reference,

@@ -18,6 +18,7 @@ namespace app {
 struct Contestant {
     std::string name;
     std::array<std::unique_ptr<engine::Decoder>, 2> halves; // forward, reverse
+    std::optional<engine::Error> failure = {}; ///< what put it out, with the prompts behind it
 };
 
 /// Where a decoder's tokens leave vanilla's.
@@ -51,8 +52,11 @@ struct PromptOutcome {
     double tokensPerSecond() const;
 };
 
+/// [contestants]; none for one that has failed.
+using PromptOutcomes = std::vector<std::optional<PromptOutcome>>;
+
 /// Runs prompts with several decoders, first vanilla's tokens are what the others' are held
-/// against.
+/// against. A decoder in which something goes wrong is out; the others go on.
 class Comparison {
 public:
     /// One of `contestants` is vanilla.
@@ -63,13 +67,15 @@ public:
     std::size_t vanilla() const { return m_vanilla; }
 
     /// Runs a record with every decoder in order, then in reverse order. `onTurn` is told who is
-    /// next. The outcomes are in the order of the contestants; none when it was cancelled.
-    /// Errors: those of answerRecord.
-    engine::Result<std::optional<std::vector<PromptOutcome>>>
+    /// next. None when it was cancelled. Errors: those of answerRecord, but for what goes wrong in
+    /// a decoder other than vanilla.
+    engine::Result<std::optional<PromptOutcomes>>
     run(const engine::DataRecord& record,
         const std::function<void(std::string_view decoder)>& onTurn);
 
 private:
+    engine::Result<std::optional<Answers>>
+    answer(std::size_t which, std::size_t half, const engine::DataRecord& record);
     engine::Result<void> compare(const Answers& reference,
                                  const Answers& answers,
                                  bool isReverse,

@@ -39,6 +39,7 @@ void DecoderSums::add(const PromptOutcome& outcome) {
     promptSeconds += outcome.promptSeconds();
     decodeSeconds += outcome.decodeSeconds();
     rateSum += outcome.tokensPerSecond();
+    layerSum += outcome.tally.tokensPerLayer();
 }
 
 double DecoderSums::tokensPerSecond() const {
@@ -51,17 +52,34 @@ double DecoderSums::tokensPerSecondWithPrompt() const {
 
 double DecoderSums::meanTokensPerSecond() const { return quotient(rateSum, prompts); }
 
+double DecoderSums::meanTokensPerLayer() const { return quotient(layerSum, prompts); }
+
+double DecoderSums::otherMs() const {
+    const double named = tally.metrics.draftMs + tally.verifyMs() + tally.metrics.searchMs;
+    return std::max(0.0, decodeSeconds * 1e3 - named);
+}
+
+double DecoderSums::perToken(double ms) const {
+    return quotient(ms, static_cast<double>(tally.tokens()));
+}
+
 ComparisonReport::ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla)
     : m_decoders(std::move(decoders))
     , m_vanilla(vanilla)
     , m_all(m_decoders.size()) {}
 
-void ComparisonReport::add(const std::string& task, const std::vector<PromptOutcome>& outcomes) {
+void ComparisonReport::add(const std::string& task, const PromptOutcomes& outcomes) {
     Sums& sums = m_byTask.try_emplace(task, Sums(m_decoders.size())).first->second;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        sums[i].add(outcomes[i]);
-        m_all[i].add(outcomes[i]);
+        if (!outcomes[i])
+            continue;
+        sums[i].add(*outcomes[i]);
+        m_all[i].add(*outcomes[i]);
     }
+}
+
+void ComparisonReport::addFailure(std::size_t decoder, const std::string& sentence) {
+    m_failures.emplace(decoder, sentence);
 }
 
 Json ComparisonReport::promptLine(const DataPrompt& prompt,
@@ -109,6 +127,14 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
             {"prompt_ms", own.promptSeconds * 1e3},
             {"decode_ms", own.decodeSeconds * 1e3}};
         line.update(own.tally.json());
+        line["mean_tokens_per_layer"] = own.meanTokensPerLayer();
+        line["other_ms"] = own.otherMs();
+        line["ms_per_token"] = {{"draft", own.perToken(own.tally.metrics.draftMs)},
+                                {"verify", own.perToken(own.tally.verifyMs())},
+                                {"search", own.perToken(own.tally.metrics.searchMs)},
+                                {"other", own.perToken(own.otherMs())}};
+        const auto failure = m_failures.find(i);
+        line["failure"] = failure == m_failures.end() ? Json() : Json(failure->second);
         all[m_decoders[i]] = std::move(line);
     }
     return all;
@@ -132,12 +158,11 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
     std::string text;
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const DecoderSums& own = sums[i];
-        const double share = own.decodeSeconds > 0.0 ? 0.1 / own.decodeSeconds : 0.0;
         text += fmt::format(
-            "{:<22} {:<10} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
-            "{:>10} {:>6.1f} {:>7.1f} {:>7.1f}\n",
+            "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
+            "{:>10} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
             i == 0 ? cut(task, 22) : "",
-            cut(m_decoders[i], 10),
+            cut(m_decoders[i], 13),
             own.prompts,
             own.equal,
             own.nearTies,
@@ -148,17 +173,19 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
             own.tally.tokensPerRound(),
             own.tally.metrics.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
-            own.tally.metrics.draftMs * share,
-            own.tally.verifyMs() * share,
-            own.tally.metrics.searchMs * share);
+            own.meanTokensPerLayer(),
+            own.perToken(own.tally.metrics.draftMs),
+            own.perToken(own.tally.verifyMs()),
+            own.perToken(own.tally.metrics.searchMs),
+            own.perToken(own.otherMs()));
     }
     return text;
 }
 
 std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) const {
     std::string text = fmt::format(
-        "{:<22} {:<10} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>10} {:>6} {:>7} "
-        "{:>7}\n",
+        "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>10} {:>7} {:>9} "
+        "{:>9} {:>9} {:>9}\n",
         "task",
         "decoder",
         "prompts",
@@ -171,19 +198,28 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
         "of means",
         "M",
         "acceptance",
-        "draft%",
-        "verify%",
-        "search%");
+        "eTPL",
+        "draft ms",
+        "verify ms",
+        "search ms",
+        "other ms");
     if (m_byTask.size() > 1)
         for (const auto& [task, sums] : m_byTask)
             text += rows(task, sums);
     text += rows(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
-    text += fmt::format("{} of {} prompts, both halves; {} bad lines, {} prompts left out.{}\n",
-                        prompts(),
-                        data.prompts,
-                        data.badLines,
-                        m_leftOut,
-                        isIncomplete ? " INCOMPLETE: it was stopped." : "");
+    text +=
+        fmt::format("{} of {} prompts, both halves; ms: of each token; {} bad lines, {} prompts "
+                    "left out.{}\n",
+                    prompts(),
+                    data.prompts,
+                    data.badLines,
+                    m_leftOut,
+                    isIncomplete ? " INCOMPLETE: it was stopped." : "");
+    for (const auto& [decoder, sentence] : m_failures)
+        text += fmt::format("{} was given up behind {} prompts: {}\n",
+                            m_decoders[decoder],
+                            m_all[decoder].prompts,
+                            sentence);
     return text;
 }
 

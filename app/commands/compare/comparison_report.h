@@ -20,13 +20,21 @@ struct DecoderSums {
     DecodeTally tally;
     double promptSeconds = 0.0;
     double decodeSeconds = 0.0;
-    double rateSum = 0.0; ///< of the prompts' own tokens a second
+    double rateSum = 0.0;  ///< of the prompts' own tokens a second
+    double layerSum = 0.0; ///< of the prompts' own tokens per layer
 
     void add(const PromptOutcome& outcome);
 
     double tokensPerSecond() const;           ///< all tokens over all time behind the prompts
     double tokensPerSecondWithPrompt() const; ///< the time of the prompts counted in
     double meanTokensPerSecond() const;       ///< mean of the prompts' own rates
+    double meanTokensPerLayer() const;        ///< mean of the prompts' own: eTPL
+
+    /// Where the time behind the prompts went besides drafting, verifying and searching.
+    double otherMs() const;
+
+    /// Milliseconds of each emitted token.
+    double perToken(double ms) const;
 };
 
 /// Collects outcomes by task and over all, and shows them. Thread: one.
@@ -35,11 +43,14 @@ public:
     /// `vanilla` is the index of what the others are measured against.
     ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla);
 
-    void add(const std::string& task, const std::vector<PromptOutcome>& outcomes);
+    void add(const std::string& task, const PromptOutcomes& outcomes);
 
     void addLeftOut() { ++m_leftOut; }
 
-    int prompts() const { return m_all.front().prompts; }
+    /// The decoder is out from here on; what it did before stays counted.
+    void addFailure(std::size_t decoder, const std::string& sentence);
+
+    int prompts() const { return m_all[m_vanilla].prompts; }
 
     /// One JSON object of a prompt and a decoder.
     nlohmann::ordered_json
@@ -51,16 +62,22 @@ public:
     /// The same as a table, for each task (when there are several) and over all.
     std::string table(const DataSummary& data, bool isIncomplete) const;
 
+    /// The same as comma-separated values (RFC 4180): a line of names, then one line for each
+    /// task and decoder, then one for each decoder over all.
+    std::string csv() const;
+
 private:
     using Sums = std::vector<DecoderSums>; // [decoders]
 
     nlohmann::ordered_json sumsJson(const Sums& sums) const;
+    std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;
     std::string rows(const std::string& task, const Sums& sums) const;
 
     std::vector<std::string> m_decoders;
     std::size_t m_vanilla;
     Sums m_all;
     std::map<std::string, Sums> m_byTask;
+    std::map<std::size_t, std::string> m_failures; // decoder to sentence
     int m_leftOut = 0;
 };
 

@@ -17,21 +17,6 @@ std::string orDash(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-void addSums(DecodeMetrics& sum, const DecodeMetrics& other) {
-    sum.rounds += other.rounds;
-    sum.tokens += other.tokens;
-    sum.accepted += other.accepted;
-    sum.draftSteps += other.draftSteps;
-    sum.draftedNodes += other.draftedNodes;
-    sum.verifiedRows += other.verifiedRows;
-    sum.draftMs += other.draftMs;
-    sum.verifyMs += other.verifyMs;
-    sum.searchMs += other.searchMs;
-    sum.otherMs += other.otherMs;
-    sum.baselineTokens += other.baselineTokens;
-    sum.baselineMs += other.baselineMs;
-}
-
 double tokensPerSecond(const StreamSums& sums) {
     return sums.decodeMs > 0.0 ? static_cast<double>(sums.tokens) / sums.decodeMs * 1e3 : 0.0;
 }
@@ -59,7 +44,7 @@ void StreamSums::add(const PromptFinished& answer) {
     tokens += static_cast<long>(answer.tokens.size());
     promptMs += answer.generation.promptMs;
     decodeMs += answer.generation.decodeMs;
-    addSums(decoding, answer.decoding);
+    decoding.add(answer.decoding);
 }
 
 Json StreamSums::json() const {
@@ -69,6 +54,7 @@ Json StreamSums::json() const {
             {"speedup", orNull(decoding.speedup())},
             {"M", orNull(decoding.tokensPerRound())},
             {"acceptance", orNull(decoding.acceptance())},
+            {"tokens_per_layer", orNull(decoding.tokensPerLayer())},
             {"draft_steps", decoding.draftSteps},
             {"accepted", decoding.accepted},
             {"trials", trials},

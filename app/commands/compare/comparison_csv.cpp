@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/compare/comparison_report.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+
+// A comparison as a file for spreadsheets.
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr std::array kNames = {"scope",
+                               "task",
+                               "decoder",
+                               "prompts",
+                               "equal",
+                               "near_ties",
+                               "tokens",
+                               "steps",
+                               "tokens_per_second",
+                               "speedup",
+                               "speedup_with_prompt",
+                               "mean_tokens_per_second",
+                               "speedup_of_means",
+                               "M",
+                               "acceptance",
+                               "tokens_per_layer",
+                               "mean_tokens_per_layer",
+                               "draft_ms_per_token",
+                               "verify_ms_per_token",
+                               "search_ms_per_token",
+                               "other_ms_per_token"};
+
+/// Quoted where it must be. What a spreadsheet would take for a formula is made a text of it.
+std::string textCell(const std::string& text) {
+    const bool isFormula =
+        !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string::npos;
+    std::string cell = isFormula ? "'" + text : text;
+    if (cell.find_first_of(",\"\r\n") == std::string::npos && !isFormula)
+        return cell;
+    std::string quoted = "\"";
+    for (const char character : cell)
+        quoted += character == '"' ? std::string("\"\"") : std::string(1, character);
+    return quoted + "\"";
+}
+
+/// All digits; empty where nothing was measured.
+std::string ratioCell(double a, double b) {
+    const double value = b > 0.0 ? a / b : std::nan("");
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+} // namespace
+
+std::string ComparisonReport::csvLines(const std::string& scope,
+                                       const std::string& task,
+                                       const Sums& sums) const {
+    const DecoderSums& vanilla = sums[m_vanilla];
+    std::string text;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const DecoderSums& own = sums[i];
+        const DecodeMetrics& metrics = own.tally.metrics;
+        const std::array<std::string, kNames.size()> cells = {
+            scope,
+            textCell(task),
+            textCell(m_decoders[i]),
+            fmt::to_string(own.prompts),
+            fmt::to_string(own.equal),
+            fmt::to_string(own.nearTies),
+            fmt::to_string(own.tally.tokens()),
+            fmt::to_string(own.tally.steps),
+            fmt::to_string(own.tokensPerSecond()),
+            ratioCell(own.tokensPerSecond(), vanilla.tokensPerSecond()),
+            ratioCell(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
+            fmt::to_string(own.meanTokensPerSecond()),
+            ratioCell(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
+            fmt::to_string(own.tally.tokensPerRound()),
+            ratioCell(static_cast<double>(metrics.accepted),
+                      static_cast<double>(metrics.draftSteps)),
+            fmt::to_string(own.tally.tokensPerLayer()),
+            fmt::to_string(own.meanTokensPerLayer()),
+            fmt::to_string(own.perToken(metrics.draftMs)),
+            fmt::to_string(own.perToken(own.tally.verifyMs())),
+            fmt::to_string(own.perToken(metrics.searchMs)),
+            fmt::to_string(own.perToken(own.otherMs()))};
+        text += fmt::format("{}\r\n", fmt::join(cells, ","));
+    }
+    return text;
+}
+
+std::string ComparisonReport::csv() const {
+    std::string text = fmt::format("{}\r\n", fmt::join(kNames, ","));
+    for (const auto& [task, sums] : m_byTask)
+        text += csvLines("task", task, sums);
+    return text + csvLines("all", "", m_all);
+}
+
+} // namespace app
