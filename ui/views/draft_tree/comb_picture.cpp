@@ -24,9 +24,10 @@ CombPicture::CombPicture(const Theme& theme, QWidget* parent)
 }
 
 void CombPicture::show(DraftComb comb) {
-    if (comb.rows.size() != m_comb.rows.size())
-        updateGeometry();
+    const QSize before = sizeHint();
     m_comb = std::move(comb);
+    if (sizeHint() != before)
+        updateGeometry();
     update();
 }
 
@@ -34,11 +35,18 @@ void CombPicture::setEpsilon(std::optional<double> epsilon) { m_epsilon = epsilo
 
 QSize CombPicture::sizeHint() const {
     const int rows = std::min(static_cast<int>(m_comb.rows.size()), kMostRowsHigh);
-    return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(24)};
+    const int legend = m_comb.sideCount > 0 ? m_theme.scaled(26) : 0;
+    return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(24) + legend};
 }
 
-/// Row 0 is the root; the words of the columns stand above it.
-int CombPicture::rowTop(int row) const { return m_theme.scaled(30) + row * m_theme.scaled(32); }
+/// Row 0 is the root; the words of the columns stand above it. What runs beside a row stands
+/// below it.
+int CombPicture::rowTop(int row) const {
+    int strips = 0;
+    for (int above = 0; above < row; ++above)
+        strips += sidesOf(above).empty() ? 0 : 1;
+    return m_theme.scaled(30) + row * m_theme.scaled(32) + strips * m_theme.scaled(20);
+}
 
 CombPicture::Columns CombPicture::columns() const {
     Columns columns;
@@ -73,8 +81,13 @@ void CombPicture::paintEvent(QPaintEvent*) {
     paintBox(painter, root, rootNode, Look::Root);
     for (const CombRow& row : m_comb.rows)
         paintRow(painter, row, place);
+    m_shownSides = 0;
+    for (int row = 0; row <= static_cast<int>(m_comb.rows.size()); ++row)
+        paintSides(painter, row, place);
     if (!m_comb.rows.empty())
         paintEnd(painter, place);
+    if (m_comb.sideCount > 0)
+        paintSideLegend(painter, place);
 }
 
 void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns& place) {
@@ -84,6 +97,7 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
     const QRect box(place.choiceX, top, place.choiceWidth, boxHeight);
     const int stem = box.x() + m_theme.scaled(14);
     const int elbow = top - m_theme.scaled(5);
+    const int aboveBottom = rowTop(row.depth - 1) + boxHeight;
     painter.setPen(colours.muted);
     painter.setFont(m_theme.font(TextRole::Figure));
     painter.drawText(QRect(place.depthX, top, m_theme.scaled(30), boxHeight),
@@ -95,7 +109,7 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
     if (row.firstChoice.index >= 0) {
         painter.setPen(QPen(row.firstChoice.isAccepted ? colours.acceptedLine : colours.border,
                             row.firstChoice.isAccepted ? m_theme.scaled(3) : 1));
-        painter.drawLine(stem, top - (m_theme.scaled(32) - boxHeight), stem, top);
+        painter.drawLine(stem, aboveBottom, stem, top);
         paintBox(painter,
                  box,
                  row.firstChoice,
@@ -116,7 +130,7 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
         painter.setPen(QPen(colours.acceptedLine, m_theme.scaled(3)));
         painter.drawLine(stem, elbow, accepted, elbow);
         painter.drawLine(accepted, elbow, accepted, top);
-        painter.drawLine(stem, top - (m_theme.scaled(32) - boxHeight), stem, elbow);
+        painter.drawLine(stem, aboveBottom, stem, elbow);
     }
 }
 

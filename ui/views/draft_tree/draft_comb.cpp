@@ -26,6 +26,49 @@ std::vector<int> depths(const StepFinished& step) {
     return result;
 }
 
+/// The same of the rows beside the draft: a node, draft + an earlier one, or -1.
+int sideParentOf(const StepFinished& step, std::size_t side) {
+    const int parent = step.sides[side].parent;
+    const auto limit = static_cast<int>(step.draft.size() + side);
+    return parent < limit ? std::max(parent, -1) : -1;
+}
+
+/// A row beside the draft and the node that it hangs on, over others of its kind; -1 = the root.
+struct PlacedSide {
+    int node = -1;
+    int depth = 1;
+};
+
+std::vector<PlacedSide> placedSides(const StepFinished& step, const std::vector<int>& depth) {
+    std::vector<PlacedSide> placed;
+    const auto nodes = static_cast<int>(step.draft.size());
+    for (std::size_t side = 0; side < step.sides.size(); ++side) {
+        const int parent = sideParentOf(step, side);
+        if (parent >= nodes) {
+            const PlacedSide& before = placed[static_cast<std::size_t>(parent - nodes)];
+            placed.push_back({before.node, before.depth + 1});
+        } else {
+            const int above = parent < 0 ? 0 : depth[static_cast<std::size_t>(parent)];
+            placed.push_back({parent, above + 1});
+        }
+    }
+    return placed;
+}
+
+void addSides(const StepFinished& step, const std::vector<int>& depth, DraftComb& comb) {
+    const std::vector<PlacedSide> placed = placedSides(step, depth);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        CombSide side{static_cast<int>(i), placed[i].depth, sideText(step, i)};
+        const int node = placed[i].node;
+        if (node < 0)
+            comb.rootSides.push_back(std::move(side));
+        else
+            comb.rows[static_cast<std::size_t>(depth[static_cast<std::size_t>(node)] - 1)]
+                .sides.push_back(std::move(side));
+    }
+    comb.sideCount = static_cast<int>(placed.size());
+}
+
 /// The nodes of the first choices: from the root always the child of rank 0.
 std::vector<bool> onSpine(const StepFinished& step) {
     std::vector<bool> result;
@@ -45,6 +88,12 @@ QString draftedText(const StepFinished& step, std::size_t node) {
     return QStringLiteral("#%1").arg(step.draft[node].token);
 }
 
+QString sideText(const StepFinished& step, std::size_t side) {
+    if (side < step.sideTexts.size() && !step.sideTexts[side].empty())
+        return visibleTokenText(QString::fromStdString(step.sideTexts[side]));
+    return QStringLiteral("#%1").arg(step.sides[side].token);
+}
+
 DraftComb makeDraftComb(const StepFinished& step, const QString& rootText) {
     DraftComb comb;
     comb.rootText = visibleTokenText(rootText);
@@ -61,7 +110,8 @@ DraftComb makeDraftComb(const StepFinished& step, const QString& rootText) {
             comb.rows.push_back({.depth = static_cast<int>(comb.rows.size()) + 1,
                                  .firstChoice = {},
                                  .alternatives = {},
-                                 .choices = 0});
+                                 .choices = 0,
+                                 .sides = {}});
         CombNode node{static_cast<int>(i),
                       draftedText(step, i),
                       step.draft[i].probability,
@@ -72,17 +122,20 @@ DraftComb makeDraftComb(const StepFinished& step, const QString& rootText) {
         else
             comb.rows[row].alternatives.push_back(std::move(node));
     }
+    addSides(step, depth, comb);
     return comb;
 }
 
 std::vector<std::vector<bool>> verificationMask(const StepFinished& step) {
-    const std::size_t count = step.draft.size() + 1;
+    const std::size_t count = step.draft.size() + 1 + step.sides.size();
     std::vector<std::vector<bool>> sees(count, std::vector<bool>(count, false));
     sees[0][0] = true;
-    for (std::size_t node = 0; node < step.draft.size(); ++node) {
-        const auto parent = static_cast<std::size_t>(parentOf(step, node) + 1);
-        sees[node + 1] = sees[parent];
-        sees[node + 1][node + 1] = true;
+    for (std::size_t row = 1; row < count; ++row) {
+        const std::size_t node = row - 1;
+        const int parent = node < step.draft.size() ? parentOf(step, node)
+                                                    : sideParentOf(step, node - step.draft.size());
+        sees[row] = sees[static_cast<std::size_t>(parent + 1)];
+        sees[row][row] = true;
     }
     return sees;
 }

@@ -25,8 +25,31 @@ ViewInfo treeInfo() {
                 "What the last step drafted and what the full model made of it. Downwards the "
                 "draft's first choices, beside them its alternatives where it was less sure. The "
                 "full model checks all of them in one pass: the bold path is accepted, then it "
-                "adds one token of its own (paper: figure 5)."),
+                "adds one token of its own (paper: figure 5). Some decoders let further rows run "
+                "in the same pass, masks or a window of guesses: they stand below the token that "
+                "they hang on, dashed, and cannot be accepted."),
             Topic::Answers | Topic::Decoder | Topic::Selection};
+}
+
+/// What was drafted, what became of it, and what ran beside.
+QString treeSentence(const StepFinished& step, const DraftComb& comb) {
+    const QString beside =
+        countText(comb.sideCount,
+                  DraftTreeView::tr("1 row ran beside, which cannot be accepted."),
+                  DraftTreeView::tr("%1 rows ran beside, which cannot be "
+                                    "accepted."));
+    if (comb.rows.empty())
+        return comb.sideCount > 0
+                   ? DraftTreeView::tr("Nothing was drafted.") + QLatin1Char(' ') + beside
+                   : DraftTreeView::tr(
+                         "A plain step: one token by the full model, nothing was drafted.");
+    const QString drafted = countText(static_cast<qint64>(step.draft.size()),
+                                      DraftTreeView::tr("1 candidate checked in one pass"),
+                                      DraftTreeView::tr("%1 candidates checked in one pass"))
+                                .append(DraftTreeView::tr(": %1 accepted, %2 own."))
+                                .arg(comb.accepted)
+                                .arg(static_cast<int>(step.tokens.size()) - comb.accepted);
+    return comb.sideCount > 0 ? drafted + QLatin1Char(' ') + beside : drafted;
 }
 
 } // namespace
@@ -44,7 +67,7 @@ ShownStep shownStep(const RunStore& store, const Selection& selection) {
     }
     for (const Answer& answer : store.answers().answers() | std::views::reverse)
         for (const StepFinished& step : answer.steps | std::views::reverse)
-            if (!step.draft.empty())
+            if (!step.draft.empty() || !step.sides.empty())
                 return {&answer, &step};
     return {};
 }
@@ -94,14 +117,7 @@ void DraftTreeView::refreshView(Topics) {
     m_picture->setEpsilon(threshold == nullptr ? std::nullopt : std::optional(*threshold));
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
-    m_sentence->setText(
-        comb.rows.empty() ? tr("A plain step: one token by the full model, nothing was drafted.")
-                          : countText(static_cast<qint64>(shown.step->draft.size()),
-                                      tr("1 candidate checked in one pass"),
-                                      tr("%1 candidates checked in one pass"))
-                                .append(tr(": %1 accepted, %2 own."))
-                                .arg(comb.accepted)
-                                .arg(static_cast<int>(shown.step->tokens.size()) - comb.accepted));
+    m_sentence->setText(treeSentence(*shown.step, comb));
     if (const QString why = choiceSentence(*shown.step); !why.isEmpty())
         m_sentence->setText(m_sentence->text() + QLatin1Char(' ') + why);
     m_picture->setAccessibleDescription(m_sentence->text());
@@ -111,18 +127,25 @@ void DraftTreeView::refreshView(Topics) {
 FigureTable DraftTreeView::table() const {
     FigureTable table{{tr("Depth"), tr("Token"), tr("Choice"), tr("Probability"), tr("Accepted")},
                       {}};
+    const auto add = [&](const CombNode& node, int depth, int choice) {
+        table.rows.push_back({QString::number(depth),
+                              node.text,
+                              QString::number(choice),
+                              QString::number(node.probability, 'f', 4),
+                              node.isAccepted ? tr("yes") : tr("no")});
+    };
+    const auto addSides = [&](const std::vector<CombSide>& sides) {
+        for (const CombSide& side : sides)
+            table.rows.push_back(
+                {QString::number(side.depth), side.text, tr("beside"), {}, tr("cannot be")});
+    };
+    addSides(m_picture->comb().rootSides);
     for (const CombRow& row : m_picture->comb().rows) {
-        const auto add = [&](const CombNode& node, int choice) {
-            table.rows.push_back({QString::number(row.depth),
-                                  node.text,
-                                  QString::number(choice),
-                                  QString::number(node.probability, 'f', 4),
-                                  node.isAccepted ? tr("yes") : tr("no")});
-        };
         if (row.firstChoice.index >= 0)
-            add(row.firstChoice, 1);
+            add(row.firstChoice, row.depth, 1);
         for (std::size_t i = 0; i < row.alternatives.size(); ++i)
-            add(row.alternatives[i], static_cast<int>(i) + 2);
+            add(row.alternatives[i], row.depth, static_cast<int>(i) + 2);
+        addSides(row.sides);
     }
     return table;
 }

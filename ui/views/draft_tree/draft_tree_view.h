@@ -29,6 +29,9 @@ public:
 
     QSize minimumSizeHint() const override { return {0, 0}; }
 
+    /// Rows beside the draft that have a box of their own; the others are counted in "+3".
+    int shownSides() const { return m_shownSides; }
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
@@ -49,14 +52,19 @@ private:
     void paintRow(QPainter& painter, const CombRow& row, const Columns& columns);
     void paintBox(QPainter& painter, const QRect& place, const CombNode& node, Look look);
     void paintEnd(QPainter& painter, const Columns& columns);
+    void paintSides(QPainter& painter, int row, const Columns& columns);
+    void paintSide(QPainter& painter, const QRect& place, const QString& text);
+    void paintSideLegend(QPainter& painter, const Columns& columns);
+    const std::vector<CombSide>& sidesOf(int row) const;
 
     const Theme& m_theme;
     DraftComb m_comb;
     std::optional<double> m_epsilon;
+    int m_shownSides = 0;
 };
 
 /// The last step's draft: first choices downwards, alternatives beside them, the accepted path
-/// bold. With a token chosen, the step that made it.
+/// bold; below each row, quieter, what ran beside it. With a token chosen, the step that made it.
 class DraftTreeView : public View {
     Q_OBJECT
 
@@ -80,7 +88,7 @@ private:
 };
 
 /// The step to show: that of the chosen token while its answer's steps are kept, else the newest
-/// that drafted; null when there is none.
+/// that drafted or had rows beside its token; null when there is none.
 struct ShownStep {
     const Answer* answer = nullptr;
     const engine::StepFinished* step = nullptr;

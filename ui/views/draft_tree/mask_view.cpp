@@ -21,7 +21,8 @@ ViewInfo maskInfo() {
             MaskView::tr("Verification mask"),
             MaskView::tr("The full model checks a whole draft tree in one pass. Each row is a "
                          "token of that pass, and a mark says which others it may look at: its "
-                         "own ancestors and itself, never a sibling (paper: figure 5)."),
+                         "own ancestors and itself, never a sibling (paper: figure 5). Rows that "
+                         "run beside a draft come last, paler."),
             Topic::Answers | Topic::Selection};
 }
 
@@ -43,6 +44,11 @@ void MaskModel::show(const StepFinished* step, const QString& rootText) {
         for (std::size_t i = 0; i < step->draft.size(); ++i) {
             m_texts << draftedText(*step, i);
             m_isAccepted.push_back(std::ranges::count(step->path, static_cast<int>(i)) > 0);
+        }
+        m_firstSide = static_cast<int>(m_texts.size());
+        for (std::size_t i = 0; i < step->sides.size(); ++i) {
+            m_texts << sideText(*step, i);
+            m_isAccepted.push_back(false);
         }
     }
     endResetModel();
@@ -69,7 +75,9 @@ QVariant MaskModel::data(const QModelIndex& index, int role) const {
         return (sees ? tr("%1 sees %2") : tr("%1 does not see %2"))
             .arg(m_texts[index.row()], m_texts[index.column()]);
     case Qt::ForegroundRole:
-        return m_isAccepted[row] ? m_theme.colours().acceptedLine : m_theme.colours().muted;
+        return m_isAccepted[row]            ? m_theme.colours().acceptedLine
+               : index.row() >= m_firstSide ? m_theme.colours().disabled
+                                            : m_theme.colours().muted;
     case Qt::BackgroundRole:
         return sees && m_isAccepted[row] ? QVariant(m_theme.colours().accepted) : QVariant();
     default:
@@ -80,8 +88,12 @@ QVariant MaskModel::data(const QModelIndex& index, int role) const {
 QVariant MaskModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (role == Qt::DisplayRole && section < m_texts.size())
         return orientation == Qt::Vertical ? m_texts[section] : QString::number(section);
+    const bool isSide = section >= m_firstSide;
     if (role == Qt::ToolTipRole && section < m_texts.size())
-        return m_texts[section];
+        return isSide ? tr("%1: beside the draft, cannot be accepted").arg(m_texts[section])
+                      : m_texts[section];
+    if (role == Qt::ForegroundRole && isSide)
+        return m_theme.colours().muted;
     return {};
 }
 
@@ -96,6 +108,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->setTextElideMode(Qt::ElideRight);
     connect(&context.theme, &Theme::changed, this, &MaskView::restyle);
     restyle();
     refreshView({});
@@ -134,6 +147,7 @@ void MaskView::restyle() {
     m_table->horizontalHeader()->setDefaultSectionSize(theme().scaled(24));
     m_table->verticalHeader()->setDefaultSectionSize(theme().scaled(22));
     m_table->verticalHeader()->setMinimumSectionSize(theme().scaled(18));
+    m_table->verticalHeader()->setMaximumWidth(theme().scaled(110));
     m_table->viewport()->update();
 }
 

@@ -28,6 +28,7 @@ private:
     std::vector<std::vector<bool>> m_sees;
     QStringList m_texts;
     std::vector<bool> m_isAccepted;
+    int m_firstSide = 0; ///< rows from here on ran beside the draft
 };
 
 /// The mask of the last step's verifying pass as a table; the chosen row's ancestors are marked.

@@ -7,6 +7,8 @@
 #include "ui/views/draft_tree/mask_view.h"
 
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
+#include <QTableView>
 #include <QtTest>
 
 using namespace engine;
@@ -26,6 +28,16 @@ StepFinished combStep() {
     step.path = {0, 2};
     step.tokens.insert(step.tokens.begin() + 1, token(7, " n", TokenOrigin::Sibling, 0.41));
     step.verifiedRows = 5;
+    return step;
+}
+
+/// The same with two masks behind the root, one of them on the other, and one behind each of the
+/// first two nodes, as SPACE lays them out.
+StepFinished maskedStep() {
+    StepFinished step = combStep();
+    step.sides = {{50, -1}, {50, 4}, {50, 0}, {50, 2}};
+    step.sideTexts = {"<mask>", "<mask>", "<mask>", ""};
+    step.verifiedRows += 4;
     return step;
 }
 
@@ -69,6 +81,116 @@ private slots:
         step.draft[1].parent = 1;
         QCOMPARE(makeDraftComb(step, {}).rows.empty(), false);
         QCOMPARE(verificationMask(step).size(), step.draft.size() + 1);
+    }
+
+    void rowsBesideTheDraftStandWithTheNodeTheyHangOn() {
+        const DraftComb comb = makeDraftComb(maskedStep(), QStringLiteral("="));
+        QCOMPARE(comb.sideCount, 4);
+        QCOMPARE(comb.rootSides.size(), std::size_t(2));
+        QCOMPARE(comb.rootSides[1].depth, 2);
+        QCOMPARE(comb.rows[0].sides.size(), std::size_t(1));
+        QCOMPARE(comb.rows[1].sides.size(), std::size_t(1));
+        QCOMPARE(comb.rows[1].sides[0].depth, 3);
+        QCOMPARE(comb.rows[1].sides[0].text, QStringLiteral("#50")); // without a tokenizer
+        QCOMPARE(comb.rows[1].choices, 3);                           // they are no candidates
+        QCOMPARE(comb.accepted, 2);
+    }
+
+    void rowsBesideTheDraftAreToldAsWhatCannotBeAccepted() {
+        DraftTreeView view(m_stage->context());
+        view.resize(346, 400);
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(maskedStep());
+        m_stage->bridge.tick();
+        QVERIFY(view.picture().accessibleDescription().contains(
+            QStringLiteral("4 rows ran beside, which cannot be accepted")));
+        QVERIFY(view.picture().accessibleDescription().contains(QStringLiteral("4 candidate")));
+        const FigureTable table = view.table();
+        QCOMPARE(table.rows.size(), std::size_t(8));
+        QCOMPARE(table.rows[0],
+                 QStringList({"1", visibleTokenText("<mask>"), "beside", "", "cannot be"}));
+        QCOMPARE(table.rows[1][0], QStringLiteral("2"));
+        m_stage->settle();
+        QCOMPARE(view.picture().shownSides(), 4);
+    }
+
+    void manyRowsBesideTheDraftAreCountedWhereTheyHaveNoRoom() {
+        StepFinished step = maskedStep();
+        for (int i = 0; i < 60; ++i)
+            step.sides.push_back({51, -1});
+        CombPicture picture(m_stage->theme);
+        const int before = picture.sizeHint().height();
+        picture.show(makeDraftComb(step, QStringLiteral("=")));
+        QVERIFY(picture.sizeHint().height() > before); // each row with some is higher
+        picture.resize(346, picture.sizeHint().height());
+        picture.grab();
+        QVERIFY(picture.shownSides() >= 5 && picture.shownSides() < 20);
+    }
+
+    /// A window alone, without a draft, is worth a picture, too.
+    void aRoundOfNothingButRowsBesideIsShown() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        StepFinished step = plainStep(1, 0, "p", 1.0);
+        step.sides = {{7, -1}, {8, 0}};
+        step.isBaseline = false;
+        m_stage->engine->say(step);
+        m_stage->bridge.tick();
+        QCOMPARE(view.picture().comb().rootSides.size(), std::size_t(2));
+        QVERIFY(view.picture().accessibleDescription().startsWith(
+            QStringLiteral("Nothing was drafted. 2 rows ran beside")));
+    }
+
+    void aDamagedParentBesideTheDraftDoesNoHarm() {
+        StepFinished step = maskedStep();
+        step.sides[0].parent = 99;
+        step.sides[1].parent = -7;
+        step.sideTexts.resize(1);
+        const DraftComb comb = makeDraftComb(step, {});
+        QCOMPARE(comb.rootSides.size(), std::size_t(2));
+        QCOMPARE(verificationMask(step).size(), std::size_t(9));
+    }
+
+    void rowsBesideTheDraftSeeTheirParentsAndNobodySeesThem() {
+        const auto sees = verificationMask(maskedStep());
+        QCOMPARE(sees.size(), std::size_t(9)); // root, 4 nodes, 4 beside
+        const auto row = [](std::vector<int> columns) {
+            std::vector<bool> seen(9, false);
+            for (const int column : columns)
+                seen[static_cast<std::size_t>(column)] = true;
+            return seen;
+        };
+        QCOMPARE(sees[5], row({0, 5}));
+        QCOMPARE(sees[6], row({0, 5, 6}));    // on the first of them
+        QCOMPARE(sees[7], row({0, 1, 7}));    // on node 0
+        QCOMPARE(sees[8], row({0, 1, 3, 8})); // on node 2, whose parent is node 0
+        for (std::size_t node = 0; node < 5; ++node)
+            for (std::size_t side = 5; side < 9; ++side)
+                QVERIFY(!sees[node][side]);
+    }
+
+    void theMaskNamesRowsBesideTheDraftAndCutsLongNames() {
+        MaskView view(m_stage->context());
+        view.resize(346, 250);
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        StepFinished step = maskedStep();
+        step.draftTexts[0] = "averyveryverylongtokenwithoutanyblank";
+        m_stage->engine->say(step);
+        m_stage->bridge.tick();
+        const auto* table = view.findChild<QTableView*>();
+        QCOMPARE(table->model()->rowCount(), 9);
+        const MaskModel& model = view.model();
+        QVERIFY(model.headerData(8, Qt::Vertical, Qt::ToolTipRole)
+                    .toString()
+                    .contains(QStringLiteral("cannot be accepted")));
+        QVERIFY(!model.headerData(4, Qt::Vertical, Qt::ToolTipRole)
+                     .toString()
+                     .contains(QStringLiteral("cannot be accepted")));
+        QCOMPARE(table->verticalHeader()->textElideMode(), Qt::ElideRight);
+        QVERIFY(table->verticalHeader()->width() <= m_stage->theme.scaled(110));
     }
 
     void eachRowOfTheMaskSeesItsAncestorsAndItself() {
