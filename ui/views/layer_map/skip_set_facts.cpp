@@ -64,9 +64,9 @@ std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const BestSet* current = store.search().current();
     if (!factors || !baselineMs || current == nullptr)
         return std::nullopt;
-    const std::size_t count = sizeOf(current->change.plan.skipped);
+    const std::size_t count = sizeOf(leftOutBy(current->change.plan));
     const bool isOneSize = std::ranges::all_of(store.search().bestSets(), [&](const BestSet& set) {
-        return sizeOf(set.change.plan.skipped) == count;
+        return sizeOf(leftOutBy(set.change.plan)) == count;
     });
     const double savedMs = *baselineMs * (1.0 - factors->draftCost);
     if (count == 0 || !isOneSize || savedMs <= 0.0)

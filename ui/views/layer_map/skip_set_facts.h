@@ -50,16 +50,19 @@ std::optional<double> savedMsPerSublayer(const RunStore& store);
 /// What the layer map shows. A plain value.
 struct LayerMapState {
     int layerCount = 0;
-    engine::SkipSet skipped;
+    engine::SkipSet skipped;                  ///< what lies behind the exit included
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
     std::vector<int> lockedLayers;            ///< ascending
+    int exitAfterLayer = -1;                  ///< -1: a draft goes on to the last layer
 
     bool operator==(const LayerMapState&) const = default;
 
     bool differs(const Cell& cell) const;
 
     bool isLocked(int layer) const;
+
+    bool isBehindExit(int layer) const { return exitAfterLayer >= 0 && layer > exitAfterLayer; }
 };
 
 QString sublayerName(Sublayer kind); ///< "attention", "MLP"

@@ -62,8 +62,8 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     finding.expected = engine::expectedSpeedup(simple);
     if (const BestSet* set = store.search().current()) {
         const engine::PlanOutline& plan = set->change.plan;
-        finding.skippedSublayers =
-            static_cast<int>(plan.skipped.attention.size() + plan.skipped.mlp.size());
+        const engine::SkipSet leftOut = engine::leftOutBy(plan);
+        finding.skippedSublayers = static_cast<int>(leftOut.attention.size() + leftOut.mlp.size());
         finding.sublayers = 2 * (plan.layerCount - lockedLayerCount(store, plan.layerCount));
     }
     const double ownMs = total.draftMs + total.verifyMs + total.otherMs;

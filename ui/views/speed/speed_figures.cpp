@@ -45,12 +45,12 @@ std::optional<double> skipRatio(const RunStore& store) {
         return std::nullopt;
     if (set->change.skipRatio > 0.0)
         return set->change.skipRatio;
-    const engine::PlanOutline& plan = set->change.plan;
-    const auto skipped =
-        static_cast<double>(plan.skipped.attention.size() + plan.skipped.mlp.size());
-    if (plan.layerCount == 0 || skipped <= 0.0)
+    const int layers = set->change.plan.layerCount;
+    const engine::SkipSet leftOut = engine::leftOutBy(set->change.plan);
+    const auto skipped = static_cast<double>(leftOut.attention.size() + leftOut.mlp.size());
+    if (layers == 0 || skipped <= 0.0)
         return std::nullopt;
-    return skipped / (2.0 * plan.layerCount);
+    return skipped / (2.0 * layers);
 }
 
 } // namespace

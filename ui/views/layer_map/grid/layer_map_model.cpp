@@ -8,7 +8,8 @@ namespace ui {
 void LayerMapModel::setState(const LayerMapState& state) {
     if (state == m_state)
         return;
-    if (state.layerCount != m_state.layerCount || state.lockedLayers != m_state.lockedLayers) {
+    if (state.layerCount != m_state.layerCount || state.lockedLayers != m_state.lockedLayers ||
+        state.exitAfterLayer != m_state.exitAfterLayer) {
         beginResetModel();
         m_state = state;
         endResetModel();
@@ -37,9 +38,10 @@ CellLook LayerMapModel::look(const Cell& cell) const {
 
 QString LayerMapModel::words(const Cell& cell) const {
     const CellLook known = look(cell);
-    const QString how = known.isSkipped  ? tr("skipped")
-                        : known.isLocked ? tr("kept, locked")
-                                         : tr("kept");
+    const QString how = m_state.isBehindExit(cell.layer) ? tr("left out behind the exit")
+                        : known.isSkipped                ? tr("skipped")
+                        : known.isLocked                 ? tr("kept, locked")
+                                                         : tr("kept");
     const QString words =
         tr("Layer %1, %2, %3").arg(QString::number(cell.layer), sublayerName(cell.kind), how);
     return known.differs ? tr("%1, differs from the %2").arg(words, m_state.referenceName) : words;

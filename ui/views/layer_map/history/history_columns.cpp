@@ -32,7 +32,7 @@ std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
     std::vector<HistoryColumn> columns;
     columns.reserve(search.bestSets().size());
     for (const BestSet& set : search.bestSets()) {
-        HistoryColumn column{set.place, std::nullopt, {}, set.change.plan.skipped};
+        HistoryColumn column{set.place, std::nullopt, {}, leftOutBy(set.change.plan)};
         if (set.trial) {
             column.score = set.trial->score;
             column.kind = set.trial->trialKind;
