@@ -16,6 +16,7 @@
 #include "ui/views/matchness/strip_view.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/round/round_view.h"
 #include "ui/views/speed/latency_view.h"
 #include "ui/views/speed/no_gain_notice.h"
 #include "ui/views/speed/speed_view.h"
@@ -145,6 +146,7 @@ void Studio::makeInspectWorkspace() {
     };
     add(new DraftTreeView(context()), Qt::RightDockWidgetArea, {346, 330});
     add(new MaskView(context()), Qt::RightDockWidgetArea, {346, 250});
+    add(new RoundView(context()), Qt::RightDockWidgetArea, {346, 250});
     add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
     add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {0, 290});
     add(new SpeedView(context()), Qt::BottomDockWidgetArea, {0, 290});
@@ -152,6 +154,9 @@ void Studio::makeInspectWorkspace() {
         docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
                               docks.dock(QStringLiteral("inspect.speed")),
                               Qt::Horizontal);
+        QDockWidget* mask = docks.dock(QStringLiteral("inspect.verification_mask"));
+        docks.tabifyDockWidget(mask, docks.dock(QStringLiteral("inspect.round")));
+        mask->raise();
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }

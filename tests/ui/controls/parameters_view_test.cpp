@@ -69,6 +69,37 @@ private slots:
         m_stage.reset();
     }
 
+    void howADecoderWorksIsOneLineUntilItIsOpened() {
+        DecoderInfo told = swiftDecoder();
+        told.explanation = "It drafts & <b>checks</b>.";
+        choose(told);
+        auto* open = m_view->findChild<QToolButton*>("how_it_works");
+        QVERIFY(open->isVisible());
+        QCOMPARE(m_view->explanation(), QString());
+        open->setFocus();
+        QTest::keyClick(open, Qt::Key_Space);
+        QCOMPARE(m_view->explanation(), QStringLiteral("It drafts & <b>checks</b>."));
+        const auto* label = m_view->findChild<QLabel*>("explanation");
+        QCOMPARE(label->textFormat(), Qt::PlainText);
+        QVERIFY(label->isVisible());
+        choose(vanillaDecoder()); // an older recording's: there is nothing to open
+        QVERIFY(!open->isVisible());
+        QCOMPARE(m_view->explanation(), QString());
+        choose(told); // it stays open
+        QCOMPARE(m_view->explanation(), QStringLiteral("It drafts & <b>checks</b>."));
+        QTest::keyClick(open, Qt::Key_Space);
+        QVERIFY(!label->isVisible());
+    }
+
+    void everyDecoderOfTheModelCanBeChosen() {
+        const auto* box = m_view->findChild<QComboBox*>("decoders");
+        QStringList names;
+        for (int i = 0; i < box->count(); ++i)
+            names << box->itemData(i).toString();
+        QCOMPARE(names,
+                 (QStringList{"swift", "vanilla", QString::fromStdString(hydraDecoder().name)}));
+    }
+
     void onlyTheChangedValueIsSent() {
         drag("r", 50);
         const auto* sent = m_stage->engine->lastSent<ChangeSettings>();

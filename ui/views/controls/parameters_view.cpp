@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -120,7 +121,44 @@ QWidget* ParametersView::makeDecoderPart() {
     column->setSpacing(4);
     column->addLayout(row);
     column->addWidget(m_summary);
+    column->addWidget(makeExplanation());
     return part;
+}
+
+/// One line until it is opened: a paragraph would push the settings out of the dock.
+QWidget* ParametersView::makeExplanation() {
+    auto* part = new QWidget;
+    m_howItWorks = new QToolButton(part);
+    m_howItWorks->setObjectName("how_it_works");
+    m_howItWorks->setText(tr("How it works"));
+    m_howItWorks->setAccessibleName(tr("How the decoder works"));
+    m_howItWorks->setCheckable(true);
+    m_howItWorks->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_howItWorks->setArrowType(Qt::RightArrow);
+    m_howItWorks->setAutoRaise(true);
+    m_howItWorks->setFocusPolicy(Qt::StrongFocus);
+    connect(m_howItWorks, &QToolButton::toggled, this, &ParametersView::setExplained);
+    m_explanation = plainLabel(part);
+    m_explanation->setObjectName("explanation");
+    m_explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_explanation->hide();
+    auto* column = new QVBoxLayout(part);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(m_howItWorks, 0, Qt::AlignLeft);
+    column->addWidget(m_explanation);
+    return part;
+}
+
+void ParametersView::setExplained(bool isExplained) {
+    const QSignalBlocker blocker(m_howItWorks);
+    m_howItWorks->setChecked(isExplained);
+    m_howItWorks->setArrowType(isExplained ? Qt::DownArrow : Qt::RightArrow);
+    showDecoder();
+}
+
+QString ParametersView::explanation() const {
+    return m_explanation->isVisibleTo(this) ? m_explanation->text() : QString();
 }
 
 QWidget* ParametersView::makeSamplingPart() {
@@ -160,6 +198,8 @@ void ParametersView::adoptTheme() {
     m_samplingTitle->setFont(theme().font(TextRole::DockTitle));
     m_decoderBox->setFont(theme().font(TextRole::Small));
     m_summary->setFont(theme().font(TextRole::Tiny));
+    m_howItWorks->setFont(theme().font(TextRole::Small));
+    m_explanation->setFont(theme().font(TextRole::Small));
     for (QLabel* label : {m_summary, m_empty}) {
         QPalette palette = label->palette();
         palette.setColor(QPalette::WindowText, colours.muted);
@@ -244,6 +284,7 @@ void ParametersView::showDecoder() {
     m_empty->setVisible(!hasRows);
     m_useSwift->setVisible(decoder != nullptr && !hasRows && m_decoderBox->findData("swift") >= 0);
     m_summary->setVisible(decoder != nullptr && !m_form->isSimple());
+    showExplanation();
     if (decoder == nullptr) {
         m_empty->setText(tr("Open a model to see what can be set."));
         return;
@@ -261,6 +302,15 @@ void ParametersView::showDecoder() {
     m_decoderName = decoder->name;
     m_form->setSettings(decoder->settings);
     m_presets->setDecoder(*decoder, store().settings());
+}
+
+/// A recording of an older version has none.
+void ParametersView::showExplanation() {
+    const DecoderInfo* decoder = store().decoder();
+    const bool hasOne = decoder != nullptr && !decoder->explanation.empty();
+    m_howItWorks->setVisible(hasOne);
+    m_explanation->setText(hasOne ? QString::fromStdString(decoder->explanation) : QString());
+    m_explanation->setVisible(hasOne && m_howItWorks->isChecked());
 }
 
 void ParametersView::showValues() {

@@ -9,6 +9,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QToolButton;
 
 namespace ui {
 
@@ -42,6 +43,12 @@ public:
 
     void setSimple(bool isSimple);
 
+    /// Shows or hides how the decoder works, when it helps and when it does not.
+    void setExplained(bool isExplained);
+
+    /// What is shown of it; empty while hidden.
+    QString explanation() const;
+
 protected:
     void refreshView(Topics changed) override;
     void showEvent(QShowEvent* event) override;
@@ -49,11 +56,13 @@ protected:
 private:
     void build();
     QWidget* makeDecoderPart();
+    QWidget* makeExplanation();
     QWidget* makeLevels();
     QWidget* makeSamplingPart();
     void adoptTheme();
     void showDecoders();
     void showDecoder();
+    void showExplanation();
     void showValues();
     void showNotes();
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
@@ -70,6 +79,8 @@ private:
     QComboBox* m_decoderBox = nullptr;
     SegmentedControl* m_levels = nullptr;
     QLabel* m_summary = nullptr;
+    QToolButton* m_howItWorks = nullptr;
+    QLabel* m_explanation = nullptr;
     PresetBar* m_presets = nullptr;
     SettingsForm* m_form = nullptr;
     QLabel* m_empty = nullptr;

@@ -70,6 +70,7 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_sentence(centredLabel(this))
     , m_find(new QPushButton(tr("Find one on this chat"), this))
     , m_load(new QPushButton(tr("Load a set..."), this))
+    , m_buttons(new QHBoxLayout)
     , m_note(centredLabel(this)) {
     m_title->setText(tr("No skip set yet"));
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
@@ -77,18 +78,17 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     m_find->setProperty("kind", "primary");
     m_find->setAccessibleName(m_find->text());
     m_load->setAccessibleName(m_load->text());
-    auto* buttons = new QHBoxLayout;
-    buttons->addStretch();
-    buttons->addWidget(m_find);
-    buttons->addWidget(m_load);
-    buttons->addStretch();
+    m_buttons->addStretch();
+    m_buttons->addWidget(m_find);
+    m_buttons->addWidget(m_load);
+    m_buttons->addStretch();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addStretch();
     column->addWidget(m_skeleton);
     column->addWidget(m_title);
     column->addWidget(m_sentence);
-    column->addLayout(buttons);
+    column->addLayout(m_buttons);
     column->addWidget(m_note);
     column->addStretch();
     connect(m_find, &QPushButton::clicked, this, &EmptyLayerMap::findRequested);
@@ -100,7 +100,9 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
 void EmptyLayerMap::setOffer(const Offer& offer) {
     m_offer = offer;
     m_skeleton->setLayerCount(offer.layerCount);
-    m_note->setText(offer.note);
+    m_note->setText(offer.reason.isEmpty() || offer.note.isEmpty()
+                        ? offer.reason + offer.note
+                        : offer.reason + QLatin1Char(' ') + offer.note);
     arrange();
 }
 
@@ -109,22 +111,41 @@ void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
     arrange();
 }
 
-/// A small dock keeps the skeleton and the title.
+/// In a small dock the title stands beside the buttons; a smaller one keeps skeleton and title.
 void EmptyLayerMap::arrange() {
     const bool isRoomy = height() >= m_theme.scaled(170);
+    const bool isSmall = height() < m_theme.scaled(64) || width() < m_theme.scaled(360);
+    const bool hasButtons = isRoomy || !isSmall;
     layout()->setSpacing(m_theme.scaled(8));
     QFont bold = m_theme.font(TextRole::Interface);
     bold.setWeight(QFont::DemiBold);
     m_title->setFont(bold);
+    m_title->setToolTip(m_offer.reason.toHtmlEscaped());
     m_note->setFont(m_theme.font(TextRole::Small));
     setColour(*m_sentence, m_theme.colours().muted);
     setColour(*m_note, m_theme.colours().muted);
     m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
     m_skeleton->update();
+    placeTitle(!isRoomy && hasButtons);
     m_sentence->setVisible(isRoomy);
-    m_find->setVisible(isRoomy && m_offer.canFind);
-    m_load->setVisible(isRoomy && m_offer.canLoad);
-    m_note->setVisible(!m_offer.note.isEmpty() && height() >= m_theme.scaled(90));
+    m_find->setVisible(hasButtons && m_offer.canFind);
+    m_load->setVisible(hasButtons && m_offer.canLoad);
+    m_note->setVisible(!m_note->text().isEmpty() && height() >= m_theme.scaled(90));
+}
+
+void EmptyLayerMap::placeTitle(bool isBesideButtons) {
+    const bool isBeside = m_buttons->indexOf(m_title) >= 0;
+    if (isBeside == isBesideButtons)
+        return;
+    auto* column = static_cast<QBoxLayout*>(layout());
+    m_title->setWordWrap(!isBesideButtons);
+    if (isBesideButtons) {
+        column->removeWidget(m_title);
+        m_buttons->insertWidget(1, m_title);
+    } else {
+        m_buttons->removeWidget(m_title);
+        column->insertWidget(column->indexOf(m_skeleton) + 1, m_title);
+    }
 }
 
 } // namespace ui

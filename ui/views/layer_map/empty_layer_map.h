@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QHBoxLayout;
 class QLabel;
 class QPushButton;
 
@@ -22,6 +23,7 @@ public:
         int layerCount = 0; ///< 0 = not known
         bool canFind = false;
         bool canLoad = false;
+        QString reason; ///< why there is none, where more than time is missing
         QString note;
     };
 
@@ -38,6 +40,7 @@ protected:
 
 private:
     void arrange();
+    void placeTitle(bool isBesideButtons);
 
     const Theme& m_theme;
     Offer m_offer;
@@ -46,6 +49,7 @@ private:
     QLabel* m_sentence;
     QPushButton* m_find;
     QPushButton* m_load;
+    QHBoxLayout* m_buttons;
     QLabel* m_note;
 };
 

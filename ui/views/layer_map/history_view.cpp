@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/history/history_columns.h"
 #include "ui/views/layer_map/history/history_painting.h"
 #include "ui/views/layer_map/history/transport_button.h"
+#include "ui/views/search_offer/search_offer.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -26,7 +27,7 @@ ViewInfo historyInfo() {
                 "One column each time the search found a better skip set, its attention layers "
                 "above and its MLP layers below, coloured where they are skipped. The slider "
                 "takes all views back to that time. Mirrors figure 12 of the SWIFT paper."),
-            Topic::Model | Topic::Search | Topic::Selection};
+            Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
 }
 
 QString joined(const std::vector<int>& layers) {
@@ -48,6 +49,7 @@ HistoryView::HistoryView(const ViewContext& viewContext, QWidget* parent)
     connect(m_next, &QToolButton::clicked, this, [this] { goTo(current() + 1); });
     connect(m_play, &QToolButton::clicked, this, [this] { setPlaying(!m_isPlaying); });
     connect(m_backToLive, &QPushButton::clicked, this, &HistoryView::goToLive);
+    connect(m_useSearch, &QPushButton::clicked, this, &HistoryView::useSearch);
     connect(&viewContext.bridge, &EngineBridge::tickFinished, this, &HistoryView::playOn);
     connect(&theme(), &Theme::changed, this, &HistoryView::styleParts);
     styleParts();
@@ -70,6 +72,10 @@ void HistoryView::build() {
     m_backToLive->setProperty("kind", "primary");
     m_backToLive->setProperty("form", "small");
     m_backToLive->setAccessibleName(tr("Back to live"));
+    m_useSearch = new QPushButton(this);
+    m_useSearch->setProperty("form", "small");
+    m_useSearch->setAccessibleName(tr("Use the decoder that searches"));
+    m_useSearch->hide();
     QSizePolicy policy = m_backToLive->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     m_backToLive->setSizePolicy(policy);
@@ -86,6 +92,7 @@ void HistoryView::build() {
     scrubber->addWidget(m_slider, 1);
     auto* last = new QHBoxLayout;
     last->addWidget(m_info, 1);
+    last->addWidget(m_useSearch);
     last->addWidget(m_backToLive);
     auto* column = new QVBoxLayout(this);
     column->addWidget(m_columns, 1);
@@ -110,7 +117,11 @@ int HistoryView::current() const {
     return index && *index >= 0 && *index < count() ? *index : count() - 1;
 }
 
-void HistoryView::refreshView(Topics) { updateAll(); }
+void HistoryView::refreshView(Topics changed) {
+    if (changed & (Topic::Model | Topic::Decoder))
+        m_problem.clear();
+    updateAll();
+}
 
 void HistoryView::updateAll() {
     const auto index = selection().historyIndex();
@@ -138,10 +149,10 @@ void HistoryView::updateAll() {
 void HistoryView::updateInfo() {
     const bool isBack = selection().historyIndex().has_value();
     m_backToLive->setVisible(isBack);
+    m_info->setWordWrap(count() == 0);
+    m_useSearch->setVisible(count() == 0 && !searchOffer(store()).action.isEmpty());
     if (count() == 0) {
-        setBadge({});
-        setSubtitle({});
-        m_info->setText(tr("Columns appear when the search finds a better skip set."));
+        updateEmpty();
         return;
     }
     const auto place = static_cast<std::size_t>(current());
@@ -155,6 +166,24 @@ void HistoryView::updateInfo() {
                              QString::number(current() + 1),
                              QString::number(count())));
     m_info->setToolTip(m_info->text());
+}
+
+/// Why there is no column, and what would make some.
+void HistoryView::updateEmpty() {
+    const SearchOffer offer = searchOffer(store());
+    setBadge({});
+    setSubtitle({});
+    m_useSearch->setText(offer.action);
+    const QString columns = tr("Columns appear when the search finds a better skip set.");
+    m_info->setText(!m_problem.isEmpty()     ? m_problem
+                    : offer.reason.isEmpty() ? columns
+                                             : columns + QLatin1Char(' ') + offer.reason);
+    m_info->setToolTip({});
+}
+
+void HistoryView::useSearch() {
+    m_problem = useSearchingDecoder(context());
+    updateInfo();
 }
 
 void HistoryView::goTo(int index) {

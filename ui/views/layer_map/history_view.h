@@ -45,6 +45,8 @@ private:
     void styleParts();
     void updateAll();
     void updateInfo();
+    void updateEmpty();
+    void useSearch();
     void goTo(int index);
     void goToLive();
     void playOn();
@@ -59,6 +61,8 @@ private:
     ColumnSlider* m_slider = nullptr;
     QLabel* m_info = nullptr;
     QPushButton* m_backToLive = nullptr;
+    QPushButton* m_useSearch = nullptr;
+    QString m_problem; // with choosing the decoder that searches
     bool m_isPlaying = false;
     int m_ticks = 0;
 };

@@ -4,6 +4,7 @@
 #include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
+#include "ui/views/search_offer/search_offer.h"
 
 #include <QGridLayout>
 #include <QLabel>
@@ -25,16 +26,6 @@ ViewInfo layerMapInfo() {
                 "still checks every token, so the text stays the same. Mirrors figure 10 of the "
                 "SWIFT paper."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
-}
-
-/// The decoder that takes a skip set and searches for one; null when there is none.
-const engine::DecoderInfo* searchingDecoder(const RunStore& store) {
-    if (store.model() == nullptr)
-        return nullptr;
-    for (const engine::DecoderInfo& decoder : store.model()->decoders)
-        if (decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr)
-            return &decoder;
-    return nullptr;
 }
 
 } // namespace
@@ -151,15 +142,17 @@ void LayerMapView::updateMap() {
     LayerMapState state;
     if (shown) {
         state.layerCount = shown->layerCount;
-        state.skipped = shown->skipped;
+        state.skipped = leftOutBy(*shown);
+        if (shown->exitAfterLayer < shown->layerCount - 1)
+            state.exitAfterLayer = shown->exitAfterLayer;
         state.lockedLayers = lockedLayers(store(), shown->layerCount);
         const auto& pinned = selection().pinnedSet();
         const BestSet* live = store().search().current();
         if (pinned && pinned->layerCount == state.layerCount) {
-            state.reference = pinned->skipped;
+            state.reference = leftOutBy(*pinned);
             state.referenceName = tr("pinned set");
         } else if (selection().historyIndex() && live != nullptr) {
-            state.reference = live->change.plan.skipped;
+            state.reference = leftOutBy(live->change.plan);
             state.referenceName = tr("live set");
         }
     }
@@ -188,6 +181,8 @@ void LayerMapView::updateTitle() {
     QString words = isBack                ? tr("best set at that time")
                     : m_manual.isManual() ? tr("manual set")
                                           : tr("live set");
+    if (state.exitAfterLayer >= 0)
+        words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);
     if (state.reference) {
         const SetComparison comparison = compare(state.skipped, *state.reference);
         words = tr("%1 · %2 cells differ from the %3, Jaccard %4")
@@ -228,6 +223,7 @@ void LayerMapView::updateEmpty() {
     offer.layerCount = store().model() != nullptr ? store().model()->model.layerCount : 0;
     offer.canFind = searching != nullptr && !canLoad;
     offer.canLoad = canLoad;
+    offer.reason = searchOffer(store()).reason;
     if (!m_message.isEmpty())
         offer.note = m_message;
     else if (store().model() == nullptr)
@@ -342,17 +338,8 @@ void LayerMapView::flip(const Cell& cell) {
 }
 
 void LayerMapView::chooseSearchingDecoder() {
-    const engine::DecoderInfo* decoder = searchingDecoder(store());
-    if (decoder == nullptr)
-        return;
-    engine::ChooseDecoder command{decoder->name};
-    const bool hasGuided = std::ranges::any_of(
-        decoder->profiles, [](const auto& profile) { return profile.name == "guided"; });
-    if (hasGuided)
-        command.settings["profile"] = std::string("guided");
-    if (!context().bridge.send(std::move(command)))
-        tell(tr("Nothing was changed: a recording is shown, and no engine runs. Load a model "
-                "first."));
+    if (const QString problem = useSearchingDecoder(context()); !problem.isEmpty())
+        tell(problem);
 }
 
 void LayerMapView::tell(const QString& sentence) {

@@ -2,6 +2,7 @@
 #include "ui/views/matchness/matchness_view.h"
 
 #include "ui/plots/marker_legend.h"
+#include "ui/views/search_offer/search_offer.h"
 
 #include <QVBoxLayout>
 
@@ -67,6 +68,7 @@ MatchnessView::MatchnessView(const ViewContext& context, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_plot);
     connect(m_plot, &LinePlot::pointChosen, this, &MatchnessView::choosePlace);
+    connect(m_plot, &LinePlot::actionRequested, this, &MatchnessView::useSearch);
     refreshView({});
 }
 
@@ -84,10 +86,23 @@ void MatchnessView::makePlot() {
     m_plot->setXAxis(x);
     m_plot->setYAxis(y);
     m_plot->setHeadroom(kHeadroom);
-    m_plot->setEmptyNote({tr("Nothing measured yet"),
-                          tr("Matchness says how many of the last γ tokens a draft would have "
-                             "written itself. Points appear with the first search step."),
-                          {}});
+}
+
+/// What the picture will show, or why it stays empty and what would fill it.
+void MatchnessView::showEmptyNote() {
+    const SearchOffer offer = searchOffer(store());
+    const QString what = tr("Matchness says how many of the last γ tokens a draft would have "
+                            "written itself.");
+    const QString when = !m_problem.isEmpty()     ? m_problem
+                         : offer.reason.isEmpty() ? tr("Points appear with the first search step.")
+                                                  : offer.reason;
+    m_plot->setEmptyNote(
+        {tr("Nothing measured yet"), what + QLatin1Char(' ') + when, offer.action});
+}
+
+void MatchnessView::useSearch() {
+    m_problem = useSearchingDecoder(context());
+    showEmptyNote();
 }
 
 QWidget* MatchnessView::makeLegend(QWidget* parent) {
@@ -99,8 +114,12 @@ QWidget* MatchnessView::makeLegend(QWidget* parent) {
         parent);
 }
 
-void MatchnessView::refreshView(Topics) {
+void MatchnessView::refreshView(Topics changed) {
+    if (changed & (Topic::Model | Topic::Decoder))
+        m_problem.clear();
     takeTrials();
+    if (m_taken == 0)
+        showEmptyNote();
     updateAxes();
     updateCursor();
     setSubtitle(tr("of each candidate set"));

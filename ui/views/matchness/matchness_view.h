@@ -32,6 +32,8 @@ private:
     void updateAxes();
     void updateCursor();
     void choosePlace(double place);
+    void showEmptyNote();
+    void useSearch();
 
     LinePlot* m_plot = nullptr;
     std::array<int, 6> m_series{}; ///< [TrialLook]
@@ -39,6 +41,7 @@ private:
     std::size_t m_taken = 0;
     double m_takenUntil = 0.0; ///< time of the newest trial taken
     double m_lowest = 1.0;     ///< score
+    QString m_problem;         ///< with choosing the decoder that searches
 };
 
 } // namespace ui

@@ -2,6 +2,7 @@
 #include "ui/views/matchness/strip_view.h"
 
 #include "ui/views/matchness/search_figures.h"
+#include "ui/views/search_offer/search_offer.h"
 
 #include <QLabel>
 #include <QVBoxLayout>
@@ -18,7 +19,7 @@ ViewInfo stripInfo() {
             "The first γ tokens of an answer are the exam: above what the full model wrote, below "
             "a tick where the draft agrees, or a cross and its own guess. Their share is the "
             "matchness. Mirrors equation 4 and figure 4 of the SWIFT paper."),
-        Topic::Search | Topic::Selection | Topic::Model};
+        Topic::Search | Topic::Selection | Topic::Model | Topic::Decoder};
 }
 
 } // namespace
@@ -77,16 +78,23 @@ void MatchnessStripView::refreshView(Topics) {
     m_strip->setCells(trial == nullptr ? std::vector<StripCell>() : stripCells(*trial));
     m_strip->setVisible(trial != nullptr);
     m_note->setVisible(trial == nullptr);
-    m_note->setText(search.trials().empty()
-                        ? tr("No set has been scored yet. The first γ tokens of an answer appear "
-                             "here with the first search step.")
-                        : tr("This set has not been scored yet."));
+    m_note->setText(emptyNote());
     const bool isPast = index && *index >= 0 && *index < static_cast<int>(search.bestSets().size());
     if (isPast)
         setBadge(tr("step %1").arg(search.bestSets()[static_cast<std::size_t>(*index)].place));
     else
         setBadge(trial != nullptr ? tr("live") : QString());
     showWords();
+}
+
+QString MatchnessStripView::emptyNote() const {
+    if (!store().search().trials().empty())
+        return tr("This set has not been scored yet.");
+    const QString reason = searchOffer(store()).reason;
+    return reason.isEmpty()
+               ? tr("No set has been scored yet. The first γ tokens of an answer appear here with "
+                    "the first search step.")
+               : tr("No set has been scored. %1").arg(reason);
 }
 
 void MatchnessStripView::showWords() {

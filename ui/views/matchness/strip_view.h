@@ -29,6 +29,7 @@ protected:
 private:
     void restyle();
     void showWords();
+    QString emptyNote() const;
 
     MatchnessStrip* m_strip;
     QLabel* m_note; ///< stands there while nothing was scored

@@ -105,6 +105,23 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, m_run->plan({4}, {4}).skipped);
     }
 
+    void anExitLeavesOutAllLayersBehindIt() {
+        m_run->begin();
+        engine::PlanOutline exit = m_run->plan({1}, {});
+        exit.exitAfterLayer = 3;
+        m_run->install(exit, "exit");
+        m_run->bridge->tick();
+        QCOMPARE(m_view->model().state().skipped, (engine::SkipSet{{1, 4, 5}, {4, 5}}));
+        QCOMPARE(m_view->subtitle(), QStringLiteral("live set, exit after layer 3"));
+        const auto words = [&](int layer) { return m_view->model().words({Sublayer::Mlp, layer}); };
+        QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, left out behind the exit"));
+        QCOMPARE(words(3), QStringLiteral("Layer 3, MLP, kept"));
+        m_run->install(m_run->plan({1}, {}), "exit"); // an exit behind the last layer is none
+        m_run->bridge->tick();
+        QCOMPARE(m_view->model().state().skipped, (engine::SkipSet{{1}, {}}));
+        QCOMPARE(m_view->subtitle(), QStringLiteral("live set"));
+    }
+
     void spaceFlipsTheCellAndSaysSoToTheEngine() {
         beginWithAPlan();
         moveTo(1, 4);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/views/layer_map/layer_map_run.h"
+#include "ui/views/layer_map/history_view.h"
+#include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/matchness/matchness_view.h"
+#include "ui/views/matchness/strip_view.h"
+#include "ui/views/search_offer/search_offer.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// Makes skip sets itself, where that pays.
+DecoderInfo choosingDecoder() {
+    DecoderInfo info;
+    info.name = "auto";
+    info.title = "Auto";
+    info.lockedLayers = {0, -1};
+    return info;
+}
+
+DecoderInfo freeDecoder() {
+    DecoderInfo info;
+    info.name = "lookup";
+    info.title = "Look-up";
+    return info;
+}
+
+/// Takes no commands.
+struct RecordedLink : ScriptedLink {
+    bool send(EngineCommand) override { return false; }
+};
+
+/// All words of a view that can be seen.
+QString wordsOf(const QWidget& view) {
+    QStringList words;
+    for (const QLabel* label : view.findChildren<QLabel*>())
+        if (label->isVisibleTo(&view))
+            words << label->text();
+    return words.join(QLatin1Char('\n'));
+}
+
+QPushButton* visibleButton(const QWidget& view, const QString& text) {
+    for (QPushButton* button : view.findChildren<QPushButton*>())
+        if (button->text() == text && button->isVisibleTo(&view))
+            return button;
+    return nullptr;
+}
+
+} // namespace
+
+class SearchOfferTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<LayerMapRun> m_run;
+
+    /// A model with these decoders, of which the first is chosen.
+    void begin(std::vector<DecoderInfo> decoders, SettingValues settings = {}) {
+        m_run = std::make_unique<LayerMapRun>(6);
+        ModelLoaded loaded = loadedModel(6);
+        loaded.decoders = decoders;
+        m_run->engine->say(loaded);
+        m_run->engine->say(DecoderChosen{decoders.front(), std::move(settings)});
+        m_run->bridge->tick();
+    }
+
+    std::string wantedDecoder() const {
+        const auto* choose = m_run->engine->lastSent<ChooseDecoder>();
+        return choose == nullptr ? std::string() : choose->name;
+    }
+
+private slots:
+
+    void whyNothingIsSearchedDependsOnTheDecoder() {
+        m_run = std::make_unique<LayerMapRun>(6);
+        QVERIFY(searchOffer(m_run->store).reason.isEmpty()); // no model
+        begin({searchingDecoderInfo()}, searchingSettings());
+        QVERIFY(searchOffer(m_run->store).reason.isEmpty()); // it will
+        QVERIFY(searchOffer(m_run->store).action.isEmpty());
+        begin({choosingDecoder(), searchingDecoderInfo()});
+        QVERIFY(searchOffer(m_run->store)
+                    .reason.startsWith(QStringLiteral(
+                        "Auto searches for a skip set only where drafting with one could pay")));
+        QCOMPARE(searchOffer(m_run->store).action, QStringLiteral("Use SWIFT"));
+        begin({freeDecoder(), searchingDecoderInfo()});
+        QCOMPARE(searchOffer(m_run->store).reason,
+                 QStringLiteral("Look-up drafts without searching for a skip set. SWIFT searches "
+                                "on every answer."));
+        begin({freeDecoder()}); // nobody to offer
+        QVERIFY(!searchOffer(m_run->store).reason.isEmpty());
+        QVERIFY(searchOffer(m_run->store).action.isEmpty());
+    }
+
+    void everyEmptyPanelSaysWhyAndOffersTheSearch() {
+        begin({choosingDecoder(), searchingDecoderInfo()});
+        HistoryView history(m_run->context());
+        MatchnessView matchness(m_run->context());
+        MatchnessStripView strip(m_run->context());
+        for (QWidget* view : {static_cast<QWidget*>(&history),
+                              static_cast<QWidget*>(&matchness),
+                              static_cast<QWidget*>(&strip)}) {
+            view->resize(900, 300);
+            view->show();
+            m_run->bridge->tick();
+            QVERIFY2(wordsOf(*view).contains(QStringLiteral("Auto searches for a skip set only")),
+                     qPrintable(wordsOf(*view)));
+        }
+        for (QWidget* view : {static_cast<QWidget*>(&history), static_cast<QWidget*>(&matchness)}) {
+            m_run->engine->sent.clear();
+            QPushButton* use = visibleButton(*view, QStringLiteral("Use SWIFT"));
+            QVERIFY(use != nullptr);
+            use->click();
+            QCOMPARE(wantedDecoder(), std::string("swift"));
+        }
+    }
+
+    /// As low as Inspect gives it.
+    void theLowLayerMapStillOffersTheSearch() {
+        begin({choosingDecoder(), searchingDecoderInfo()});
+        LayerMapView map(m_run->context());
+        map.resize(1000, 92);
+        map.show();
+        m_run->bridge->tick();
+        QPushButton* find = visibleButton(map, QStringLiteral("Find one on this chat"));
+        QVERIFY(find != nullptr);
+        QVERIFY(map.rect().contains(QRect(find->mapTo(&map, QPoint()), find->size())));
+        find->click();
+        QCOMPARE(wantedDecoder(), std::string("swift"));
+        map.resize(1000, 300);
+        QVERIFY(wordsOf(map).contains(QStringLiteral("Auto searches for a skip set only")));
+    }
+
+    void theOfferGoesOnceASearchHasBegun() {
+        begin({choosingDecoder(), searchingDecoderInfo()});
+        HistoryView history(m_run->context());
+        history.resize(900, 300);
+        history.show();
+        m_run->bridge->tick();
+        QVERIFY(visibleButton(history, QStringLiteral("Use SWIFT")) != nullptr);
+        m_run->tryPlan(m_run->plan({2}, {3}), "influence", 20, true);
+        m_run->bridge->tick();
+        QVERIFY(visibleButton(history, QStringLiteral("Use SWIFT")) == nullptr);
+        QVERIFY(!wordsOf(history).contains(QStringLiteral("Auto searches")));
+    }
+
+    void aRecordingSaysThatNothingCanBeChosen() {
+        auto link = std::make_unique<RecordedLink>();
+        ModelLoaded loaded = loadedModel(6);
+        loaded.decoders = {choosingDecoder(), searchingDecoderInfo()};
+        link->say(loaded);
+        link->say(DecoderChosen{choosingDecoder(), {}});
+        begin({choosingDecoder()});
+        RunStore store;
+        EngineBridge bridge(std::move(link), store);
+        HistoryView history({m_run->theme, store, bridge, m_run->selection, m_run->undo});
+        history.resize(900, 300);
+        history.show();
+        bridge.tick();
+        visibleButton(history, QStringLiteral("Use SWIFT"))->click();
+        QVERIFY(wordsOf(history).contains(QStringLiteral("a recording is shown")));
+    }
+};
+
+QTEST_MAIN(SearchOfferTest)
+#include "search_offer_test.moc"

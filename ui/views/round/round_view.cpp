@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/round/round_view.h"
+
+#include "ui/shell/segmented_control.h"
+#include "ui/views/draft_tree/draft_tree_view.h"
+
+#include <QApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <ranges>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+ViewInfo roundInfo() {
+    return {QStringLiteral("round"),
+            RoundView::tr("Round"),
+            RoundView::tr(
+                "What the decoder keeps to draft from, as it stood in the last round: a window of "
+                "guesses, a pool of what it has seen, what each exit promises. The marked row is "
+                "the one that it acted upon. What the columns mean, the decoder's explanation in "
+                "Parameters says."),
+            Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model};
+}
+
+} // namespace
+
+RoundView::RoundView(const ViewContext& context, QWidget* parent)
+    : View(context, roundInfo(), parent) {
+    build();
+    connect(m_tabs, &SegmentedControl::chosen, this, &RoundView::choose);
+    connect(&context.theme, &Theme::changed, this, &RoundView::restyle);
+    restyle();
+    refreshView({});
+}
+
+void RoundView::build() {
+    m_model = new RoundTableModel(theme(), this);
+    m_tabs = new SegmentedControl(theme(), tr("Table of the round"), this);
+    m_table = new QTableView(this);
+    m_table->setModel(m_model);
+    m_table->setAccessibleName(tr("Table of the round"));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setTabKeyNavigation(false);
+    m_table->setShowGrid(false);
+    m_table->setFrameShape(QFrame::NoFrame);
+    m_table->setWordWrap(false);
+    m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_note = new QLabel(this);
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->setWordWrap(true);
+    m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(m_tabs);
+    bar->addStretch(1);
+    auto* rows = new QVBoxLayout(this);
+    rows->addLayout(bar);
+    rows->addWidget(m_table, 1);
+    rows->addWidget(m_note, 1);
+}
+
+void RoundView::restyle() {
+    const int side = theme().scaled(12);
+    layout()->setContentsMargins(0, theme().scaled(8), 0, 0);
+    layout()->setSpacing(theme().scaled(4));
+    layout()->itemAt(0)->layout()->setContentsMargins(side, 0, side, 0);
+    m_note->setContentsMargins(side, 0, side, 0);
+    m_note->setFont(theme().font(TextRole::Small));
+    QPalette muted = m_note->palette();
+    muted.setColor(QPalette::WindowText, theme().colours().muted);
+    m_note->setPalette(muted);
+    m_table->setFont(theme().font(TextRole::Figure));
+    m_table->horizontalHeader()->setFont(theme().font(TextRole::Small));
+    m_table->horizontalHeader()->setMinimumSectionSize(theme().scaled(28));
+    m_table->verticalHeader()->setDefaultSectionSize(theme().scaled(22));
+    m_table->verticalHeader()->setMinimumSectionSize(theme().scaled(18));
+    m_table->verticalHeader()->setFixedWidth(theme().scaled(16));
+    m_table->viewport()->update();
+}
+
+/// That of the chosen token, else the newest of the newest answer that showed anything: a decoder
+/// that is chosen later need not show what an earlier one did.
+const StepFinished* RoundView::shownRound() const {
+    if (selection().token())
+        if (const ShownStep chosen = shownStep(store(), selection()); chosen.step != nullptr)
+            return chosen.step;
+    const Answer* answer = store().answers().latest();
+    if (answer == nullptr)
+        return nullptr;
+    for (const StepFinished& step : answer->steps | std::views::reverse)
+        if (!step.tables.empty())
+            return &step;
+    return answer->steps.empty() ? nullptr : &answer->steps.back();
+}
+
+void RoundView::refreshView(Topics) {
+    const StepFinished* round = shownRound();
+    showTables(round == nullptr ? std::vector<ShownTable>() : round->tables);
+    const bool isEmpty = m_tables.empty();
+    m_tabs->setVisible(m_tables.size() > 1);
+    m_table->setVisible(!isEmpty);
+    m_note->setVisible(isEmpty);
+    m_note->setText(isEmpty ? emptyNote() : QString());
+    const QString title =
+        m_tables.size() == 1 ? QString::fromStdString(m_tables.front().title) : QString();
+    const QString step = round == nullptr ? QString() : tr("decode step %1").arg(round->step + 1);
+    setSubtitle(isEmpty || title.isEmpty() ? (isEmpty ? QString() : step)
+                                           : tr("%1, %2").arg(title, step));
+    setAccessibleDescription(isEmpty ? m_note->text() : info().explanation);
+    setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a stop also without a table
+}
+
+void RoundView::showTables(const std::vector<ShownTable>& tables) {
+    const bool hasOtherTabs =
+        !std::ranges::equal(tables, m_tables, [](const ShownTable& a, const ShownTable& b) {
+            return a.title == b.title;
+        });
+    m_tables = tables;
+    const bool hadFocus = m_tabs->isAncestorOf(QApplication::focusWidget());
+    if (hasOtherTabs) {
+        QStringList titles;
+        for (const ShownTable& table : m_tables)
+            titles << QString::fromStdString(table.title);
+        m_tabs->setSegments(titles);
+    }
+    const auto wanted = std::ranges::find(m_tables, m_chosenName, &ShownTable::name);
+    const auto index = wanted == m_tables.end() ? 0 : wanted - m_tables.begin();
+    m_tabs->setCurrentIndex(m_tables.empty() ? -1 : static_cast<int>(index));
+    if (hasOtherTabs && hadFocus && !m_tables.empty()) // the tab that had it is gone
+        m_tabs->segment(static_cast<int>(index))->setFocus(Qt::OtherFocusReason);
+    const bool hadColumns = m_model->columnCount() > 0;
+    const std::vector<std::string> before = m_model->shown().columns;
+    m_model->show(m_tables.empty() ? ShownTable() : m_tables[static_cast<std::size_t>(index)]);
+    if (!hadColumns || before != m_model->shown().columns)
+        m_table->resizeColumnsToContents();
+}
+
+void RoundView::choose(int index) {
+    if (index < 0 || index >= static_cast<int>(m_tables.size()))
+        return;
+    m_chosenName = m_tables[static_cast<std::size_t>(index)].name;
+    refreshView({});
+}
+
+QString RoundView::emptyNote() const {
+    const DecoderInfo* decoder = store().decoder();
+    const Answer* answer = store().answers().latest();
+    const bool hasSteps = answer != nullptr && !answer->steps.empty();
+    if (decoder == nullptr || !hasSteps)
+        return tr("What a decoder keeps to draft from appears here with the first answer, if it "
+                  "keeps anything.");
+    return tr("%1 has nothing to show here: draft tree and layer map tell all of its rounds.")
+        .arg(QString::fromStdString(decoder->title));
+}
+
+FigureTable RoundView::table() const { return m_model->figure(); }
+
+QString RoundView::note() const { return m_note->text(); }
+
+/// The ring of a panel that is nothing but its note.
+void RoundView::paintEvent(QPaintEvent* event) {
+    View::paintEvent(event);
+    if (!hasFocus())
+        return;
+    QPainter painter(this);
+    painter.setPen(QPen(theme().colours().focus, 2.0));
+    painter.drawRect(rect().adjusted(2, 2, -2, -2));
+}
+
+} // namespace ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/search_offer/search_offer.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("SearchOffer", text); }
+
+bool isSearching(const DecoderInfo& decoder) {
+    return decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr;
+}
+
+} // namespace
+
+const DecoderInfo* searchingDecoder(const RunStore& store) {
+    if (store.model() == nullptr)
+        return nullptr;
+    const auto& decoders = store.model()->decoders;
+    const auto found = std::ranges::find_if(decoders, isSearching);
+    return found == decoders.end() ? nullptr : &*found;
+}
+
+SearchOffer searchOffer(const RunStore& store) {
+    const DecoderInfo* decoder = store.decoder();
+    if (store.model() == nullptr || decoder == nullptr || isSearching(*decoder))
+        return {};
+    const QString title = QString::fromStdString(decoder->title);
+    SearchOffer offer;
+    // Layers that sets never name are told by those only that may make sets themselves.
+    offer.reason =
+        decoder->lockedLayers.empty()
+            ? tr("%1 drafts without searching for a skip set.").arg(title)
+            : tr("%1 searches for a skip set only where drafting with one could pay, and has not "
+                 "begun to on this model.")
+                  .arg(title);
+    if (const DecoderInfo* searching = searchingDecoder(store)) {
+        const QString other = QString::fromStdString(searching->title);
+        offer.reason += QLatin1Char(' ') + tr("%1 searches on every answer.").arg(other);
+        offer.action = tr("Use %1").arg(other);
+    }
+    return offer;
+}
+
+QString useSearchingDecoder(const ViewContext& context) {
+    const DecoderInfo* decoder = searchingDecoder(context.store);
+    if (decoder == nullptr)
+        return tr("Nothing was changed: no decoder here searches for skip sets.");
+    ChooseDecoder command{decoder->name};
+    if (std::ranges::count(decoder->profiles, "guided", &SettingProfile::name) > 0)
+        command.settings["profile"] = std::string("guided");
+    if (context.bridge.send(std::move(command)))
+        return {};
+    return tr("Nothing was changed: a recording is shown, and no engine runs. Load a model first.");
+}
+
+} // namespace ui
