@@ -15,7 +15,7 @@ namespace automatic {
 /// A plan to draft with, and why.
 struct AdoptedPlan {
     engine::LayerPlan plan;
-    PassShares shares;
+    PassShares shares = {};
     double score = 0.0; ///< matchness that made it the choice
     std::uint64_t id = 0;
 };

@@ -18,7 +18,7 @@ namespace automatic {
 struct Candidate {
     engine::LayerPlan plan;
     std::string_view kind; ///< "stored", "influence", "random", "exit"
-    PassShares shares;
+    PassShares shares = {};
     double ratio = 0.0; ///< of what could be skipped; 0 for an exit
 
     bool isExit() const { return kind == "exit"; }

@@ -279,6 +279,7 @@ private slots:
         QFETCH(bool, hasFreeDrafts);
         SettingValues settings = hasFreeDrafts ? SettingValues{{"lookup", 0.0}} : kPassesOnly;
         settings["skip_layers"] = 0.0;
+        settings["probing"] = hasFreeDrafts ? 1.0 : 0.005; // where free drafts are the better ones
         support::SpyTransformer spy(early());
         PricedTransformer model(spy, {.rowPart = hasFreeDrafts ? 0.0 : 0.05});
         Answers answers(model, {.settings = settings});
@@ -287,9 +288,13 @@ private slots:
         int mixed = 0;
         long before = 0;
         answers.watch = [&](const DecodeStep& step) {
-            const long rowLayers = spy.rowLayers - std::exchange(before, spy.rowLayers);
-            if (step.planId == 0 || step.search.searchMs > 0.0 || !step.search.trials.empty())
+            long rowLayers = spy.rowLayers - std::exchange(before, spy.rowLayers);
+            const bool isPriced = step.search.searchMs > 0.0 && step.search.trials.empty();
+            if (step.planId == 0 || isPriced)
                 return;
+            for (const TrialRecord& trial : step.search.trials)
+                rowLayers -=
+                    static_cast<long>(trial.window.size()) * (trial.plan.exitAfterLayer + 1);
             const int chain = step.draft.draftSteps();
             const double exit = layers - step.verifyLayers;
             QCOMPARE(rowLayers, static_cast<long>(step.verifiedRows) * layers);
