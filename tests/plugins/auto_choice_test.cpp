@@ -287,10 +287,12 @@ private slots:
         int rounds = 0;
         int mixed = 0;
         long before = 0;
+        std::size_t made = 0; // tokens
         answers.watch = [&](const DecodeStep& step) {
             long rowLayers = spy.rowLayers - std::exchange(before, spy.rowLayers);
+            const bool readsPrompt = std::exchange(made, made + step.tokens.size()) % 200 == 0;
             const bool isPriced = step.search.searchMs > 0.0 && step.search.trials.empty();
-            if (step.planId == 0 || isPriced)
+            if (step.planId == 0 || isPriced || readsPrompt)
                 return;
             for (const TrialRecord& trial : step.search.trials)
                 rowLayers -=
