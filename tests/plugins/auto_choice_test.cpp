@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 
 using namespace engine;
 using support::PricedTransformer;
