@@ -33,17 +33,13 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
     const DraftLevelMaker maker(target.sampler(), choices, draws);
     const auto firstOutput = static_cast<Position>(target.output().size());
     const std::span<const TokenId> endIds = target.endIds();
-    ENGINE_CHECK(options.keepsUnsure || options.rule == VerifyRule::Match,
-                 "a drawn token is dropped under the rule Rejection");
+    ENGINE_CHECK((options.keepsUnsure && !options.addBeside) || options.rule == VerifyRule::Match,
+                 "a drawn token is dropped, or joined by others, under the rule Rejection");
     beginRows(target, options);
     DraftTree& chain = made.draft;
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
-        const double passRows = static_cast<double>(m_tokens.size());
-        const double passBeganMs = target.nowMs();
-        ENGINE_TRY_DO(runPass(target, true, maker.needsLogits()));
-        made.promptMs += (target.nowMs() - passBeganMs) * (passRows - 1.0) / passRows;
-        made.layerLoads += options.exitLayers;
+        ENGINE_TRY_DO(runChainPass(target, maker.needsLogits(), made));
         DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
         const DraftLevel::Choice choice = level.choices.front();
         const double confidence = m_pass.summaries.front().probability(0);
@@ -59,9 +55,12 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
         isOver = isStopped || chain.size() == most ||
                  std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
     }
-    // The verification needs the last token behind the exit as well.
-    if (!isDropped) {
-        ENGINE_TRY_DO(runPass(target, false, false));
+    const int rowsRun = chain.size() + (isDropped ? 1 : 0); // the root's, those of the chain
+    if (options.addBeside)
+        options.addBeside(chain);
+    // The verification needs the last token behind the exit as well, and what is beside the chain.
+    if (rowsRun <= chain.size()) {
+        ENGINE_TRY_DO(runLastPass(target, chain, rowsRun));
         made.layerLoads += options.exitLayers;
     }
     made.exitLayers = options.exitLayers;
@@ -91,22 +90,44 @@ void ExitDrafter::beginRows(Target& target, const ExitDraftOptions& options) {
     m_tokens.assign(target.unread().begin(), target.unread().end());
     m_tokens.push_back(target.pending());
     m_nextSlot = target.length();
+    m_rootSlot = m_nextSlot + static_cast<Position>(m_tokens.size()) - 1;
 }
 
-/// The first layers over m_tokens; only the last row can go through the head.
-Result<void> ExitDrafter::runPass(Target& target, bool needsSummary, bool needsLogits) {
+/// The next step of the chain, the first one with what is unread of the prompt.
+Result<void> ExitDrafter::runChainPass(Target& target, bool needsLogits, ExitDraft& made) {
+    const int rows = static_cast<int>(m_tokens.size());
+    const double beganMs = target.nowMs();
+    ENGINE_TRY_DO(runPass(target,
+                          AttentionLayout::chain(m_nextSlot, rows),
+                          {.summary = true, .logits = needsLogits}));
+    made.promptMs += (target.nowMs() - beganMs) * (rows - 1) / rows;
+    made.layerLoads += m_plan.exitAfterLayer + 1;
+    return {};
+}
+
+/// The root and the nodes in order are rows; those that no pass has read yet, in one.
+Result<void> ExitDrafter::runLastPass(Target& target, const DraftTree& draft, int rowsRun) {
+    m_tokens.clear();
+    for (int node = rowsRun - 1; node < draft.size(); ++node)
+        m_tokens.push_back(draft.node(node).token);
+    const std::vector<int> parents = draft.layoutParents();
+    return runPass(
+        target, AttentionLayout::tree(m_rootSlot, parents, rowsRun, m_rootSlot), HeadNeeds());
+}
+
+/// The first layers over m_tokens.
+Result<void> ExitDrafter::runPass(Target& target, const AttentionLayout& layout, HeadNeeds needs) {
     if (target.stop().stop_requested())
         return Error{ErrorCode::Cancelled, "Drafting was cancelled.", ""};
     const int rows = static_cast<int>(m_tokens.size());
-    const AttentionLayout layout = AttentionLayout::chain(m_nextSlot, rows);
     const int lastRow = rows - 1;
     const std::span<const int> headRow(&lastRow, 1);
     ENGINE_TRY_DO(target.transformer().forwardInto(
         {.plan = m_plan,
          .layout = layout,
          .tokens = m_tokens,
-         .logitRows = needsLogits ? headRow : std::span<const int>(),
-         .summaryRows = needsSummary ? headRow : std::span<const int>(),
+         .logitRows = needs.logits ? headRow : std::span<const int>(),
+         .summaryRows = needs.summary ? headRow : std::span<const int>(),
          .hiddenLayers = m_layers},
         target.cache(),
         m_pass));

@@ -6,6 +6,7 @@
 #include "engine/decoding/self_drafter.h"
 #include "engine/decoding/target.h"
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,10 +27,14 @@ struct ExitDraftOptions {
     bool keepsUnsure = true;
     /// Further layers, below E - 1 and ascending, behind which the stream is kept.
     std::span<const int> earlierLayers = {};
+    /// Adds further nodes to the chain that was drafted, such as cost no pass of their own: the
+    /// pass that brings the chain's last token to the exit takes them along. Whether there is room
+    /// for them is its affair. Match only; empty = none.
+    std::function<void(DraftTree& chain)> addBeside = {};
 };
 
-/// A chain, and how far its rows have come on their way through the model: those of the unread
-/// prompt tokens, of the pending one and of all drafted ones.
+/// A chain and what was added beside it, and how far its rows have come on their way through the
+/// model: those of the unread prompt tokens, of the pending one and of all drafted ones.
 struct ExitDraft {
     DraftTree draft;
     int exitLayers = 0; ///< layers that have run for all rows; 0 when no pass was made
@@ -63,8 +68,16 @@ public:
     draft(Target& target, const DraftStopRule& stopRule, const ExitDraftOptions& options);
 
 private:
+    /// Which of its results a pass needs; only the last row can go through the head.
+    struct HeadNeeds {
+        bool summary = false;
+        bool logits = false;
+    };
+
     void beginRows(Target& target, const ExitDraftOptions& options);
-    Result<void> runPass(Target& target, bool needsSummary, bool needsLogits);
+    Result<void> runPass(Target& target, const AttentionLayout& layout, HeadNeeds needs);
+    Result<void> runChainPass(Target& target, bool needsLogits, ExitDraft& made);
+    Result<void> runLastPass(Target& target, const DraftTree& draft, int rowsRun);
 
     DraftDraws* m_draws;
     std::uint64_t m_round = 0; // keys the draws of recursive rejection
@@ -74,6 +87,7 @@ private:
     std::vector<std::vector<double>> m_streams; // [m_layers] each [rows so far, hidden size]
     std::vector<TokenId> m_tokens;              // what the next pass reads
     Position m_nextSlot = 0;                    // where it writes
+    Position m_rootSlot = 0;                    // of the pending token
     ForwardResult m_pass;
 };
 

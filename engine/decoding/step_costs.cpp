@@ -17,8 +17,8 @@ constexpr double kRowsShare = 0.02;
 /// The first measurements of a number of rows count more: its mean until then is a guess.
 constexpr int kQuickSamples = 8;
 
-/// The same for draft passes; a plan that leaves next to nothing out tells nothing.
-constexpr double kDraftShare = 0.05;
+/// The same for passes of a part of the weights; one that leaves next to nothing out tells nothing.
+constexpr double kPartShare = 0.05;
 constexpr double kMostShareTold = 0.98;
 
 /// No pass is taken to be faster than this part of the weights that it reads.
@@ -83,19 +83,49 @@ double StepCosts::relativeCost(int rows) const {
     return low + (high - low) * (rows - below) / (above - below);
 }
 
+void StepCosts::PartPasses::add(double share, double relative) {
+    const double saved = (1.0 - relative) / (1.0 - share);
+    const double part = std::max(kPartShare, 1.0 / (samples + 1.0));
+    savedPart += part * (saved - savedPart);
+    ++samples;
+}
+
+double StepCosts::PartPasses::relativeCost(double share) const {
+    return std::max(1.0 - savedPart * (1.0 - share), kLeastOfShare * share);
+}
+
 void StepCosts::recordDraft(double share, double ms) {
     ENGINE_CHECK(share > 0.0 && ms >= 0.0, "a draft pass of {} took {} ms", share, ms);
     if (m_oneRowMs <= 0.0 || share > kMostShareTold)
         return;
-    const double relative = std::min(ms / m_oneRowMs, std::exp(kMostSurprise));
-    const double saved = (1.0 - relative) / (1.0 - share);
-    const double part = std::max(kDraftShare, 1.0 / (m_draftSamples + 1.0));
-    m_savedPart += part * (saved - m_savedPart);
-    ++m_draftSamples;
+    m_drafts.add(share, std::min(ms / m_oneRowMs, std::exp(kMostSurprise)));
 }
 
-double StepCosts::relativeDraftCost(double share) const {
-    return std::max(1.0 - m_savedPart * (1.0 - share), kLeastOfShare * share);
+double StepCosts::relativeDraftCost(double share) const { return m_drafts.relativeCost(share); }
+
+/// While nothing but resumed passes is made they alone tell how fast the machine is.
+void StepCosts::recordResumed(double share, int rows, double ms) {
+    ENGINE_CHECK(share > 0.0 && rows >= 1 && ms > 0.0,
+                 "a resumed pass of {}, {} rows, took {} ms",
+                 share,
+                 rows,
+                 ms);
+    if (m_oneRowMs <= 0.0)
+        return;
+    const double surprise =
+        std::clamp(std::log(ms / (m_oneRowMs * relativeResumedCost(share, rows))),
+                   -kMostSurprise,
+                   kMostSurprise);
+    if (m_resumed.samples >= kQuickSamples)
+        m_oneRowMs *= std::exp(surprise * kSpeedShare);
+    if (share <= kMostShareTold)
+        m_resumed.add(share,
+                      relativeResumedCost(share, rows) * std::exp(surprise) / relativeCost(rows));
+}
+
+double StepCosts::relativeResumedCost(double share, int rows) const {
+    const PartPasses& known = m_resumed.samples > 0 ? m_resumed : m_drafts;
+    return relativeCost(rows) * known.relativeCost(share);
 }
 
 int StepCosts::samples(int rows) const {

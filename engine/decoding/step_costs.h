@@ -32,6 +32,14 @@ public:
     /// measured lies; before any measurement its share.
     double relativeDraftCost(double share) const;
 
+    /// A pass of so many rows that resumed behind layers which had run for them already, and read
+    /// this share of the weights, took so long.
+    void recordResumed(double share, int rows, double ms);
+
+    /// What such a pass costs over a full one of one row: of what as many rows cost, what is left
+    /// by a line like that of draft passes; theirs before any measurement.
+    double relativeResumedCost(double share, int rows) const;
+
     /// Of a pass of one row just now, milliseconds; 0 before the first measurement.
     double oneRowMs() const { return m_oneRowMs; }
 
@@ -39,7 +47,10 @@ public:
     int samples(int rows) const;
 
     /// Draft passes that were measured and told something.
-    int draftSamples() const { return m_draftSamples; }
+    int draftSamples() const { return m_drafts.samples; }
+
+    /// The same of resumed passes.
+    int resumedSamples() const { return m_resumed.samples; }
 
     static constexpr double kFirstGuess = 0.08;
 
@@ -49,11 +60,20 @@ private:
         int samples = 0;
     };
 
+    /// Passes that read less than all weights.
+    struct PartPasses {
+        double savedPart = 1.0; // of the time of the weights that they leave out
+        int samples = 0;
+
+        void add(double share, double relative);
+        double relativeCost(double share) const;
+    };
+
     int nextMeasured(int rows, int step) const;
 
     double m_oneRowMs = 0.0;
-    double m_savedPart = 1.0; // of the time of the weights that a draft pass leaves out
-    int m_draftSamples = 0;
+    PartPasses m_drafts;
+    PartPasses m_resumed;
     std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
 };
 

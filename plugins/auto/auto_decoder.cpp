@@ -57,22 +57,20 @@ Result<DecodeStep> AutoDecoder::step() {
     const double startMs = m_target.nowMs();
     Choice choice = choose();
     const double passesMs = m_target.nowMs();
-    ENGINE_TRY(DraftTree tree, draft(choice));
+    ENGINE_TRY(PlannedDraft drafted, draft(choice));
     const double draftedMs = m_target.nowMs();
-    if (choice.entry != nullptr && tree.draftSteps() > 0)
-        m_costs.recordDraft(choice.entry->drafter.plan().share,
-                            (draftedMs - passesMs) / tree.draftSteps());
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(tree), VerifyRule::Match));
+    if (choice.entry != nullptr)
+        choice.entry->drafter.recordPasses(drafted.request.draft, draftedMs - passesMs, m_costs);
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted.request)));
     step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
     step.choice = choice.told;
     step.choice.nodes = step.draft.size();
     if (choice.entry != nullptr && !step.isPlain()) {
-        const AdoptedPlan& plan = choice.entry->drafter.plan();
-        step.planId = plan.id;
-        step.draftLayers = plan.plan.layerLoads() * step.draft.draftSteps();
+        step.planId = choice.entry->drafter.plan().id;
+        step.draftLayers = drafted.layerLoads;
     }
     learnRound(choice, step);
-    return learnt(std::move(step));
+    return learnt(std::move(step), drafted.verifyShare);
 }
 
 Result<DecodeStep> AutoDecoder::plainStep() {
@@ -190,7 +188,7 @@ bool AutoDecoder::mayProbe(const Entry& entry, const Promise& promise) const {
     return m_settings.probing > 0.0 && m_elapsed >= entry.probeAt && m_purse >= promise.cost - 1.0;
 }
 
-Result<DraftTree> AutoDecoder::draft(Choice& choice) {
+Result<PlannedDraft> AutoDecoder::draft(Choice& choice) {
     if (choice.entry != nullptr) {
         const DraftTerms terms{.costs = m_costs,
                                .free = choice.free,
@@ -198,19 +196,19 @@ Result<DraftTree> AutoDecoder::draft(Choice& choice) {
                                .maxNodes = m_settings.maxNodes};
         return choice.entry->drafter.draft(m_target, terms);
     }
+    PlannedDraft drafted;
     const int nodes = choice.told.nodes;
-    if (nodes == 0)
-        return DraftTree();
-    if (nodes == choice.free.tree.size())
-        return std::move(choice.free.tree);
-    return std::move(freeDraft(nodes).tree);
+    if (nodes > 0)
+        drafted.request.draft =
+            nodes == choice.free.tree.size() ? std::move(choice.free.tree) : freeDraft(nodes).tree;
+    return drafted;
 }
 
 void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
     double cost = m_costs.relativeCost(step.verifiedRows);
     if (choice.entry != nullptr) {
         PlanDrafter& drafter = choice.entry->drafter;
-        cost += step.draft.draftSteps() * m_costs.relativeDraftCost(drafter.plan().share);
+        cost = drafter.costOf(step, m_costs);
         drafter.learn(step, choice.freeProbability, cost);
         if (choice.entry == &skip() && drafter.promise().rate() <= 1.0 + m_settings.margin)
             m_search.weigh(drafter.plan().plan, drafter.acceptance());
@@ -232,8 +230,11 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     entry.probeAt = m_settings.probing < 1.0 ? m_elapsed + entry.interval : 0.0;
 }
 
-DecodeStep AutoDecoder::learnt(DecodeStep step) {
-    m_costs.record(step.verifiedRows, step.verifyMs);
+DecodeStep AutoDecoder::learnt(DecodeStep step, double verifyShare) {
+    if (verifyShare < 1.0)
+        m_costs.recordResumed(verifyShare, step.verifiedRows, step.verifyMs);
+    else
+        m_costs.record(step.verifiedRows, step.verifyMs);
     m_free.observe(m_target, step);
     const double cost = (step.draftMs + step.verifyMs) / m_costs.oneRowMs();
     m_elapsed += cost;

@@ -64,10 +64,10 @@ private:
     Choice choose();
     void considerPasses(Choice& choice);
     bool mayProbe(const Entry& entry, const Promise& promise) const;
-    engine::Result<engine::DraftTree> draft(Choice& choice);
+    engine::Result<PlannedDraft> draft(Choice& choice);
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
-    engine::DecodeStep learnt(engine::DecodeStep step);
+    engine::DecodeStep learnt(engine::DecodeStep step, double verifyShare = 1.0);
 
     engine::Result<void> tryPlans();
     bool isSearching() const;

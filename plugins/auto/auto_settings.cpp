@@ -32,13 +32,14 @@ DecoderInfo autoInfo() {
     info.title = "Auto";
     info.summary = "Drafts what has been seen before, with layers left out or not at all: what "
                    "pays by the milliseconds measured on this machine.";
-    info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916";
+    info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916, arXiv 2404.16710";
     info.explanation =
         "Before each round it weighs what each drafter promises against what it costs on this "
         "machine: no draft, what was seen before, or a chain of passes that leave layers out or "
-        "exit early. Costs are the milliseconds that passes really took; promises are learnt from "
-        "every token. It drafts only where more tokens are expected in the same time, so it "
-        "should nowhere be slower than vanilla, and tries what did not pay again in a small share "
+        "exit early. Behind an early exit the full model goes on where the draft stopped. Costs "
+        "are the milliseconds that passes really took; promises are learnt from every token. It "
+        "drafts only where more tokens are expected in the same time, so it should nowhere be "
+        "slower than vanilla, and tries what did not pay again in a small share "
         "of the time. It helps wherever the others help, without a choice to make. It gives up "
         "what one of them would give where its few trials have not shown that yet; and where "
         "nothing pays it is vanilla.";
@@ -57,10 +58,11 @@ DecoderInfo autoInfo() {
                          "",
                          kStep,
                          "Draft with a skip set where that pays, and search for one where it can."),
-        describedSetting(flagSetting("early_exit", "Early exit", true),
-                         "",
-                         kStep,
-                         "Draft with the first layers alone where that pays."),
+        describedSetting(
+            flagSetting("early_exit", "Early exit", true),
+            "",
+            kStep,
+            "Draft with the first layers and verify with the others, where that pays."),
         describedSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
                          "",
                          kStep,

@@ -155,8 +155,8 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
                                  MatchnessKeys::Target));
     const double score = believedScore(matchness);
     const PlanDrafter& drafter = (candidate.isExit() ? exit() : skip()).drafter;
-    const Promise promise = bestChain(
-        {score, m_costs.relativeDraftCost(candidate.share)}, m_costs, m_settings.maxNodes);
+    const Promise promise =
+        bestChain(DraftPass::of(score, candidate.shares, m_costs), m_costs, m_settings.maxNodes);
     const double present = drafter.hasPlan() ? drafter.promise().rate() : 0.0;
     const bool isAdopted = promise.rate() > std::max(present, 1.0 + m_settings.margin) &&
                            !(drafter.hasPlan() && drafter.plan().plan == candidate.plan);
@@ -183,7 +183,7 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
 void AutoDecoder::adopt(const Candidate& candidate, double score) {
     Entry& entry = candidate.isExit() ? exit() : skip();
     entry.drafter.adopt(
-        {candidate.plan, candidate.share, score, ++m_lastPlanId}, m_costs, m_settings.maxNodes);
+        {candidate.plan, candidate.shares, score, ++m_lastPlanId}, m_costs, m_settings.maxNodes);
     entry.probeAt = entry.interval = 0.0;
     m_report.planChanges.push_back({.planId = m_lastPlanId,
                                     .plan = candidate.plan,

@@ -1,9 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/auto/chain_promise.h"
 
+#include "engine/model/weight_share.h"
+
+#include <algorithm>
+
 namespace automatic {
 
 using namespace engine;
+
+namespace {
+
+bool isPureExit(const LayerPlan& plan) {
+    const auto first = static_cast<std::ptrdiff_t>(plan.exitAfterLayer) + 1;
+    const auto runs = [first](const std::vector<SublayerAction>& actions) {
+        return std::all_of(actions.begin(), actions.begin() + first, [](SublayerAction action) {
+            return action == SublayerAction::Run;
+        });
+    };
+    return first >= 1 && first < plan.layerCount() && runs(plan.attention) && runs(plan.mlp);
+}
+
+} // namespace
+
+PassShares PassShares::of(const LayerPlan& plan, const ModelConfig& config) {
+    PassShares shares{.draft = weightShare(plan, config)};
+    if (!isPureExit(plan))
+        return shares;
+    LayerPlan headAlone = plan;
+    headAlone.exitAfterLayer = -1;
+    shares.last = shares.draft - weightShare(headAlone, config);
+    shares.verify = 1.0 - shares.last;
+    return shares;
+}
+
+DraftPass DraftPass::of(double acceptance, const PassShares& shares, const StepCosts& costs) {
+    return {.acceptance = acceptance,
+            .cost = costs.relativeDraftCost(shares.draft),
+            .lastCost = shares.resumes() ? costs.relativeDraftCost(shares.last) : 0.0,
+            .verifyShare = shares.verify};
+}
 
 Promise bestChain(const DraftPass& pass, const StepCosts& costs, int mostNodes) {
     Promise best;
@@ -12,7 +48,9 @@ Promise bestChain(const DraftPass& pass, const StepCosts& costs, int mostNodes) 
     for (int nodes = 1; nodes <= mostNodes; ++nodes) {
         path *= pass.acceptance;
         tokens += path;
-        const Promise chain{tokens, nodes * pass.cost + costs.relativeCost(nodes + 1), nodes};
+        const double cost = nodes * pass.cost + pass.lastCost +
+                            costs.relativeResumedCost(pass.verifyShare, nodes + 1);
+        const Promise chain{tokens, cost, nodes};
         if (nodes == 1 || chain.rate() > best.rate())
             best = chain;
     }

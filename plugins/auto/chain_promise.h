@@ -2,6 +2,11 @@
 #pragma once
 
 #include "engine/decoding/step_costs.h"
+#include "engine/model/layer_plan.h"
+
+namespace engine {
+struct ModelConfig;
+}
 
 namespace automatic {
 
@@ -15,10 +20,29 @@ struct Promise {
     double rate() const { return tokens / cost; }
 };
 
-/// A draft pass: how often its token is taken, and its cost in plain steps.
+/// What the passes of a round read, as shares of the weights. A plain value.
+struct PassShares {
+    double draft = 1.0;  ///< each draft pass, the head included
+    double last = 0.0;   ///< the pass that brings the last token to an exit; 0 = there is none
+    double verify = 1.0; ///< the verification; all weights unless it resumes behind an exit
+
+    /// Those of a plan: the verification of what was drafted by all of the first layers, and by
+    /// nothing else, resumes.
+    static PassShares of(const engine::LayerPlan& plan, const engine::ModelConfig& config);
+
+    bool resumes() const { return last > 0.0; }
+};
+
+/// A draft pass: how often its token is taken, and what it and the passes of its round cost in
+/// plain steps.
 struct DraftPass {
     double acceptance = 0.0;
     double cost = 1.0;
+    double lastCost = 0.0;    ///< of the pass that PassShares::last is of
+    double verifyShare = 1.0; ///< see PassShares
+
+    static DraftPass
+    of(double acceptance, const PassShares& shares, const engine::StepCosts& costs);
 };
 
 /// The chain of draft passes that gives the most tokens for its time, of 1 to `mostNodes` tokens.

@@ -26,8 +26,9 @@ constexpr double kLikely = 0.5;
 /// already holds is no further row, what departs from it counts only where the chain is wrong.
 class FreeBeside {
 public:
-    FreeBeside(const DraftTerms& terms, double acceptance)
+    FreeBeside(const DraftTerms& terms, const PassShares& shares, double acceptance)
         : m_terms(terms)
+        , m_shares(shares)
         , m_besideChain(1.0 - acceptance) {}
 
     void addTo(DraftTree& tree) const {
@@ -51,14 +52,23 @@ private:
         for (const int child : tree.children(parent))
             if (tree.node(child).token == node.token)
                 return child;
-        const double rowCost = m_terms.costs.relativeCost(tree.size() + 2) -
-                               m_terms.costs.relativeCost(tree.size() + 1);
-        if (tree.size() >= m_terms.maxNodes || path * m_besideChain < m_terms.rate * rowCost)
+        if (tree.size() >= m_terms.maxNodes || path * m_besideChain < m_terms.rate * rowCost(tree))
             return kNowhere;
         return tree.add(node.token, parent, node.probability);
     }
 
+    /// Of one row more: behind an exit a part of it falls to the pass before the verification.
+    double rowCost(const DraftTree& tree) const {
+        const StepCosts& costs = m_terms.costs;
+        const int rows = tree.size() + 1;
+        const int early = rows - tree.draftSteps(); // of that pass
+        return m_shares.last * (costs.relativeCost(early + 1) - costs.relativeCost(early)) +
+               costs.relativeResumedCost(m_shares.verify, rows + 1) -
+               costs.relativeResumedCost(m_shares.verify, rows);
+    }
+
     const DraftTerms& m_terms;
+    const PassShares& m_shares;
     double m_besideChain;
 };
 
@@ -70,15 +80,16 @@ public:
     PayingStopRule(const PlanDrafter& drafter, const DraftTerms& terms)
         : m_drafter(drafter)
         , m_terms(terms)
-        , m_passCost(terms.costs.relativeDraftCost(drafter.m_plan.share)) {}
+        , m_passCost(terms.costs.relativeDraftCost(drafter.m_plan.shares.draft)) {}
 
     bool stopsAfter(double confidence, int steps) const override {
         if (steps == 1)
             m_path = 1.0;
         m_path *= m_drafter.acceptanceAt(confidence);
         const StepCosts& costs = m_terms.costs;
-        const double cost =
-            m_passCost + costs.relativeCost(steps + 2) - costs.relativeCost(steps + 1);
+        const double share = m_drafter.m_plan.shares.verify;
+        const double cost = m_passCost + costs.relativeResumedCost(share, steps + 2) -
+                            costs.relativeResumedCost(share, steps + 1);
         return steps >= m_terms.maxNodes ||
                m_path * m_drafter.m_acceptance.value() < m_terms.rate * cost;
     }
@@ -117,7 +128,7 @@ void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
         m_byConfidence[static_cast<std::size_t>(index)] = DecayedRate(
             (m_plan.score + (index + 0.5) / kConfidences) / 2.0, kPriorTokens / 2.0, kTokenMemory);
     const Promise promised =
-        bestChain({m_plan.score, costs.relativeDraftCost(m_plan.share)}, costs, maxNodes);
+        bestChain(DraftPass::of(m_plan.score, m_plan.shares, costs), costs, maxNodes);
     for (Rounds& rounds : m_rounds) {
         rounds = {};
         rounds.add(promised, kPriorRounds);
@@ -150,12 +161,52 @@ Promise PlanDrafter::promise() const {
     return all.mean();
 }
 
-Result<DraftTree> PlanDrafter::draft(Target& target, const DraftTerms& terms) {
+Result<PlannedDraft> PlanDrafter::draft(Target& target, const DraftTerms& terms) {
     const PayingStopRule stopRule(*this, terms);
+    const FreeBeside beside(terms, m_plan.shares, m_acceptance.value());
+    if (m_plan.shares.resumes()) {
+        const ExitDraftOptions options{.exitLayers = m_plan.plan.exitAfterLayer + 1,
+                                       .maxTokens = terms.maxNodes,
+                                       .addBeside = [&](DraftTree& chain) { beside.addTo(chain); }};
+        ENGINE_TRY(ExitDraft made, m_exitDrafter.draft(target, stopRule, options));
+        const double share = made.exitLayers > 0 ? m_plan.shares.verify : 1.0;
+        const double loads = made.layerLoads;
+        return PlannedDraft{std::move(made).verification(VerifyRule::Match), share, loads};
+    }
     const SelfDraftOptions options{.maxNodes = terms.maxNodes};
     ENGINE_TRY(DraftTree tree, m_drafter.draft(target, m_plan.plan, stopRule, options));
-    FreeBeside(terms, m_acceptance.value()).addTo(tree);
-    return tree;
+    const double loads = m_plan.plan.layerLoads() * tree.draftSteps();
+    beside.addTo(tree);
+    return PlannedDraft{.request = {.draft = std::move(tree)}, .layerLoads = loads};
+}
+
+/// The passes of a draft by early exit are told together, as passes of their mean share.
+void PlanDrafter::recordPasses(const DraftTree& draft, double ms, StepCosts& costs) const {
+    const int steps = draft.draftSteps();
+    if (steps == 0)
+        return;
+    const PassShares& shares = m_plan.shares;
+    if (!shares.resumes()) {
+        costs.recordDraft(shares.draft, ms / steps);
+        return;
+    }
+    const double besideCost =
+        shares.last * (costs.relativeCost(1 + draft.size() - steps) - 1.0) * costs.oneRowMs();
+    costs.recordDraft((steps * shares.draft + shares.last) / (steps + 1),
+                      std::max(ms - besideCost, 0.0) / (steps + 1));
+}
+
+double PlanDrafter::costOf(const DecodeStep& step, const StepCosts& costs) const {
+    const PassShares& shares = m_plan.shares;
+    const int steps = step.draft.draftSteps();
+    if (steps == 0)
+        return costs.relativeCost(step.verifiedRows);
+    double cost = steps * costs.relativeDraftCost(shares.draft) +
+                  costs.relativeResumedCost(shares.verify, step.verifiedRows);
+    if (shares.resumes())
+        cost += costs.relativeDraftCost(shares.last) +
+                shares.last * (costs.relativeCost(1 + step.draft.size() - steps) - 1.0);
+    return cost;
 }
 
 void PlanDrafter::learn(const DecodeStep& step, double freeProbability, double cost) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decayed_rate.h"
+#include "engine/decoding/exit_drafter.h"
 #include "engine/decoding/free_drafter.h"
 #include "engine/decoding/self_drafter.h"
 #include "plugins/auto/chain_promise.h"
@@ -14,7 +15,7 @@ namespace automatic {
 /// A plan to draft with, and why.
 struct AdoptedPlan {
     engine::LayerPlan plan;
-    double share = 1.0; ///< of the weights that it reads, the head included
+    PassShares shares = {};
     double score = 0.0; ///< matchness that made it the choice
     std::uint64_t id = 0;
 };
@@ -25,6 +26,14 @@ struct DraftTerms {
     const engine::FreeDraft& free; ///< what would be drafted without a pass
     double rate = 1.0;             ///< tokens for the time of a plain step that time is worth
     int maxNodes = 0;
+};
+
+/// What is verified, and what it took to draft it.
+struct PlannedDraft {
+    /// Its hidden states are guests of the drafter, until its next draft.
+    engine::VerifyRequest request = {};
+    double verifyShare = 1.0; ///< of the weights, see PassShares
+    double layerLoads = 0.0;  ///< see DecodeStep::draftLayers
 };
 
 /// Drafts with one plan that leaves layers out, a skip set or an early exit, and learns what that
@@ -52,8 +61,16 @@ public:
     /// How often the token of a pass is taken.
     double acceptance() const { return m_acceptance.value(); }
 
-    /// Passes as long as the next one pays, then the free nodes that pay beside them.
-    engine::Result<engine::DraftTree> draft(engine::Target& target, const DraftTerms& terms);
+    /// Passes as long as the next one pays, then the free nodes that pay beside them. Behind an
+    /// early exit the verification resumes; the free nodes then come to the exit by the pass that
+    /// the last token of the chain needs all the same.
+    engine::Result<PlannedDraft> draft(engine::Target& target, const DraftTerms& terms);
+
+    /// Such a draft took so long.
+    void recordPasses(const engine::DraftTree& draft, double ms, engine::StepCosts& costs) const;
+
+    /// What a round that it drafted costs, plain steps.
+    double costOf(const engine::DecodeStep& step, const engine::StepCosts& costs) const;
 
     /// Learns from a round that it drafted, which cost so many plain steps; `freeProbability` is
     /// what was told before it.
@@ -85,6 +102,7 @@ private:
     std::string_view m_name;
     AdoptedPlan m_plan;
     engine::SelfDrafter m_drafter;
+    engine::ExitDrafter m_exitDrafter;
     std::array<engine::DecayedRate, kConfidences> m_byConfidence;
     engine::DecayedRate m_acceptance;
     std::array<Rounds, 2> m_rounds; // a free token is unlikely, likely

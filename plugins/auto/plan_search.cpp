@@ -104,9 +104,8 @@ void PlanSearch::judge(const SearchTerms& terms) {
         m_believed = believed;
         m_ratio = index;
     }
-    const double halfCost = terms.costs.relativeDraftCost(weightShare(halfPlan(), m_config));
-    m_possibleExit =
-        bestChain({1.0, halfCost}, terms.costs, terms.maxNodes).rate() - terms.leastRate;
+    const DraftPass half = DraftPass::of(1.0, PassShares::of(halfPlan(), m_config), terms.costs);
+    m_possibleExit = bestChain(half, terms.costs, terms.maxNodes).rate() - terms.leastRate;
     const double present = std::max(terms.presentRate, terms.leastRate);
     const bool isMore = m_ratio >= 0 && m_believed.rate() > kWorthLooking * present;
     m_savable = isMore ? terms.rounds.savedShare(m_believed.rate()) -
@@ -131,7 +130,7 @@ LayerPlan PlanSearch::halfPlan() const {
 
 Candidate PlanSearch::candidate(LayerPlan plan, std::string_view kind) const {
     Candidate made{std::move(plan), kind};
-    made.share = weightShare(made.plan, m_config);
+    made.shares = PassShares::of(made.plan, m_config);
     made.ratio = made.isExit() ? 0.0 : m_choices.ratioOf(made.plan);
     return made;
 }

@@ -18,8 +18,8 @@ namespace automatic {
 struct Candidate {
     engine::LayerPlan plan;
     std::string_view kind; ///< "stored", "influence", "random", "exit"
-    double share = 1.0;    ///< of the weights that it reads, the head included
-    double ratio = 0.0;    ///< of what could be skipped; 0 for an exit
+    PassShares shares = {};
+    double ratio = 0.0; ///< of what could be skipped; 0 for an exit
 
     bool isExit() const { return kind == "exit"; }
 };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many tokens a round free drafts give on the default model's own answers to the shared data,
 // by nodes and source. The answers are made once and kept in a file; the rounds are simulated on
-// them, so that other rules can be tried in seconds. What a pass would have said behind rejected
-// nodes is not known here: the real decoder knows a little more.
+// them, so that other rules can be tried in seconds. They are made with free drafts of kMadeWith
+// nodes, so what the model said behind rejected nodes is known for those. With --pool it is shown
+// what a pool of n-grams would add as a further source.
 // Run from the checkout's root: build/release/benchmarks/free_draft_study --help
 #include "engine/decoding/free_drafter.h"
+#include "tests/benchmarks/pool_source.h"
 #include "tests/support/default_model.h"
 
 #include <CLI/CLI.hpp>
@@ -28,12 +30,23 @@ constexpr std::array<const char*, 9> kTasks = {"code",
                                                "summarization",
                                                "translation"};
 
+constexpr int kMadeWith = 7;
+
+/// What the model said behind a drafted token that was rejected. A plain value.
+struct RejectedRow {
+    std::size_t place = 0; ///< tokens emitted before its round
+    SeenRow row;
+    /// The last tokens before the prediction, the prediction last: an n-gram and its key.
+    std::array<TokenId, study::PoolSource::kLength + 1> ngram{};
+};
+
 /// One answer: rows[i] is what the model said before it emitted tokens[i].
 struct Answer {
     std::size_t task = 0;
     std::vector<TokenId> prompt;
     std::vector<TokenId> tokens;
     std::vector<SeenRow> rows;
+    std::vector<RejectedRow> rejected; ///< in the order of their rounds
 };
 
 struct Answers {
@@ -73,6 +86,7 @@ void write(const Answers& answers, const std::string& path) {
         putAll(file, answer.prompt);
         putAll(file, answer.tokens);
         putAll(file, answer.rows);
+        putAll(file, answer.rejected);
     }
     ENGINE_CHECK(file.good(), "{} was not written", path);
 }
@@ -87,32 +101,67 @@ Answers read(const std::string& path) {
         answer.prompt = getAll<TokenId>(file);
         answer.tokens = getAll<TokenId>(file);
         answer.rows = getAll<SeenRow>(file);
+        answer.rejected = getAll<RejectedRow>(file);
     }
     ENGINE_CHECK(file.good(), "{} is cut short", path);
     return answers;
 }
 
+/// Sorts the rows of a round into those that decided a token and the others.
+void take(const Target& target, const DecodeStep& step, Answer& answer) {
+    const std::size_t place = answer.tokens.size();
+    std::vector<TokenId> text = answer.prompt;
+    text.insert(text.end(), answer.tokens.begin(), answer.tokens.end());
+    std::vector<std::vector<TokenId>> texts = {text}; // [rows] up to the row's own token
+    for (const DraftNode& node : step.draft.nodes()) {
+        texts.push_back(texts[static_cast<std::size_t>(node.parent + 1)]);
+        texts.back().push_back(node.token);
+    }
+    answer.rows.push_back(target.seenRow(0));
+    for (int row = 1; row < static_cast<int>(texts.size()); ++row) {
+        const auto at = std::find(step.path.begin(), step.path.end(), row - 1);
+        const SeenRow seen = target.seenRow(row);
+        if (at != step.path.end() &&
+            at - step.path.begin() + 1 < static_cast<std::ptrdiff_t>(step.tokens.size())) {
+            answer.rows.push_back(seen);
+            continue;
+        }
+        std::vector<TokenId>& before = texts[static_cast<std::size_t>(row)];
+        before.push_back(seen.summary.best());
+        RejectedRow rejected{place, seen, {}};
+        std::copy_n(before.rbegin(),
+                    std::min(before.size(), rejected.ngram.size()),
+                    rejected.ngram.rbegin());
+        answer.rejected.push_back(rejected);
+    }
+    answer.tokens.insert(answer.tokens.end(), step.tokens.begin(), step.tokens.end());
+}
+
 /// Greedy answers, one prompt of each task in turn.
-Answers make(int prompts, int maxTokens) {
-    const support::DefaultModel model = support::DefaultModel::load(false);
+Answers make(int prompts, int maxTokens, const std::string& backend) {
+    const support::DefaultModel model = support::DefaultModel::load(false, backend);
     const auto ends = model.endIds();
     Answers answers{model.config.vocabSize, {}};
+    FreeDrafter drafter(model.config.vocabSize);
     std::vector<std::vector<std::string>> texts;
     for (const char* task : kTasks)
         texts.push_back(support::dataPrompts(task, prompts));
-    Target target = std::move(Target::make(*model.transformer, {}, 4096, 0)).value();
+    Target target = std::move(Target::make(*model.transformer, {}, 4096, kMadeWith)).value();
     for (std::size_t index = 0; index < static_cast<std::size_t>(prompts); ++index)
         for (std::size_t task = 0; task < kTasks.size(); ++task) {
             if (index >= texts[task].size())
                 continue;
-            Answer answer{task, model.prompt(texts[task][index]), {}, {}};
+            Answer answer{task, model.prompt(texts[task][index]), {}, {}, {}};
             if (!target.begin({answer.prompt, maxTokens, ends}, {}))
                 continue; // too long
+            drafter.begin(answer.prompt, {});
             while (target.remainingTokens() > 0) {
-                const auto step = target.plainStep();
+                FreeDraft draft = drafter.draft(
+                    {.maxNodes = kMadeWith, .maxDepth = target.remainingTokens() - 1});
+                const auto step = target.verify(std::move(draft.tree), VerifyRule::Match);
                 ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-                answer.tokens.push_back(step.value().tokens.front());
-                answer.rows.push_back(target.seenRow(0));
+                take(target, step.value(), answer);
+                drafter.observe(target, step.value());
                 if (std::find(ends.begin(), ends.end(), answer.tokens.back()) != ends.end())
                     break;
             }
@@ -143,27 +192,108 @@ std::size_t accepted(const DraftTree& tree, std::span<const TokenId> coming) {
     }
 }
 
-std::array<Sums, kTasks.size()> simulate(const Answers& answers, FreeDraftOptions options) {
+/// What fills the pool.
+enum class PoolFilling { None, Text, TextAndRows };
+
+struct Simulated {
+    FreeDraftOptions options;
+    PoolFilling filling = PoolFilling::None;
+};
+
+class Simulation {
+public:
+    Simulation(const Answers& answers, const Simulated& simulated)
+        : m_simulated(simulated)
+        , m_drafter(answers.vocabSize) {
+        for (const Answer& answer : answers.all)
+            run(answer);
+    }
+
     std::array<Sums, kTasks.size()> sums{};
-    FreeDrafter drafter(answers.vocabSize);
-    for (const Answer& answer : answers.all) {
-        drafter.begin(answer.prompt, {});
+
+private:
+    void run(const Answer& answer) {
+        m_drafter.begin(answer.prompt, {});
+        if (hasPool())
+            m_pool.addText(answer.prompt);
+        m_text = answer.prompt;
+        m_rejected = 0;
         Sums& sum = sums[answer.task];
-        std::size_t made = 0;
-        while (made < answer.tokens.size()) {
+        for (std::size_t made = 0; made < answer.tokens.size();) {
             const auto coming = std::span(answer.tokens).subspan(made);
-            options.maxDepth = static_cast<int>(coming.size()) - 1;
-            const FreeDraft draft = drafter.draft(options);
-            const std::size_t count = accepted(draft.tree, coming) + 1;
-            drafter.observe(coming.first(count), std::span(answer.rows).subspan(made, count));
+            m_simulated.options.maxDepth = static_cast<int>(coming.size()) - 1;
+            const FreeDraft draft = m_drafter.draft(m_simulated.options);
+            const DraftTree tree = hasPool() ? m_pool.widen(draft.tree,
+                                                            m_text.back(),
+                                                            m_simulated.options.maxNodes,
+                                                            m_simulated.options.maxDepth)
+                                             : draft.tree;
+            const std::size_t count = accepted(tree, coming) + 1;
+            learn(answer, made, count);
             made += count;
             sum.tokens += static_cast<double>(count);
             sum.rounds += 1;
             sum.expected += draft.expectedTokens;
-            sum.nodes += draft.tree.size();
+            sum.nodes += tree.size();
         }
     }
-    return sums;
+
+    void learn(const Answer& answer, std::size_t made, std::size_t count) {
+        const auto emitted = std::span(answer.tokens).subspan(made, count);
+        const auto decided = std::span(answer.rows).subspan(made, count);
+        std::vector<SeenRow> rows(decided.begin(), decided.end());
+        if (hasPool())
+            m_pool.learn(std::span(answer.tokens).subspan(made));
+        for (; m_rejected < answer.rejected.size() &&
+               answer.rejected[m_rejected].place < made + count;
+             ++m_rejected) {
+            rows.push_back(answer.rejected[m_rejected].row);
+            if (m_simulated.filling == PoolFilling::TextAndRows)
+                m_pool.addText(answer.rejected[m_rejected].ngram);
+        }
+        m_drafter.observe(emitted, rows);
+        m_text.insert(m_text.end(), emitted.begin(), emitted.end());
+        if (!hasPool())
+            return;
+        const std::size_t fresh = count + study::PoolSource::kLength;
+        m_pool.addText(std::span(m_text).last(std::min(fresh, m_text.size())));
+    }
+
+    bool hasPool() const { return m_simulated.filling != PoolFilling::None; }
+
+    Simulated m_simulated;
+    FreeDrafter m_drafter;
+    study::PoolSource m_pool;
+    std::vector<TokenId> m_text;
+    std::size_t m_rejected = 0; // rows that were told
+};
+
+double tokensPerRound(const std::array<Sums, kTasks.size()>& sums) {
+    Sums all;
+    for (const Sums& sum : sums) {
+        all.tokens += sum.tokens;
+        all.rounds += sum.rounds;
+    }
+    return all.tokens / all.rounds;
+}
+
+void reportPool(const Answers& answers) {
+    for (const int nodes : {1, 2, 3, 4, 7, 15}) {
+        const auto rate = [&](PoolFilling filling) {
+            return tokensPerRound(Simulation(answers, {{nodes, 0, 0.0, {}}, filling}).sums);
+        };
+        const double none = rate(PoolFilling::None);
+        const double text = rate(PoolFilling::Text);
+        const double rows = rate(PoolFilling::TextAndRows);
+        fmt::print("{:2} nodes: no pool {:.4f}; of the text {:.4f} ({:+.2f} %); of the text and of "
+                   "rejected rows {:.4f} ({:+.2f} %)\n",
+                   nodes,
+                   none,
+                   text,
+                   100.0 * (text / none - 1.0),
+                   rows,
+                   100.0 * (rows / none - 1.0));
+    }
 }
 
 void report(const Answers& answers, double leastGain) {
@@ -171,7 +301,7 @@ void report(const Answers& answers, double leastGain) {
         {{"look-up", {true, false}}, {"successors", {false, true}}, {"both", {true, true}}}};
     for (const auto& [name, asked] : sources)
         for (const int nodes : {1, 2, 3, 4, 7, 15}) {
-            const auto sums = simulate(answers, {nodes, 0, leastGain, asked});
+            const auto sums = Simulation(answers, {{nodes, 0, leastGain, asked}}).sums;
             double mean = 0.0;
             Sums all;
             std::string line;
@@ -203,13 +333,21 @@ int main(int argc, char** argv) {
     int prompts = 6;
     int maxTokens = 128;
     double leastGain = 0.0;
+    bool hasPool = false;
+    std::string backend = "cpu";
     program.add_option("--answers", path, "where the answers are kept; made when it is not there");
     program.add_option("--prompts", prompts, "of each file");
     program.add_option("--max-tokens", maxTokens);
+    program.add_option("--backend", backend, "that makes the answers");
+    program.add_flag("--pool", hasPool, "what a pool of n-grams would add");
     program.add_option("--least-gain", leastGain, "FreeDraftOptions::leastGain");
     CLI11_PARSE(program, argc, argv);
     if (!std::filesystem::exists(path))
-        write(make(prompts, maxTokens), path);
-    report(read(path), leastGain);
+        write(make(prompts, maxTokens, backend), path);
+    const Answers answers = read(path);
+    if (hasPool)
+        reportPool(answers);
+    else
+        report(answers, leastGain);
     return 0;
 }

@@ -4,12 +4,15 @@
 #include "engine/decoding/skip_set_memory.h"
 #include "tests/support/default_model.h"
 #include "tests/support/priced_transformer.h"
+#include "tests/support/spy_transformer.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
+#include <functional>
 #include <map>
+#include <utility>
 
 using namespace engine;
 using support::PricedTransformer;
@@ -111,6 +114,9 @@ public:
         m_decoder = std::move(made).value();
     }
 
+    /// Told every step.
+    std::function<void(const DecodeStep&)> watch = [](const DecodeStep&) {};
+
     /// Answers of 200 tokens, to one prompt after the other.
     Run make(int answers) {
         Run run;
@@ -138,6 +144,7 @@ private:
             auto step = m_decoder->step();
             ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
             count += step.value().tokens.size();
+            watch(step.value());
             take(std::move(step).value(), run);
         }
         ENGINE_CHECK(m_decoder->endAnswer().hasValue(), "an answer's end");
@@ -260,6 +267,72 @@ private slots:
         report("early", model, run);
         QVERIFY(run.drafters(50)["exit"] >= 45);
         QVERIFY(plainMs(run) / run.ms > 1.4);
+    }
+
+    void roundsByEarlyExitResumeBehindIt_data() {
+        QTest::addColumn<bool>("hasFreeDrafts");
+        QTest::newRow("chains") << false;
+        QTest::newRow("chains and what is beside them") << true;
+    }
+
+    /// Each row goes through each layer once: none of those that drafted it again.
+    void roundsByEarlyExitResumeBehindIt() {
+        QFETCH(bool, hasFreeDrafts);
+        SettingValues settings = hasFreeDrafts ? SettingValues{{"lookup", 0.0}} : kPassesOnly;
+        settings["skip_layers"] = 0.0;
+        settings["probing"] = hasFreeDrafts ? 1.0 : 0.005; // where free drafts are the better ones
+        support::SpyTransformer spy(early());
+        PricedTransformer model(spy, {.rowPart = hasFreeDrafts ? 0.0 : 0.05});
+        Answers answers(model, {.settings = settings});
+        const int layers = model.config().layerCount;
+        int rounds = 0;
+        int mixed = 0;
+        long before = 0;
+        std::size_t made = 0; // tokens
+        answers.watch = [&](const DecodeStep& step) {
+            long rowLayers = spy.rowLayers - std::exchange(before, spy.rowLayers);
+            const bool readsPrompt = std::exchange(made, made + step.tokens.size()) % 200 == 0;
+            const bool isPriced = step.search.searchMs > 0.0 && step.search.trials.empty();
+            if (step.planId == 0 || isPriced || readsPrompt)
+                return;
+            for (const TrialRecord& trial : step.search.trials)
+                rowLayers -=
+                    static_cast<long>(trial.window.size()) * (trial.plan.exitAfterLayer + 1);
+            const int chain = step.draft.draftSteps();
+            const double exit = layers - step.verifyLayers;
+            QCOMPARE(rowLayers, static_cast<long>(step.verifiedRows) * layers);
+            QVERIFY(exit > 0.0);
+            QCOMPARE(step.draftLayers, exit * (chain + 1));
+            ++rounds;
+            mixed += step.draft.size() > chain ? 1 : 0;
+        };
+        const int answered = 8;
+        const Run run = answers.make(answered);
+        qInfo("%d rounds by exit, %d of them with free nodes", rounds, mixed);
+        QVERIFY(rounds > 40);
+        QCOMPARE(mixed > 0, hasFreeDrafts);
+        QVERIFY(run.tokens == vanillaTokens(early(), answered));
+    }
+
+    /// A chain of n is n passes of half the network, then its other half: not more.
+    void theCostOfARoundByExitIsThatOfItsPasses() {
+        PricedTransformer model(early());
+        SettingValues settings = kPassesOnly;
+        settings["skip_layers"] = 0.0;
+        Answers answers(model, {.settings = settings});
+        answers.make(8);
+        double told = 0.0;
+        double spent = 0.0;
+        answers.watch = [&](const DecodeStep& step) {
+            if (step.choice.drafter != "exit")
+                return;
+            told += step.choice.expectedCost * step.choice.plainMs;
+            spent += step.draftMs + step.verifyMs;
+        };
+        answers.make(2);
+        qInfo("rounds by exit were said to cost %.0f ms and cost %.0f ms", told, spent);
+        QVERIFY(spent > 0.0);
+        QVERIFY(std::abs(told / spent - 1.0) < 0.05);
     }
 
     /// What the window's notice promises: "Auto drafts what was written before instead".

@@ -70,6 +70,29 @@ private slots:
         QVERIFY(chain.nodes > 1 && chain.nodes < 15);
     }
 
+    /// n passes of the first half and the head, the last token's through that half, the rest.
+    void anExitIsPricedByItsResumedVerification() {
+        LayerPlan exit = LayerPlan::full(kLayers);
+        exit.exitAfterLayer = kLayers / 2 - 1;
+        const PassShares shares = PassShares::of(exit, config());
+        QVERIFY(shares.resumes());
+        QVERIFY(std::abs(shares.last + shares.verify - 1.0) < 1e-9);
+        QVERIFY(shares.draft > shares.last && shares.draft < 1.0);
+        const Promise chain = bestChain(DraftPass::of(0.8, shares, costs(0.1)), costs(0.1), 15);
+        double best = 0.0;
+        for (int nodes = 1; nodes <= 15; ++nodes) {
+            const double tokens = (1.0 - std::pow(0.8, nodes + 1)) / 0.2;
+            const double cost =
+                nodes * shares.draft + shares.last + shares.verify * (1.0 + 0.1 * nodes);
+            best = std::max(best, tokens / cost);
+        }
+        QVERIFY(std::abs(chain.rate() - best) < 1e-9);
+        LayerPlan holed = exit;
+        holed.mlp[2] = SublayerAction::Skip; // what it leaves out is missing to the verification
+        QVERIFY(!PassShares::of(holed, config()).resumes());
+        QVERIFY(!PassShares::of(LayerPlan::full(kLayers), config()).resumes());
+    }
+
     void theNeededAcceptanceReachesTheRateAndNoLessDoes() {
         const StepCosts stepCosts = costs(0.1);
         const double needed = neededAcceptance({.rate = 1.2, .passCost = 0.5}, stepCosts, 15);

@@ -13,7 +13,7 @@ namespace support {
 struct Prices {
     double plainMs = 10.0;        ///< a full pass of one row
     double rowPart = 0.05;        ///< of that for each further row
-    bool savesByBytes = true;     ///< a plan costs its share of the weights; else as much as all
+    bool savesByBytes = true;     ///< a pass costs its share of the weights; else as much as all
     bool isWrongSkipping = false; ///< plans that leave something out foretell nothing
 };
 
@@ -42,15 +42,15 @@ public:
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override {
         const int rows = request.layout.rowCount();
-        const double read = engine::weightShare(request.plan, config());
-        const bool isFull = read > 1.0 - 1e-9;
-        const double share = prices.savesByBytes ? read : 1.0;
+        const bool isFull = engine::weightShare(request.plan, config()) > 1.0 - 1e-9;
+        const bool isTrial = request.summaryRows.size() > 1;
+        const double share = prices.savesByBytes ? shareRead(request) : 1.0;
         const double ms = prices.plainMs * share * (1.0 + prices.rowPart * (rows - 1));
         nowMs += ms;
         if (!isFull)
-            (rows == 1 ? draftMs : trialMs) += ms;
+            (isTrial ? trialMs : draftMs) += ms;
         if (!isFull)
-            ++(rows == 1 ? draftPasses : trials);
+            ++(isTrial ? trials : draftPasses);
         auto ran = m_inner.forwardInto(request, cache, result);
         if (!isFull && prices.isWrongSkipping)
             for (engine::HeadSummary& summary : result.summaries)
@@ -63,12 +63,28 @@ public:
 
     Prices prices;
     double nowMs = 0.0;
-    double draftMs = 0.0; ///< of passes of one row that leave something out
-    double trialMs = 0.0; ///< of such passes of several rows
+    double draftMs = 0.0; ///< of passes that leave something out
+    double trialMs = 0.0; ///< of those among them that predict behind several rows
     int draftPasses = 0;
     int trials = 0;
 
 private:
+    /// The share of the weights that a pass reads: of the layers that it runs, and the head where
+    /// a row goes through it.
+    double shareRead(const engine::ForwardRequest& request) const {
+        engine::LayerPlan below = request.plan;
+        below.exitAfterLayer = request.firstLayer - 1;
+        engine::LayerPlan headAlone = request.plan;
+        headAlone.exitAfterLayer = -1;
+        engine::LayerPlan run = request.plan;
+        if (request.endLayer >= 0)
+            run.exitAfterLayer = std::min(run.exitAfterLayer, request.endLayer - 1);
+        const bool needsHead = !request.summaryRows.empty() || !request.logitRows.empty();
+        const double head = engine::weightShare(headAlone, config());
+        return engine::weightShare(run, config()) - engine::weightShare(below, config()) +
+               (needsHead ? head : 0.0);
+    }
+
     engine::Transformer& m_inner;
 };
 

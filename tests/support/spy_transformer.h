@@ -48,6 +48,8 @@ public:
         seenCache = &cache;
         const bool skips = request.plan != engine::LayerPlan::full(config().layerCount);
         draftPasses += skips ? 1 : 0;
+        const int end = request.endLayer >= 0 ? request.endLayer : request.plan.exitAfterLayer + 1;
+        rowLayers += static_cast<long>(request.layout.rowCount()) * (end - request.firstLayer);
         const std::vector<std::byte> before = liveBytes(cache);
         const engine::Position length = cache.length();
         auto ran = m_watched.forwardInto(request, cache, result);
@@ -64,6 +66,7 @@ public:
     engine::KvCache* seenCache = nullptr; ///< of the last pass
     int passes = 0;
     int draftPasses = 0;
+    long rowLayers = 0; ///< for each pass its rows times the layers that they went through
 
 private:
     engine::Transformer& m_watched;

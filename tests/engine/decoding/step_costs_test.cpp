@@ -97,6 +97,49 @@ private slots:
         QCOMPARE(costs.relativeDraftCost(1.0), 1.0);
     }
 
+    void aResumedPassCostsWhatItReadsUntilOneIsMeasured() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        costs.recordFirst(4, 10.0);
+        QCOMPARE(costs.relativeResumedCost(1.0, 4), costs.relativeCost(4));
+        QCOMPARE(costs.relativeResumedCost(0.6, 4), 0.6 * 2.0);
+        for (int i = 0; i < 100; ++i)
+            costs.recordDraft(0.6, 5.0 * 0.8); // the nearest that is known
+        QVERIFY(std::abs(costs.relativeResumedCost(0.6, 4) - 0.8 * 2.0) < 0.02);
+        QCOMPARE(costs.resumedSamples(), 0);
+    }
+
+    void measuredResumedPassesTellTheirOwnPrice() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        costs.recordFirst(4, 10.0);
+        for (int i = 0; i < 100; ++i) {
+            costs.record(1, 5.0);
+            costs.recordDraft(0.6, 5.0 * 0.8);
+            costs.recordResumed(0.6, 4, 10.0 * 0.7);
+        }
+        QCOMPARE(costs.resumedSamples(), 100);
+        QVERIFY(std::abs(costs.relativeResumedCost(0.6, 4) - 0.7 * 2.0) < 0.02);
+        QVERIFY(std::abs(costs.relativeResumedCost(0.8, 1) - 0.85) < 0.02);
+        QVERIFY(std::abs(costs.relativeDraftCost(0.6) - 0.8) < 0.02);
+        QCOMPARE(costs.relativeResumedCost(1.0, 4), costs.relativeCost(4));
+    }
+
+    void resumedPassesAloneTellThatTheMachineSlowsDown() {
+        StepCosts costs;
+        costs.recordResumed(0.6, 4, 3.0); // before anything is known of a plain step
+        QCOMPARE(costs.resumedSamples(), 0);
+        for (int i = 0; i < 30; ++i) {
+            costs.record(1, 5.0);
+            costs.record(4, 5.0 * truth(4));
+            costs.recordResumed(0.6, 4, 5.0 * truth(4) * 0.6);
+        }
+        for (int i = 0; i < 60; ++i)
+            costs.recordResumed(0.6, 4, 10.0 * truth(4) * 0.6);
+        QVERIFY(std::abs(costs.oneRowMs() - 10.0) < 1.5);
+        QVERIFY(std::abs(costs.relativeResumedCost(0.6, 4) - truth(4) * 0.6) < 0.15);
+    }
+
     void aFirstMeasurementIsTakenAtItsWordOnce() {
         StepCosts costs;
         costs.recordFirst(4, 100.0); // relative to what?
