@@ -68,7 +68,7 @@ DecoderInfo jacobiInfo() {
         with(choiceSetting("refill", "Refill", {"random", "pool"}),
              "",
              "What new places are guessed with. random: tokens of the prompt; pool: what followed "
-             "the guess before, in the text or by the model."),
+             "the guess before, in the text or by the model; helps most with gauss_seidel."),
         with(integerSetting("budget", "Budget", kPublishedBudget, {0, kMostBudget}),
              "tokens",
              "For mode=hybrid: tokens of an answer behind which it goes on plainly.")};

@@ -256,18 +256,18 @@ void JacobiTest::thePoolGuessesWhatFollowedBefore() {
 
 void JacobiTest::thePoolSavesPassesWhereTextRepeats() {
     constexpr int kLong = 120; // two tokens decide what follows: it comes to repeat itself
-    const support::BigramTable table(10, 3, 2.0);
+    const support::BigramTable table(30, 3, 2.0);
     support::TabularTransformer network(table, table);
     const auto run = [&](const std::string& name, const SettingValues& settings) {
         return answer(*decoderOf(name, settings, {}, network), kPrompt, kLong);
     };
     const Ids expected = tokensOf(run("vanilla", {}));
-    const auto pooled = run("jacobi", settingsOf("jacobi", 8, "pool"));
-    const auto random = run("jacobi", settingsOf("jacobi", 8));
+    const auto pooled = run("jacobi", settingsOf("gauss_seidel", 3, "pool"));
+    const auto random = run("jacobi", settingsOf("gauss_seidel", 3));
     QCOMPARE(tokensOf(pooled), expected);
     QCOMPARE(tokensOf(random), expected);
     const QString passes = QString("%1 and %2 passes").arg(pooled.size()).arg(random.size());
-    QVERIFY2(pooled.size() < random.size() && random.size() < kLong, qPrintable(passes));
+    QVERIFY2(4 * pooled.size() < 3 * random.size(), qPrintable(passes));
     qInfo("%s", qPrintable(passes));
 }
 
