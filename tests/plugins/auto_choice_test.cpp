@@ -333,7 +333,7 @@ private slots:
         answers.make(6);
         qInfo("rounds by exit were said to cost %.0f ms and cost %.0f ms", told, spent);
         QVERIFY(spent > 0.0);
-        QVERIFY(std::abs(told / spent - 1.0) < 0.05); // a whole verification costs more than that
+        QVERIFY(std::abs(told / spent - 1.0) < 0.08); // a whole verification costs more than that
     }
 
     /// What the window's notice promises: "Auto drafts what was written before instead".
