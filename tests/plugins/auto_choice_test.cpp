@@ -314,7 +314,8 @@ private slots:
         QVERIFY(run.tokens == vanillaTokens(early(), answered));
     }
 
-    /// A chain of n is n passes of half the network, then its other half: not more.
+    /// A chain of n is n passes of half the network, then its other half: not more. What is told is
+    /// the mean of earlier rounds.
     void theCostOfARoundByExitIsThatOfItsPasses() {
         PricedTransformer model(early());
         SettingValues settings = kPassesOnly;
@@ -329,10 +330,10 @@ private slots:
             told += step.choice.expectedCost * step.choice.plainMs;
             spent += step.draftMs + step.verifyMs;
         };
-        answers.make(2);
+        answers.make(6);
         qInfo("rounds by exit were said to cost %.0f ms and cost %.0f ms", told, spent);
         QVERIFY(spent > 0.0);
-        QVERIFY(std::abs(told / spent - 1.0) < 0.05);
+        QVERIFY(std::abs(told / spent - 1.0) < 0.08); // a whole verification costs more than that
     }
 
     /// What the window's notice promises: "Auto drafts what was written before instead".
