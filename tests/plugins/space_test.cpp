@@ -140,7 +140,7 @@ void SpaceTest::theFirstRoundReadsThePromptAndOneGroup() {
     QCOMPARE(model.tokens, joined(prompt, Ids(5, SpaceModel::kMask)));
     QCOMPARE(step.verifiedRows, 1 + 5);
     QCOMPARE(step.tokens.size(), std::size_t{1});
-    QVERIFY(step.isPlain());
+    QCOMPARE(step.draft.size(), 0);
     for (std::size_t row = 0; row < model.positions.size(); ++row)
         QCOMPARE(model.positions[row], static_cast<Position>(row));
     QCOMPARE(draftOf(std::move(decoder->step()).value()).size(), std::size_t{5});

@@ -140,6 +140,7 @@ QWidget* ParametersView::makeExplanation() {
     connect(m_howItWorks, &QToolButton::toggled, this, &ParametersView::setExplained);
     m_explanation = plainLabel(part);
     m_explanation->setObjectName("explanation");
+    m_explanation->setAccessibleName(tr("How the decoder works"));
     m_explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_explanation->hide();
     auto* column = new QVBoxLayout(part);

@@ -60,6 +60,7 @@ private:
     TransportButton* m_next = nullptr;
     ColumnSlider* m_slider = nullptr;
     LiveLabel* m_info = nullptr;
+    LiveLabel* m_reason = nullptr; // why there is no column
     QPushButton* m_backToLive = nullptr;
     QPushButton* m_useSearch = nullptr;
     QString m_problem; // with choosing the decoder that searches

@@ -27,8 +27,31 @@ ViewInfo roundInfo() {
                 "What the decoder keeps to draft from, as it stood in the last round: a window of "
                 "guesses, a pool of what it has seen, what each exit promises. The marked row is "
                 "the one that it acted upon. What the columns mean, the decoder's explanation in "
-                "Parameters says."),
+                "Parameters says. Of a decoder that keeps nothing, the figures of the round."),
             Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model};
+}
+
+/// What can be said of a round of any decoder.
+ShownTable figuresOf(const StepFinished& step) {
+    ShownTable table{"figures",
+                     RoundView::tr("Figures").toStdString(),
+                     {RoundView::tr("what").toStdString(), RoundView::tr("value").toStdString()},
+                     {},
+                     -1};
+    const auto add = [&](const QString& what, double value) {
+        table.rows.push_back({what.toStdString(), value});
+    };
+    add(RoundView::tr("tokens made"), static_cast<double>(step.tokens.size()));
+    add(RoundView::tr("nodes drafted"), static_cast<double>(step.draft.size()));
+    add(RoundView::tr("nodes accepted"), static_cast<double>(step.path.size()));
+    add(RoundView::tr("rows verified"), step.verifiedRows);
+    add(RoundView::tr("layers read for the draft"), step.draftLayers);
+    add(RoundView::tr("layers read to verify"), step.verifyLayers);
+    add(RoundView::tr("draft, ms"), step.draftMs);
+    add(RoundView::tr("verify, ms"), step.verifyMs);
+    add(RoundView::tr("search, ms"), step.searchMs);
+    add(RoundView::tr("other, ms"), step.otherMs);
+    return table;
 }
 
 } // namespace
@@ -107,12 +130,17 @@ const StepFinished* RoundView::shownRound() const {
 
 void RoundView::refreshView(Topics) {
     const StepFinished* round = shownRound();
-    showTables(round == nullptr ? std::vector<ShownTable>() : round->tables);
+    std::vector<ShownTable> tables;
+    if (round != nullptr)
+        tables = round->tables.empty() ? std::vector{figuresOf(*round)} : round->tables;
+    showTables(tables);
     const bool isEmpty = m_tables.empty();
     m_tabs->setVisible(m_tables.size() > 1);
     m_table->setVisible(!isEmpty);
     m_note->setVisible(isEmpty);
-    m_note->setText(isEmpty ? emptyNote() : QString());
+    m_note->setText(isEmpty ? tr("What a decoder keeps to draft from, and the figures of its "
+                                 "rounds, appear here with the first answer.")
+                            : QString());
     const QString title =
         m_tables.size() == 1 ? QString::fromStdString(m_tables.front().title) : QString();
     const QString step = round == nullptr ? QString() : tr("decode step %1").arg(round->step + 1);
@@ -135,7 +163,8 @@ void RoundView::showTables(const std::vector<ShownTable>& tables) {
             titles << QString::fromStdString(table.title);
         m_tabs->setSegments(titles);
     }
-    const auto wanted = std::ranges::find(m_tables, m_chosenName, &ShownTable::name);
+    const auto wanted = m_chosenName ? std::ranges::find(m_tables, *m_chosenName, &ShownTable::name)
+                                     : m_tables.end();
     const auto index = wanted == m_tables.end() ? 0 : wanted - m_tables.begin();
     m_tabs->setCurrentIndex(m_tables.empty() ? -1 : static_cast<int>(index));
     if (hasOtherTabs && hadFocus && !m_tables.empty()) // the tab that had it is gone
@@ -152,17 +181,6 @@ void RoundView::choose(int index) {
         return;
     m_chosenName = m_tables[static_cast<std::size_t>(index)].name;
     refreshView({});
-}
-
-QString RoundView::emptyNote() const {
-    const DecoderInfo* decoder = store().decoder();
-    const Answer* answer = store().answers().latest();
-    const bool hasSteps = answer != nullptr && !answer->steps.empty();
-    if (decoder == nullptr || !hasSteps)
-        return tr("What a decoder keeps to draft from appears here with the first answer, if it "
-                  "keeps anything.");
-    return tr("%1 has nothing to show here: draft tree and layer map tell all of its rounds.")
-        .arg(QString::fromStdString(decoder->title));
 }
 
 FigureTable RoundView::table() const { return m_model->figure(); }

@@ -4,6 +4,7 @@
 #include "ui/shell/view.h"
 #include "ui/views/round/round_table.h"
 
+#include <optional>
 #include <string>
 
 class QLabel;
@@ -42,14 +43,13 @@ private:
     const engine::StepFinished* shownRound() const;
     void showTables(const std::vector<engine::ShownTable>& tables);
     void choose(int index);
-    QString emptyNote() const;
 
     SegmentedControl* m_tabs = nullptr;
     QTableView* m_table = nullptr;
     QLabel* m_note = nullptr;
     RoundTableModel* m_model = nullptr;
     std::vector<engine::ShownTable> m_tables; // of the round that is shown
-    std::string m_chosenName;                 // kept from round to round
+    std::optional<std::string> m_chosenName;  // kept from round to round
 };
 
 } // namespace ui

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/layer_map/layer_map_run.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
@@ -41,6 +42,9 @@ struct RecordedLink : ScriptedLink {
 QString wordsOf(const QWidget& view) {
     QStringList words;
     for (const QLabel* label : view.findChildren<QLabel*>())
+        if (label->isVisibleTo(&view))
+            words << label->text();
+    for (const LiveLabel* label : view.findChildren<LiveLabel*>())
         if (label->isVisibleTo(&view))
             words << label->text();
     return words.join(QLatin1Char('\n'));
