@@ -131,6 +131,8 @@ Result<void> Target::runPass(const VerifyRequest& request) {
     gatherRows(request);
     const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
     const std::span<const int> rows = m_headRows;
+    const std::size_t drawn =
+        request.drawsFromSides ? rows.size() : rows.size() - request.sides.size();
     const bool isWhole = request.firstLayer == 0;
     const auto ran = m_transformer->forwardInto(
         {.plan = m_fullPlan,
@@ -138,7 +140,7 @@ Result<void> Target::runPass(const VerifyRequest& request) {
          .tokens = isWhole ? std::span<const TokenId>(m_rowTokens) : std::span<const TokenId>(),
          .hidden = request.hidden,
          .firstLayer = request.firstLayer,
-         .logitRows = m_sampler.isGreedy() ? std::span<const int>() : rows,
+         .logitRows = rows.first(m_sampler.isGreedy() ? 0 : drawn),
          .summaryRows = rows,
          .hiddenLayers = request.hiddenLayers,
          .wantsInfluence = isWhole},
@@ -164,6 +166,13 @@ void Target::forbidMaskToken() {
     const auto width = static_cast<std::size_t>(m_pass.vocabSize);
     for (auto at = static_cast<std::size_t>(mask); at < m_pass.logits.size(); at += width)
         m_pass.logits[at] = -std::numeric_limits<double>::infinity();
+}
+
+std::span<const double> Target::lastLogits(int row) const {
+    const auto end =
+        (static_cast<std::size_t>(row) + 1) * static_cast<std::size_t>(m_pass.vocabSize);
+    ENGINE_CHECK(end <= m_pass.logits.size(), "row {} of the last pass has no logits", row);
+    return m_pass.logitRow(row);
 }
 
 SeenRow Target::seenRow(int row) const {

@@ -32,6 +32,7 @@ struct VerifyRequest {
     VerifyDraws* draws = nullptr; ///< see Verifier
     /// Rows beside the draft: they see what their parents see and are never accepted.
     std::span<const SideRow> sides = {};
+    bool drawsFromSides = false; ///< whether lastLogits() is wanted of them, too
     /// Where the pass resumes what drafting began: the layers below have run for all its rows,
     /// their keys and values are in the cache, and `hidden` is the stream that enters this one.
     int firstLayer = 0;
@@ -111,8 +112,9 @@ public:
     /// it. Empty before the first.
     std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
 
-    /// All logits of such a row, [vocab]; unless greedy, which needs none.
-    std::span<const double> lastLogits(int row) const { return m_pass.logitRow(row); }
+    /// All logits of such a row, [vocab]; unless greedy, which needs none. Of a row beside the
+    /// draft only when the request said that it draws from those.
+    std::span<const double> lastLogits(int row) const;
 
     /// The hidden states that its request asked for, [hiddenLayers, unread + 1 + draft + sides,
     /// hidden size].

@@ -131,7 +131,8 @@ Result<DecodeStep> SpaceDecoder::verify(DraftTree draft, const MaskGroups& group
     return m_target.verify({.draft = std::move(draft),
                             .rule = isSampling() ? VerifyRule::Rejection : VerifyRule::Match,
                             .draws = isBiased ? &paperDraws : m_draws.verify,
-                            .sides = groups.sides()});
+                            .sides = groups.sides(),
+                            .drawsFromSides = m_settings.choice != CandidateChoice::Argmax});
 }
 
 /// One from each mask of the group, independently.

@@ -92,6 +92,17 @@ void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens_data() {
     QTest::newRow("swift, free drafts") << "swift" << SettingValues{{"free_draft", 1.0}};
     QTest::newRow("lookup") << "lookup" << SettingValues{};
     QTest::newRow("auto") << "auto" << SettingValues{};
+    QTest::newRow("layerskip") << "layerskip" << SettingValues{{"exit_layer", 22.0}};
+    QTest::newRow("layerskip-fs") << "layerskip-fs" << SettingValues{{"exit_layer", 26.0}};
+    QTest::newRow("layerskip-dv") << "layerskip-dv" << SettingValues{{"exit_layer", 26.0}};
+    QTest::newRow("del") << "del" << SettingValues{};
+    QTest::newRow("del-ms") << "del-ms" << SettingValues{{"margin", -1.0}};
+    QTest::newRow("lookahead") << "lookahead" << SettingValues{{"pool_from_prompt", 1.0}};
+    QTest::newRow("jacobi") << "jacobi" << SettingValues{{"block", 9.0}};
+    QTest::newRow("gauss_seidel") << "jacobi"
+                                  << SettingValues{{"mode", std::string("gauss_seidel")}};
+    // Any token does as the mask: what it drafts is seldom right, and verified like all else.
+    QTest::newRow("space") << "space" << SettingValues{{"mask_token", 4.0}, {"adaptive", 0.0}};
 }
 
 void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens() {

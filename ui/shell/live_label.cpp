@@ -162,7 +162,7 @@ void LiveLabel::paintEvent(QPaintEvent*) {
     painter.setFont(textFont());
     const QRect room = contentsRect();
     if (m_fit == Fit::Wrapped && m_lines > 1) {
-        painter.drawText(room, Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignVCenter, text());
+        painter.drawText(room, Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, text());
         return;
     }
     const QFontMetrics line(textFont());

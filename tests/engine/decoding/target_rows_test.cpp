@@ -119,6 +119,7 @@ class TargetRowsTest : public QObject {
 
 private slots:
     void rowsBesideADraftAreSeenAndNeverAccepted();
+    void logitsOfRowsBesideADraftComeWhenAskedFor();
     void aResumedPassIsTheWholePass();
     void hiddenStatesComeWithThePass();
     void unreadTokensAreReadByTheFirstPass();
@@ -170,6 +171,25 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
             QCOMPARE(seen.token, all.back());
             QCOMPARE(seen.previous, all[all.size() - 2]);
         }
+    }
+}
+
+void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
+    std::mt19937 random(4);
+    const Ids prompt = randomIds(random, 9);
+    Target target = std::move(Target::make(transformer(), {.temperature = 1.0}, 300, 64)).value();
+    QVERIFY(target.begin({prompt}, {}).hasValue());
+    const std::vector<SideRow> sides = {{1, -1}, {2, 0}};
+    for (const bool isAsked : {false, true}) {
+        QVERIFY(
+            target
+                .verify({.draft = chain(random, {}, 1), .sides = sides, .drawsFromSides = isAsked})
+                .hasValue());
+        QCOMPARE(target.lastLogits(1).size(), std::size_t{kVocab}); // of the draft
+        if (isAsked)
+            QCOMPARE(target.lastLogits(3).size(), std::size_t{kVocab});
+        else
+            QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.lastLogits(2));
     }
 }
 

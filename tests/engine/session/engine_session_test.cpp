@@ -186,7 +186,7 @@ void EngineSessionTest::whatRanBesideADraftAndTablesAreToldInTexts() {
     // 3 of 4 layers' worth of sublayers a draft pass, 4 for the verifying one.
     QCOMPARE(first->draftLayers, 3.0 * static_cast<double>(first->confidences.size()));
     QCOMPARE(first->verifyLayers, 4.0);
-    const DecodeMetrics& all = fixture.all<PromptFinished>()[0].decoding;
+    const DecodeMetrics all = fixture.all<PromptFinished>()[0].decoding;
     QVERIFY(all.tokensPerLayer().has_value());
     QCOMPARE(all.verifyLayers, 4.0 * static_cast<double>(all.rounds));
 }
