@@ -14,6 +14,7 @@ using namespace engine;
 namespace {
 
 constexpr std::size_t kMaxTasksNamed = 12;
+constexpr std::int64_t kMaxBadLinesNamed = 20; // of a file
 
 /// The tasks that a file has prompts of; for the hint when the wanted one is not among them.
 Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) {
@@ -59,12 +60,15 @@ Result<DataSummary> checkFile(const std::string& file, const DataOptions& option
         if (!item)
             break;
         if (const auto* bad = std::get_if<BadLine>(&*item)) {
-            ++found.badLines;
-            Console::note(fmt::format("{}: {}; this line is left out", file, bad->message));
+            if (++found.badLines <= kMaxBadLinesNamed)
+                Console::note(fmt::format("{}: {}; this line is left out", file, bad->message));
         } else {
             ++found.prompts;
         }
     }
+    if (found.badLines > kMaxBadLinesNamed)
+        Console::note(fmt::format(
+            "{}: {} more bad lines are left out.", file, found.badLines - kMaxBadLinesNamed));
     if (found.prompts == 0)
         return noPrompts(file, found, options);
     return found;

@@ -28,9 +28,9 @@ struct DataSummary {
     std::int64_t badLines = 0;
 };
 
-/// Reads all files through (up to the limit) before anything else is done, and names each bad line
-/// on standard error. Errors: those of DataStream; InvalidInput for a file without prompts, which
-/// says why it has none.
+/// Reads all files through (up to the limit) before anything else is done, and names the first
+/// bad lines of each on standard error and counts the others. Errors: those of DataStream;
+/// InvalidInput for a file without prompts, which says why it has none.
 engine::Result<DataSummary> checkData(const DataOptions& options);
 
 /// One prompt and its file.

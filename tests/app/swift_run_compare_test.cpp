@@ -47,6 +47,7 @@ private slots:
     void aCsvFileThatCannotBeWrittenIsToldBeforeTheWork();
     void aDecoderThatGoesWrongIsOutAndTheOthersGoOn();
     void aPromptThatDoesNotFitIsLeftOut();
+    void aFileFullOfBadLinesDoesNotFloodTheTerminal();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
     void ctrlCKeepsWhatIsThere();
@@ -360,6 +361,15 @@ void SwiftRunCompareTest::aPromptThatDoesNotFitIsLeftOut() {
     QCOMPARE(result.jsonLines().constLast()["prompts"].toInt(), 2);
     QCOMPARE(result.jsonLines().constLast()["left_out"].toInt(), 1);
     QVERIFY(result.errors.contains("line 2 is left out"));
+}
+
+void SwiftRunCompareTest::aFileFullOfBadLinesDoesNotFloodTheTerminal() {
+    const QString file = data("{\"prompt\":\"Hi\"}\n" + QByteArray("bad\n").repeated(1000));
+    const ProgramRun result = compare({"--max-tokens", "2"}, file);
+    QCOMPARE(result.exitCode, 0);
+    QVERIFY(result.errors.contains("line 2: "));
+    QVERIFY(result.errors.contains("980 more bad lines are left out"));
+    QVERIFY(result.errors.count('\n') < 40);
 }
 
 void SwiftRunCompareTest::badInputIsOneSentence_data() {
