@@ -127,11 +127,11 @@ struct EventLine {
     }
 
     std::string operator()(const StepFinished& event) const {
-        std::string how = event.isBaseline ? "plain"
-                                           : fmt::format("{} of {} draft steps accepted, plan {}",
-                                                         event.path.size(),
-                                                         event.confidences.size(),
-                                                         event.planId);
+        std::string how = event.isPlain() ? "plain"
+                                          : fmt::format("{} of {} draft steps accepted, plan {}",
+                                                        event.path.size(),
+                                                        event.confidences.size(),
+                                                        event.planId);
         if (!event.sides.empty())
             how += fmt::format(", {} rows beside", event.sides.size());
         for (const ShownTable& table : event.tables)

@@ -34,7 +34,7 @@ struct DecodeTally {
 
     double verifyMs() const { return metrics.verifyMs + plainMs; }
 
-    /// M: tokens of a drafting round on average; 1 where nothing was drafted.
+    /// M: tokens of a round on average; 1 where nothing was drafted.
     double tokensPerRound() const { return metrics.tokensPerRound().value_or(1.0); }
 
     /// Accepted tokens of a draft step; 0 when nothing was drafted.

@@ -88,21 +88,22 @@ private:
                 m_finished = FinishReason::StopString;
             }
         }
-        tell(step, pieces, stepMs);
-        return {};
-    }
-
-    void tell(const DecodeStep& step, std::span<const std::string> pieces, double stepMs) {
         std::string text;
         for (const std::string& piece : pieces)
             text += piece;
+        tell({step, text, pieces, stepMs, isBaseline});
+        return {};
+    }
+
+    void tell(const StepDetails& details) {
+        const DecodeStep& step = details.step;
         m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
         m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
-        m_result.text += text;
+        m_result.text += details.text;
         if (m_request.onStepDetails)
-            m_request.onStepDetails({step, text, pieces, stepMs});
+            m_request.onStepDetails(details);
         if (m_request.onStep)
-            m_request.onStep(step, text);
+            m_request.onStep(step, details.text);
     }
 
     /// The decoder itself ends an answer, behind its end id and at its maximum.

@@ -37,6 +37,7 @@ struct StepDetails {
     std::string_view text;               ///< of all its tokens
     std::span<const std::string> pieces; ///< [step.tokens] the part that each made certain
     double stepMs = 0.0;                 ///< wall-clock, the search included
+    bool isBaseline = false;             ///< a plain step that was asked for
 };
 
 /// What to generate from, and who is told.

@@ -16,16 +16,16 @@ std::optional<double> ratio(double numerator, double denominator) {
 } // namespace
 
 void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
-    const auto emitted = static_cast<std::int64_t>(step.tokens.size());
-    searchMs += step.search.searchMs;
     if (step.isPlain()) {
-        baselineTokens += emitted;
-        baselineMs += std::max(0.0, stepMs - step.search.searchMs);
-        baselineLayers += step.draftLayers + step.verifyLayers;
+        addBaseline(step, stepMs);
+        ++plainRounds;
+        plainMs += std::max(0.0, stepMs - step.search.searchMs);
+        plainLayers += step.draftLayers + step.verifyLayers;
         return;
     }
+    searchMs += step.search.searchMs;
     ++rounds;
-    tokens += emitted;
+    tokens += static_cast<std::int64_t>(step.tokens.size());
     accepted += static_cast<std::int64_t>(step.path.size());
     draftSteps += step.draft.draftSteps();
     draftedNodes += step.draft.size();
@@ -35,6 +35,13 @@ void DecodeMetrics::add(const DecodeStep& step, double stepMs) {
     draftMs += step.draftMs;
     verifyMs += step.verifyMs;
     otherMs += std::max(0.0, stepMs - step.draftMs - step.verifyMs - step.search.searchMs);
+}
+
+void DecodeMetrics::addBaseline(const DecodeStep& step, double stepMs) {
+    searchMs += step.search.searchMs;
+    baselineTokens += static_cast<std::int64_t>(step.tokens.size());
+    baselineMs += std::max(0.0, stepMs - step.search.searchMs);
+    baselineLayers += step.draftLayers + step.verifyLayers;
 }
 
 void DecodeMetrics::add(const DecodeMetrics& other) {
@@ -50,13 +57,18 @@ void DecodeMetrics::add(const DecodeMetrics& other) {
     verifyMs += other.verifyMs;
     searchMs += other.searchMs;
     otherMs += other.otherMs;
+    plainRounds += other.plainRounds;
+    plainMs += other.plainMs;
+    plainLayers += other.plainLayers;
     baselineTokens += other.baselineTokens;
     baselineMs += other.baselineMs;
     baselineLayers += other.baselineLayers;
 }
 
 std::optional<double> DecodeMetrics::tokensPerRound() const {
-    return ratio(static_cast<double>(tokens), static_cast<double>(rounds));
+    if (rounds == 0)
+        return std::nullopt;
+    return ratio(static_cast<double>(ownTokens()), static_cast<double>(ownRounds()));
 }
 
 std::optional<double> DecodeMetrics::acceptance() const {
@@ -68,7 +80,9 @@ std::optional<double> DecodeMetrics::acceptancePerNode() const {
 }
 
 std::optional<double> DecodeMetrics::tokensPerLayer() const {
-    return ratio(static_cast<double>(tokens), draftLayers + verifyLayers);
+    if (rounds == 0)
+        return std::nullopt;
+    return ratio(static_cast<double>(ownTokens()), draftLayers + verifyLayers + plainLayers);
 }
 
 std::optional<double> DecodeMetrics::baselineTokensPerLayer() const {
@@ -76,7 +90,9 @@ std::optional<double> DecodeMetrics::baselineTokensPerLayer() const {
 }
 
 std::optional<double> DecodeMetrics::msPerToken() const {
-    return ratio(draftMs + verifyMs + searchMs + otherMs, static_cast<double>(tokens));
+    if (rounds == 0)
+        return std::nullopt;
+    return ratio(ownMs() + searchMs, static_cast<double>(ownTokens()));
 }
 
 std::optional<double> DecodeMetrics::baselineMsPerToken() const {

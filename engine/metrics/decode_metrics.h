@@ -10,11 +10,12 @@ namespace engine {
 
 /// Sums over the rounds of a decoder, and the figures of the literature that follow from them.
 ///
-/// A round without a draft, and without rows beside one, is a baseline round: one token by the full
-/// model alone, as vanilla makes it. Baseline rounds are left out of M, acceptance, tokens per
-/// layer and the times, and counted apart, so a drafting decoder is compared with plain steps
-/// measured in the same run. A plain value.
-/// Source: swift.md 5.1.
+/// A plain round has no draft, and no rows beside one: one token by the full model alone, as
+/// vanilla makes it. All plain rounds are the baseline that the decoder is compared with in the
+/// same run. Those that the decoder made itself, because no draft seemed worth it, are its own
+/// rounds as well and count in M, tokens per layer and the speedup; those that were only asked for
+/// do not. A decoder that has never drafted has none of these figures. A plain value. Source:
+/// swift.md 5.1.
 struct DecodeMetrics {
     std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
     std::int64_t tokens = 0;     ///< emitted by these rounds
@@ -26,16 +27,22 @@ struct DecodeMetrics {
     double verifyLayers = 0.0; ///< that verifying read
     double draftMs = 0.0;
     double verifyMs = 0.0;
-    double searchMs = 0.0; ///< of all rounds, baseline ones too, and at the ends of answers
-    double otherMs = 0.0;  ///< what a round took besides
-    std::int64_t baselineTokens = 0;
+    double searchMs = 0.0;        ///< of all rounds, baseline ones too, and at the ends of answers
+    double otherMs = 0.0;         ///< what a round took besides
+    std::int64_t plainRounds = 0; ///< of the decoder's own choice, a token each
+    double plainMs = 0.0;
+    double plainLayers = 0.0;        ///< that they read
+    std::int64_t baselineTokens = 0; ///< of all plain rounds
     double baselineMs = 0.0;
     double baselineLayers = 0.0; ///< that these tokens took
 
     bool operator==(const DecodeMetrics&) const = default;
 
-    /// Adds a round that took `stepMs` altogether.
+    /// Adds a round of the decoder's own that took `stepMs` altogether.
     void add(const DecodeStep& step, double stepMs);
+
+    /// Adds a plain round that was asked for, to compare with.
+    void addBaseline(const DecodeStep& step, double stepMs);
 
     /// Adds the sums of other rounds.
     void add(const DecodeMetrics& other);
@@ -43,7 +50,15 @@ struct DecodeMetrics {
     /// Adds what a search took between or behind the rounds.
     void addSearch(double ms) { searchMs += ms; }
 
-    /// M: tokens emitted per drafting round.
+    /// Rounds of the decoder itself, its plain ones too, and what they emitted.
+    std::int64_t ownRounds() const { return rounds + plainRounds; }
+
+    std::int64_t ownTokens() const { return tokens + plainRounds; }
+
+    /// The time of these rounds, the search left out.
+    double ownMs() const { return draftMs + verifyMs + otherMs + plainMs; }
+
+    /// M: tokens emitted per round of its own.
     std::optional<double> tokensPerRound() const;
 
     /// Alpha as the paper counts it: accepted nodes over draft steps.
@@ -52,7 +67,7 @@ struct DecodeMetrics {
     /// Accepted nodes over all drafted nodes, siblings included.
     std::optional<double> acceptancePerNode() const;
 
-    /// Tokens of the drafting rounds for each layer that they read, drafting and verifying: what an
+    /// Tokens of its own rounds for each layer that they read, drafting and verifying: what an
     /// exit is chosen by, because time follows it. A layer counts once a pass, however many rows it
     /// works on. Source: arXiv 2504.05598 (eTPL).
     std::optional<double> tokensPerLayer() const;
@@ -60,7 +75,7 @@ struct DecodeMetrics {
     /// The same of the baseline rounds: 1 / layers of the model.
     std::optional<double> baselineTokensPerLayer() const;
 
-    /// Milliseconds for a token of the drafting rounds, the search included.
+    /// Milliseconds for a token of its own rounds, the search included.
     std::optional<double> msPerToken() const;
 
     /// Milliseconds for a token of the baseline rounds.

@@ -106,7 +106,7 @@ struct StepFinished {
     std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
     std::vector<ShownTable> tables;      ///< what else the decoder shows of this round
     std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
-    bool isBaseline = false;             ///< by the full model alone, left out of M and acceptance
+    bool isBaseline = false; ///< a plain step that was asked for: left out of M and the speedup
     int verifiedRows = 0;
     double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers
     double verifyLayers = 0.0;
@@ -125,6 +125,9 @@ struct StepFinished {
     double otherMs = 0.0;
     double tokensPerSecond = 0.0; ///< of this answer so far
     DecodeMetrics total;          ///< since the decoder was chosen, this step included
+
+    /// By the full model alone.
+    bool isPlain() const { return draft.empty() && sides.empty(); }
 };
 
 /// Text that was held back (a stop string might have begun with it) and is certain now.

@@ -155,6 +155,9 @@ template <typename V> void visitFields(V& visit, DecodeMetrics& r) {
     visit("verify_ms", r.verifyMs);
     visit("search_ms", r.searchMs);
     visit("other_ms", r.otherMs);
+    visit("plain_rounds", r.plainRounds);
+    visit("plain_ms", r.plainMs);
+    visit("plain_layers", r.plainLayers);
     visit("baseline_tokens", r.baselineTokens);
     visit("baseline_ms", r.baselineMs);
     visit("baseline_layers", r.baselineLayers);

@@ -33,6 +33,7 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
     SpeedPoint point{.time = time,
                      .tokens = static_cast<int>(step.tokens.size()),
                      .isBaseline = step.isBaseline,
+                     .isPlain = step.isPlain(),
                      .draftSteps = static_cast<int>(step.confidences.size()),
                      .accepted = static_cast<int>(step.path.size()),
                      .verifiedRows = step.verifiedRows,
@@ -40,7 +41,7 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .verifyMs = step.verifyMs,
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
-    if (point.isBaseline) {
+    if (point.isPlain) {
         m_baselineMs.push_back(point.verifyMs + point.otherMs);
         if (m_baselineMs.size() > kBaselineStepsKept)
             m_baselineMs.pop_front();
@@ -70,6 +71,7 @@ TimeShares SpeedLog::sharesOfLast(double seconds) const {
         if (point.isBaseline)
             continue;
         ++shares.steps;
+        shares.drafting += point.isPlain ? 0 : 1;
         shares.tokens += point.tokens;
         shares.draftMs += point.draftMs;
         shares.verifyMs += point.verifyMs;
@@ -80,10 +82,13 @@ TimeShares SpeedLog::sharesOfLast(double seconds) const {
 }
 
 TimeShares SpeedLog::sharesOfAll() const {
-    return {.steps = m_total.rounds,
-            .tokens = m_total.tokens,
+    if (m_total.rounds == 0)
+        return {};
+    return {.steps = m_total.ownRounds(),
+            .drafting = m_total.rounds,
+            .tokens = m_total.ownTokens(),
             .draftMs = m_total.draftMs,
-            .verifyMs = m_total.verifyMs,
+            .verifyMs = m_total.verifyMs + m_total.plainMs,
             .searchMs = m_total.searchMs,
             .otherMs = m_total.otherMs};
 }
@@ -102,12 +107,12 @@ std::optional<SpeedFactors> SpeedLog::measuredFactors() const {
     const auto acceptance = m_total.acceptance();
     if (!baseline || !tokens || !acceptance || m_total.draftSteps == 0 || *baseline <= 0.0)
         return std::nullopt;
-    const double rounds = static_cast<double>(m_total.rounds);
+    const double rounds = static_cast<double>(m_total.ownRounds());
     return SpeedFactors{.tokensPerRound = *tokens,
                         .acceptance = *acceptance,
                         .draftCost =
                             m_total.draftMs / static_cast<double>(m_total.draftSteps) / *baseline,
-                        .verifyCost = m_total.verifyMs / rounds / *baseline,
+                        .verifyCost = (m_total.verifyMs + m_total.plainMs) / rounds / *baseline,
                         .otherCost = m_total.otherMs / rounds / *baseline};
 }
 

@@ -13,7 +13,8 @@ namespace ui {
 struct SpeedPoint {
     double time = 0.0; ///< seconds since the session began, at the step's end
     int tokens = 0;
-    bool isBaseline = false; ///< a plain step of the full model
+    bool isBaseline = false; ///< a plain step that was asked for, to compare with
+    bool isPlain = false;    ///< by the full model alone, asked for or not
     int draftSteps = 0;
     int accepted = 0;
     int verifiedRows = 0;
@@ -25,9 +26,11 @@ struct SpeedPoint {
     double totalMs() const { return draftMs + verifyMs + searchMs + otherMs; }
 };
 
-/// Where the time of some steps went; averages are over drafting steps. A plain value.
+/// Where the time of some steps went; those that were asked for as a baseline are left out. A plain
+/// value.
 struct TimeShares {
-    std::int64_t steps = 0; ///< that drafted
+    std::int64_t steps = 0;
+    std::int64_t drafting = 0; ///< of them
     std::int64_t tokens = 0;
     double draftMs = 0.0; ///< summed
     double verifyMs = 0.0;
@@ -58,13 +61,13 @@ public:
     /// Since the decoder was chosen.
     const engine::DecodeMetrics& total() const { return m_total; }
 
-    /// Of the drafting steps of the last `seconds` of decoding.
+    /// Of the decoder's own steps in the last `seconds` of decoding.
     TimeShares sharesOfLast(double seconds) const;
 
-    /// Of all drafting steps since the decoder was chosen.
+    /// Of all its own steps since the decoder was chosen; none before it has drafted.
     TimeShares sharesOfAll() const;
 
-    /// How many times faster than the baseline all drafting steps were, the search included.
+    /// How many times faster than the baseline all its own steps were, the search included.
     std::optional<double> wholeSpeedup() const;
 
     /// The costs of drafting and verifying as measured; none until there is a baseline and a round

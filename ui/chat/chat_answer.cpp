@@ -43,11 +43,12 @@ void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) 
     figures.tokensPerSecond = step.tokensPerSecond;
     if (step.isBaseline)
         return;
-    ++m_answer->draftingRounds;
-    m_answer->draftedTokens += static_cast<int>(step.tokens.size());
+    ++m_answer->ownRounds;
+    m_answer->ownTokens += static_cast<int>(step.tokens.size());
     figures.acceptedTokens += static_cast<qint64>(step.path.size());
     figures.draftSteps += static_cast<qint64>(step.confidences.size());
-    figures.tokensPerStep = static_cast<double>(m_answer->draftedTokens) / m_answer->draftingRounds;
+    if (figures.draftSteps > 0 || !step.isPlain())
+        figures.tokensPerStep = static_cast<double>(m_answer->ownTokens) / m_answer->ownRounds;
 }
 
 /// What is known of an answer before its first token.

@@ -120,8 +120,8 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
-        int draftingRounds = 0;
-        int draftedTokens = 0; ///< emitted by them
+        int ownRounds = 0; ///< those that were asked for as a baseline left out
+        int ownTokens = 0; ///< emitted by them
     };
 
     struct PendingCount {

@@ -64,7 +64,7 @@ GenerationRequest PromptRun::request() {
         m_metrics.addSearch(m_setup.betweenSteps());
         return {};
     };
-    request.isBaselineStep = [this] { return m_isBaseline = m_setup.slot.takesBaselineStep(); };
+    request.isBaselineStep = [this] { return m_setup.slot.takesBaselineStep(); };
     request.onStepDetails = [this](const StepDetails& details) { tellStep(details); };
     request.onStep = [this](const DecodeStep& step, std::string_view text) {
         if (step.tokens.empty())
@@ -82,11 +82,14 @@ GenerationRequest PromptRun::request() {
 void PromptRun::tellStep(const StepDetails& details) {
     const DecodeStep& step = details.step;
     DecodeMetrics& total = m_setup.slot.metrics();
-    total.add(step, details.stepMs);
-    m_metrics.add(step, details.stepMs);
+    for (DecodeMetrics* sums : {&total, &m_metrics})
+        if (details.isBaseline)
+            sums->addBaseline(step, details.stepMs);
+        else
+            sums->add(step, details.stepMs);
     m_tokenCount += static_cast<std::int64_t>(step.tokens.size());
     m_decodeMs += details.stepMs;
-    tellSearch(step.search, !m_isBaseline);
+    tellSearch(step.search, !details.isBaseline);
     const double namedMs = step.draftMs + step.verifyMs + step.search.searchMs;
     const auto confidences = step.draft.confidences();
     const auto nodes = step.draft.nodes();
@@ -104,7 +107,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .sideTexts = sideTexts(step.sides, tokenizer),
         .tables = shownTables(step.tables, tokenizer),
         .planId = step.planId,
-        .isBaseline = step.isPlain(),
+        .isBaseline = details.isBaseline,
         .verifiedRows = step.verifiedRows,
         .draftLayers = step.draftLayers,
         .verifyLayers = step.verifyLayers,

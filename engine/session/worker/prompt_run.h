@@ -50,7 +50,6 @@ private:
     int m_stepCount = 0;
     std::int64_t m_tokenCount = 0;
     double m_decodeMs = 0.0;
-    bool m_isBaseline = false; // the step at work was asked for as a plain one
 };
 
 } // namespace engine

@@ -46,7 +46,8 @@ private slots:
     void theHandMadeTraceHasItsFigures();
     void acceptanceNamesItsDenominator();
     void timesAreSplitAndAddUp();
-    void plainRoundsAreTheBaselineAndNothingElse();
+    void plainRoundsThatWereAskedForAreTheBaselineAndNothingElse();
+    void plainRoundsOfItsOwnChoiceAreRoundsAndBaseline();
     void roundsWithRowsBesideTheTokenAreNoBaseline();
     void tokensPerLayerCountsEveryLayerThatIsRead();
     void sumsOfSumsAreSums();
@@ -92,21 +93,43 @@ void DecodeMetricsTest::timesAreSplitAndAddUp() {
     QCOMPARE(metrics.msPerToken().value(), 5.0);
 }
 
-void DecodeMetricsTest::plainRoundsAreTheBaselineAndNothingElse() {
+void DecodeMetricsTest::plainRoundsThatWereAskedForAreTheBaselineAndNothingElse() {
     DecodeMetrics metrics;
     DecodeStep step = draftedRound(3, 3);
     step.draftMs = 8.0;
     step.verifyMs = 12.0;
     metrics.add(step, 20.0);
     const DecodeMetrics before = metrics;
-    metrics.add(plainRound(), 9.0);
-    metrics.add(plainRound(), 11.0);
+    metrics.addBaseline(plainRound(), 9.0);
+    metrics.addBaseline(plainRound(), 11.0);
     QCOMPARE(metrics.tokensPerRound(), before.tokensPerRound());
     QCOMPARE(metrics.acceptance(), before.acceptance());
     QCOMPARE(metrics.msPerToken(), before.msPerToken());
     QCOMPARE(metrics.baselineTokens, 2);
     QCOMPARE(metrics.baselineMsPerToken().value(), 10.0);
     QCOMPARE(metrics.speedup().value(), 2.0); // 4 tokens in 20 ms against 10 ms a token
+}
+
+/// Where a decoder drafts in one round of two, half of its tokens come at vanilla's speed.
+void DecodeMetricsTest::plainRoundsOfItsOwnChoiceAreRoundsAndBaseline() {
+    DecodeMetrics metrics;
+    metrics.add(plainRound(), 10.0);
+    QVERIFY(!metrics.tokensPerRound() && !metrics.speedup()); // nothing was drafted yet
+    DecodeStep step = draftedRound(3, 3);
+    step.draftLayers = 2.0;
+    step.verifyLayers = 8.0;
+    step.verifyMs = 20.0;
+    metrics.add(step, 20.0);
+    QCOMPARE(metrics.ownRounds(), 2);
+    QCOMPARE(metrics.ownTokens(), 5);
+    QCOMPARE(metrics.tokensPerRound().value(), 2.5);
+    QCOMPARE(metrics.msPerToken().value(), 6.0);
+    QCOMPARE(metrics.baselineMsPerToken().value(), 10.0);
+    QCOMPARE(metrics.speedup().value(), 10.0 / 6.0);
+    DecodeStep plain = plainRound();
+    plain.verifyLayers = 8.0;
+    metrics.add(plain, 10.0);
+    QCOMPARE(metrics.tokensPerLayer().value(), 6.0 / 18.0);
 }
 
 /// A window that runs beside the newest token makes a pass dearer than a plain one.
@@ -127,7 +150,7 @@ void DecodeMetricsTest::tokensPerLayerCountsEveryLayerThatIsRead() {
     QVERIFY(!metrics.tokensPerLayer() && !metrics.baselineTokensPerLayer());
     DecodeStep plain = plainRound();
     plain.verifyLayers = kLayers;
-    metrics.add(plain, 1.0);
+    metrics.addBaseline(plain, 1.0);
     QCOMPARE(metrics.baselineTokensPerLayer().value(), 1.0 / kLayers);
     QVERIFY(!metrics.tokensPerLayer());
     // An exit after 3 of 8 layers, drafted 4 times, of which verifying goes on behind the third:
@@ -157,9 +180,11 @@ void DecodeMetricsTest::sumsOfSumsAreSums() {
             half.add(step, 4.0);
             whole.add(step, 4.0);
         }
+        half.addBaseline(plain, 5.0);
+        whole.addBaseline(plain, 5.0);
         halves.add(half);
     }
-    QVERIFY(whole.baselineLayers == 16.0 && whole.draftLayers == 12.0);
+    QVERIFY(whole.baselineLayers == 32.0 && whole.plainLayers == 16.0 && whole.draftLayers == 12.0);
     QVERIFY(halves == whole);
 }
 
@@ -170,7 +195,7 @@ void DecodeMetricsTest::searchingCountsAgainstTheSpeedup() {
     metrics.add(step, 20.0);
     DecodeStep searching = plainRound();
     searching.search.searchMs = 5.0;
-    metrics.add(searching, 15.0);
+    metrics.addBaseline(searching, 15.0);
     QCOMPARE(metrics.baselineMsPerToken().value(), 10.0); // the search is none of the baseline's
     metrics.addSearch(15.0);
     QCOMPARE(metrics.searchMs, 20.0);

@@ -87,7 +87,7 @@ void EngineSessionTest::everyStepIsToldOnceAndInOrder() {
     for (std::size_t i = 0; i < steps.size(); ++i) {
         QCOMPARE(steps[i].step, static_cast<int>(i));
         QCOMPARE(steps[i].promptId, std::uint64_t{1});
-        QCOMPARE(steps[i].confidences.empty(), steps[i].isBaseline);
+        QCOMPARE(steps[i].confidences.empty(), steps[i].isPlain());
         QVERIFY(steps[i].path.size() <= steps[i].draft.size());
     }
     QCOMPARE(end->decoding.tokens + end->decoding.baselineTokens, std::int64_t{50});
@@ -210,7 +210,7 @@ void EngineSessionTest::plainStepsAreTheBaselineTwiceInSixtyFour() {
     std::int64_t accepted = 0;
     std::int64_t rounds = 0;
     for (const StepFinished& step : steps) {
-        rounds += step.isBaseline ? 0 : 1;
+        rounds += step.isPlain() ? 0 : 1;
         accepted += static_cast<std::int64_t>(step.path.size());
         if (step.isBaseline)
             QCOMPARE(step.tokens.at(0).fact.origin, TokenOrigin::Vanilla);

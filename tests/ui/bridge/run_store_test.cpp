@@ -120,6 +120,32 @@ private slots:
         QCOMPARE(shares.totalMs(), 30.0);
     }
 
+    /// Where nothing seemed worth a draft: the method's own speed, and a sample of the baseline.
+    void aPlainStepThatTheDecoderChoseCountsInItsSpeed() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        apply(store, plainStep(1, 0, "a", 20.0));
+        StepFinished chosen = plainStep(1, 1, "b", 30.0);
+        chosen.isBaseline = false;
+        apply(store, chosen);
+        StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
+        drafted.verifyMs = 30.0;
+        drafted.total.rounds = drafted.total.plainRounds = 1;
+        drafted.total.tokens = 3;
+        drafted.total.accepted = drafted.total.draftSteps = 2;
+        drafted.total.verifyMs = drafted.total.plainMs = 30.0;
+        apply(store, drafted);
+        QCOMPARE(*store.speed().baselineMs(), 25.0);
+        QCOMPARE(*store.speed().wholeSpeedup(), 25.0 * 4.0 / 60.0);
+        QCOMPARE(store.speed().measuredFactors()->tokensPerRound, 2.0);
+        QCOMPARE(store.speed().measuredFactors()->verifyCost, 1.2);
+        const TimeShares shares = store.speed().sharesOfLast(10.0);
+        QCOMPARE(shares.steps, 2);
+        QCOMPARE(shares.drafting, 1);
+        QCOMPARE(shares.tokens, 4);
+        QCOMPARE(shares.totalMs(), 60.0);
+    }
+
     void anotherDecoderKeepsTheBaselineAnotherModelDoesNot() {
         RunStore store;
         apply(store, promptStarted(1));

@@ -199,9 +199,9 @@ private slots:
         double ms = 0.0;
         std::vector<double> plainMs;
         for (const StepFinished& step : m_stage->all<StepFinished>()) {
-            if (step.isBaseline)
+            if (step.isPlain())
                 plainMs.push_back(step.verifyMs + step.otherMs);
-            if (step.draft.empty())
+            if (step.isBaseline)
                 continue;
             tokens += static_cast<double>(step.tokens.size());
             draftMs += step.draftMs;

@@ -66,9 +66,8 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
         finding.skippedSublayers = static_cast<int>(leftOut.attention.size() + leftOut.mlp.size());
         finding.sublayers = 2 * (plan.layerCount - lockedLayerCount(store, plan.layerCount));
     }
-    const double ownMs = total.draftMs + total.verifyMs + total.otherMs;
-    if (ownMs > 0.0)
-        finding.measured = *baselineMs * static_cast<double>(total.tokens) / ownMs;
+    if (total.ownMs() > 0.0)
+        finding.measured = *baselineMs * static_cast<double>(total.ownTokens()) / total.ownMs();
     return finding;
 }
 

@@ -23,7 +23,7 @@ struct GainFinding {
     int sublayers = 0;
     double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
     double expectedFull = 0.0;           ///< with v and other costs as well
-    std::optional<double> measured = {}; ///< all drafting steps, without the search
+    std::optional<double> measured = {}; ///< all its own steps, without the search
 
     /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;
     /// none when no acceptance would do.

@@ -13,13 +13,16 @@ ViewInfo latencyInfo() {
     return {
         QStringLiteral("latency"),
         LatencyView::tr("Latency"),
-        LatencyView::tr("What the time of the drafting steps was spent on: drafting with layers "
+        LatencyView::tr("What the time of the steps was spent on: drafting with layers "
                         "skipped, checking with the full model, searching for a better skip set, "
                         "and the rest. Mirrors figure 6, right, of the SWIFT paper."),
         Topic::Speed | Topic::Decoder | Topic::Model};
 }
 
+/// Nothing where no step drafted: a plain step is one pass.
 Bar barOf(const QString& name, const TimeShares& shares) {
+    if (shares.drafting == 0)
+        return {name, {0.0, 0.0, 0.0, 0.0}};
     return {name, {shares.draftMs, shares.verifyMs, shares.searchMs, shares.otherMs}};
 }
 
@@ -53,7 +56,7 @@ void LatencyView::refreshView(Topics) {
     const TimeShares last = log.sharesOfLast(kLastSeconds);
     const TimeShares all = log.sharesOfAll();
     m_bars->setBars({barOf(tr("Last 10 s"), last), barOf(tr("Whole run"), all)},
-                    averageStepSentence(last.steps > 0 ? last : all));
+                    averageStepSentence(last.drafting > 0 ? last : all));
     setSubtitle(tr("where a decode step goes"));
     setBadge(all.steps > 0 ? tr("live") : QString());
 }

@@ -47,9 +47,9 @@ bool SpeedCurve::update(const SpeedLog& log) {
     for (std::int64_t i = first; i < count; ++i)
         take(log.points()[static_cast<std::size_t>(i)]);
     m_taken = log.droppedPoints() + count;
-    if (log.total().tokens - m_whole.tokens != m_uncounted && log.droppedPoints() == 0) {
+    if (log.total().ownTokens() - m_whole.tokens != m_uncounted && log.droppedPoints() == 0) {
         sumUpAnew(log);
-        m_uncounted = log.total().tokens - m_whole.tokens;
+        m_uncounted = log.total().ownTokens() - m_whole.tokens;
         isContinued = false;
     }
     return isContinued;
@@ -60,7 +60,7 @@ void SpeedCurve::sumUpAnew(const SpeedLog& log) {
     const auto& points = log.points();
     std::size_t first = points.size();
     std::int64_t tokens = 0;
-    while (first > 0 && tokens < log.total().tokens) {
+    while (first > 0 && tokens < log.total().ownTokens()) {
         --first;
         tokens += points[first].isBaseline ? 0 : points[first].tokens;
     }

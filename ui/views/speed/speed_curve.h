@@ -17,7 +17,7 @@ public:
     struct Sample {
         double seconds = 0.0;     ///< decoded until the end of these steps
         double tokensPerMs = 0.0; ///< of these steps, their search included
-        double wholePerMs = 0.0;  ///< of all drafting steps of this decoder; 0 before the first
+        double wholePerMs = 0.0;  ///< of all this decoder's own steps; 0 before the first
     };
 
     /// Takes what is new. False: earlier samples are others now, draw all anew.

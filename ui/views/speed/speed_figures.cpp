@@ -56,10 +56,10 @@ std::optional<double> skipRatio(const RunStore& store) {
 } // namespace
 
 std::optional<SpeedNow> speedOfLast(const SpeedLog& log, double seconds) {
-    const TimeShares drafted = log.sharesOfLast(seconds);
-    double tokens = static_cast<double>(drafted.tokens);
-    double ms = drafted.totalMs();
-    if (drafted.steps == 0) {
+    const TimeShares own = log.sharesOfLast(seconds);
+    double tokens = static_cast<double>(own.tokens);
+    double ms = own.totalMs();
+    if (own.steps == 0) {
         double decodedMs = 0.0;
         for (const SpeedPoint& point : log.points() | std::views::reverse) {
             if (decodedMs > seconds * 1e3)
@@ -71,7 +71,7 @@ std::optional<SpeedNow> speedOfLast(const SpeedLog& log, double seconds) {
     }
     if (ms <= 0.0)
         return std::nullopt;
-    SpeedNow now{1e3 * tokens / ms, std::nullopt, drafted.steps > 0};
+    SpeedNow now{1e3 * tokens / ms, std::nullopt, own.drafting > 0};
     if (const auto baselineMs = log.baselineMs())
         now.speedup = *baselineMs * tokens / ms;
     return now;
@@ -109,7 +109,7 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
 }
 
 QString averageStepSentence(const TimeShares& shares) {
-    if (shares.steps == 0)
+    if (shares.drafting == 0)
         return tr("No step has drafted yet, so there is nothing to divide.");
     const auto steps = static_cast<double>(shares.steps);
     const std::array<double, 4> parts = {shares.draftMs / steps,

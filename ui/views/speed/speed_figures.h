@@ -17,7 +17,8 @@ struct SpeedNow {
     bool isDrafting = false;       ///< false: plain steps only
 };
 
-/// None before the first step. The drafting steps count if there are any, else the plain ones.
+/// None before the first step. The decoder's own steps count, the plain ones that it chose too;
+/// where there are none, those that were asked for.
 std::optional<SpeedNow> speedOfLast(const SpeedLog& log, double seconds);
 
 /// A speedup that a formula promises, and how to call it. A plain value.
