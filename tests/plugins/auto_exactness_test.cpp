@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Auto gives vanilla's own tokens whatever it chooses, and chooses by what steps cost. The default
 // run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -22,8 +22,8 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
             {"probing", random.oneIn(3) ? 0.005 : 1.0}};
 }
 
-support::LosslessRun runOf(bool samples) {
-    return {.decoder = "auto",
+support::LosslessRun runOf(const std::string& decoder, bool samples) {
+    return {.decoder = decoder,
             .allCases = samples ? 1000 : 2000,
             .sampleCases = samples ? 200 : 400,
             .samples = samples,
@@ -34,26 +34,17 @@ support::LosslessRun runOf(bool samples) {
 
 } // namespace
 
-class AutoExactnessTest : public QObject {
+class AutoExactnessTest : public support::LosslessTest {
     Q_OBJECT
+
+public:
+    AutoExactnessTest()
+        : LosslessTest(registry(), {"auto"}, runOf) {}
 
 private slots:
 
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() { compare(runOf(false)); }
-
-    void samplingEqualsVanillaTokenByToken() { compare(runOf(true)); }
-
-    void settingsChangedWhileRunningChangeNoToken() {
-        const std::string fault = support::changeSettingsWhileRunning(
-            registry(), *m_models.front().transformer, runOf(false));
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
     void everyStepSaysWhatWasChosen() {
-        auto made = registry().make(
-            "auto", {.transformer = *m_models.front().transformer, .contextLength = 256});
+        auto made = registry().make("auto", {.transformer = transformer(), .contextLength = 256});
         QVERIFY(made.hasValue());
         Decoder& decoder = *made.value();
         const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
@@ -79,7 +70,7 @@ private slots:
     void whatCannotPayIsNotDrafted() {
         auto made = registry().make(
             "auto",
-            {.transformer = *m_models.front().transformer,
+            {.transformer = transformer(),
              .contextLength = 256,
              .settings = {
                  {"lookup", 0.0}, {"successors", 0.0}, {"skip_layers", 0.0}, {"early_exit", 0.0}}});
@@ -92,14 +83,6 @@ private slots:
             QVERIFY(told.choice.drafter == "none");
         }
     }
-
-private:
-    void compare(const support::LosslessRun& run) {
-        const std::string fault = support::runLosslessCases(registry(), m_models, run);
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-    std::vector<support::CaseModel> m_models;
 };
 
 QTEST_GUILESS_MAIN(AutoExactnessTest)

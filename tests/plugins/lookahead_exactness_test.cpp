@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookahead gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -26,8 +26,8 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
             {"keep_pool", random.oneIn(2) ? 1.0 : 0.0}};
 }
 
-support::LosslessRun runOf(bool samples) {
-    return {.decoder = "lookahead",
+support::LosslessRun runOf(const std::string& decoder, bool samples) {
+    return {.decoder = decoder,
             .allCases = samples ? 1000 : 2000,
             .sampleCases = samples ? 60 : 150,
             .samples = samples,
@@ -38,30 +38,12 @@ support::LosslessRun runOf(bool samples) {
 
 } // namespace
 
-class LookaheadExactnessTest : public QObject {
+class LookaheadExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
-private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() { compare(runOf(false)); }
-
-    void samplingEqualsVanillaTokenByToken() { compare(runOf(true)); }
-
-    void settingsChangedWhileRunningChangeNoToken() {
-        const std::string fault = support::changeSettingsWhileRunning(
-            registry(), *m_models.front().transformer, runOf(false));
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-private:
-    void compare(const support::LosslessRun& run) {
-        const std::string fault = support::runLosslessCases(registry(), m_models, run);
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-    std::vector<support::CaseModel> m_models;
+public:
+    LookaheadExactnessTest()
+        : LosslessTest(registry(), {"lookahead"}, runOf) {}
 };
 
 QTEST_GUILESS_MAIN(LookaheadExactnessTest)

@@ -2,7 +2,7 @@
 // Self-SD gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "engine/model/skip_set.h"
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -60,61 +60,26 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"tree_nodes", static_cast<double>(random.whole(0, 24))}};
 }
 
+support::LosslessRun runOf(const std::string& decoder, bool samples) {
+    return {.decoder = decoder,
+            .allCases = samples ? 500 : 2000,
+            .sampleCases = samples ? 60 : 200,
+            .samples = samples,
+            .firstSeed = samples ? 3'000'000U : 2'000'000U,
+            .settings = [samples](CaseRandom& random, int layerCount) {
+                return randomSettings(random, layerCount, samples);
+            }};
+}
+
 } // namespace
 
-class SelfSdExactnessTest : public QObject {
+class SelfSdExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
-private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() {
-        compare(support::LosslessRun{.decoder = "self_sd",
-                                     .allCases = 2000,
-                                     .sampleCases = 200,
-                                     .samples = false,
-                                     .firstSeed = 2'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, false);
-                                     }});
-    }
-
-    void samplingEqualsVanillaTokenByToken() {
-        compare(support::LosslessRun{.decoder = "self_sd",
-                                     .allCases = 500,
-                                     .sampleCases = 60,
-                                     .samples = true,
-                                     .firstSeed = 3'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, true);
-                                     }});
-    }
-
-    void settingsChangedWhileRunningChangeNoToken();
-
-private:
-    void compare(const support::LosslessRun& run);
-
-    std::vector<support::CaseModel> m_models;
+public:
+    SelfSdExactnessTest()
+        : LosslessTest(registry(), {"self_sd"}, runOf) {}
 };
-
-void SelfSdExactnessTest::compare(const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(registry(), m_models, run);
-    QVERIFY2(fault.empty(), fault.c_str());
-}
-
-void SelfSdExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    const std::string fault = support::changeSettingsWhileRunning(
-        registry(),
-        *m_models.front().transformer,
-        support::LosslessRun{.decoder = "self_sd",
-                             .firstSeed = 5000,
-                             .settings = [](CaseRandom& random, int layerCount) {
-                                 return randomSettings(random, layerCount, false);
-                             }});
-    QVERIFY2(fault.empty(), fault.c_str());
-}
 
 QTEST_GUILESS_MAIN(SelfSdExactnessTest)
 #include "self_sd_exactness_test.moc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SWIFT gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -48,61 +48,26 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"search_seed", static_cast<double>(random.whole(0, 1000))}};
 }
 
+support::LosslessRun runOf(const std::string& decoder, bool samples) {
+    return {.decoder = decoder,
+            .allCases = samples ? 500 : 2000,
+            .sampleCases = samples ? 150 : 600,
+            .samples = samples,
+            .firstSeed = samples ? 1'000'000U : 0U,
+            .settings = [samples](CaseRandom& random, int layerCount) {
+                return randomSettings(random, layerCount, samples);
+            }};
+}
+
 } // namespace
 
-class SwiftExactnessTest : public QObject {
+class SwiftExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
-private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() {
-        compare(support::LosslessRun{.decoder = "swift",
-                                     .allCases = 2000,
-                                     .sampleCases = 600,
-                                     .samples = false,
-                                     .firstSeed = 0,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, false);
-                                     }});
-    }
-
-    void samplingEqualsVanillaTokenByToken() {
-        compare(support::LosslessRun{.decoder = "swift",
-                                     .allCases = 500,
-                                     .sampleCases = 150,
-                                     .samples = true,
-                                     .firstSeed = 1'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, true);
-                                     }});
-    }
-
-    void settingsChangedWhileRunningChangeNoToken();
-
-private:
-    void compare(const support::LosslessRun& run);
-
-    std::vector<support::CaseModel> m_models;
+public:
+    SwiftExactnessTest()
+        : LosslessTest(registry(), {"swift"}, runOf) {}
 };
-
-void SwiftExactnessTest::compare(const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(registry(), m_models, run);
-    QVERIFY2(fault.empty(), fault.c_str());
-}
-
-void SwiftExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    const std::string fault = support::changeSettingsWhileRunning(
-        registry(),
-        *m_models.front().transformer,
-        support::LosslessRun{.decoder = "swift",
-                             .firstSeed = 5000,
-                             .settings = [](CaseRandom& random, int layerCount) {
-                                 return randomSettings(random, layerCount, false);
-                             }});
-    QVERIFY2(fault.empty(), fault.c_str());
-}
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)
 #include "swift_exactness_test.moc"
