@@ -4,7 +4,7 @@
 #include "plugins/space/mask_groups.h"
 #include "plugins/space/place_rates.h"
 #include "tests/plugins/space_support.h"
-#include "tests/support/forward_helpers.h"
+#include "tests/support/decoding_checks.h"
 
 #include <QTest>
 
@@ -13,17 +13,18 @@ using space::MaskGroups;
 using space::PlaceRates;
 using space::planRound;
 using support::fixedRows;
+using support::Ids;
+using support::joined;
 using support::makeSpace;
 using support::SpaceModel;
+using support::tableOf;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 constexpr TokenId kAnyMask = 17;
 
 Transformer& randomModel() {
-    static const std::unique_ptr<Transformer> made = support::plainRandomModel();
+    static const std::unique_ptr<Transformer> made = support::layeredModel(3, 7);
     return *made;
 }
 
@@ -85,29 +86,12 @@ std::vector<HeadSummary> groupAlone(Ids tokens, int masks) {
     return summaries;
 }
 
-Ids joined(Ids tokens, const Ids& more) {
-    tokens.insert(tokens.end(), more.begin(), more.end());
-    return tokens;
-}
-
 bool isEqual(const HeadSummary& a, const HeadSummary& b) {
     return a.ids == b.ids && a.logits == b.logits && a.logSumExp == b.logSumExp;
 }
 
 /// The candidates of a step.
-Ids draftOf(const DecodeStep& step) {
-    Ids tokens;
-    for (const DraftNode& node : step.draft.nodes())
-        tokens.push_back(node.token);
-    return tokens;
-}
-
-const StepTable* tableOf(const DecodeStep& step, const std::string& name) {
-    for (const StepTable& table : step.tables)
-        if (table.name == name)
-            return &table;
-    return nullptr;
-}
+Ids draftOf(const DecodeStep& step) { return support::draftedTokens(step.draft); }
 
 } // namespace
 
@@ -368,7 +352,7 @@ void SpaceTest::badSettingsAreToldWhy() {
                 .hasValue());
     QVERIFY(makeSpace(tunedModel(), {{"profile", std::string("paper")}}).hasValue());
     const auto decoder = std::move(makeSpace(tunedModel(), {})).value();
-    const auto info = support::spaceRegistry().info("space");
+    const auto info = support::registry().info("space");
     const auto values = resolveSettings(info.value(), {{"mask_token", 99.0}});
     QVERIFY(!decoder->configure(values.value(), values.value()).hasValue());
     QVERIFY(decoder->begin({SpaceModel::tokensOf("the"), 8}, {}).hasValue()); // nothing was changed
