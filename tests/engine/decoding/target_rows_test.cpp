@@ -108,7 +108,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
             sides.push_back({randomId(random), static_cast<int>(random() % (above + 1)) - 1});
         }
         DraftTree checked;
-        checked.add((coming[0] + 1) % kVocab, -1, 0.5); // wrong
+        checked.add((coming[0] + 1) % support::kTinyVocab, -1, 0.5); // wrong
         const bool isWrong = random() % 2 == 0;
         if (isWrong)
             for (SideRow& side : sides)
@@ -147,9 +147,9 @@ void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
             target
                 .verify({.draft = chain(random, {}, 1), .sides = sides, .drawsFromSides = isAsked})
                 .hasValue());
-        QCOMPARE(target.lastLogits(1).size(), std::size_t{kVocab}); // of the draft
+        QCOMPARE(target.lastLogits(1).size(), std::size_t{support::kTinyVocab}); // of the draft
         if (isAsked)
-            QCOMPARE(target.lastLogits(3).size(), std::size_t{kVocab});
+            QCOMPARE(target.lastLogits(3).size(), std::size_t{support::kTinyVocab});
         else
             QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.lastLogits(2));
     }
