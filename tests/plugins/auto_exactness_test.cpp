@@ -8,11 +8,12 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
             {"margin", random.oneIn(4) ? random.part() * 0.2 : -1.0},
             {"lookup", random.oneIn(5) ? 0.0 : 1.0},
@@ -22,16 +23,6 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
             {"probing", random.oneIn(3) ? 0.005 : 1.0}};
 }
 
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 200 : 400,
-            .samples = samples,
-            .firstSeed = samples ? 5'000'000U : 4'000'000U,
-            .leastDrafted = 2,
-            .settings = randomSettings};
-}
-
 } // namespace
 
 class AutoExactnessTest : public support::LosslessTest {
@@ -39,7 +30,12 @@ class AutoExactnessTest : public support::LosslessTest {
 
 public:
     AutoExactnessTest()
-        : LosslessTest(registry(), {"auto"}, runOf) {}
+        : LosslessTest(
+              registry(),
+              {.decoders = {"auto"},
+               .greedy = {.all = 2000, .sample = 400, .firstSeed = 4'000'000, .leastDrafted = 2},
+               .sampled = {.all = 1000, .sample = 200, .firstSeed = 5'000'000, .leastDrafted = 2},
+               .settings = randomSettings}) {}
 
 private slots:
 

@@ -8,11 +8,12 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     static const std::vector<std::string> modes = {"jacobi", "gauss_seidel", "hybrid"};
     static const std::vector<std::string> refills = {"random", "pool"};
     static const std::vector<int> blocks = {0, 1, 2, 3, 3, 5, 8, 16, 512};
@@ -22,16 +23,6 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
             {"budget", random.oneIn(3) ? static_cast<double>(random.whole(0, 12)) : 511.0}};
 }
 
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 60 : 150,
-            .samples = samples,
-            .firstSeed = samples ? 3'000'000U : 2'000'000U,
-            .leastDrafted = 10,
-            .settings = randomSettings};
-}
-
 } // namespace
 
 class JacobiExactnessTest : public support::LosslessTest {
@@ -39,7 +30,11 @@ class JacobiExactnessTest : public support::LosslessTest {
 
 public:
     JacobiExactnessTest()
-        : LosslessTest(registry(), {"jacobi"}, runOf) {}
+        : LosslessTest(registry(),
+                       {.decoders = {"jacobi"},
+                        .greedy = {.all = 2000, .sample = 100, .firstSeed = 2'000'000},
+                        .sampled = {.all = 1000, .sample = 40, .firstSeed = 3'000'000},
+                        .settings = randomSettings}) {}
 };
 
 QTEST_GUILESS_MAIN(JacobiExactnessTest)

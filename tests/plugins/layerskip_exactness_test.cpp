@@ -11,6 +11,7 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -18,20 +19,20 @@ namespace {
 const std::vector<std::string> kDecoders = {"layerskip", "layerskip-fs", "layerskip-dv"};
 
 /// Settings from their whole ranges. With sampling only the rule that repeats vanilla's tokens.
-SettingValues
-randomSettings(CaseRandom& random, const std::string& decoder, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> rules = {"match", "rejection"};
     static const std::vector<std::string> meanings = {"cumulative", "per_round"};
-    SettingValues values = {{"exit_layer", static_cast<double>(random.whole(0, layerCount - 1))},
-                            {"verification", samples ? std::string("match") : random.oneOf(rules)},
-                            {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
-                            {"fused_start", random.oneIn(4) ? 0.0 : 1.0}};
-    if (decoder != "layerskip-dv")
+    SettingValues values = {
+        {"exit_layer", static_cast<double>(random.whole(0, task.layerCount - 1))},
+        {"verification", task.samples ? std::string("match") : random.oneOf(rules)},
+        {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
+        {"fused_start", random.oneIn(4) ? 0.0 : 1.0}};
+    if (task.decoder != "layerskip-dv")
         values["length"] =
             static_cast<double>(random.oneIn(4) ? random.whole(1, 64) : random.whole(1, 8));
-    if (decoder != "layerskip")
+    if (task.decoder != "layerskip")
         values["max_draft"] = static_cast<double>(random.whole(1, random.oneIn(3) ? 64 : 18));
-    if (decoder == "layerskip-dv") {
+    if (task.decoder == "layerskip-dv") {
         values["th"] = random.oneIn(3) ? 0.0 : random.part();
         values["adapt"] = random.oneIn(4) ? 0.0 : 1.0;
         values["acceptance"] = random.oneOf(meanings);
@@ -43,17 +44,6 @@ randomSettings(CaseRandom& random, const std::string& decoder, int layerCount, b
     return values;
 }
 
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 500 : 2000,
-            .sampleCases = samples ? 50 : 150,
-            .samples = samples,
-            .firstSeed = samples ? 8'000'000U : 7'000'000U,
-            .settings = [decoder, samples](CaseRandom& random, int layerCount) {
-                return randomSettings(random, decoder, layerCount, samples);
-            }};
-}
-
 } // namespace
 
 class LayerSkipExactnessTest : public support::LosslessTest {
@@ -61,7 +51,11 @@ class LayerSkipExactnessTest : public support::LosslessTest {
 
 public:
     LayerSkipExactnessTest()
-        : LosslessTest(registry(), kDecoders, runOf) {}
+        : LosslessTest(registry(),
+                       {.decoders = kDecoders,
+                        .greedy = {.all = 2000, .sample = 150, .firstSeed = 7'000'000},
+                        .sampled = {.all = 500, .sample = 50, .firstSeed = 8'000'000},
+                        .settings = randomSettings}) {}
 
 private slots:
     void everyExitAndLengthEqualsVanilla();

@@ -8,6 +8,7 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -17,23 +18,13 @@ int randomCount(CaseRandom& random, int most) {
     return random.oneIn(40) ? random.whole(0, most) : random.whole(0, 6);
 }
 
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     static const std::vector<int> sizes = {0, 2, 2, 3, 3, 4, 5, 6, 8};
     return {{"w", static_cast<double>(randomCount(random, 64))},
             {"n", static_cast<double>(random.oneOf(sizes))},
             {"g", static_cast<double>(randomCount(random, 64))},
             {"pool_from_prompt", random.oneIn(2) ? 1.0 : 0.0},
             {"keep_pool", random.oneIn(2) ? 1.0 : 0.0}};
-}
-
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 60 : 150,
-            .samples = samples,
-            .firstSeed = samples ? 3'000'000U : 2'000'000U,
-            .leastDrafted = samples ? 2 : 5,
-            .settings = randomSettings};
 }
 
 } // namespace
@@ -43,7 +34,12 @@ class LookaheadExactnessTest : public support::LosslessTest {
 
 public:
     LookaheadExactnessTest()
-        : LosslessTest(registry(), {"lookahead"}, runOf) {}
+        : LosslessTest(
+              registry(),
+              {.decoders = {"lookahead"},
+               .greedy = {.all = 2000, .sample = 100, .firstSeed = 2'000'000, .leastDrafted = 5},
+               .sampled = {.all = 1000, .sample = 40, .firstSeed = 3'000'000, .leastDrafted = 2},
+               .settings = randomSettings}) {}
 };
 
 QTEST_GUILESS_MAIN(LookaheadExactnessTest)

@@ -10,24 +10,16 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
             {"least_gain", random.oneIn(4) ? random.part() : 0.0},
             {"lookup", random.oneIn(5) ? 0.0 : 1.0},
             {"successors", random.oneIn(8) ? 0.0 : 1.0}};
-}
-
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 200 : 400,
-            .samples = samples,
-            .firstSeed = samples ? 3'000'000U : 2'000'000U,
-            .settings = randomSettings};
 }
 
 /// What one decoder does with two prompts: its trees and its tokens.
@@ -80,7 +72,11 @@ class LookupExactnessTest : public support::LosslessTest {
 
 public:
     LookupExactnessTest()
-        : LosslessTest(registry(), {"lookup"}, runOf) {}
+        : LosslessTest(registry(),
+                       {.decoders = {"lookup"},
+                        .greedy = {.all = 2000, .sample = 400, .firstSeed = 2'000'000},
+                        .sampled = {.all = 1000, .sample = 200, .firstSeed = 3'000'000},
+                        .settings = randomSettings}) {}
 
 private slots:
     void treesRepeatFromRunToRun();

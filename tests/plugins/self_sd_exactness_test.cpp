@@ -11,6 +11,7 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -38,12 +39,12 @@ std::string randomPlan(CaseRandom& random, int layerCount) {
 }
 
 /// Settings from their whole ranges. With sampling only the rule that repeats vanilla's tokens.
-SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> siblings = {"1,1,1,1", "1,3,5,10", "4,3,2,1", "2,2,2,2"};
     static const std::vector<std::string> starts = {"manual", "manual", "uniform", "library"};
     static const std::vector<std::string> rules = {"match", "rejection"};
     return {{"start", random.oneOf(starts)},
-            {"skip_set", randomPlan(random, layerCount)},
+            {"skip_set", randomPlan(random, task.layerCount)},
             {"r", random.oneIn(6) ? 1.0 : random.part()},
             {"th", random.oneIn(3) ? 0.0 : random.part()},
             {"adapt", random.oneIn(4) ? 0.0 : 1.0},
@@ -52,23 +53,12 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"beta1", random.part()},
             {"beta2", random.part()},
             {"max_draft", static_cast<double>(random.whole(1, 18))},
-            {"verification", samples ? std::string("match") : random.oneOf(rules)},
+            {"verification", task.samples ? std::string("match") : random.oneOf(rules)},
             {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(3) ? 1.0 : 0.0},
             {"epsilon", random.oneIn(3) ? 0.0 : random.part()},
             {"siblings", random.oneOf(siblings)},
             {"tree_nodes", static_cast<double>(random.whole(0, 24))}};
-}
-
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 500 : 2000,
-            .sampleCases = samples ? 60 : 200,
-            .samples = samples,
-            .firstSeed = samples ? 3'000'000U : 2'000'000U,
-            .settings = [samples](CaseRandom& random, int layerCount) {
-                return randomSettings(random, layerCount, samples);
-            }};
 }
 
 } // namespace
@@ -78,7 +68,11 @@ class SelfSdExactnessTest : public support::LosslessTest {
 
 public:
     SelfSdExactnessTest()
-        : LosslessTest(registry(), {"self_sd"}, runOf) {}
+        : LosslessTest(registry(),
+                       {.decoders = {"self_sd"},
+                        .greedy = {.all = 2000, .sample = 200, .firstSeed = 2'000'000},
+                        .sampled = {.all = 500, .sample = 60, .firstSeed = 3'000'000},
+                        .settings = randomSettings}) {}
 };
 
 QTEST_GUILESS_MAIN(SelfSdExactnessTest)

@@ -8,12 +8,13 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
 /// Settings from their whole ranges, so that windows open and searches run within a few tokens.
-SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> profiles = {"paper", "code", "guided"};
     static const std::vector<std::string> siblings = {
         "1,1,1,1", "1,3,5,10", "published", "4,3,2,1", "2,2,2,2"};
@@ -34,7 +35,7 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"tree_nodes", static_cast<double>(random.whole(1, 24))},
             {"siblings", random.oneOf(siblings)},
             {"start", random.oneOf(starts)},
-            {"skip_set", support::randomSkipSet(random, 1, layerCount - 1, part)},
+            {"skip_set", support::randomSkipSet(random, 1, task.layerCount - 1, part)},
             {"proposals", random.oneOf(proposals)},
             {"budget", random.oneOf(budgets)},
             {"grow", random.oneIn(3) ? 1.0 : 0.0},
@@ -43,20 +44,9 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"early_stop", random.oneIn(4) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(4) ? 0.0 : 1.0},
             // Sampled, rejection has vanilla's law but other tokens.
-            {"verification", std::string(samples || random.oneIn(2) ? "match" : "rejection")},
+            {"verification", std::string(task.samples || random.oneIn(2) ? "match" : "rejection")},
             {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
             {"search_seed", static_cast<double>(random.whole(0, 1000))}};
-}
-
-support::LosslessRun runOf(const std::string& decoder, bool samples) {
-    return {.decoder = decoder,
-            .allCases = samples ? 500 : 2000,
-            .sampleCases = samples ? 150 : 600,
-            .samples = samples,
-            .firstSeed = samples ? 1'000'000U : 0U,
-            .settings = [samples](CaseRandom& random, int layerCount) {
-                return randomSettings(random, layerCount, samples);
-            }};
 }
 
 } // namespace
@@ -66,7 +56,11 @@ class SwiftExactnessTest : public support::LosslessTest {
 
 public:
     SwiftExactnessTest()
-        : LosslessTest(registry(), {"swift"}, runOf) {}
+        : LosslessTest(registry(),
+                       {.decoders = {"swift"},
+                        .greedy = {.all = 2000, .sample = 600, .firstSeed = 0},
+                        .sampled = {.all = 500, .sample = 150, .firstSeed = 1'000'000},
+                        .settings = randomSettings}) {}
 };
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)

@@ -7,12 +7,9 @@
 
 namespace support {
 
-LosslessTest::LosslessTest(engine::DecoderRegistry& registry,
-                           std::vector<std::string> decoders,
-                           RunOf runOf)
+LosslessTest::LosslessTest(engine::DecoderRegistry& registry, LosslessSubject subject)
     : m_registry(registry)
-    , m_decoders(std::move(decoders))
-    , m_runOf(std::move(runOf)) {}
+    , m_subject(std::move(subject)) {}
 
 void LosslessTest::check(const std::string& fault) { QVERIFY2(fault.empty(), fault.c_str()); }
 
@@ -30,13 +27,23 @@ void LosslessTest::settingsChangedWhileRunningChangeNoToken() {
 
 void LosslessTest::addDecoders() const {
     QTest::addColumn<QString>("decoder");
-    for (const std::string& name : m_decoders)
+    for (const std::string& name : m_subject.decoders)
         QTest::addRow("%s", name.c_str()) << QString::fromStdString(name);
 }
 
 LosslessRun LosslessTest::runOfRow(bool samples) const {
     QFETCH(const QString, decoder);
-    return m_runOf(decoder.toStdString(), samples);
+    const LosslessCases& cases = samples ? m_subject.sampled : m_subject.greedy;
+    const LosslessTask task{decoder.toStdString(), samples};
+    return {.decoder = task.decoder,
+            .allCases = cases.all,
+            .sampleCases = cases.sample,
+            .samples = samples,
+            .firstSeed = cases.firstSeed,
+            .leastDrafted = cases.leastDrafted,
+            .settings = [this, task](CaseRandom& random, int layerCount) {
+                return m_subject.settings(random, {task.decoder, task.samples, layerCount});
+            }};
 }
 
 } // namespace support

@@ -11,6 +11,29 @@
 
 namespace support {
 
+/// How many cases, and from which seed on.
+struct LosslessCases {
+    int all = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
+    int sample = 0; ///< otherwise
+    std::uint64_t firstSeed = 0;
+    int leastDrafted = 10; ///< see LosslessRun
+};
+
+/// What settings are made for.
+struct LosslessTask {
+    std::string decoder;
+    bool samples = false; ///< tokens are drawn
+    int layerCount = 0;   ///< of the network
+};
+
+/// The decoders of one module and their cases.
+struct LosslessSubject {
+    std::vector<std::string> decoders;
+    LosslessCases greedy;
+    LosslessCases sampled;
+    std::function<engine::SettingValues(CaseRandom& random, const LosslessTask& task)> settings;
+};
+
 /// What the exactness test of every decoder shows: its answers, greedy ones and by the rule Match
 /// sampled ones, are vanilla's own token by token, whatever its settings and however they change.
 /// The default run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
@@ -19,10 +42,7 @@ class LosslessTest : public QObject {
     Q_OBJECT
 
 public:
-    /// The cases of one of the decoders; `samples`: those whose tokens are drawn.
-    using RunOf = std::function<LosslessRun(const std::string& decoder, bool samples)>;
-
-    LosslessTest(engine::DecoderRegistry& registry, std::vector<std::string> decoders, RunOf runOf);
+    LosslessTest(engine::DecoderRegistry& registry, LosslessSubject subject);
 
 protected:
     /// Fails the test function, unless `fault` is empty.
@@ -52,8 +72,7 @@ private:
     LosslessRun runOfRow(bool samples) const;
 
     engine::DecoderRegistry& m_registry;
-    std::vector<std::string> m_decoders;
-    RunOf m_runOf;
+    LosslessSubject m_subject;
     std::vector<CaseModel> m_models;
 };
 
