@@ -25,7 +25,7 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
 support::LosslessRun runOf(bool samples) {
     return {.decoder = "jacobi",
             .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 60 : 150,
+            .sampleCases = samples ? 40 : 100,
             .samples = samples,
             .firstSeed = samples ? 3'000'000U : 2'000'000U,
             .leastDrafted = 10,

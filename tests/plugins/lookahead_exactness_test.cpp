@@ -29,7 +29,7 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
 support::LosslessRun runOf(bool samples) {
     return {.decoder = "lookahead",
             .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 60 : 150,
+            .sampleCases = samples ? 40 : 100,
             .samples = samples,
             .firstSeed = samples ? 3'000'000U : 2'000'000U,
             .leastDrafted = samples ? 2 : 5,

@@ -7,6 +7,8 @@
 #include <QDir>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace support {
 
@@ -15,6 +17,26 @@ inline engine::DecoderRegistry& registry() {
     static engine::DecoderRegistry decoders(
         QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
     return decoders;
+}
+
+/// The names of all decoders of this build. A test that asks must depend on every module.
+inline std::vector<std::string> decoderNames() {
+    std::vector<engine::Error> refused;
+    std::vector<std::string> names;
+    for (const engine::DecoderInfo& info : registry().list(&refused))
+        names.push_back(info.name);
+    ENGINE_CHECK(refused.empty(), "{}", refused.front().message);
+    return names;
+}
+
+/// What a decoder needs beside its defaults to run on any network: any token does as a mask.
+inline engine::SettingValues neededSettings(const std::string& decoder) {
+    const auto info = registry().info(decoder);
+    ENGINE_CHECK(info.hasValue(), "{}", info.error().message);
+    engine::SettingValues settings;
+    if (info.value().find("mask_token") != nullptr)
+        settings["mask_token"] = 4.0;
+    return settings;
 }
 
 /// A tiny model in double precision with enough layers to skip some.
