@@ -286,18 +286,3 @@ void DelDecoder::describe(const Round& round, DecodeStep& step) {
 }
 
 } // namespace del
-
-namespace {
-
-void registerDecoders(engine::DecoderRegistry& registry) {
-    registry.add(del::delInfo(), [](const engine::DecoderContext& context) {
-        return del::DelDecoder::make(context, false);
-    });
-    registry.add(del::delMsInfo(), [](const engine::DecoderContext& context) {
-        return del::DelDecoder::make(context, true);
-    });
-}
-
-} // namespace
-
-ENGINE_DECODER_MODULE(registerDecoders);

@@ -133,7 +133,7 @@ private slots:
     void lawsAreComparedByWhatTheyShare();
     void aFixedExitDraftsEveryRound();
     void chosenLengthsAreThoseOfTheTable();
-    void milliSecondsAreToldWithTheChoice();
+    void millisecondsAreToldWithTheChoice();
     void cheapHeadsAreDraftedWithAndDearOnesAreNot();
     void theSamePricesGiveTheSameRounds();
     void badSettingsAreRefused_data();
@@ -258,8 +258,9 @@ void DelTest::statisticsAreKeptOnRequestOnly() {
 void DelTest::aFixedExitDraftsEveryRound() {
     for (const int exit : {1, 5}) {
         SettingValues settings = support::kAllCompared;
-        settings["exit_layer"] = exit;
-        WatchedTransformer watched(support::dense()); // where DEL itself would rather not draft
+        settings["exit_layer"] = static_cast<double>(exit);
+        // At the first layer of a network where DEL itself would rather not draft.
+        WatchedTransformer watched(exit == 1 ? support::dense() : support::quiet());
         const auto decoder = make("del", watched, settings);
         begin(*decoder, randomPrompt(3, 40));
         std::set<int> lengths;
@@ -300,7 +301,7 @@ void DelTest::chosenLengthsAreThoseOfTheTable() {
     QVERIFY(drafted > 10);
 }
 
-void DelTest::milliSecondsAreToldWithTheChoice() {
+void DelTest::millisecondsAreToldWithTheChoice() {
     const auto quiet = support::quietModel(2, 0.001F);
     WatchedTransformer watched(*quiet);
     const auto decoder = make("del-ms", watched, {}, {}, watched.clock());
