@@ -3,7 +3,8 @@
 // tokens, although exits and lengths follow from what was drawn before: by running every outcome of
 // whole answers, and by samples; both checks see argmax drafts with a soft q, and tokens dropped
 // for their own probability.
-// SWIFT_STUDIO_FULL_LAWS=1 takes 1,000,000 samples a case in place of 6,000.
+// SWIFT_STUDIO_FULL_LAWS=1 takes 1,000,000 samples a case in place of 3,000; faults
+// are seen by fewer.
 #include "plugins/del/choice/exit_choice.h"
 #include "plugins/del/del_decoder.h"
 #include "tests/plugins/exit_rounds.h"
@@ -32,6 +33,8 @@ Transformer& model() {
     static const auto made = support::eightTokens(kLayers, 1);
     return *made;
 }
+
+std::uint64_t sampleCount(bool isWrong) { return runsEverything() && !isWrong ? 1'000'000 : 3'000; }
 
 struct LawCase {
     const char* name;
@@ -206,8 +209,7 @@ void DelLawTest::samplesFollowVanillasLawUnlessFaulty() {
     Answers answers(law);
     const auto decoder = answers.decoder({});
     std::map<Tokens, long> samples;
-    const std::uint64_t count = runsEverything() ? 1'000'000 : 6'000;
-    for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    for (std::uint64_t seed = 1; seed <= sampleCount(law.isSoftArgmax); ++seed) {
         SamplingOptions sampling = law.sampling;
         sampling.seed = seed;
         QVERIFY(decoder->changeSampling(sampling).hasValue());
@@ -242,8 +244,7 @@ void DelLawTest::droppingByTheThresholdMustNotLookAtTheDrawnToken() {
     const double variation = support::totalVariation(support::enumeratedLaw(round, kPrompt, 2),
                                                      support::modelLaw(model(), kPrompt, kWarm, 2));
     std::map<Tokens, long> samples;
-    const std::uint64_t count = runsEverything() ? 1'000'000 : 6'000;
-    for (std::uint64_t seed = 1; seed <= count; ++seed)
+    for (std::uint64_t seed = 1; seed <= sampleCount(support::isWrong(fault)); ++seed)
         ++samples[rounds::sampleOf(round, seed, 3, kPrompt)];
     const LawDistance found =
         support::farthestFromLaw(support::modelLaw(model(), kPrompt, kWarm, 3), samples);
