@@ -5,6 +5,7 @@
 #include "plugins/space/place_rates.h"
 #include "tests/plugins/space_support.h"
 #include "tests/support/decoding_checks.h"
+#include "tests/support/spy_transformer.h"
 
 #include <QTest>
 
@@ -103,6 +104,7 @@ private slots:
     void aRoundIsOneTokenAndKMasksBehindEachCandidate();
     void everyMaskSeesItsOwnGroupAlone();
     void theUsedGroupGivesTheNextCandidates();
+    void acceptedRowsAreGatheredWhateverTheirNumber();
     void noRowIsSpentOnWhatCannotBeEmitted();
     void candidatesEndWithAnEnd();
     void groupsThatAreLeftOutMoveTheRowsOfTheOthers();
@@ -214,6 +216,31 @@ void SpaceTest::theUsedGroupGivesTheNextCandidates() {
             QVERIFY(next->rows[mask][1] == TableCell(TokenCell{promised[mask]}));
         }
     }
+}
+
+/// Of i accepted candidates the rows of the pending token and of these stay, those of masks go.
+void SpaceTest::acceptedRowsAreGatheredWhateverTheirNumber() {
+    constexpr int kMasks = 3;
+    support::SpyTransformer spy(tunedModel());
+    const auto decoder = std::move(makeSpace(spy, fixedRows(kMasks))).value();
+    std::array<int, kMasks + 1> seen{}; // rounds by accepted candidates
+    for (const std::string& prompt : support::spacePrompts()) {
+        Ids all = SpaceModel::tokensOf(prompt);
+        QVERIFY(decoder->begin({all, 60}, {}).hasValue());
+        for (int left = 60; left > 0;) {
+            const DecodeStep step = std::move(decoder->step()).value();
+            all = joined(std::move(all), step.tokens);
+            left -= static_cast<int>(step.tokens.size());
+            const std::span<const TokenId> cached = std::span(all).first(all.size() - 1);
+            QCOMPARE(decoder->cachedTokens(), static_cast<int>(cached.size()));
+            CachedSequence fresh(support::emptyCache(tunedModel(), 400));
+            QVERIFY(fresh.fill(tunedModel(), cached, {}).hasValue());
+            QVERIFY(support::liveBytes(*spy.seenCache) == support::liveBytes(fresh.cache()));
+            ++seen[step.path.size()];
+        }
+    }
+    for (const int rounds : seen)
+        QVERIFY(rounds > 0);
 }
 
 void SpaceTest::noRowIsSpentOnWhatCannotBeEmitted() {

@@ -19,7 +19,27 @@ inline engine::DecoderRegistry& registry() {
     return decoders;
 }
 
-/// One of them. Fails by exception.
+/// The names of all decoders of this build. A test that asks must depend on every module.
+inline std::vector<std::string> decoderNames() {
+    std::vector<engine::Error> refused;
+    std::vector<std::string> names;
+    for (const engine::DecoderInfo& info : registry().list(&refused))
+        names.push_back(info.name);
+    ENGINE_CHECK(refused.empty(), "{}", refused.front().message);
+    return names;
+}
+
+/// What a decoder needs beside its defaults to run on any network: any token does as a mask.
+inline engine::SettingValues neededSettings(const std::string& decoder) {
+    const auto info = registry().info(decoder);
+    ENGINE_CHECK(info.hasValue(), "{}", info.error().message);
+    engine::SettingValues settings;
+    if (info.value().find("mask_token") != nullptr)
+        settings["mask_token"] = 4.0;
+    return settings;
+}
+
+/// A decoder of this build. Fails by exception.
 inline std::unique_ptr<engine::Decoder> openDecoder(const std::string& name,
                                                     const engine::DecoderContext& context) {
     auto made = registry().make(name, context);
@@ -27,7 +47,7 @@ inline std::unique_ptr<engine::Decoder> openDecoder(const std::string& name,
     return std::move(made).value();
 }
 
-/// Its steps until the answer has its maximum of tokens or the context ends; ends are passed over.
+/// The steps until the answer has its maximum of tokens or the context ends; ends are passed over.
 /// Fails by exception.
 inline std::vector<engine::DecodeStep> answer(engine::Decoder& decoder,
                                               const engine::Prompt& prompt) {

@@ -98,6 +98,7 @@ private slots:
     void anEndIdStopsTheDraftAndStays();
     void theStopRuleIsAskedBehindEachToken();
     void anUnsureTokenMayBeDropped();
+    void rejectionMayDropToo();
     void aDraftLeavesRoomForTheBonus();
     void withoutRoomNothingRuns();
     void sharedNoiseDraftsWhatTheExitWouldDraw();
@@ -316,6 +317,21 @@ void ExitDrafterTest::anUnsureTokenMayBeDropped() {
                                 {.exitLayers = 3, .maxTokens = 1, .keepsUnsure = false}))
             .value();
     QCOMPARE(full.draft.size(), 1); // there was room for no other
+}
+
+/// What decides is the exit's law, not a token drawn from it.
+void ExitDrafterTest::rejectionMayDropToo() {
+    for (const int kept : {0, 1, 3}) {
+        Target target = makeTarget(randomPrompt(17, 5), 2, {.temperature = 1.0});
+        const ExitDraftOptions options{
+            .exitLayers = 3, .maxTokens = 8, .rule = VerifyRule::Rejection, .keepsUnsure = false};
+        ExitDrafter drafter;
+        ExitDraft made = drafter.draft(target, ConfidenceStopRule(0.0, kept + 1), options).value();
+        QCOMPARE(made.draft.size(), kept);
+        for (int node = -1; node < kept; ++node)
+            QCOMPARE(made.draft.drawnFrom(node) != nullptr, node + 1 < kept);
+        QVERIFY(target.verify(std::move(made).verification(VerifyRule::Rejection)).hasValue());
+    }
 }
 
 void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {
