@@ -33,20 +33,20 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
     const DraftLevelMaker maker(target.sampler(), choices, draws);
     const auto firstOutput = static_cast<Position>(target.output().size());
     const std::span<const TokenId> endIds = target.endIds();
-    ENGINE_CHECK((options.keepsUnsure && !options.addBeside) || options.rule == VerifyRule::Match,
-                 "a drawn token is dropped, or joined by others, under the rule Rejection");
+    ENGINE_CHECK(!options.addBeside || options.rule == VerifyRule::Match,
+                 "drawn tokens are joined by others under the rule Rejection");
     beginRows(target, options);
     DraftTree& chain = made.draft;
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
         ENGINE_TRY_DO(runChainPass(target, maker.needsLogits(), made));
-        DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
-        const DraftLevel::Choice choice = level.choices.front();
         const double confidence = m_pass.summaries.front().probability(0);
         const bool isStopped = stopRule.stopsAfter(confidence, chain.size() + 1);
         isDropped = isStopped && !options.keepsUnsure && chain.size() + 1 < most;
         if (isDropped)
             break;
+        DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
+        const DraftLevel::Choice choice = level.choices.front();
         if (!level.drawnFrom.ids.empty())
             chain.setDrawnFrom(chain.size() - 1, std::move(level.drawnFrom));
         chain.add(choice.token, chain.size() - 1, choice.probability);

@@ -21,9 +21,9 @@ struct ExitDraftOptions {
     int maxTokens = 6;  ///< of one draft; fewer when the answer has no room for them
     VerifyRule rule = VerifyRule::Match;
     bool sharesNoise = true; ///< see SelfDraftOptions
-    /// Whether the token that made the stop rule end the draft is verified. Where it is dropped its
-    /// pass was not in vain: it has brought the token before it to the exit. Not for Rejection,
-    /// whose law a dropped token would change (see DraftStopRule).
+    /// Whether the token that made the stop rule end the draft is verified. Where it is not, its
+    /// pass was not in vain: it has brought the token before it to the exit. The law stays the full
+    /// model's either way: such a token is not even drawn, the rule sees the exit's law alone.
     bool keepsUnsure = true;
     /// Further layers, below E - 1 and ascending, behind which the stream is kept.
     std::span<const int> earlierLayers = {};

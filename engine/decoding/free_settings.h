@@ -11,14 +11,12 @@ namespace engine {
 /// The settings that every decoder with free drafts has: what they are made from, and whether
 /// successors outlive the run.
 inline std::vector<SettingInfo> freeDraftSettings() {
-    return {describedSetting(flagSetting("lookup", "Earlier places", true),
-                             "",
-                             SettingEffect::NextStep,
-                             "Draft what followed the newest tokens in prompt and answer."),
-            describedSetting(flagSetting("successors", "Successors", true),
-                             "",
-                             SettingEffect::NextStep,
-                             "Draft what the model last had follow the newest token or two."),
+    return {stepSetting(flagSetting("lookup", "Earlier places", true),
+                        "",
+                        "Draft what followed the newest tokens in prompt and answer."),
+            stepSetting(flagSetting("successors", "Successors", true),
+                        "",
+                        "Draft what the model last had follow the newest token or two."),
             describedSetting(flagSetting("remember", "Remember successors", true),
                              "",
                              SettingEffect::NextAnswer,

@@ -3,14 +3,17 @@
 
 #include "engine/decoding/decoder_info.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace engine {
 
-// How a decoder writes its settings down: one of these for the kind, `describedSetting` around it.
+// How a decoder writes its settings down: one of these for the kind, `describedSetting` or
+// `stepSetting` around it.
 
 inline SettingInfo
 numberSetting(std::string name, std::string title, double initial, std::array<double, 2> range) {
@@ -64,6 +67,17 @@ describedSetting(SettingInfo info, std::string unit, SettingEffect effect, std::
     info.effect = effect;
     info.meaning = std::move(meaning);
     return info;
+}
+
+/// One that acts from the next step on.
+inline SettingInfo stepSetting(SettingInfo info, std::string unit, std::string meaning) {
+    return describedSetting(
+        std::move(info), std::move(unit), SettingEffect::NextStep, std::move(meaning));
+}
+
+/// Puts further settings behind those that are there.
+inline void appendSettings(std::vector<SettingInfo>& settings, std::vector<SettingInfo> further) {
+    std::move(further.begin(), further.end(), std::back_inserter(settings));
 }
 
 } // namespace engine

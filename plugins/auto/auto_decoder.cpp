@@ -31,7 +31,7 @@ Result<std::unique_ptr<Decoder>> AutoDecoder::make(const DecoderContext& context
 }
 
 AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
-    : m_target(std::move(target))
+    : TargetDecoder(std::move(target))
     , m_free(context.transformer.config().vocabSize)
     , m_settings(AutoSettings::make(context.settings))
     , m_memory(context.memory)
@@ -81,7 +81,7 @@ Result<DecodeStep> AutoDecoder::plainStep() {
 Result<SearchReport> AutoDecoder::endAnswer() {
     remark(m_free.keep());
     remember();
-    return std::exchange(m_report, {});
+    return takeReport();
 }
 
 Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
@@ -243,13 +243,8 @@ DecodeStep AutoDecoder::learnt(DecodeStep step, double verifyShare) {
     m_purse = std::min(m_purse + share * cost, kMostTrialsSaved * trialCost());
     ++m_steps;
     m_report.phase = isSearching() ? DecoderPhase::Optimise : DecoderPhase::Plain;
-    step.search = std::exchange(m_report, {});
+    step.search = takeReport();
     return step;
-}
-
-void AutoDecoder::remark(std::string sentence) {
-    if (!sentence.empty())
-        m_report.remarks.push_back(std::move(sentence));
 }
 
 } // namespace automatic

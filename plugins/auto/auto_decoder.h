@@ -4,7 +4,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free_drafter.h"
 #include "engine/decoding/step_costs.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/auto/auto_settings.h"
 #include "plugins/auto/plan_drafter.h"
 #include "plugins/auto/plan_search.h"
@@ -22,7 +22,7 @@ namespace automatic {
 /// promises is learnt from every token, also from those that were not drafted; drafters by passes
 /// are tried rarely, in a small share of the time. Verified by the rule Match: vanilla's own
 /// tokens, sampling too. How it decides is told in plugins/auto/README.md.
-class AutoDecoder final : public engine::Decoder {
+class AutoDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
@@ -35,10 +35,6 @@ public:
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
 
 private:
     /// A drafter by passes, and when it may be tried again while it does not pay.
@@ -82,7 +78,6 @@ private:
     void adopt(const Candidate& candidate, double score);
     void recall(std::string_view task);
     void remember();
-    void remark(std::string sentence);
 
     bool isEnabled(const Entry& entry) const;
 
@@ -94,12 +89,10 @@ private:
 
     Entry& exit() { return m_entries.back(); }
 
-    engine::Target m_target;
     engine::FreeDrafter m_free;
     engine::StepCosts m_costs;
     AutoSettings m_settings;
     engine::SkipSetMemory* m_memory;
-    engine::SearchReport m_report; // remarks and trials until a step tells them
 
     std::array<Entry, 2> m_entries; // skip set, early exit
     PlanSearch m_search;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/auto/auto_settings.h"
 
+#include "engine/decoding/draft_settings.h"
 #include "engine/decoding/free_settings.h"
 
 namespace automatic {
@@ -26,7 +27,6 @@ AutoSettings AutoSettings::make(const SettingValues& values) {
 }
 
 DecoderInfo autoInfo() {
-    constexpr auto kStep = SettingEffect::NextStep;
     DecoderInfo info;
     info.name = "auto";
     info.title = "Auto";
@@ -45,31 +45,21 @@ DecoderInfo autoInfo() {
         "nothing pays it is vanilla.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
     info.settings = {
-        describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
-                         "nodes",
-                         kStep,
-                         "Nodes of a draft tree at most; 0 = as many as can pay on a processor."),
-        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
-                         "",
-                         kStep,
-                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
-                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
-        describedSetting(flagSetting("skip_layers", "Skipped layers", true),
-                         "",
-                         kStep,
-                         "Draft with a skip set where that pays, and search for one where it can."),
-        describedSetting(
-            flagSetting("early_exit", "Early exit", true),
-            "",
-            kStep,
-            "Draft with the first layers and verify with the others, where that pays."),
-        describedSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
-                         "",
-                         kStep,
-                         "Share of the time that drafters may take which are not known to pay."),
+        stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
+                    "nodes",
+                    "Nodes of a draft tree at most; 0 = as many as can pay on a processor."),
+        marginSetting(),
+        stepSetting(flagSetting("skip_layers", "Skipped layers", true),
+                    "",
+                    "Draft with a skip set where that pays, and search for one where it can."),
+        stepSetting(flagSetting("early_exit", "Early exit", true),
+                    "",
+                    "Draft with the first layers and verify with the others, where that pays."),
+        stepSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
+                    "",
+                    "Share of the time that drafters may take which are not known to pay."),
     };
-    const std::vector<SettingInfo> shared = freeDraftSettings();
-    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
+    appendSettings(info.settings, freeDraftSettings());
     return info;
 }
 

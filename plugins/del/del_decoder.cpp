@@ -18,23 +18,27 @@ std::span<const double> rowOf(std::span<const double> stream, int row, std::size
 
 } // namespace
 
-Result<std::unique_ptr<Decoder>> DelDecoder::make(const DecoderContext& context, bool isByTime) {
+Result<std::unique_ptr<Decoder>>
+DelDecoder::make(const DecoderContext& context, bool isByTime, DelDraws draws) {
     const ModelConfig& config = context.transformer.config();
     if (config.layerCount < 2)
         return Error{ErrorCode::Unsupported,
                      "DEL drafts by leaving the model before its last layer, and this model has "
                      "one layer.",
                      "Choose another decoder, such as lookup."};
+    ENGINE_TRY(const DelSettings settings,
+               DelSettings::make(context.settings, isByTime, config.layerCount));
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
     target.useClock(context.clock);
-    return std::unique_ptr<Decoder>(
-        new DelDecoder(std::move(target), DelSettings::make(context.settings, isByTime)));
+    return std::unique_ptr<Decoder>(new DelDecoder(std::move(target), settings, draws));
 }
 
-DelDecoder::DelDecoder(Target target, const DelSettings& settings)
+DelDecoder::DelDecoder(Target target, const DelSettings& settings, DelDraws draws)
     : m_target(std::move(target))
+    , m_drafter(draws.draft)
+    , m_verifyDraws(draws.verify)
     , m_settings(settings)
     , m_policy(settings.isByTime ? makeTimePolicy(config()) : makeLayerPolicy(config()))
     , m_statistics(config().layerCount, settings.decay) {
@@ -84,9 +88,13 @@ Result<DecodeStep> DelDecoder::plainStep() {
 
 Result<SearchReport> DelDecoder::configure(const SettingValues& values,
                                            const SettingValues& /*given*/) {
-    m_settings = DelSettings::make(values, m_settings.isByTime);
+    ENGINE_TRY(m_settings, DelSettings::make(values, m_settings.isByTime, config().layerCount));
     m_policy->configure(m_settings);
     m_statistics.changeDecay(m_settings.decay);
+    if (!m_offers.empty()) {
+        m_offers = m_policy->offers(m_statistics);
+        m_chosen = bestOf(m_offers);
+    }
     return SearchReport();
 }
 
@@ -94,18 +102,19 @@ Result<void> DelDecoder::changeSampling(const SamplingOptions& sampling) {
     return m_target.changeSampling(sampling);
 }
 
-/// The first round drafts one token at the first layer, or none. Where no draft pays the round is
-/// plain; its row still tells what the exits would have said.
+/// The first round drafts one token at the first layer (or the exit that is set), or none. Where no
+/// draft pays the round is plain; its row still tells what the exits would have said.
 DelDecoder::Round DelDecoder::nextRound() {
     Round round;
     round.isFirst = m_isFirst;
     round.unread = static_cast<int>(m_target.unread().size());
     round.offer = m_chosen;
     if (m_isFirst)
-        round.offer = {1, m_settings.startsFused ? 1 : 0, 0.0};
-    else if (m_chosen.steps == 0 && m_settings.rule == DelRule::Code)
+        round.offer = {std::max(m_settings.fixedExit, 1), m_settings.startsFused ? 1 : 0, 0.0};
+    else if (m_chosen.steps == 0 && m_settings.draftsAnyway())
         round.offer.steps = 1;
-    if (!m_isFirst && m_policy->wantsPlainRound())
+    round.isProbe = !m_isFirst && m_policy->wantsPlainRound();
+    if (round.isProbe)
         round.offer.steps = 0;
     if (round.offer.steps > 0)
         m_exit = round.offer.exit;
@@ -124,6 +133,7 @@ Result<ExitDraft> DelDecoder::draft(const Round& round) {
             earlier.push_back(exit - 1);
     const ExitDraftOptions options{.exitLayers = round.offer.exit,
                                    .maxTokens = round.isFirst ? 1 : m_settings.mostDraft,
+                                   .rule = m_settings.verification,
                                    .keepsUnsure = m_settings.rule != DelRule::Paper ||
                                                   m_settings.isLengthChosen,
                                    .earlierLayers = earlier};
@@ -146,7 +156,8 @@ Result<DecodeStep> DelDecoder::verify(ExitDraft drafted, Round& round) {
     const bool needsLast = !round.compared.empty() && round.context > 0;
     if (needsLast)
         later.push_back(config().layerCount - 1);
-    VerifyRequest request = std::move(drafted).verification(VerifyRule::Match);
+    VerifyRequest request = std::move(drafted).verification(m_settings.verification);
+    request.draws = m_settings.verification == VerifyRule::Rejection ? m_verifyDraws : nullptr;
     request.hiddenLayers = later;
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(request)));
     const std::span<const double> hidden = m_target.lastHidden();
@@ -257,6 +268,9 @@ void DelDecoder::describe(const Round& round, DecodeStep& step) {
         StepTable table = m_policy->table(m_statistics, m_offers);
         table.chosenRow = isDrafted ? rowOfExit(table, round.offer.exit) : -1;
         step.tables.push_back(std::move(table));
+        step.choice = m_policy->choice(m_statistics, m_offers, round.offer);
+        step.choice.isProbe = round.isProbe && !step.choice.drafter.empty();
+        step.choice.nodes = step.draft.size();
     }
     if (!isDrafted)
         return;
@@ -272,18 +286,3 @@ void DelDecoder::describe(const Round& round, DecodeStep& step) {
 }
 
 } // namespace del
-
-namespace {
-
-void registerDecoders(engine::DecoderRegistry& registry) {
-    registry.add(del::delInfo(), [](const engine::DecoderContext& context) {
-        return del::DelDecoder::make(context, false);
-    });
-    registry.add(del::delMsInfo(), [](const engine::DecoderContext& context) {
-        return del::DelDecoder::make(context, true);
-    });
-}
-
-} // namespace
-
-ENGINE_DECODER_MODULE(registerDecoders);

@@ -11,15 +11,21 @@
 
 namespace del {
 
+/// What draws and tests tokens under Rejection, for tests that make up every outcome; null =
+/// counter random numbers under the sampler's seed. Must outlive the decoder.
+struct DelDraws {
+    engine::DraftDraws* draft = nullptr;
+    engine::VerifyDraws* verify = nullptr;
+};
+
 /// DEL: drafts by leaving the model early, at the exit that lately promised most; shadow tokens of
 /// the other exits, over the rows that were verified anyway, tell what they would have given. The
-/// policy decides what "most" means. Drafts are checked by the rule Match, so that sampling, too,
-/// gives vanilla's own tokens. Thread: engine.
+/// policy decides what "most" means. Thread: engine.
 /// Source: arXiv 2504.05598; decoders.md 3.10; differs: see DelRule.
 class DelDecoder final : public engine::Decoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
-    make(const engine::DecoderContext& context, bool isByTime);
+    make(const engine::DecoderContext& context, bool isByTime, DelDraws draws = {});
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
@@ -38,6 +44,7 @@ private:
     struct Round {
         ExitOffer offer; ///< steps 0: plain
         bool isFirst = false;
+        bool isProbe = false;      ///< plain for what that tells, whatever a draft promises
         int unread = 0;            ///< prompt rows before those of the pending token and the draft
         int context = 0;           ///< of them the last ones, at which exits are compared
         std::vector<int> compared; ///< exits
@@ -45,7 +52,7 @@ private:
         std::span<const double> lastStream;             ///< behind the last layer, if kept
     };
 
-    DelDecoder(engine::Target target, const DelSettings& settings);
+    DelDecoder(engine::Target target, const DelSettings& settings, DelDraws draws);
 
     Round nextRound();
     engine::Result<engine::ExitDraft> draft(const Round& round);
@@ -63,6 +70,7 @@ private:
 
     engine::Target m_target;
     engine::ExitDrafter m_drafter;
+    engine::VerifyDraws* m_verifyDraws;
     HeadReader m_heads;
     DelSettings m_settings;
     std::unique_ptr<ExitPolicy> m_policy;

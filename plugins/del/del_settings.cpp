@@ -10,6 +10,7 @@ using namespace engine;
 
 namespace {
 
+constexpr int kMostLayers = 1023;
 constexpr auto kStep = SettingEffect::NextStep;
 constexpr auto kAnswer = SettingEffect::NextAnswer;
 
@@ -20,6 +21,11 @@ DelRule ruleNamed(const std::string& name) {
 /// What both decoders have.
 std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
     return {
+        describedSetting(
+            choiceSetting("verification", "Verification", {"match", "rejection"}),
+            "",
+            kStep,
+            "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
         describedSetting(integerSetting("max_draft", "Longest draft", 18, {1, kMostDraft}),
                          "tokens",
                          kStep,
@@ -66,11 +72,16 @@ std::vector<SettingInfo> delOnlyInfos() {
                          kAnswer,
                          "fused drafts one token at the first layer from the prompt; prefill is a "
                          "plain step."),
+        describedSetting(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
+                         "layers",
+                         kStep,
+                         "0 chooses the exit anew for each round; another number fixes it, and "
+                         "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
         describedSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
                          "",
                          kStep,
                          "threshold ends a draft behind an unsure token; chosen drafts as many as "
-                         "the exit was chosen for."),
+                         "promise the most per layer at the exit (the paper's ablation DEL-E)."),
         describedSetting(flagSetting("official_nan", "Threshold without numbers", false),
                          "",
                          kStep,
@@ -115,11 +126,26 @@ std::vector<SettingProfile> delProfiles() {
               {"compare_every", 1.0}}}};
 }
 
+Result<int> fixedExitOf(const SettingValues& values, int layerCount) {
+    const int exit = integerOf(values, "exit_layer");
+    if (exit >= layerCount)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("exit_layer is {}, but the model has {} layers: an early exit is "
+                                 "behind layer 1 to {}.",
+                                 exit,
+                                 layerCount,
+                                 layerCount - 1),
+                     "exit_layer=0 lets DEL choose."};
+    return exit;
+}
+
 } // namespace
 
-DelSettings DelSettings::make(const SettingValues& values, bool isByTime) {
+Result<DelSettings> DelSettings::make(const SettingValues& values, bool isByTime, int layerCount) {
     DelSettings made;
     made.isByTime = isByTime;
+    made.verification =
+        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
     made.mostDraft = integerOf(values, "max_draft");
     made.contextRows = integerOf(values, "context_rows");
     made.decay = numberOf(values, "w");
@@ -132,6 +158,7 @@ DelSettings DelSettings::make(const SettingValues& values, bool isByTime) {
         made.margin = numberOf(values, "margin");
         return made;
     }
+    ENGINE_TRY(made.fixedExit, fixedExitOf(values, layerCount));
     made.rule = ruleNamed(textOf(values, "rule"));
     made.startsFused = textOf(values, "start") == "fused";
     made.isLengthChosen = textOf(values, "length") == "chosen";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_info.h"
+#include "engine/decoding/verifier.h"
 
 namespace del {
 
@@ -24,7 +25,9 @@ enum class DelRule {
 /// All settings of `del` and `del-ms`, checked. A plain value.
 struct DelSettings {
     bool isByTime = false; ///< del-ms
+    engine::VerifyRule verification = engine::VerifyRule::Match;
     DelRule rule = DelRule::Ours;
+    int fixedExit = 0;          ///< layers that every draft runs; 0 = it is chosen
     bool startsFused = true;    ///< the first round drafts from the prompt; else it is a plain step
     bool isOfficialNan = false; ///< see dynamicThreshold()
     bool isLengthChosen = false; ///< drafts have the length that the choice foresaw
@@ -39,11 +42,18 @@ struct DelSettings {
     bool keepsStatistics = false;
     bool comparesLaws = false; ///< see compare()
 
-    /// From resolved values.
-    static DelSettings make(const engine::SettingValues& values, bool isByTime);
+    /// From resolved values. Errors: InvalidInput for an exit that the model does not have.
+    static engine::Result<DelSettings>
+    make(const engine::SettingValues& values, bool isByTime, int layerCount);
 
     /// The most steps that are considered: k_max.
     int mostSteps() const { return rule == DelRule::Code ? mostDraft - 1 : mostDraft; }
+
+    /// Whether a token is drafted even where none pays: as published, and where the exit is the
+    /// user's choice and the threshold alone says how long drafts are.
+    bool draftsAnyway() const {
+        return rule == DelRule::Code || (fixedExit > 0 && !isLengthChosen);
+    }
 };
 
 /// What the decoders say about themselves.

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Decoder>> JacobiDecoder::make(const DecoderContext& conte
 }
 
 JacobiDecoder::JacobiDecoder(Target target, const JacobiSettings& settings)
-    : m_target(std::move(target))
+    : TargetDecoder(std::move(target))
     , m_settings(settings)
     , m_pool(1) {}
 

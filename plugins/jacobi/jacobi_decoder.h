@@ -4,7 +4,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/ngram_pool.h"
 #include "engine/decoding/prompt_filler.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/jacobi/guess_block.h"
 #include "plugins/jacobi/jacobi_settings.h"
 
@@ -15,7 +15,7 @@ namespace jacobi {
 /// Source: arXiv 2305.10427; decoders.md 6; differs: for causal models, without the answer's length
 /// from an earlier run; all that a pass decides is taken at once; what is drawn is guessed with
 /// vanilla's own noise of its place and checked by the rule Match, so tokens are vanilla's own.
-class JacobiDecoder final : public engine::Decoder {
+class JacobiDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
@@ -27,14 +27,6 @@ public:
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
-    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override {
-        return m_target.changeSampling(sampling);
-    }
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
-
 private:
     JacobiDecoder(engine::Target target, const JacobiSettings& settings);
 
@@ -44,7 +36,6 @@ private:
     void learn();
     void remember(std::span<const engine::TokenId> tokens);
 
-    engine::Target m_target;
     JacobiSettings m_settings;
     GuessBlock m_block;
     engine::PromptFiller m_filler;

@@ -16,10 +16,6 @@ constexpr int kPublishedBlock = 3;
 constexpr int kPublishedBudget = 511;
 constexpr int kMostBudget = 1'000'000;
 
-SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
-    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
-}
-
 } // namespace
 
 JacobiSettings JacobiSettings::make(const SettingValues& values, int preferredTreeNodes) {
@@ -57,21 +53,24 @@ DecoderInfo jacobiInfo() {
         "for it gain more. Sampled guesses are drawn with vanilla's own random numbers of their "
         "places, and sampling gives vanilla's own tokens.";
     info.settings = {
-        with(choiceSetting("mode", "Mode", {"jacobi", "gauss_seidel", "hybrid"}),
-             "",
-             "jacobi: one block that is kept full; gauss_seidel: block after block, each to its "
-             "end; hybrid: the same up to the budget."),
-        with(integerSetting("block", "Block b", 0, {0, kMostBlock}),
-             "tokens",
-             "Guesses of a block; 0 = 3, for jacobi what suits the backend; more than the answer "
-             "takes = all of it."),
-        with(choiceSetting("refill", "Refill", {"random", "pool"}),
-             "",
-             "What new places are guessed with. random: tokens of the prompt; pool: what followed "
-             "the guess before, in the text or by the model; helps most with gauss_seidel."),
-        with(integerSetting("budget", "Budget", kPublishedBudget, {0, kMostBudget}),
-             "tokens",
-             "For mode=hybrid: tokens of an answer behind which it goes on plainly.")};
+        stepSetting(
+            choiceSetting("mode", "Mode", {"jacobi", "gauss_seidel", "hybrid"}),
+            "",
+            "jacobi: one block that is kept full; gauss_seidel: block after block, each to its "
+            "end; hybrid: the same up to the budget."),
+        stepSetting(
+            integerSetting("block", "Block b", 0, {0, kMostBlock}),
+            "tokens",
+            "Guesses of a block; 0 = 3, for jacobi what suits the backend; more than the answer "
+            "takes = all of it."),
+        stepSetting(
+            choiceSetting("refill", "Refill", {"random", "pool"}),
+            "",
+            "What new places are guessed with. random: tokens of the prompt; pool: what followed "
+            "the guess before, in the text or by the model; helps most with gauss_seidel."),
+        stepSetting(integerSetting("budget", "Budget", kPublishedBudget, {0, kMostBudget}),
+                    "tokens",
+                    "For mode=hybrid: tokens of an answer behind which it goes on plainly.")};
     return info;
 }
 

@@ -28,8 +28,8 @@ Result<std::unique_ptr<Decoder>> LayerSkipDecoder::make(LengthMethod method,
 LayerSkipDecoder::LayerSkipDecoder(LengthMethod method,
                                    Target target,
                                    const LayerSkipSettings& settings)
-    : m_method(method)
-    , m_target(std::move(target))
+    : TargetDecoder(std::move(target))
+    , m_method(method)
     , m_settings(settings)
     , m_fixedRule(0.0, settings.length)
     , m_finiteStateRule(settings.length, settings.maxLength)
@@ -38,7 +38,7 @@ LayerSkipDecoder::LayerSkipDecoder(LengthMethod method,
 Result<void> LayerSkipDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work, m_settings.startsFromPrompt ? kPrefillRows : 0));
     stopRule().beginAnswer();
-    tellExit();
+    useExit();
     return {};
 }
 
@@ -59,20 +59,12 @@ Result<DecodeStep> LayerSkipDecoder::step() {
     step.draftMs = draftMs - promptMs;
     step.promptMs += promptMs;
     step.draftLayers = draftLayers;
-    step.planId = step.isPlain() ? 0 : m_planId;
+    step.planId = step.isPlain() ? 0 : m_plan.id();
     step.search = takeReport();
     step.tables.push_back(exitTable());
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;
 }
-
-Result<DecodeStep> LayerSkipDecoder::plainStep() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
-    step.search = takeReport();
-    return step;
-}
-
-Result<SearchReport> LayerSkipDecoder::endAnswer() { return takeReport(); }
 
 Result<SearchReport> LayerSkipDecoder::configure(const SettingValues& values,
                                                  const SettingValues& /*given*/) {
@@ -81,12 +73,8 @@ Result<SearchReport> LayerSkipDecoder::configure(const SettingValues& values,
     m_finiteStateRule.adopt(m_settings.length, m_settings.maxLength);
     m_adaptiveRule.adopt(m_settings.threshold);
     if (m_target.pending() != kNoToken)
-        tellExit();
+        useExit();
     return takeReport();
-}
-
-Result<void> LayerSkipDecoder::changeSampling(const SamplingOptions& sampling) {
-    return m_target.changeSampling(sampling);
 }
 
 DraftStopRule& LayerSkipDecoder::stopRule() {
@@ -101,16 +89,12 @@ DraftStopRule& LayerSkipDecoder::stopRule() {
     return m_fixedRule;
 }
 
-/// The plan that drafts, when it is another one than was told last.
-void LayerSkipDecoder::tellExit() {
-    if (m_settings.exitLayers == m_toldExit)
-        return;
+void LayerSkipDecoder::useExit() {
     const double leftOut = 1.0 - static_cast<double>(m_settings.exitLayers) / layerCount();
-    m_pendingReport.planChanges.push_back({++m_planId,
-                                           exitPlan(layerCount(), m_settings.exitLayers),
-                                           leftOut,
-                                           m_toldExit == 0 ? "start" : "setting"});
-    m_toldExit = m_settings.exitLayers;
+    m_plan.use(exitPlan(layerCount(), m_settings.exitLayers),
+               leftOut,
+               m_plan.id() == 0 ? "start" : "setting",
+               m_report);
 }
 
 /// What the round was drafted with.
@@ -137,8 +121,6 @@ StepTable LayerSkipDecoder::exitTable() const {
     }
     return table;
 }
-
-SearchReport LayerSkipDecoder::takeReport() { return std::exchange(m_pendingReport, {}); }
 
 } // namespace layerskip
 

@@ -3,7 +3,8 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/exit_drafter.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
+#include "engine/decoding/told_plan.h"
 #include "plugins/layerskip/finite_state_rule.h"
 #include "plugins/layerskip/layerskip_settings.h"
 
@@ -12,7 +13,7 @@ namespace layerskip {
 /// LayerSkip: drafts with the first layers, verifies with the others. Three decoders that differ in
 /// how long their drafts are. The adaptive threshold is carried over from answer to answer.
 /// Source: arXiv 2404.16710; its variants FS and DV: arXiv 2504.05598; decoders.md 1.
-class LayerSkipDecoder final : public engine::Decoder {
+class LayerSkipDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(LengthMethod method, const engine::DecoderContext& context);
@@ -20,15 +21,8 @@ public:
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
     engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
-    engine::Result<engine::SearchReport> endAnswer() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
-    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
 
 private:
     LayerSkipDecoder(LengthMethod method, engine::Target target, const LayerSkipSettings& settings);
@@ -36,20 +30,16 @@ private:
     int layerCount() { return m_target.transformer().config().layerCount; }
 
     engine::DraftStopRule& stopRule();
-    void tellExit();
+    void useExit();
     engine::StepTable exitTable() const;
-    engine::SearchReport takeReport();
 
     LengthMethod m_method;
-    engine::Target m_target;
     engine::ExitDrafter m_drafter;
     LayerSkipSettings m_settings;
     engine::ConfidenceStopRule m_fixedRule;
     FiniteStateRule m_finiteStateRule;
     engine::AdaptiveStopRule m_adaptiveRule;
-    std::uint64_t m_planId = 0;
-    int m_toldExit = 0;                   // layers of the newest plan that was told
-    engine::SearchReport m_pendingReport; // what the next step tells
+    engine::ToldPlan m_plan;
 };
 
 } // namespace layerskip

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/layerskip/layerskip_settings.h"
 
+#include "engine/decoding/draft_settings.h"
 #include "engine/decoding/setting_makers.h"
 
 #include <algorithm>
@@ -14,26 +15,18 @@ namespace {
 
 constexpr int kMostLayers = 1023;
 constexpr int kMostLength = 64;
+constexpr int kUsualLongest = 18;
 constexpr const char* kPerRound = "per_round";
-
-/// Every setting but the start acts from the next round on.
-SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
-    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
-}
 
 std::vector<SettingInfo> commonInfos() {
     return {
-        with(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
-             "layers",
-             "Layers that draft, counted from the first; the verification goes on behind them. "
-             "0 = a quarter of the model's."),
-        with(choiceSetting("verification", "Verification", {"match", "rejection"}),
-             "",
-             "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        with(flagSetting("shared_noise", "Shared noise", true),
-             "",
-             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
-             "probable token."),
+        stepSetting(
+            integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
+            "layers",
+            "Layers that draft, counted from the first; the verification goes on behind them. "
+            "0 = a quarter of the model's."),
+        verificationSetting(),
+        sharedNoiseSetting(),
         describedSetting(flagSetting("fused_start", "Draft from the prompt", true),
                          "",
                          SettingEffect::NextAnswer,
@@ -43,45 +36,24 @@ std::vector<SettingInfo> commonInfos() {
 }
 
 SettingInfo lengthInfo(const char* title, const char* meaning) {
-    return with(integerSetting("length", title, 6, {1, kMostLength}), "tokens", meaning);
-}
-
-SettingInfo mostInfo() {
-    return with(integerSetting("max_draft", "Longest draft", 18, {1, kMostLength}),
-                "tokens",
-                "Tokens of a draft at most.");
+    return stepSetting(integerSetting("length", title, 6, {1, kMostLength}), "tokens", meaning);
 }
 
 std::vector<SettingInfo> thresholdInfos() {
-    return {
-        with(choiceSetting("profile", "Profile", {"del", "draft_and_verify"}),
-             "",
-             "Published constants of the threshold; those given beside it win."),
-        with(numberSetting("th", "Confidence threshold c", 0.6, {0.0, 1.0}),
-             "",
-             "A draft ends behind its first token at which the exit is less sure; where it starts "
-             "from when it adapts."),
-        with(flagSetting("adapt", "Adaptive threshold", true),
-             "",
-             "The threshold follows the acceptance rate, from answer to answer; off: it stays."),
-        with(choiceSetting("acceptance", "Acceptance", {"cumulative", kPerRound}),
-             "",
-             "cumulative: of the answer so far, remembered from answer to answer (DEL's baseline); "
-             "per_round: of the newest round, from 0 on in each answer (Draft & Verify)."),
-        with(numberSetting("a", "Target acceptance a", 0.8, {0.0, 1.0}),
-             "",
-             "The threshold rises while less of the drafts is accepted."),
-        with(numberSetting("step", "Threshold step ε", 0.01, {0.0, 1.0}),
-             "",
-             "How far the threshold wants to move in a round."),
-        with(numberSetting("beta1", "Memory of the acceptance β1", 0.5, {0.0, 1.0}),
-             "",
-             "Share of the smoothed acceptance that a round keeps."),
-        with(numberSetting("beta2", "Memory of the threshold β2", 0.9, {0.0, 1.0}),
-             "",
-             "Share of the threshold that a round keeps."),
-        mostInfo(),
+    std::vector<SettingInfo> settings = {
+        stepSetting(choiceSetting("profile", "Profile", {"del", "draft_and_verify"}),
+                    "",
+                    "Published constants of the threshold; those given beside it win."),
+        stepSetting(
+            choiceSetting("acceptance", "Acceptance", {"cumulative", kPerRound}),
+            "",
+            "cumulative: of the answer so far, remembered from answer to answer (DEL's baseline); "
+            "per_round: of the newest round, from 0 on in each answer (Draft & Verify)."),
     };
+    appendSettings(
+        settings,
+        thresholdSettings({.maxSteps = kUsualLongest, .targetAcceptance = 0.8}, kMostLength));
+    return settings;
 }
 
 /// What all three share, for people.
@@ -102,7 +74,8 @@ std::vector<SettingInfo> lengthInfos(LengthMethod method) {
     case LengthMethod::Fixed:
         return {lengthInfo("Draft length", "Tokens of a draft.")};
     case LengthMethod::FiniteState:
-        return {lengthInfo("First draft length", "Tokens of an answer's first draft."), mostInfo()};
+        return {lengthInfo("First draft length", "Tokens of an answer's first draft."),
+                longestDraftSetting(kUsualLongest, kMostLength)};
     case LengthMethod::Adaptive:
         return thresholdInfos();
     }
@@ -120,16 +93,10 @@ std::vector<SettingProfile> thresholdProfiles() {
 }
 
 AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
-    return {.threshold = numberOf(values, "th"),
-            .maxSteps = integerOf(values, "max_draft"),
-            .targetAcceptance = numberOf(values, "a"),
-            .stepSize = numberOf(values, "step"),
-            .acceptanceMemory = numberOf(values, "beta1"),
-            .thresholdMemory = numberOf(values, "beta2"),
-            .adapts = flagOf(values, "adapt"),
-            .acceptance = textOf(values, "acceptance") == kPerRound
-                              ? AcceptanceMeaning::PerRound
-                              : AcceptanceMeaning::Cumulative};
+    AdaptiveThresholdOptions options = thresholdOf(values);
+    options.acceptance = textOf(values, "acceptance") == kPerRound ? AcceptanceMeaning::PerRound
+                                                                   : AcceptanceMeaning::Cumulative;
+    return options;
 }
 
 Result<int> exitLayersOf(int wanted, int layerCount) {
@@ -154,8 +121,7 @@ Result<LayerSkipSettings>
 LayerSkipSettings::make(LengthMethod method, const SettingValues& values, int layerCount) {
     LayerSkipSettings made;
     ENGINE_TRY(made.exitLayers, exitLayersOf(integerOf(values, "exit_layer"), layerCount));
-    made.rule =
-        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    made.rule = verifyRuleOf(values);
     made.sharesNoise = flagOf(values, "shared_noise");
     made.startsFromPrompt = flagOf(values, "fused_start");
     if (method == LengthMethod::Adaptive)
@@ -171,8 +137,7 @@ DecoderInfo layerSkipInfo(LengthMethod method) {
     DecoderInfo info;
     info.source = "arXiv 2404.16710";
     info.settings = commonInfos();
-    for (SettingInfo& setting : lengthInfos(method))
-        info.settings.push_back(std::move(setting));
+    appendSettings(info.settings, lengthInfos(method));
     const char* length = "";
     switch (method) {
     case LengthMethod::Fixed:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/lookahead/lookahead_settings.h"
 
 namespace lookahead {
@@ -12,7 +12,7 @@ namespace lookahead {
 /// tokens; the rule Match makes what is emitted vanilla's own, sampled or not.
 /// Source: arXiv 2402.02057, algorithm 2; decoders.md 5; differs: a full match gives N tokens, the
 /// model's own behind it included; the pool is bounded and tells nothing to the next prompt.
-class LookaheadDecoder final : public engine::Decoder {
+class LookaheadDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
@@ -24,17 +24,9 @@ public:
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
-    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override {
-        return m_target.changeSampling(sampling);
-    }
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
-
 private:
     LookaheadDecoder(engine::Target target, const LookaheadSettings& settings)
-        : m_target(std::move(target))
+        : TargetDecoder(std::move(target))
         , m_settings(settings)
         , m_used(settings)
         , m_pool(settings.ngrams) {}
@@ -45,7 +37,6 @@ private:
     void carryOn(engine::TokenId pending, engine::Ngram next);
     void remember(std::span<const engine::TokenId> tokens);
 
-    engine::Target m_target;
     LookaheadSettings m_settings; // from the next answer on
     LookaheadSettings m_used;     // of this one
     engine::NgramPool m_pool;

@@ -2,7 +2,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free_drafter.h"
 #include "engine/decoding/free_settings.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 
 #include <chrono>
 #include <utility>
@@ -31,10 +31,10 @@ FreeDraftOptions draftOptions(const SettingValues& values, int preferredTreeNode
 /// what the model made of the newest tokens the last time. Verified by the rule Match, so that
 /// sampling, too, gives vanilla's own tokens. Source: product.md; arXiv 2408.08696 for the
 /// successors.
-class LookupDecoder final : public Decoder {
+class LookupDecoder final : public TargetDecoder {
 public:
     LookupDecoder(Target target, const DecoderContext& context)
-        : m_target(std::move(target))
+        : TargetDecoder(std::move(target))
         , m_drafter(context.transformer.config().vocabSize)
         , m_options(draftOptions(context.settings, context.transformer.preferredTreeNodes()))
         , m_remembers(flagOf(context.settings, "remember"))
@@ -67,7 +67,7 @@ public:
 
     Result<SearchReport> endAnswer() override {
         remark(m_drafter.keep());
-        return std::exchange(m_report, {});
+        return takeReport();
     }
 
     Result<SearchReport> configure(const SettingValues& values,
@@ -77,32 +77,17 @@ public:
         return SearchReport();
     }
 
-    Result<void> changeSampling(const SamplingOptions& sampling) override {
-        return m_target.changeSampling(sampling);
-    }
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
-
 private:
     DecodeStep learnt(DecodeStep step) {
         m_drafter.observe(m_target, step);
-        step.search = std::exchange(m_report, {});
+        step.search = takeReport();
         return step;
     }
 
-    void remark(std::string sentence) {
-        if (!sentence.empty())
-            m_report.remarks.push_back(std::move(sentence));
-    }
-
-    Target m_target;
     FreeDrafter m_drafter;
     FreeDraftOptions m_options;
     bool m_remembers;
     const SkipSetMemory* m_memory;
-    SearchReport m_report; // remarks until a step tells them
 };
 
 Result<std::unique_ptr<Decoder>> makeLookup(const DecoderContext& context) {
@@ -113,7 +98,6 @@ Result<std::unique_ptr<Decoder>> makeLookup(const DecoderContext& context) {
 }
 
 DecoderInfo lookupInfo() {
-    constexpr auto kStep = SettingEffect::NextStep;
     DecoderInfo info;
     info.name = "lookup";
     info.title = "Look-up";
@@ -129,18 +113,15 @@ DecoderInfo lookupInfo() {
         "the pass. Where a text says new things it is seldom right; then drafts are short, and "
         "little is won or lost.";
     info.settings = {
-        describedSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
-                         "nodes",
-                         kStep,
-                         "Nodes of a draft tree at most; 0 = what suits the backend."),
-        describedSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
-                         "tokens",
-                         kStep,
-                         "A node that promises fewer tokens than this is not drafted: each costs "
-                         "the model a row."),
+        stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
+                    "nodes",
+                    "Nodes of a draft tree at most; 0 = what suits the backend."),
+        stepSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
+                    "tokens",
+                    "A node that promises fewer tokens than this is not drafted: each costs "
+                    "the model a row."),
     };
-    const std::vector<SettingInfo> shared = freeDraftSettings();
-    info.settings.insert(info.settings.end(), shared.begin(), shared.end());
+    appendSettings(info.settings, freeDraftSettings());
     return info;
 }
 

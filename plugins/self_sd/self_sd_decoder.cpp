@@ -34,7 +34,7 @@ Result<std::unique_ptr<Decoder>> SelfSdDecoder::make(const DecoderContext& conte
 }
 
 SelfSdDecoder::SelfSdDecoder(Target target, const SelfSdSettings& settings, SkipSetMemory* memory)
-    : m_target(std::move(target))
+    : TargetDecoder(std::move(target))
     , m_settings(settings)
     , m_adaptiveRule(settings.threshold)
     , m_fixedRule(settings.epsilon, settings.threshold.maxSteps)
@@ -53,24 +53,17 @@ Result<void> SelfSdDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 /// One round: draft until the threshold says stop, verify, move the threshold.
 Result<DecodeStep> SelfSdDecoder::step() {
     const auto start = Clock::now();
-    ENGINE_TRY(DraftTree draft, m_drafter.draft(m_target, m_plan, stopRule(), m_settings.draft));
+    ENGINE_TRY(DraftTree draft,
+               m_drafter.draft(m_target, m_plan.plan(), stopRule(), m_settings.draft));
     const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
     step.draftMs = drafted.count();
-    step.planId = step.isPlain() ? 0 : m_planId;
-    step.draftLayers = m_plan.layerLoads() * step.draft.draftSteps();
+    step.planId = step.isPlain() ? 0 : m_plan.id();
+    step.draftLayers = m_plan.plan().layerLoads() * step.draft.draftSteps();
     step.search = takeReport();
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;
 }
-
-Result<DecodeStep> SelfSdDecoder::plainStep() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
-    step.search = takeReport();
-    return step;
-}
-
-Result<SearchReport> SelfSdDecoder::endAnswer() { return takeReport(); }
 
 Result<SearchReport> SelfSdDecoder::configure(const SettingValues& values,
                                               const SettingValues& /*given*/) {
@@ -85,10 +78,6 @@ Result<SearchReport> SelfSdDecoder::configure(const SettingValues& values,
     return takeReport();
 }
 
-Result<void> SelfSdDecoder::changeSampling(const SamplingOptions& sampling) {
-    return m_target.changeSampling(sampling);
-}
-
 DraftStopRule& SelfSdDecoder::stopRule() {
     if (m_settings.isDynamic)
         return m_fixedRule;
@@ -96,17 +85,12 @@ DraftStopRule& SelfSdDecoder::stopRule() {
 }
 
 void SelfSdDecoder::use(ChosenPlan chosen) {
-    if (!chosen.remark.empty() && chosen.remark != m_lastRemark)
-        m_pendingReport.remarks.push_back(chosen.remark);
+    if (chosen.remark != m_lastRemark)
+        remark(chosen.remark);
     m_lastRemark = std::move(chosen.remark);
-    if (m_planId != 0 && chosen.plan == m_plan)
-        return;
-    m_plan = std::move(chosen.plan);
-    m_pendingReport.planChanges.push_back(
-        {++m_planId, m_plan, skipRatioOf(m_plan), std::move(chosen.source)});
+    const double ratio = skipRatioOf(chosen.plan);
+    m_plan.use(std::move(chosen.plan), ratio, std::move(chosen.source), m_report);
 }
-
-SearchReport SelfSdDecoder::takeReport() { return std::exchange(m_pendingReport, {}); }
 
 } // namespace self_sd
 

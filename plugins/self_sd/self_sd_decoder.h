@@ -3,7 +3,8 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/self_drafter.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
+#include "engine/decoding/told_plan.h"
 #include "plugins/self_sd/plan_choice.h"
 
 #include <string>
@@ -13,7 +14,7 @@ namespace self_sd {
 /// Self-SD: drafts with a plan that an offline search has found, verifies with all layers. The
 /// confidence threshold that ends a draft is carried over from answer to answer.
 /// Source: arXiv 2309.08168; swift.md 7; differs: the threshold stays within 0 and 1.
-class SelfSdDecoder final : public engine::Decoder {
+class SelfSdDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
@@ -21,16 +22,8 @@ public:
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
     engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
-    engine::Result<engine::SearchReport> endAnswer() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
-
-    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
 
 private:
     SelfSdDecoder(engine::Target target,
@@ -41,19 +34,15 @@ private:
 
     engine::DraftStopRule& stopRule();
     void use(ChosenPlan chosen);
-    engine::SearchReport takeReport();
 
-    engine::Target m_target;
     engine::SelfDrafter m_drafter;
     SelfSdSettings m_settings;
     engine::AdaptiveStopRule m_adaptiveRule;
     engine::ConfidenceStopRule m_fixedRule;
     engine::SkipSetMemory* m_memory;
     std::string m_task;
-    engine::LayerPlan m_plan;
-    std::uint64_t m_planId = 0;
+    engine::ToldPlan m_plan;
     std::string m_lastRemark;
-    engine::SearchReport m_pendingReport; // what the next step tells
 };
 
 } // namespace self_sd

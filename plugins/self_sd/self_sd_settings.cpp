@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/self_sd/self_sd_settings.h"
 
+#include "engine/decoding/draft_settings.h"
 #include "engine/decoding/setting_makers.h"
 
 #include <array>
@@ -11,6 +12,8 @@ namespace self_sd {
 using namespace engine;
 
 namespace {
+
+constexpr int kMostLength = 512;
 
 constexpr std::array kSources = {std::pair("library", PlanSource::Library),
                                  std::pair("last", PlanSource::Last),
@@ -45,81 +48,48 @@ Result<PlanSettings> planSettings(const SettingValues& values) {
     return made;
 }
 
-/// Every setting acts from the next round on: none belongs to a search.
-SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
-    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
-}
-
 std::vector<SettingInfo> planInfos() {
     return {
-        with(choiceSetting("start", "Skip set from", sourceNames()),
-             "",
-             "library: stored for this task by an earlier search; last: stored last; published: "
-             "entry; manual: skip_set; uniform: even distances at r. Without a set, uniform."),
-        with(textSetting("skip_set", "Manual skip set", ""),
-             "",
-             "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers, the first "
-             "and the last one too."),
-        with(textSetting("entry", "Published set", ""),
-             "",
-             "For start=published: its name, as llama-2-13b; may be left out when only one fits."),
-        with(numberSetting("r", "Skip ratio r", 0.43, {0.0, 1.0}),
-             "",
-             "Share of all sublayers that the uniform set leaves out."),
-    };
-}
-
-std::vector<SettingInfo> thresholdInfos() {
-    return {
-        with(numberSetting("th", "Confidence threshold", 0.6, {0.0, 1.0}),
-             "",
-             "A draft ends behind its first token that is less probable; where it starts from "
-             "when it adapts."),
-        with(flagSetting("adapt", "Adaptive threshold", true),
-             "",
-             "The threshold follows the acceptance rate, from answer to answer; off: it stays."),
-        with(numberSetting("a", "Target acceptance a", 0.9, {0.0, 1.0}),
-             "",
-             "The threshold rises while less of the drafts is accepted; .85 and .9 are usual."),
-        with(numberSetting("step", "Threshold step", 0.01, {0.0, 1.0}),
-             "",
-             "How far the threshold wants to move in a round."),
-        with(numberSetting("beta1", "Memory of the acceptance β1", 0.5, {0.0, 1.0}),
-             "",
-             "Share of the smoothed acceptance that a round keeps; each answer begins at 0."),
-        with(numberSetting("beta2", "Memory of the threshold β2", 0.9, {0.0, 1.0}),
-             "",
-             "Share of the threshold that a round keeps."),
-        with(integerSetting("max_draft", "Longest draft", 12, {1, 512}),
-             "tokens",
-             "Tokens of a draft at most."),
+        stepSetting(
+            choiceSetting("start", "Skip set from", sourceNames()),
+            "",
+            "library: stored for this task by an earlier search; last: stored last; published: "
+            "entry; manual: skip_set; uniform: even distances at r. Without a set, uniform."),
+        stepSetting(
+            textSetting("skip_set", "Manual skip set", ""),
+            "",
+            "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers, the first "
+            "and the last one too."),
+        stepSetting(
+            textSetting("entry", "Published set", ""),
+            "",
+            "For start=published: its name, as llama-2-13b; may be left out when only one fits."),
+        stepSetting(numberSetting("r", "Skip ratio r", 0.43, {0.0, 1.0}),
+                    "",
+                    "Share of all sublayers that the uniform set leaves out."),
     };
 }
 
 std::vector<SettingInfo> verificationInfos() {
     return {
-        with(choiceSetting("verification", "Verification", {"match", "rejection"}),
-             "",
-             "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        with(flagSetting("shared_noise", "Shared noise", true),
-             "",
-             "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
-             "probable token."),
-        with(flagSetting("dynamic_verification", "Dynamic verification", false),
-             "",
-             "On: drafts are SWIFT's trees with siblings, and epsilon replaces the threshold."),
-        with(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
-             "",
-             "With dynamic_verification: a draft ends behind its first token that is less "
-             "probable than this."),
-        with(textSetting("siblings", "Siblings", "1,3,5,10"),
-             "",
-             "With dynamic_verification: choices kept at a confidence above .95, .8, .5 and "
-             "below."),
-        with(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
-             "nodes",
-             "With dynamic_verification: nodes of a draft tree at most; 0 = what suits the "
-             "backend."),
+        verificationSetting(),
+        sharedNoiseSetting(),
+        stepSetting(
+            flagSetting("dynamic_verification", "Dynamic verification", false),
+            "",
+            "On: drafts are SWIFT's trees with siblings, and epsilon replaces the threshold."),
+        stepSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
+                    "",
+                    "With dynamic_verification: a draft ends behind its first token that is less "
+                    "probable than this."),
+        stepSetting(textSetting("siblings", "Siblings", "1,3,5,10"),
+                    "",
+                    "With dynamic_verification: choices kept at a confidence above .95, .8, .5 and "
+                    "below."),
+        stepSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
+                    "nodes",
+                    "With dynamic_verification: nodes of a draft tree at most; 0 = what suits the "
+                    "backend."),
     };
 }
 
@@ -130,24 +100,16 @@ Result<SelfSdSettings> SelfSdSettings::make(const SettingValues& values, int pre
     ENGINE_TRY(made.plan, planSettings(values));
     made.isDynamic = flagOf(values, "dynamic_verification");
     made.epsilon = numberOf(values, "epsilon");
+    made.threshold = thresholdOf(values);
     ENGINE_TRY(const SiblingSchedule siblings, SiblingSchedule::parse(textOf(values, "siblings")));
     const int nodes = integerOf(values, "tree_nodes");
-    const int maxDraft = integerOf(values, "max_draft");
     made.draft.siblings = made.isDynamic ? siblings : SiblingSchedule();
     if (made.isDynamic)
         made.draft.maxNodes = nodes == 0 ? preferredTreeNodes : nodes;
-    else
-        made.draft.maxNodes = maxDraft; // else a chain could never reach its full length
-    made.draft.rule =
-        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    else // with fewer a chain could never reach its full length
+        made.draft.maxNodes = made.threshold.maxSteps;
+    made.draft.rule = verifyRuleOf(values);
     made.draft.sharesNoise = flagOf(values, "shared_noise");
-    made.threshold = {.threshold = numberOf(values, "th"),
-                      .maxSteps = maxDraft,
-                      .targetAcceptance = numberOf(values, "a"),
-                      .stepSize = numberOf(values, "step"),
-                      .acceptanceMemory = numberOf(values, "beta1"),
-                      .thresholdMemory = numberOf(values, "beta2"),
-                      .adapts = flagOf(values, "adapt")};
     return made;
 }
 
@@ -166,9 +128,9 @@ DecoderInfo selfSdInfo() {
         "set for this model and task is known, because nothing is searched while it works. "
         "Without one it leaves sublayers out at even distances, which most models answer with "
         "wrong drafts: then each round costs more than its tokens are worth.";
-    for (auto group : {planInfos(), thresholdInfos(), verificationInfos()})
-        for (SettingInfo& setting : group)
-            info.settings.push_back(std::move(setting));
+    info.settings = planInfos();
+    appendSettings(info.settings, thresholdSettings({}, kMostLength));
+    appendSettings(info.settings, verificationInfos());
     return info;
 }
 

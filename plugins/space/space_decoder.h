@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/self_drafter.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/space/mask_groups.h"
 #include "plugins/space/place_rates.h"
 #include "plugins/space/space_settings.h"
@@ -25,7 +25,7 @@ struct SpaceDraws {
 /// each of them a group of masks, which propose the next candidates. Keeps vanilla's tokens
 /// (candidates argmax or noise) or its law (sampled, with the residual that the paper leaves out).
 /// Source: arXiv 2402.11809, section 3.2, algorithm 1.
-class SpaceDecoder final : public engine::Decoder {
+class SpaceDecoder final : public engine::TargetDecoder {
 public:
     /// Errors: those of SpaceSettings::make and Target::make.
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -39,13 +39,9 @@ public:
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
 
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
-
 private:
     SpaceDecoder(engine::Target target, const SpaceSettings& settings, const SpaceDraws& draws)
-        : m_target(std::move(target))
+        : TargetDecoder(std::move(target))
         , m_settings(settings)
         , m_draws(draws) {}
 
@@ -56,7 +52,6 @@ private:
     void pickCandidates(const MaskGroups& groups, int group);
     Candidate pick(int row, engine::Position outputPosition) const;
 
-    engine::Target m_target;
     SpaceSettings m_settings;
     SpaceDraws m_draws;
     PlaceRates m_rates;

@@ -47,39 +47,40 @@ Result<TokenId> maskTokenOf(const SettingValues& values, const ModelConfig& conf
     return id;
 }
 
-/// Every setting acts from the next round on.
-SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
-    return describedSetting(std::move(info), unit, SettingEffect::NextStep, meaning);
-}
-
 std::vector<SettingInfo> settingInfos() {
     return {
-        with(integerSetting("masks", "Masks k", 0, {0, kMostMasks}),
-             "tokens",
-             "Masks of a group, which is also the most candidates of a round; 0 = what suits the "
-             "backend, 5 (the paper's) at most."),
-        with(choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
-             "",
-             "argmax: each mask's most probable token; noise: drawn with vanilla's own random "
-             "numbers, gives vanilla's tokens as argmax does; sampled: drawn from the masks' law, "
-             "gives tokens of vanilla's own law; greedy decoding is the same under all."),
-        with(flagSetting("adaptive", "Adaptive rows", true),
-             "",
-             "Leaves out candidates that are seldom reached and mask groups that are seldom used; "
-             "off runs k (k + 2) rows in every round, as the paper does."),
-        with(numberSetting("least_reach", "Least reach", 0.2, {0.0, 1.0}),
-             "",
-             "With adaptive: the share of rounds in which a candidate must be looked at, or a mask "
-             "group used, to be worth its rows."),
-        with(integerSetting("mask_token", "Mask token", kNoToken, {kNoToken, kMostTokenId}),
-             "id",
-             "The token that the model was trained to fill in; -1 = the one that its files name; "
-             "one that is set by hand may be emitted as any other."),
-        with(flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
-             "",
-             "CHANGES THE LAW of what is emitted; only to show the published fault, with "
-             "candidates=sampled: behind a rejected candidate the model's law is drawn from, not "
-             "what is left of it."),
+        stepSetting(
+            integerSetting("masks", "Masks k", 0, {0, kMostMasks}),
+            "tokens",
+            "Masks of a group, which is also the most candidates of a round; 0 = what suits the "
+            "backend, 5 (the paper's) at most."),
+        stepSetting(
+            choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
+            "",
+            "argmax: each mask's most probable token; noise: drawn with vanilla's own random "
+            "numbers, gives vanilla's tokens as argmax does; sampled: drawn from the masks' law, "
+            "gives tokens of vanilla's own law; greedy decoding is the same under all."),
+        stepSetting(
+            flagSetting("adaptive", "Adaptive rows", true),
+            "",
+            "Leaves out candidates that are seldom reached and mask groups that are seldom used; "
+            "off runs k (k + 2) rows in every round, as the paper does."),
+        stepSetting(
+            numberSetting("least_reach", "Least reach", 0.2, {0.0, 1.0}),
+            "",
+            "With adaptive: the share of rounds in which a candidate must be looked at, or a mask "
+            "group used, to be worth its rows."),
+        stepSetting(
+            integerSetting("mask_token", "Mask token", kNoToken, {kNoToken, kMostTokenId}),
+            "id",
+            "The token that the model was trained to fill in; -1 = the one that its files name; "
+            "one that is set by hand may be emitted as any other."),
+        stepSetting(
+            flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
+            "",
+            "CHANGES THE LAW of what is emitted; only to show the published fault, with "
+            "candidates=sampled: behind a rejected candidate the model's law is drawn from, not "
+            "what is left of it."),
     };
 }
 

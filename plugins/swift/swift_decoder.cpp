@@ -49,7 +49,7 @@ Result<std::unique_ptr<Decoder>> SwiftDecoder::make(const DecoderContext& contex
 }
 
 SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderContext& context)
-    : m_target(std::move(target))
+    : TargetDecoder(std::move(target))
     , m_values(context.settings)
     , m_settings(std::move(settings))
     , m_window(m_settings.search.window)
@@ -154,15 +154,9 @@ void SwiftDecoder::learnFreely(const DecodeStep& step) {
         m_freeDrafter->observe(m_target, step);
 }
 
-void SwiftDecoder::remark(std::string sentence) {
-    if (!sentence.empty())
-        m_report.remarks.push_back(std::move(sentence));
-}
-
 Result<DecodeStep> SwiftDecoder::plainStep() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    ENGINE_TRY(DecodeStep step, TargetDecoder::plainStep());
     learnFreely(step);
-    step.search = takeReport();
     return step;
 }
 
@@ -253,7 +247,7 @@ SearchReport SwiftDecoder::takeReport() {
     if (m_state != nullptr)
         numberPlans();
     m_report.phase = phase();
-    return std::exchange(m_report, {});
+    return TargetDecoder::takeReport();
 }
 
 /// Stores the task's set when this run found another one.
@@ -267,11 +261,8 @@ void SwiftDecoder::remember() {
                                .decoder = "swift",
                                .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
                                .trials = search.trials()};
-    const auto remark = m_memory->store(m_task, stored);
-    if (!remark)
-        m_report.remarks.push_back("The skip set was not stored: " + remark.error().message);
-    else if (!remark.value().empty())
-        m_report.remarks.push_back(remark.value());
+    const auto kept = m_memory->store(m_task, stored);
+    remark(kept ? kept.value() : "The skip set was not stored: " + kept.error().message);
     m_state->stored = search.plan();
 }
 
@@ -299,7 +290,7 @@ Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
     if (m_state == nullptr)
         return SearchReport();
     if (const auto scored = scoreManualSet(); !scored)
-        m_report.remarks.push_back("The skip set could not be scored: " + scored.error().message);
+        remark("The skip set could not be scored: " + scored.error().message);
     return takeReport();
 }
 

@@ -4,7 +4,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free_drafter.h"
 #include "engine/decoding/self_drafter.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/swift/task_search.h"
 
 #include <map>
@@ -17,7 +17,7 @@ namespace swift {
 /// SWIFT: drafts with some sublayers skipped, verifies with all, and searches for the skip set on
 /// the tokens it has just made. The search state belongs to a task and outlives answers; windows
 /// belong to an answer. Source: arXiv 2410.06916; swift.md.
-class SwiftDecoder final : public engine::Decoder {
+class SwiftDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
@@ -29,12 +29,7 @@ public:
     engine::Result<engine::SearchReport> endAnswer() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
-
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
 
 private:
     SwiftDecoder(engine::Target target,
@@ -54,10 +49,8 @@ private:
     void numberPlans();
     engine::DecoderPhase phase() const;
     void remember();
-    void remark(std::string sentence);
-    engine::SearchReport takeReport();
+    engine::SearchReport takeReport() override;
 
-    engine::Target m_target;
     engine::SelfDrafter m_drafter;
     std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
     engine::SettingValues m_values;                     // what the settings below were made from
@@ -74,7 +67,6 @@ private:
     std::map<std::string, TaskState, std::less<>> m_tasks;
     TaskState* m_state = nullptr; // of the present task; null until its start set can be made
     std::string m_task;
-    engine::SearchReport m_report; // kept until a step tells it, also behind a cancelled one
     std::uint64_t m_lastPlanId = 0;
     std::uint64_t m_answer = 0;
     int m_stepsSinceTrial = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_settings.h"
 
+#include "engine/decoding/draft_settings.h"
 #include "engine/decoding/setting_makers.h"
 
 #include <array>
@@ -111,10 +112,7 @@ std::vector<SettingInfo> mainSettings() {
 
 std::vector<SettingInfo> draftSettings() {
     return {
-        describedSetting(integerSetting("max_draft", "Longest draft", 25, {1, 512}),
-                         "tokens",
-                         kStep,
-                         "Tokens of a draft at most."),
+        longestDraftSetting(25, 512),
         describedSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
                          "nodes",
                          kStep,
@@ -123,17 +121,8 @@ std::vector<SettingInfo> draftSettings() {
                          "",
                          kStep,
                          "Choices kept at a confidence above .95, .8, .5 and below; or published."),
-        describedSetting(
-            choiceSetting("verification", "Verification", {"match", "rejection"}),
-            "",
-            kStep,
-            "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        describedSetting(
-            flagSetting("shared_noise", "Shared noise", true),
-            "",
-            kStep,
-            "Sampled drafts are drawn with vanilla's own random numbers; off takes the most "
-            "probable token."),
+        verificationSetting(),
+        sharedNoiseSetting(),
         describedSetting(flagSetting("free_draft", "Free drafts first", false),
                          "",
                          kAnswer,
@@ -276,8 +265,7 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     ENGINE_TRY(made.draft.siblings, siblings(values, isGreedy));
     const int nodes = integerOf(values, "tree_nodes");
     made.draft.maxNodes = nodes == 0 ? preferredTreeNodes : nodes;
-    made.draft.rule =
-        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    made.draft.rule = verifyRuleOf(values);
     made.draft.sharesNoise = flagOf(values, "shared_noise");
     made.epsilon = flagOf(values, "early_stop") ? numberOf(values, "epsilon") : 0.0;
     made.maxDraft = integerOf(values, "max_draft");
@@ -316,9 +304,9 @@ DecoderInfo swiftInfo() {
         "a draft that costs much or is often wrong loses time, and the text is the same either "
         "way.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
-    for (auto group : {mainSettings(), draftSettings(), searchSettings()})
-        for (SettingInfo& setting : group)
-            info.settings.push_back(std::move(setting));
+    info.settings = mainSettings();
+    appendSettings(info.settings, draftSettings());
+    appendSettings(info.settings, searchSettings());
     info.profiles = {
         {"paper",
          "As the paper means it: scores the start set, re-scores on new windows, restarts "

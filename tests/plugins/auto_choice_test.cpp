@@ -23,13 +23,6 @@ namespace {
 constexpr int kOriginals = 6;
 constexpr float kSilence = 1e-3F;
 
-ModelConfig configOf(int layers) {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = layers;
-    config.layerWindows.assign(static_cast<std::size_t>(layers), 0);
-    return config;
-}
-
 std::unique_ptr<Transformer> plain(const ModelConfig& config, const WeightSource& weights) {
     return makePlainTransformer(config, weights, {.precision = Precision::F32}).value();
 }
@@ -37,7 +30,7 @@ std::unique_ptr<Transformer> plain(const ModelConfig& config, const WeightSource
 /// Twelve layers, every second of them a near-silent copy of its neighbour.
 Transformer& redundant() {
     static const auto made = [] {
-        const ModelConfig config = configOf(kOriginals);
+        const ModelConfig config = support::layeredConfig(kOriginals);
         const support::MemoryWeights weights = support::randomWeights(config, 11);
         return plain(support::PlantedWeights::planted(config),
                      support::PlantedWeights(weights, kOriginals));
@@ -48,7 +41,7 @@ Transformer& redundant() {
 /// Twelve layers, none of which can be left out.
 Transformer& dense() {
     static const auto made = [] {
-        const ModelConfig config = configOf(2 * kOriginals);
+        const ModelConfig config = support::layeredConfig(2 * kOriginals);
         return plain(config, support::randomWeights(config, 12));
     }();
     return *made;
@@ -57,13 +50,10 @@ Transformer& dense() {
 /// Twelve layers, the second half of which is near-silent.
 Transformer& early() {
     static const auto made = [] {
-        const ModelConfig config = configOf(2 * kOriginals);
+        const ModelConfig config = support::layeredConfig(2 * kOriginals);
         support::MemoryWeights weights = support::randomWeights(config, 13);
         for (int layer = kOriginals; layer < 2 * kOriginals; ++layer)
-            for (const char* output : {"self_attn.o_proj", "mlp.down_proj"})
-                for (float& value :
-                     weights.values(fmt::format("model.layers.{}.{}.weight", layer, output)))
-                    value *= kSilence;
+            support::quietenLayer(weights, layer, kSilence);
         return plain(config, weights);
     }();
     return *made;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Auto gives vanilla's own tokens whatever it chooses, and chooses by what steps cost. The default
 // run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
             {"margin", random.oneIn(4) ? random.part() * 0.2 : -1.0},
             {"lookup", random.oneIn(5) ? 0.0 : 1.0},
@@ -22,38 +23,24 @@ SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
             {"probing", random.oneIn(3) ? 0.005 : 1.0}};
 }
 
-support::LosslessRun runOf(bool samples) {
-    return {.decoder = "auto",
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 200 : 400,
-            .samples = samples,
-            .firstSeed = samples ? 5'000'000U : 4'000'000U,
-            .leastDrafted = 2,
-            .settings = randomSettings};
-}
-
 } // namespace
 
-class AutoExactnessTest : public QObject {
+class AutoExactnessTest : public support::LosslessTest {
     Q_OBJECT
+
+public:
+    AutoExactnessTest()
+        : LosslessTest(
+              registry(),
+              {.decoders = {"auto"},
+               .greedy = {.all = 2000, .sample = 400, .firstSeed = 4'000'000, .leastDrafted = 2},
+               .sampled = {.all = 1000, .sample = 200, .firstSeed = 5'000'000, .leastDrafted = 2},
+               .settings = randomSettings}) {}
 
 private slots:
 
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() { compare(runOf(false)); }
-
-    void samplingEqualsVanillaTokenByToken() { compare(runOf(true)); }
-
-    void settingsChangedWhileRunningChangeNoToken() {
-        const std::string fault = support::changeSettingsWhileRunning(
-            registry(), *m_models.front().transformer, runOf(false));
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
     void everyStepSaysWhatWasChosen() {
-        auto made = registry().make(
-            "auto", {.transformer = *m_models.front().transformer, .contextLength = 256});
+        auto made = registry().make("auto", {.transformer = transformer(), .contextLength = 256});
         QVERIFY(made.hasValue());
         Decoder& decoder = *made.value();
         const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
@@ -79,7 +66,7 @@ private slots:
     void whatCannotPayIsNotDrafted() {
         auto made = registry().make(
             "auto",
-            {.transformer = *m_models.front().transformer,
+            {.transformer = transformer(),
              .contextLength = 256,
              .settings = {
                  {"lookup", 0.0}, {"successors", 0.0}, {"skip_layers", 0.0}, {"early_exit", 0.0}}});
@@ -92,14 +79,6 @@ private slots:
             QVERIFY(told.choice.drafter == "none");
         }
     }
-
-private:
-    void compare(const support::LosslessRun& run) {
-        const std::string fault = support::runLosslessCases(registry(), m_models, run);
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-    std::vector<support::CaseModel> m_models;
 };
 
 QTEST_GUILESS_MAIN(AutoExactnessTest)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the cpu backend the trees, plans, trials and tokens of swift and lookup are the same from run
-// to run and for one thread or two: nothing they decide hangs on time or on how work is divided.
+// On the cpu backend the trees, plans, trials and tokens of every decoder there is are the same
+// from run to run and for one thread or two: nothing they decide hangs on how work is divided, nor
+// on any clock but the one they are given. With the machine's own clock the tokens stay the same.
 #include "tests/support/stored_weights.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
+
+#include <algorithm>
+#include <array>
 
 using namespace engine;
 
@@ -67,9 +71,20 @@ struct Told {
     }
 };
 
-Told decode(Transformer& transformer, const std::string& name, const SettingValues& settings) {
-    auto made = support::registry().make(
-        name, {.transformer = transformer, .contextLength = 320, .settings = settings});
+/// A clock that goes by how often it is asked.
+StepClock countingClock() {
+    return [ms = 0.0]() mutable { return ms += 1.0; };
+}
+
+Told decode(Transformer& transformer,
+            const std::string& name,
+            const SettingValues& settings,
+            StepClock clock = countingClock()) {
+    auto made = support::registry().make(name,
+                                         {.transformer = transformer,
+                                          .contextLength = 320,
+                                          .settings = settings,
+                                          .clock = std::move(clock)});
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     Decoder& decoder = *made.value();
     Told told;
@@ -96,6 +111,8 @@ class DecoderRepeatTest : public QObject {
 private slots:
     void everythingRepeatsWhateverTheThreads_data();
     void everythingRepeatsWhateverTheThreads();
+    void everyDecoderRepeats_data();
+    void everyDecoderRepeats();
     void anotherNetworkIsToldApart();
 };
 
@@ -135,6 +152,31 @@ void DecoderRepeatTest::everythingRepeatsWhateverTheThreads() {
     QVERIFY(first.trees.size() < first.tokens.size()); // some drafts were accepted
     QCOMPARE(first.trials.size() > 10, searches);
     QCOMPARE(first.plans.size() > 1, searches);
+}
+
+void DecoderRepeatTest::everyDecoderRepeats_data() {
+    QTest::addColumn<QString>("decoder");
+    QTest::addColumn<TensorType>("type");
+    constexpr std::array kTypes = {TensorType::BF16, TensorType::Q8_0, TensorType::Q4_1};
+    std::size_t next = 0;
+    for (const std::string& name : support::decoderNames())
+        QTest::newRow(name.c_str())
+            << QString::fromStdString(name) << kTypes[next++ % kTypes.size()];
+}
+
+void DecoderRepeatTest::everyDecoderRepeats() {
+    QFETCH(const QString, decoder);
+    QFETCH(const TensorType, type);
+    const auto one = makeCpu(type, 1);
+    const auto two = makeCpu(type, 2);
+    const std::string name = decoder.toStdString();
+    const SettingValues settings = support::neededSettings(name);
+    const Told first = decode(*one, name, settings);
+    QVERIFY(decode(*two, name, settings) == first);
+    QVERIFY(decode(*two, name, settings, {}).tokens == first.tokens); // by the machine's clock
+    const bool drafts = std::any_of(
+        first.trees.begin(), first.trees.end(), [](const auto& tree) { return !tree.empty(); });
+    QCOMPARE(drafts, name != "vanilla");
 }
 
 /// What the comparison above is worth: a network that differs in its last bits only is found.

@@ -8,6 +8,8 @@
 #include <QFileInfo>
 #include <QTest>
 
+#include <algorithm>
+
 using namespace engine;
 
 namespace {
@@ -103,6 +105,22 @@ void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens_data() {
                                   << SettingValues{{"mode", std::string("gauss_seidel")}};
     // Any token does as the mask: what it drafts is seldom right, and verified like all else.
     QTest::newRow("space") << "space" << SettingValues{{"mask_token", 4.0}, {"adaptive", 0.0}};
+    // What is not told above runs with its defaults.
+    static const std::vector<std::string> told = {"vanilla",
+                                                  "swift",
+                                                  "lookup",
+                                                  "auto",
+                                                  "layerskip",
+                                                  "layerskip-fs",
+                                                  "layerskip-dv",
+                                                  "del",
+                                                  "del-ms",
+                                                  "lookahead",
+                                                  "jacobi",
+                                                  "space"};
+    for (const std::string& name : support::decoderNames())
+        if (std::find(told.begin(), told.end(), name) == told.end())
+            QTest::newRow(name.c_str()) << QString::fromStdString(name) << SettingValues{};
 }
 
 void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens() {

@@ -280,6 +280,51 @@ private slots:
         QCOMPARE(policy->offers(statistics).front().steps, 17);
     }
 
+    void aFixedExitIsTheOnlyOneComparedAndOffered() {
+        DelSettings settings;
+        settings.fixedExit = 7;
+        const auto policy = makeLayerPolicy(config());
+        policy->configure(settings);
+        QCOMPARE(policy->comparedExits(1, true), std::vector<int>{7});
+        ExitStatistics statistics(kLayers, 0.95);
+        statistics.record(2, std::vector{match(0.9)}); // of before it was fixed
+        const auto unknown = policy->offers(statistics);
+        QCOMPARE(unknown.size(), std::size_t{1});
+        QCOMPARE(unknown.front().exit, 7);
+        QCOMPARE(unknown.front().steps, 0);
+        statistics.record(7, std::vector{match(0.9), match(0.8), match(0.8), mismatch(0.3)});
+        QCOMPARE(policy->offers(statistics).front().exit, 7);
+        QVERIFY(settings.draftsAnyway());
+        settings.isLengthChosen = true;
+        QVERIFY(!settings.draftsAnyway());
+    }
+
+    void aTimePolicySaysWhyItDrafts() {
+        const Machine machine;
+        const auto policy = makeTimePolicy(config());
+        policy->configure(timeSettings(0.0));
+        for (int i = 0; i < 100; ++i) {
+            policy->learnHead(1, machine.head(1));
+            policy->learnRound(plainRound(machine.verify(0, 1)), 0);
+        }
+        ExitStatistics statistics(kLayers, 1.0);
+        statistics.record(2, std::vector{match(0.9), mismatch(0.5)});
+        statistics.record(3, std::vector{match(0.9), match(0.9), match(0.9), mismatch(0.1)});
+        const auto offers = policy->offers(statistics);
+        const auto drafted = policy->choice(statistics, offers, {3, 2, 0.0});
+        QCOMPARE(drafted.drafter, std::string_view("exit"));
+        QVERIFY(isNear(drafted.expectedTokens, 1.0 + 0.75 + 0.75 * 0.75));
+        QVERIFY(drafted.expectedCost > 1.0 && drafted.refused.empty());
+        QVERIFY(isNear(drafted.plainMs, machine.verify(0, 1)));
+        const std::vector<ExitOffer> none = {{2, 0, 1.0}, {3, 0, 1.0}};
+        const auto plain = policy->choice(statistics, none, {2, 0, 0.0});
+        QCOMPARE(plain.drafter, std::string_view("none"));
+        QCOMPARE(plain.refused, std::string_view("exit"));
+        QVERIFY(isNear(plain.refusedTokens, 1.75)); // the better one's first token
+        QVERIFY(plain.refusedCost > 1.0);
+        QVERIFY(makeLayerPolicy(config())->choice(statistics, none, {2, 0, 0.0}).drafter.empty());
+    }
+
     void comparedExitsAreThinnedOut() {
         QCOMPARE(thinnedExits(10, 3, 4, 32),
                  (std::vector<int>{4, 7, 8, 9, 10, 11, 12, 13, 16, 20, 24, 28}));

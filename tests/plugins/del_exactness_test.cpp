@@ -23,7 +23,7 @@ SettingValues sharedSettings(CaseRandom& random) {
             {"compare_laws", random.oneIn(2) ? 1.0 : 0.0}};
 }
 
-SettingValues delSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues delSettings(CaseRandom& random, int layerCount) {
     static const std::vector<std::string> rules = {"ours", "paper", "code"};
     static const std::vector<std::string> starts = {"fused", "prefill"};
     static const std::vector<std::string> lengths = {"threshold", "chosen"};
@@ -31,6 +31,8 @@ SettingValues delSettings(CaseRandom& random, int /*layerCount*/) {
     values["rule"] = random.oneOf(rules);
     values["start"] = random.oneOf(starts);
     values["length"] = random.oneOf(lengths);
+    values["exit_layer"] =
+        random.oneIn(3) ? static_cast<double>(random.whole(1, layerCount - 1)) : 0.0;
     values["official_nan"] = random.oneIn(2) ? 1.0 : 0.0;
     values["compare_every"] = static_cast<double>(random.whole(1, 4));
     return values;
@@ -60,6 +62,10 @@ private slots:
 
     void samplingEqualsVanillaTokenByToken() { compare(true, 2000, 60); }
 
+    void greedyRejectionEqualsVanilla_data() { decoders(); }
+
+    void greedyRejectionEqualsVanilla() { compare(false, 500, 30, "rejection"); }
+
     void settingsChangedWhileRunningChangeNoToken_data() { decoders(); }
 
     void settingsChangedWhileRunningChangeNoToken() {
@@ -77,7 +83,8 @@ private:
 
     /// An untrained network's exits rarely agree with its end, and then rounds are rightly plain,
     /// which is why few drafted tokens a case are asked for.
-    static support::LosslessRun run(bool samples, int allCases, int sampleCases) {
+    static support::LosslessRun
+    run(bool samples, int allCases, int sampleCases, const std::string& verification = "match") {
         QFETCH(QString, decoder);
         const bool isByTime = decoder == "del-ms";
         return {.decoder = decoder.toStdString(),
@@ -86,12 +93,20 @@ private:
                 .samples = samples,
                 .firstSeed = isByTime ? 7'000'000U : 6'000'000U,
                 .leastDrafted = 5,
-                .settings = isByTime ? delMsSettings : delSettings};
+                .settings = [isByTime, verification](CaseRandom& random, int layerCount) {
+                    SettingValues values = isByTime ? delMsSettings(random, layerCount)
+                                                    : delSettings(random, layerCount);
+                    values["verification"] = verification;
+                    return values;
+                }};
     }
 
-    void compare(bool samples, int allCases, int sampleCases) {
-        const std::string fault =
-            support::runLosslessCases(registry(), m_models, run(samples, allCases, sampleCases));
+    void compare(bool samples,
+                 int allCases,
+                 int sampleCases,
+                 const std::string& verification = "match") {
+        const std::string fault = support::runLosslessCases(
+            registry(), m_models, run(samples, allCases, sampleCases, verification));
         QVERIFY2(fault.empty(), fault.c_str());
     }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace engine;
 using support::begin;
@@ -130,6 +131,9 @@ private slots:
     void whereNothingPaysStepsArePlainAndStillTeach();
     void statisticsAreKeptOnRequestOnly();
     void lawsAreComparedByWhatTheyShare();
+    void aFixedExitDraftsEveryRound();
+    void chosenLengthsAreThoseOfTheTable();
+    void millisecondsAreToldWithTheChoice();
     void cheapHeadsAreDraftedWithAndDearOnesAreNot();
     void theSamePricesGiveTheSameRounds();
     void badSettingsAreRefused_data();
@@ -250,6 +254,80 @@ void DelTest::statisticsAreKeptOnRequestOnly() {
     }
 }
 
+/// The ablation DEL-γ: the threshold alone decides how long drafts are.
+void DelTest::aFixedExitDraftsEveryRound() {
+    for (const int exit : {1, 5}) {
+        SettingValues settings = support::kAllCompared;
+        settings["exit_layer"] = static_cast<double>(exit);
+        // At the first layer of a network where DEL itself would rather not draft.
+        WatchedTransformer watched(exit == 1 ? support::dense() : support::quiet());
+        const auto decoder = make("del", watched, settings);
+        begin(*decoder, randomPrompt(3, 40));
+        std::set<int> lengths;
+        for (int round = 0; round < 30; ++round) {
+            const int before = watched.comparedRows;
+            const DecodeStep step = stepOf(*decoder);
+            lengths.insert(step.draft.size());
+            QVERIFY(step.draft.size() > 0);
+            QCOMPARE(step.verifyLayers, static_cast<double>(kLayers - exit));
+            for (const PlanChange& change : step.search.planChanges)
+                QCOMPARE(change.plan.exitAfterLayer + 1, exit);
+            if (round == 0)
+                continue;
+            QCOMPARE(step.tables.front().rows.size(), std::size_t{1});
+            QCOMPARE(cell(step.tables.front(), 0, 0), static_cast<double>(exit));
+            QCOMPARE(watched.comparedRows - before, static_cast<int>(step.tokens.size()));
+        }
+        QVERIFY(exit == 1 || lengths.size() > 1);
+    }
+}
+
+/// The ablation DEL-E: as many tokens as the exit was chosen for.
+void DelTest::chosenLengthsAreThoseOfTheTable() {
+    SettingValues settings = support::kAllCompared;
+    settings["length"] = std::string("chosen");
+    const auto decoder = make("del", support::quiet(), settings);
+    begin(*decoder, randomPrompt(3, 40));
+    int drafted = 0;
+    for (int round = 0; round < 40; ++round) {
+        const DecodeStep step = stepOf(*decoder);
+        if (round == 0 || step.isPlain())
+            continue;
+        const StepTable& table = step.tables.front();
+        QCOMPARE(static_cast<double>(step.draft.size()),
+                 cell(table, static_cast<std::size_t>(table.chosenRow), 3));
+        ++drafted;
+    }
+    QVERIFY(drafted > 10);
+}
+
+void DelTest::millisecondsAreToldWithTheChoice() {
+    const auto quiet = support::quietModel(2, 0.001F);
+    WatchedTransformer watched(*quiet);
+    const auto decoder = make("del-ms", watched, {}, {}, watched.clock());
+    begin(*decoder, randomPrompt(3, 20));
+    int told = 0;
+    for (int round = 0; round < 40; ++round) {
+        const DecodeStep step = stepOf(*decoder);
+        if (round == 0) {
+            QVERIFY(step.choice.drafter.empty()); // it was chosen from nothing
+            continue;
+        }
+        QCOMPARE(step.choice.drafter, std::string_view(step.isPlain() ? "none" : "exit"));
+        QCOMPARE(step.choice.nodes, step.draft.size());
+        if (step.isPlain())
+            continue;
+        QVERIFY(step.choice.expectedTokens > 1.0);
+        QVERIFY(step.choice.expectedTokens / step.choice.expectedCost > 1.0);
+        ++told;
+    }
+    QVERIFY(told > 20);
+    const auto byLayers = make("del", *quiet);
+    begin(*byLayers, randomPrompt(3, 20));
+    for (int round = 0; round < 5; ++round)
+        QVERIFY(stepOf(*byLayers).choice.drafter.empty()); // its table tells why
+}
+
 void DelTest::lawsAreComparedByWhatTheyShare() {
     const HeadSummary exit = summaryOf({{7, 0.6}, {3, 0.3}, {5, 0.1}});
     const HeadSummary full = summaryOf({{3, 0.5}, {9, 0.3}, {7, 0.2}});
@@ -319,11 +397,15 @@ void DelTest::badSettingsAreRefused_data() {
     add("del", "rule=book");
     add("del", "start=cold");
     add("del", "length=long");
+    add("del", "verification=perhaps");
+    add("del", "exit_layer=-1");
+    add("del", "exit_layer=8"); // of eight layers
     add("del", "official_nan=maybe");
     add("del", "compare_share=0.1"); // the other one's
     add("del-ms", "compare_share=1.5");
     add("del-ms", "margin=-2");
     add("del-ms", "rule=code"); // the other one's
+    add("del-ms", "exit_layer=2");
 }
 
 void DelTest::badSettingsAreRefused() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/decoding_checks.h"
 #include "tests/support/spy_transformer.h"
 #include "tests/support/tabular_transformer.h"
 #include "tests/support/tiny_decoders.h"
@@ -8,11 +9,11 @@
 #include <map>
 
 using namespace engine;
-using support::registry;
+using support::firstOf;
+using support::Ids;
+using support::tokensOf;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 constexpr int kLength = 40;
 const Ids kPrompt = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -30,13 +31,11 @@ std::unique_ptr<Decoder> decoderOf(const std::string& name,
                                    const SettingValues& settings,
                                    const SamplingOptions& sampling = {},
                                    Transformer& transformer = model()) {
-    auto made = registry().make(name,
+    return support::openDecoder(name,
                                 {.transformer = transformer,
                                  .sampling = sampling,
                                  .contextLength = 300,
                                  .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
 }
 
 void begin(Decoder& decoder, const Ids& prompt, const Ids& ends = {}, int length = kLength) {
@@ -46,28 +45,10 @@ void begin(Decoder& decoder, const Ids& prompt, const Ids& ends = {}, int length
 
 std::vector<DecodeStep>
 answer(Decoder& decoder, const Ids& prompt = kPrompt, int length = kLength) {
-    begin(decoder, prompt, {}, length);
-    std::vector<DecodeStep> steps;
-    for (int emitted = 0; emitted < length;) {
-        steps.push_back(std::move(decoder.step()).value());
-        emitted += static_cast<int>(steps.back().tokens.size());
-    }
-    return steps;
+    return support::answer(decoder, {.tokens = prompt, .maxTokens = length});
 }
 
-Ids tokensOf(const std::vector<DecodeStep>& steps) {
-    Ids tokens;
-    for (const DecodeStep& step : steps)
-        tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
-    return tokens;
-}
-
-Ids guessesOf(const DecodeStep& step) {
-    Ids guesses;
-    for (const DraftNode& node : step.draft.nodes())
-        guesses.push_back(node.token);
-    return guesses;
-}
+Ids guessesOf(const DecodeStep& step) { return support::draftedTokens(step.draft); }
 
 /// A column of the table of guesses.
 Ids columnOf(const DecodeStep& step, std::size_t column) {
@@ -82,10 +63,6 @@ bool isChain(const DraftTree& tree) {
         if (tree.node(node).parent != node - 1)
             return false;
     return tree.draftSteps() == tree.size();
-}
-
-Ids firstOf(const Ids& ids, std::size_t count) {
-    return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(count, ids.size()))};
 }
 
 Ids behind(const Ids& ids, std::size_t count) {

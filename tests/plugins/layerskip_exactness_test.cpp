@@ -2,7 +2,7 @@
 // The three decoders of LayerSkip give vanilla's own tokens whatever their settings. The default
 // run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "engine/decoding/generation.h"
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -11,6 +11,7 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -18,20 +19,20 @@ namespace {
 const std::vector<std::string> kDecoders = {"layerskip", "layerskip-fs", "layerskip-dv"};
 
 /// Settings from their whole ranges. With sampling only the rule that repeats vanilla's tokens.
-SettingValues
-randomSettings(CaseRandom& random, const std::string& decoder, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> rules = {"match", "rejection"};
     static const std::vector<std::string> meanings = {"cumulative", "per_round"};
-    SettingValues values = {{"exit_layer", static_cast<double>(random.whole(0, layerCount - 1))},
-                            {"verification", samples ? std::string("match") : random.oneOf(rules)},
-                            {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
-                            {"fused_start", random.oneIn(4) ? 0.0 : 1.0}};
-    if (decoder != "layerskip-dv")
+    SettingValues values = {
+        {"exit_layer", static_cast<double>(random.whole(0, task.layerCount - 1))},
+        {"verification", task.samples ? std::string("match") : random.oneOf(rules)},
+        {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
+        {"fused_start", random.oneIn(4) ? 0.0 : 1.0}};
+    if (task.decoder != "layerskip-dv")
         values["length"] =
             static_cast<double>(random.oneIn(4) ? random.whole(1, 64) : random.whole(1, 8));
-    if (decoder != "layerskip")
+    if (task.decoder != "layerskip")
         values["max_draft"] = static_cast<double>(random.whole(1, random.oneIn(3) ? 64 : 18));
-    if (decoder == "layerskip-dv") {
+    if (task.decoder == "layerskip-dv") {
         values["th"] = random.oneIn(3) ? 0.0 : random.part();
         values["adapt"] = random.oneIn(4) ? 0.0 : 1.0;
         values["acceptance"] = random.oneOf(meanings);
@@ -43,69 +44,28 @@ randomSettings(CaseRandom& random, const std::string& decoder, int layerCount, b
     return values;
 }
 
-support::LosslessRun runOf(const std::string& decoder, bool samples, std::uint64_t firstSeed) {
-    return {.decoder = decoder,
-            .allCases = samples ? 500 : 2000,
-            .sampleCases = samples ? 50 : 150,
-            .samples = samples,
-            .firstSeed = firstSeed,
-            .settings = [decoder, samples](CaseRandom& random, int layerCount) {
-                return randomSettings(random, decoder, layerCount, samples);
-            }};
-}
-
-void decoderColumn() {
-    QTest::addColumn<QString>("decoder");
-    for (const std::string& name : kDecoders)
-        QTest::newRow(name.c_str()) << QString::fromStdString(name);
-}
-
 } // namespace
 
-class LayerSkipExactnessTest : public QObject {
+class LayerSkipExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
+public:
+    LayerSkipExactnessTest()
+        : LosslessTest(registry(),
+                       {.decoders = kDecoders,
+                        .greedy = {.all = 2000, .sample = 150, .firstSeed = 7'000'000},
+                        .sampled = {.all = 500, .sample = 50, .firstSeed = 8'000'000},
+                        .settings = randomSettings}) {}
+
 private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla_data() { decoderColumn(); }
-
-    void greedyEqualsVanilla() {
-        QFETCH(QString, decoder);
-        check(support::runLosslessCases(
-            registry(), m_models, runOf(decoder.toStdString(), false, 7'000'000)));
-    }
-
-    void samplingEqualsVanillaTokenByToken_data() { decoderColumn(); }
-
-    void samplingEqualsVanillaTokenByToken() {
-        QFETCH(QString, decoder);
-        check(support::runLosslessCases(
-            registry(), m_models, runOf(decoder.toStdString(), true, 8'000'000)));
-    }
-
-    void settingsChangedWhileRunningChangeNoToken_data() { decoderColumn(); }
-
-    void settingsChangedWhileRunningChangeNoToken() {
-        QFETCH(QString, decoder);
-        check(support::changeSettingsWhileRunning(
-            registry(), *m_models.front().transformer, runOf(decoder.toStdString(), false, 9000)));
-    }
-
     void everyExitAndLengthEqualsVanilla();
     void longPromptsEqualVanilla();
-
-private:
-    static void check(const std::string& fault) { QVERIFY2(fault.empty(), fault.c_str()); }
-
-    std::vector<support::CaseModel> m_models;
 };
 
 /// The corners one by one: each exit, lengths up to far beyond what is left, prompts of one token,
 /// answers of one, contexts that end within, ends within a draft.
 void LayerSkipExactnessTest::everyExitAndLengthEqualsVanilla() {
-    Transformer& model = *m_models.front().transformer;
+    Transformer& model = transformer();
     const int layers = model.config().layerCount;
     int drafted = 0;
     for (int exit = 1; exit < layers; ++exit)
@@ -132,7 +92,7 @@ void LayerSkipExactnessTest::everyExitAndLengthEqualsVanilla() {
 
 /// Longer than what a first round reads along.
 void LayerSkipExactnessTest::longPromptsEqualVanilla() {
-    Transformer& model = *m_models.front().transformer;
+    Transformer& model = transformer();
     CaseRandom random(17);
     for (const std::string& decoder : kDecoders)
         for (const int length : {128, 129, 130, 200}) {

@@ -20,30 +20,16 @@ const std::vector<std::string> kDecoders = {"layerskip", "layerskip-fs", "layers
 
 /// Layers of which those behind the second hardly matter, so that exits are often right.
 Transformer& model() {
-    static const std::unique_ptr<Transformer> made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        support::MemoryWeights weights = support::randomWeights(config, 11);
-        for (int layer = 2; layer < kLayers; ++layer)
-            for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-                for (float& weight :
-                     weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                    weight *= 0.2F;
-        return std::move(makePlainTransformer(config, weights, {.precision = Precision::F64}))
-            .value();
-    }();
+    static const auto made = support::quietModel(kLayers, 11, {2, kLayers, 0.2F});
     return *made;
 }
 
 std::unique_ptr<Decoder> decoderWith(const std::string& name,
                                      const SettingValues& settings,
                                      const SamplingOptions& sampling = {}) {
-    auto made = registry().make(
+    return support::openDecoder(
         name,
         {.transformer = model(), .sampling = sampling, .contextLength = 200, .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
 }
 
 SettingValues resolved(const std::string& name, const SettingValues& settings) {
@@ -52,23 +38,14 @@ SettingValues resolved(const std::string& name, const SettingValues& settings) {
 
 std::vector<DecodeStep>
 answer(Decoder& decoder, int maxTokens, const std::vector<TokenId>& prompt = kPrompt) {
-    const auto begun = decoder.begin({.tokens = prompt, .maxTokens = maxTokens}, {});
-    ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
-    std::vector<DecodeStep> steps;
-    for (int left = maxTokens; left > 0;) {
-        auto step = decoder.step();
-        ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-        left -= static_cast<int>(step.value().tokens.size());
-        steps.push_back(std::move(step).value());
-    }
-    return steps;
+    return support::answer(decoder, {.tokens = prompt, .maxTokens = maxTokens});
 }
 
 /// A number that a step's table of the exit shows; -1 where it has none of that name.
 double shown(const DecodeStep& step, const std::string& what) {
-    for (const StepTable& table : step.tables)
-        for (const auto& row : table.rows)
-            if (table.name == "exit" && row.front() == TableCell(what))
+    if (const StepTable* table = support::tableOf(step, "exit"))
+        for (const auto& row : table->rows)
+            if (row.front() == TableCell(what))
                 return std::get<double>(row.back());
     return -1.0;
 }

@@ -3,7 +3,7 @@
 // plain vectors.
 #include "engine/decoding/target.h"
 #include "plugins/lookahead/lookahead_settings.h"
-#include "tests/support/forward_helpers.h"
+#include "tests/support/decoding_checks.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -12,11 +12,14 @@
 #include <set>
 
 using namespace engine;
+using support::Ids;
+using support::joined;
 using support::registry;
+using support::tableOf;
+using support::tokensOf;
 
 namespace {
 
-using Ids = std::vector<TokenId>;
 using Grid = std::vector<Ids>;
 
 const Ids kPrompt = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -36,40 +39,16 @@ std::unique_ptr<Decoder> decoderOf(const std::string& name,
                                    const SettingValues& settings,
                                    int contextLength = 300,
                                    const SamplingOptions& sampling = {}) {
-    auto made = registry().make(name,
+    return support::openDecoder(name,
                                 {.transformer = model(),
                                  .sampling = sampling,
                                  .contextLength = contextLength,
                                  .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
 }
 
 std::vector<DecodeStep>
 answer(Decoder& decoder, const Ids& prompt, int length, const Ids& ends = {}) {
-    const auto begun = decoder.begin({.tokens = prompt, .maxTokens = length, .endIds = ends}, {});
-    ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
-    std::vector<DecodeStep> steps;
-    int emitted = 0;
-    while (emitted < length && decoder.remainingContext() > 0) {
-        steps.push_back(std::move(decoder.step()).value());
-        emitted += static_cast<int>(steps.back().tokens.size());
-    }
-    return steps;
-}
-
-Ids tokensOf(const std::vector<DecodeStep>& steps) {
-    Ids tokens;
-    for (const DecodeStep& step : steps)
-        tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
-    return tokens;
-}
-
-const StepTable* tableOf(const DecodeStep& step, const std::string& name) {
-    for (const StepTable& table : step.tables)
-        if (table.name == name)
-            return &table;
-    return nullptr;
+    return support::answer(decoder, {.tokens = prompt, .maxTokens = length, .endIds = ends});
 }
 
 /// The tokens of each row of a table, its words left out.
@@ -84,13 +63,7 @@ Grid cellsOf(const StepTable& table) {
     return grid;
 }
 
-/// What the model says behind these tokens, from a fresh cache.
-HeadSummary freshSummary(const Ids& tokens) {
-    KvCache cache = support::emptyCache(model(), 400);
-    const auto logits =
-        support::runChain(model(), cache, LayerPlan::full(model().config().layerCount), tokens, 64);
-    return summarise(logits.back());
-}
+HeadSummary freshSummary(const Ids& tokens) { return support::freshSummary(model(), tokens); }
 
 /// What a cell of a window sees from the pending token on: row 0 up to its column, then the cells
 /// of its column down to itself. Row 0 begins with the pending token.
@@ -99,11 +72,6 @@ Ids seenBy(const Grid& window, std::size_t row, std::size_t column) {
     for (std::size_t below = 1; below <= row; ++below)
         seen.push_back(window[below][column]);
     return seen;
-}
-
-Ids joined(Ids head, const Ids& tail) {
-    head.insert(head.end(), tail.begin(), tail.end());
-    return head;
 }
 
 Ids withoutFirst(const Ids& ids) { return {ids.begin() + 1, ids.end()}; }
@@ -256,7 +224,7 @@ void LookaheadTest::aCellSeesItsColumnOnly() {
     lookahead::GuessWindow window;
     window.begin({w, n}, filler);
     for (int round = 0; round < n + 2; ++round) {
-        const Ids text = joined(kPrompt, {target.output().begin(), target.output().end()});
+        const Ids text = joined(kPrompt, target.output());
         Grid grid(window.rows().begin(), window.rows().end());
         grid[0].insert(grid[0].begin(), target.pending());
         DraftTree draft; // what is verified and what is guessed must not see each other

@@ -2,36 +2,24 @@
 // Look-up gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "engine/decoding/skip_set_memory.h"
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
+using support::registry;
 
 namespace {
 
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
-SettingValues randomSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
     return {{"max_nodes", static_cast<double>(random.whole(0, 24))},
             {"least_gain", random.oneIn(4) ? random.part() : 0.0},
             {"lookup", random.oneIn(5) ? 0.0 : 1.0},
             {"successors", random.oneIn(8) ? 0.0 : 1.0}};
-}
-
-support::LosslessRun runOf(bool samples) {
-    return {.decoder = "lookup",
-            .allCases = samples ? 1000 : 2000,
-            .sampleCases = samples ? 200 : 400,
-            .samples = samples,
-            .firstSeed = samples ? 3'000'000U : 2'000'000U,
-            .settings = randomSettings};
 }
 
 /// What one decoder does with two prompts: its trees and its tokens.
@@ -79,41 +67,23 @@ Told decodeTwice(Transformer& transformer,
 
 } // namespace
 
-class LookupExactnessTest : public QObject {
+class LookupExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
+public:
+    LookupExactnessTest()
+        : LosslessTest(registry(),
+                       {.decoders = {"lookup"},
+                        .greedy = {.all = 2000, .sample = 400, .firstSeed = 2'000'000},
+                        .sampled = {.all = 1000, .sample = 200, .firstSeed = 3'000'000},
+                        .settings = randomSettings}) {}
+
 private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() { compare(runOf(false)); }
-
-    void samplingEqualsVanillaTokenByToken() { compare(runOf(true)); }
-
-    void settingsChangedWhileRunningChangeNoToken();
     void treesRepeatFromRunToRun();
     void nothingWorthItIsAPlainStep();
     void aSecondRunGoesOnWhereTheFirstOneEnded();
     void aDamagedFileIsToldAndHarmsNothing();
-
-private:
-    void compare(const support::LosslessRun& run);
-
-    Transformer& transformer() { return *m_models.front().transformer; }
-
-    std::vector<support::CaseModel> m_models;
 };
-
-void LookupExactnessTest::compare(const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(registry(), m_models, run);
-    QVERIFY2(fault.empty(), fault.c_str());
-}
-
-void LookupExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    const std::string fault =
-        support::changeSettingsWhileRunning(registry(), transformer(), runOf(false));
-    QVERIFY2(fault.empty(), fault.c_str());
-}
 
 void LookupExactnessTest::treesRepeatFromRunToRun() {
     for (const SamplingOptions& sampling :

@@ -2,7 +2,7 @@
 // Self-SD gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "engine/model/skip_set.h"
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
@@ -11,6 +11,7 @@
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -38,12 +39,12 @@ std::string randomPlan(CaseRandom& random, int layerCount) {
 }
 
 /// Settings from their whole ranges. With sampling only the rule that repeats vanilla's tokens.
-SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> siblings = {"1,1,1,1", "1,3,5,10", "4,3,2,1", "2,2,2,2"};
     static const std::vector<std::string> starts = {"manual", "manual", "uniform", "library"};
     static const std::vector<std::string> rules = {"match", "rejection"};
     return {{"start", random.oneOf(starts)},
-            {"skip_set", randomPlan(random, layerCount)},
+            {"skip_set", randomPlan(random, task.layerCount)},
             {"r", random.oneIn(6) ? 1.0 : random.part()},
             {"th", random.oneIn(3) ? 0.0 : random.part()},
             {"adapt", random.oneIn(4) ? 0.0 : 1.0},
@@ -52,7 +53,7 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"beta1", random.part()},
             {"beta2", random.part()},
             {"max_draft", static_cast<double>(random.whole(1, 18))},
-            {"verification", samples ? std::string("match") : random.oneOf(rules)},
+            {"verification", task.samples ? std::string("match") : random.oneOf(rules)},
             {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(3) ? 1.0 : 0.0},
             {"epsilon", random.oneIn(3) ? 0.0 : random.part()},
@@ -62,59 +63,17 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
 
 } // namespace
 
-class SelfSdExactnessTest : public QObject {
+class SelfSdExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
-private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() {
-        compare(support::LosslessRun{.decoder = "self_sd",
-                                     .allCases = 2000,
-                                     .sampleCases = 200,
-                                     .samples = false,
-                                     .firstSeed = 2'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, false);
-                                     }});
-    }
-
-    void samplingEqualsVanillaTokenByToken() {
-        compare(support::LosslessRun{.decoder = "self_sd",
-                                     .allCases = 500,
-                                     .sampleCases = 60,
-                                     .samples = true,
-                                     .firstSeed = 3'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, true);
-                                     }});
-    }
-
-    void settingsChangedWhileRunningChangeNoToken();
-
-private:
-    void compare(const support::LosslessRun& run);
-
-    std::vector<support::CaseModel> m_models;
+public:
+    SelfSdExactnessTest()
+        : LosslessTest(registry(),
+                       {.decoders = {"self_sd"},
+                        .greedy = {.all = 2000, .sample = 200, .firstSeed = 2'000'000},
+                        .sampled = {.all = 500, .sample = 60, .firstSeed = 3'000'000},
+                        .settings = randomSettings}) {}
 };
-
-void SelfSdExactnessTest::compare(const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(registry(), m_models, run);
-    QVERIFY2(fault.empty(), fault.c_str());
-}
-
-void SelfSdExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    const std::string fault = support::changeSettingsWhileRunning(
-        registry(),
-        *m_models.front().transformer,
-        support::LosslessRun{.decoder = "self_sd",
-                             .firstSeed = 5000,
-                             .settings = [](CaseRandom& random, int layerCount) {
-                                 return randomSettings(random, layerCount, false);
-                             }});
-    QVERIFY2(fault.empty(), fault.c_str());
-}
 
 QTEST_GUILESS_MAIN(SelfSdExactnessTest)
 #include "self_sd_exactness_test.moc"

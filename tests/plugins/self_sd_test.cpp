@@ -24,16 +24,7 @@ constexpr const char* kFingerprint = "0123456789abcdef0123456789abcdef";
 
 /// Five layers of which the middle three hardly matter, so that drafts are often right.
 std::unique_ptr<Transformer> quietModel() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    support::MemoryWeights weights = support::randomWeights(config, 11);
-    for (int layer = 1; layer < kLayers - 1; ++layer)
-        for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-            for (float& weight :
-                 weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                weight *= 0.2F;
-    return std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    return support::quietModel(kLayers, 11, {1, kLayers - 1, 0.2F});
 }
 
 Transformer& model() {

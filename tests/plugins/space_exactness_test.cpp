@@ -70,13 +70,13 @@ private:
 
 void SpaceExactnessTest::compare(std::vector<support::CaseModel>& models,
                                  const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(support::spaceRegistry(), models, run);
+    const std::string fault = support::runLosslessCases(support::registry(), models, run);
     QVERIFY2(fault.empty(), fault.c_str());
 }
 
 void SpaceExactnessTest::settingsChangedWhileRunningChangeNoToken() {
     const std::string fault = support::changeSettingsWhileRunning(
-        support::spaceRegistry(), *m_tuned.front().transformer, runOf(false, true));
+        support::registry(), *m_tuned.front().transformer, runOf(false, true));
     QVERIFY2(fault.empty(), fault.c_str());
 }
 

@@ -117,7 +117,7 @@ void SpaceModelTest::adaptiveRowsKeepMostTokensOfARound() {
 }
 
 void SpaceModelTest::anUntrainedMaskCostsLittle() {
-    const auto random = support::plainRandomModel();
+    const auto random = support::layeredModel(3, 7);
     const SettingValues settings = {{"masks", 5.0}, {"mask_token", 17.0}};
     const auto decoder = std::move(makeSpace(*random, settings)).value();
     const Run run = decodeAll(*decoder);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decoder_registry.h"
 #include "engine/loading/model_files.h"
-#include "tests/support/tiny_model.h"
-
-#include <QDir>
+#include "tests/support/tiny_decoders.h"
 
 #include <memory>
 #include <string>
@@ -55,30 +52,16 @@ inline std::unique_ptr<engine::Transformer> plainSpaceModel() {
     });
 }
 
-inline engine::DecoderRegistry& spaceRegistry() {
-    static engine::DecoderRegistry decoders(
-        QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
-/// Weights that no mask was trained into.
-inline std::unique_ptr<engine::Transformer> plainRandomModel() {
-    const engine::ModelConfig config = tinyConfig();
-    return std::move(engine::makePlainTransformer(
-                         config, randomWeights(config, 7), {.precision = engine::Precision::F64}))
-        .value();
-}
-
 /// The decoder, opened through the registry.
 inline engine::Result<std::unique_ptr<engine::Decoder>>
 makeSpace(engine::Transformer& transformer,
           const engine::SettingValues& settings,
           const engine::SamplingOptions& sampling = {}) {
-    return spaceRegistry().make("space",
-                                {.transformer = transformer,
-                                 .sampling = sampling,
-                                 .contextLength = 400,
-                                 .settings = settings});
+    return registry().make("space",
+                           {.transformer = transformer,
+                            .sampling = sampling,
+                            .contextLength = 400,
+                            .settings = settings});
 }
 
 /// All rows in every round, as the paper has it.

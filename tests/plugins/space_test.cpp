@@ -4,7 +4,8 @@
 #include "plugins/space/mask_groups.h"
 #include "plugins/space/place_rates.h"
 #include "tests/plugins/space_support.h"
-#include "tests/support/forward_helpers.h"
+#include "tests/support/decoding_checks.h"
+#include "tests/support/spy_transformer.h"
 
 #include <QTest>
 
@@ -13,17 +14,18 @@ using space::MaskGroups;
 using space::PlaceRates;
 using space::planRound;
 using support::fixedRows;
+using support::Ids;
+using support::joined;
 using support::makeSpace;
 using support::SpaceModel;
+using support::tableOf;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 constexpr TokenId kAnyMask = 17;
 
 Transformer& randomModel() {
-    static const std::unique_ptr<Transformer> made = support::plainRandomModel();
+    static const std::unique_ptr<Transformer> made = support::layeredModel(3, 7);
     return *made;
 }
 
@@ -85,29 +87,12 @@ std::vector<HeadSummary> groupAlone(Ids tokens, int masks) {
     return summaries;
 }
 
-Ids joined(Ids tokens, const Ids& more) {
-    tokens.insert(tokens.end(), more.begin(), more.end());
-    return tokens;
-}
-
 bool isEqual(const HeadSummary& a, const HeadSummary& b) {
     return a.ids == b.ids && a.logits == b.logits && a.logSumExp == b.logSumExp;
 }
 
 /// The candidates of a step.
-Ids draftOf(const DecodeStep& step) {
-    Ids tokens;
-    for (const DraftNode& node : step.draft.nodes())
-        tokens.push_back(node.token);
-    return tokens;
-}
-
-const StepTable* tableOf(const DecodeStep& step, const std::string& name) {
-    for (const StepTable& table : step.tables)
-        if (table.name == name)
-            return &table;
-    return nullptr;
-}
+Ids draftOf(const DecodeStep& step) { return support::draftedTokens(step.draft); }
 
 } // namespace
 
@@ -119,6 +104,7 @@ private slots:
     void aRoundIsOneTokenAndKMasksBehindEachCandidate();
     void everyMaskSeesItsOwnGroupAlone();
     void theUsedGroupGivesTheNextCandidates();
+    void acceptedRowsAreGatheredWhateverTheirNumber();
     void noRowIsSpentOnWhatCannotBeEmitted();
     void candidatesEndWithAnEnd();
     void groupsThatAreLeftOutMoveTheRowsOfTheOthers();
@@ -230,6 +216,31 @@ void SpaceTest::theUsedGroupGivesTheNextCandidates() {
             QVERIFY(next->rows[mask][1] == TableCell(TokenCell{promised[mask]}));
         }
     }
+}
+
+/// Of i accepted candidates the rows of the pending token and of these stay, those of masks go.
+void SpaceTest::acceptedRowsAreGatheredWhateverTheirNumber() {
+    constexpr int kMasks = 3;
+    support::SpyTransformer spy(tunedModel());
+    const auto decoder = std::move(makeSpace(spy, fixedRows(kMasks))).value();
+    std::array<int, kMasks + 1> seen{}; // rounds by accepted candidates
+    for (const std::string& prompt : support::spacePrompts()) {
+        Ids all = SpaceModel::tokensOf(prompt);
+        QVERIFY(decoder->begin({all, 60}, {}).hasValue());
+        for (int left = 60; left > 0;) {
+            const DecodeStep step = std::move(decoder->step()).value();
+            all = joined(std::move(all), step.tokens);
+            left -= static_cast<int>(step.tokens.size());
+            const std::span<const TokenId> cached = std::span(all).first(all.size() - 1);
+            QCOMPARE(decoder->cachedTokens(), static_cast<int>(cached.size()));
+            CachedSequence fresh(support::emptyCache(tunedModel(), 400));
+            QVERIFY(fresh.fill(tunedModel(), cached, {}).hasValue());
+            QVERIFY(support::liveBytes(*spy.seenCache) == support::liveBytes(fresh.cache()));
+            ++seen[step.path.size()];
+        }
+    }
+    for (const int rounds : seen)
+        QVERIFY(rounds > 0);
 }
 
 void SpaceTest::noRowIsSpentOnWhatCannotBeEmitted() {
@@ -368,7 +379,7 @@ void SpaceTest::badSettingsAreToldWhy() {
                 .hasValue());
     QVERIFY(makeSpace(tunedModel(), {{"profile", std::string("paper")}}).hasValue());
     const auto decoder = std::move(makeSpace(tunedModel(), {})).value();
-    const auto info = support::spaceRegistry().info("space");
+    const auto info = support::registry().info("space");
     const auto values = resolveSettings(info.value(), {{"mask_token", 99.0}});
     QVERIFY(!decoder->configure(values.value(), values.value()).hasValue());
     QVERIFY(decoder->begin({SpaceModel::tokensOf("the"), 8}, {}).hasValue()); // nothing was changed

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SWIFT gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
 
 /// Settings from their whole ranges, so that windows open and searches run within a few tokens.
-SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> profiles = {"paper", "code", "guided"};
     static const std::vector<std::string> siblings = {
         "1,1,1,1", "1,3,5,10", "published", "4,3,2,1", "2,2,2,2"};
@@ -34,7 +35,7 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"tree_nodes", static_cast<double>(random.whole(1, 24))},
             {"siblings", random.oneOf(siblings)},
             {"start", random.oneOf(starts)},
-            {"skip_set", support::randomSkipSet(random, 1, layerCount - 1, part)},
+            {"skip_set", support::randomSkipSet(random, 1, task.layerCount - 1, part)},
             {"proposals", random.oneOf(proposals)},
             {"budget", random.oneOf(budgets)},
             {"grow", random.oneIn(3) ? 1.0 : 0.0},
@@ -43,66 +44,24 @@ SettingValues randomSettings(CaseRandom& random, int layerCount, bool samples) {
             {"early_stop", random.oneIn(4) ? 0.0 : 1.0},
             {"dynamic_verification", random.oneIn(4) ? 0.0 : 1.0},
             // Sampled, rejection has vanilla's law but other tokens.
-            {"verification", std::string(samples || random.oneIn(2) ? "match" : "rejection")},
+            {"verification", std::string(task.samples || random.oneIn(2) ? "match" : "rejection")},
             {"shared_noise", random.oneIn(3) ? 0.0 : 1.0},
             {"search_seed", static_cast<double>(random.whole(0, 1000))}};
 }
 
 } // namespace
 
-class SwiftExactnessTest : public QObject {
+class SwiftExactnessTest : public support::LosslessTest {
     Q_OBJECT
 
-private slots:
-
-    void initTestCase() { m_models = support::caseModels(); }
-
-    void greedyEqualsVanilla() {
-        compare(support::LosslessRun{.decoder = "swift",
-                                     .allCases = 2000,
-                                     .sampleCases = 600,
-                                     .samples = false,
-                                     .firstSeed = 0,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, false);
-                                     }});
-    }
-
-    void samplingEqualsVanillaTokenByToken() {
-        compare(support::LosslessRun{.decoder = "swift",
-                                     .allCases = 500,
-                                     .sampleCases = 150,
-                                     .samples = true,
-                                     .firstSeed = 1'000'000,
-                                     .settings = [](CaseRandom& random, int layerCount) {
-                                         return randomSettings(random, layerCount, true);
-                                     }});
-    }
-
-    void settingsChangedWhileRunningChangeNoToken();
-
-private:
-    void compare(const support::LosslessRun& run);
-
-    std::vector<support::CaseModel> m_models;
+public:
+    SwiftExactnessTest()
+        : LosslessTest(registry(),
+                       {.decoders = {"swift"},
+                        .greedy = {.all = 2000, .sample = 600, .firstSeed = 0},
+                        .sampled = {.all = 500, .sample = 150, .firstSeed = 1'000'000},
+                        .settings = randomSettings}) {}
 };
-
-void SwiftExactnessTest::compare(const support::LosslessRun& run) {
-    const std::string fault = support::runLosslessCases(registry(), m_models, run);
-    QVERIFY2(fault.empty(), fault.c_str());
-}
-
-void SwiftExactnessTest::settingsChangedWhileRunningChangeNoToken() {
-    const std::string fault = support::changeSettingsWhileRunning(
-        registry(),
-        *m_models.front().transformer,
-        support::LosslessRun{.decoder = "swift",
-                             .firstSeed = 5000,
-                             .settings = [](CaseRandom& random, int layerCount) {
-                                 return randomSettings(random, layerCount, false);
-                             }});
-    QVERIFY2(fault.empty(), fault.c_str());
-}
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)
 #include "swift_exactness_test.moc"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SWIFT with free drafts first: what has been seen before is drafted in place of skipping layers.
-#include "engine/decoding/decoder_registry.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <algorithm>
 
 using namespace engine;
+using support::registry;
+using support::tokensOf;
 
 namespace {
 
@@ -16,20 +16,8 @@ constexpr int kLayers = 6;
 constexpr int kAnswer = 90;
 const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
 
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
-}
-
 Transformer& model() {
-    static const auto made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        return makePlainTransformer(
-                   config, support::randomWeights(config, 3), {.precision = Precision::F64})
-            .value();
-    }();
+    static const auto made = support::layeredModel(kLayers, 3);
     return *made;
 }
 
@@ -55,13 +43,6 @@ roundsOf(const SettingValues& settings, const SamplingOptions& sampling = {}, in
         ENGINE_CHECK(decoder->endAnswer().hasValue(), "an answer did not end");
     }
     return rounds;
-}
-
-std::vector<TokenId> tokensOf(const std::vector<DecodeStep>& rounds) {
-    std::vector<TokenId> tokens;
-    for (const DecodeStep& round : rounds)
-        tokens.insert(tokens.end(), round.tokens.begin(), round.tokens.end());
-    return tokens;
 }
 
 bool isFree(const DecodeStep& round) { return round.planId == 0 && !round.isPlain(); }

@@ -2,29 +2,11 @@
 #pragma once
 
 #include "engine/model/transformer.h"
+#include "tests/support/live_bytes.h"
 
-#include <cstring>
 #include <vector>
 
 namespace support {
-
-/// The numbers below the cache's length, plane by plane.
-inline std::vector<std::byte> liveBytes(engine::KvCache& cache) {
-    auto& storage = dynamic_cast<engine::HostKvStorage&>(cache.storage());
-    const engine::KvShape& shape = storage.shape();
-    const std::size_t number = shape.type == engine::KvType::F64 ? 8 : 4;
-    const std::size_t row = static_cast<std::size_t>(shape.headDim) * number;
-    const std::size_t used = static_cast<std::size_t>(cache.length()) * row;
-    std::vector<std::byte> bytes;
-    for (int layer = 0; layer < shape.layerCount; ++layer)
-        for (const std::byte* plane : {storage.keys(layer), storage.values(layer)})
-            for (int head = 0; head < shape.kvHeadCount; ++head) {
-                const std::byte* from =
-                    plane + static_cast<std::size_t>(head * shape.capacity) * row;
-                bytes.insert(bytes.end(), from, from + used);
-            }
-    return bytes;
-}
 
 /// Watches the passes of another transformer: no pass may change what the cache holds below its
 /// length. Fails by exception.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/token_law.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace support {
@@ -74,6 +75,13 @@ double chiSquaredLimit(double degrees) {
     return degrees * std::pow(1.0 - part + kNormalLimit * std::sqrt(part), 3.0);
 }
 
+/// The same the other way round.
+double chiSquaredLikelihood(double chiSquared, double degrees) {
+    const double part = 2.0 / (9.0 * degrees);
+    const double normal = (std::cbrt(chiSquared / degrees) - 1.0 + part) / std::sqrt(part);
+    return 0.5 * std::erfc(normal / std::sqrt(2.0));
+}
+
 } // namespace
 
 TokenLaw vanillaLaw(const BigramTable& table,
@@ -110,6 +118,33 @@ double totalVariation(const TokenLaw& a, const TokenLaw& b) {
     return 0.5 * total;
 }
 
+double LawDistance::likelihood() const { return chiSquaredLikelihood(chiSquared, degrees); }
+
+std::string LawDistance::text() const {
+    return fmt::format("{} samples, chi-squared {:.1f} of at most {:.1f}, {:.0f} degrees of "
+                       "freedom, p {:.3g}, total variation {:.4f}",
+                       samples,
+                       chiSquared,
+                       limit,
+                       degrees,
+                       likelihood(),
+                       variation);
+}
+
+LawDistance farthestFromLaw(const TokenLaw& law,
+                            const std::map<Tokens, long>& samples,
+                            std::size_t mostTogether) {
+    std::vector<LawDistance> all;
+    if (law.size() <= mostTogether)
+        all.push_back(distanceFromLaw(law, samples));
+    const std::size_t count = law.begin()->first.size();
+    for (std::size_t index = 0; index < count; ++index)
+        all.push_back(distanceFromLaw(marginal(law, index), marginal(samples, index)));
+    return *std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return a.chiSquared / a.limit < b.chiSquared / b.limit;
+    });
+}
+
 LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& samples) {
     long count = 0;
     TokenLaw found;
@@ -118,6 +153,7 @@ LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& s
     for (const auto& [tokens, seen] : samples)
         found[tokens] = static_cast<double>(seen) / static_cast<double>(count);
     LawDistance distance;
+    distance.samples = count;
     distance.variation = totalVariation(law, found);
     double cells = 0.0;
     double rareExpected = 0.0;
@@ -140,7 +176,8 @@ LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& s
     // What the law cannot give at all also ends here.
     if (rareExpected >= 5.0 || rareSeen > 20.0)
         add(std::max(rareExpected, 1.0), rareSeen);
-    distance.limit = chiSquaredLimit(std::max(cells - 1.0, 1.0));
+    distance.degrees = std::max(cells - 1.0, 1.0);
+    distance.limit = chiSquaredLimit(distance.degrees);
     return distance;
 }
 

@@ -36,15 +36,29 @@ double totalVariation(const TokenLaw& a, const TokenLaw& b);
 
 /// How far samples lie from a law.
 struct LawDistance {
+    long samples = 0;
     double chiSquared = 0.0;
-    double limit = 0.0; ///< exceeded by a right sampler about once in a million
+    double degrees = 1.0; ///< of freedom
+    double limit = 0.0;   ///< exceeded by a right sampler about once in a million
     double variation = 0.0;
 
     bool isFar() const { return chiSquared > limit; }
+
+    /// p: how likely a right sampler lies at least so far away.
+    double likelihood() const;
+
+    /// All of these figures, for people.
+    std::string text() const;
 };
 
 /// Cells of which fewer than 5 samples are expected are taken together.
 LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& samples);
+
+/// Of all tokens together and of each alone the one that is farthest from its limit. Together they
+/// are compared where the law has at most `mostTogether` outcomes.
+LawDistance farthestFromLaw(const TokenLaw& law,
+                            const std::map<Tokens, long>& samples,
+                            std::size_t mostTogether = 1'000'000);
 
 /// The law of token `index` alone.
 TokenLaw marginal(const TokenLaw& law, std::size_t index);

@@ -46,6 +46,13 @@ public:
     virtual engine::StepTable table(const ExitStatistics& statistics,
                                     std::span<const ExitOffer> offers) const = 0;
 
+    /// Why a round was drafted as told, where that was weighed in time; else nothing was chosen.
+    virtual engine::DraftChoice choice(const ExitStatistics& /*statistics*/,
+                                       std::span<const ExitOffer> /*offers*/,
+                                       const ExitOffer& /*round*/) const {
+        return {};
+    }
+
     /// What an exit would have said, and whether it was right; drafted tokens as well.
     virtual void learnShadows(int /*exit*/, std::span<const ShadowToken> /*shadows*/) {}
 

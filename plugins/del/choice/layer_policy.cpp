@@ -22,11 +22,15 @@ public:
         if (!isFirst && ++m_roundsSince < m_settings.compareEvery)
             return {};
         m_roundsSince = 0;
+        if (m_settings.fixedExit > 0)
+            return {m_settings.fixedExit};
         return thinnedExits(exit, m_settings.near, m_settings.stride, m_layerCount);
     }
 
     std::vector<ExitOffer> offers(const ExitStatistics& statistics) const override {
-        return bestOfEach(statistics.known(), m_settings.mostSteps(), [&](int exit, int steps) {
+        const std::vector<int> exits =
+            m_settings.fixedExit > 0 ? std::vector{m_settings.fixedExit} : statistics.known();
+        return bestOfEach(exits, m_settings.mostSteps(), [&](int exit, int steps) {
             return tokensPerLayer(statistics.counts(exit).alpha(), {exit, steps}, m_layerCount);
         });
     }

@@ -142,6 +142,38 @@ public:
         return exitTable(offers, columns);
     }
 
+    /// A plain round refused the best first token of a draft.
+    DraftChoice choice(const ExitStatistics& statistics,
+                       std::span<const ExitOffer> offers,
+                       const ExitOffer& round) const override {
+        const auto tokens = [&](const ExitOffer& offer) {
+            return expectedTokens(statistics.counts(offer.exit).alpha(), offer.steps);
+        };
+        const auto cost = [&](const ExitOffer& offer) {
+            return m_costs.roundMs(offer.exit, offer.steps) / m_costs.plainMs();
+        };
+        DraftChoice told{.plainMs = m_costs.plainSamples() > 0 ? m_costs.plainMs() : 0.0};
+        if (round.steps > 0) {
+            told.drafter = "exit";
+            told.expectedTokens = tokens(round);
+            told.expectedCost = cost(round);
+            return told;
+        }
+        told.drafter = "none";
+        ExitOffer refused{};
+        for (ExitOffer offer : offers) {
+            offer.steps = 1;
+            if (refused.steps == 0 || tokens(offer) / cost(offer) > tokens(refused) / cost(refused))
+                refused = offer;
+        }
+        if (refused.steps > 0 && bestOf(offers).steps == 0) {
+            told.refused = "exit";
+            told.refusedTokens = tokens(refused);
+            told.refusedCost = cost(refused);
+        }
+        return told;
+    }
+
     void learnShadows(int exit, std::span<const ShadowToken> shadows) override {
         for (const ShadowToken& shadow : shadows)
             m_calibrations[static_cast<std::size_t>(exit)].learn(shadow);

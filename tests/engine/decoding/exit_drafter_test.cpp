@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/exit_drafter.h"
-#include "tests/support/forward_helpers.h"
+#include "tests/support/decoding_checks.h"
 #include "tests/support/spy_transformer.h"
 #include "tests/support/tiny_decoders.h"
 
@@ -9,10 +9,12 @@
 #include <random>
 
 using namespace engine;
+using support::draftedTokens;
+using support::Ids;
+using support::isCacheFresh;
+using support::joined;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 constexpr int kLayers = 5;
 constexpr int kContext = 300;
@@ -24,28 +26,13 @@ Transformer& transformer() {
 
 /// Later layers that add little, so that exits are often right.
 Transformer& quietTransformer() {
-    static const std::unique_ptr<Transformer> made = [] {
-        ModelConfig config = support::tinyConfig();
-        config.layerCount = kLayers;
-        config.layerWindows.assign(kLayers, 0);
-        support::MemoryWeights weights = support::randomWeights(config, 21);
-        for (int layer = 1; layer < kLayers; ++layer)
-            for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-                for (float& weight :
-                     weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                    weight *= 0.05F;
-        return std::move(makePlainTransformer(config, weights, {.precision = Precision::F64}))
-            .value();
-    }();
+    static const auto made = support::quietModel(kLayers, 21, {1, kLayers, 0.05F});
     return *made;
 }
 
-Ids randomPrompt(unsigned seed, int length) {
+Ids randomPrompt(unsigned seed, std::size_t length) {
     std::mt19937 random(seed);
-    Ids ids;
-    while (static_cast<int>(ids.size()) < length)
-        ids.push_back(static_cast<TokenId>(random() % 160));
-    return ids;
+    return support::randomIds(random, length);
 }
 
 Target makeTarget(const Ids& prompt,
@@ -64,13 +51,6 @@ ExitDraft draftOf(ExitDrafter& drafter,
     auto made = drafter.draft(target, ConfidenceStopRule(epsilon, 99), options);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return std::move(made).value();
-}
-
-Ids draftedTokens(const DraftTree& draft) {
-    Ids ids;
-    for (const DraftNode& node : draft.nodes())
-        ids.push_back(node.token);
-    return ids;
 }
 
 /// The stream behind the first `layers` layers of the last `rows` of these tokens, one fresh pass.
@@ -92,25 +72,15 @@ std::vector<double> freshStream(const Ids& tokens, int layers, std::size_t rows)
 
 /// What the exit says behind these tokens, by a fresh pass of a fresh cache.
 HeadSummary freshExit(const Ids& tokens, int exitLayers) {
-    KvCache cache = support::emptyCache(transformer(), kContext);
-    return summarise(
-        support::runChain(transformer(), cache, exitPlan(kLayers, exitLayers), tokens, 64).back());
+    return support::freshSummary(transformer(), tokens, exitPlan(kLayers, exitLayers));
 }
 
 bool isSame(std::span<const double> a, std::span<const double> b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-Ids joined(Ids first, std::span<const TokenId> second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-}
-
 Ids vanillaAnswer(const Ids& prompt, std::size_t count) {
-    Target target = makeTarget(prompt);
-    while (target.output().size() < count)
-        ENGINE_CHECK(target.plainStep().hasValue(), "a step failed");
-    return {target.output().begin(), target.output().end()};
+    return support::vanillaAnswer(transformer(), prompt, count);
 }
 
 } // namespace
@@ -128,6 +98,7 @@ private slots:
     void anEndIdStopsTheDraftAndStays();
     void theStopRuleIsAskedBehindEachToken();
     void anUnsureTokenMayBeDropped();
+    void rejectionMayDropToo();
     void aDraftLeavesRoomForTheBonus();
     void withoutRoomNothingRuns();
     void sharedNoiseDraftsWhatTheExitWouldDraw();
@@ -225,11 +196,7 @@ void ExitDrafterTest::aFirstRoundDraftsStraightFromThePrompt() {
             QVERIFY(target.unread().empty());
         }
         QVERIFY(std::equal(expected.begin(), expected.end(), target.output().begin()));
-        Ids all = joined(prompt, target.output());
-        all.pop_back();
-        CachedSequence fresh(support::emptyCache(transformer(), kContext));
-        QVERIFY(fresh.fill(transformer(), all, {}).hasValue());
-        QVERIFY(support::liveBytes(target.cache()) == support::liveBytes(fresh.cache()));
+        QVERIFY(isCacheFresh(target, prompt));
     }
 }
 
@@ -247,11 +214,7 @@ void ExitDrafterTest::roundsOfChangingExitsKeepTheCache() {
         const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
         QVERIFY(step.hasValue());
         accepted += static_cast<int>(step.value().path.size());
-        Ids all = joined(prompt, target.output());
-        all.pop_back();
-        CachedSequence fresh(support::emptyCache(transformer(), kContext));
-        QVERIFY(fresh.fill(transformer(), all, {}).hasValue());
-        QVERIFY(support::liveBytes(target.cache()) == support::liveBytes(fresh.cache()));
+        QVERIFY(isCacheFresh(target, prompt));
     }
     QVERIFY(accepted > 0);
     QVERIFY(std::equal(expected.begin(), expected.end(), target.output().begin()));
@@ -354,6 +317,21 @@ void ExitDrafterTest::anUnsureTokenMayBeDropped() {
                                 {.exitLayers = 3, .maxTokens = 1, .keepsUnsure = false}))
             .value();
     QCOMPARE(full.draft.size(), 1); // there was room for no other
+}
+
+/// What decides is the exit's law, not a token drawn from it.
+void ExitDrafterTest::rejectionMayDropToo() {
+    for (const int kept : {0, 1, 3}) {
+        Target target = makeTarget(randomPrompt(17, 5), 2, {.temperature = 1.0});
+        const ExitDraftOptions options{
+            .exitLayers = 3, .maxTokens = 8, .rule = VerifyRule::Rejection, .keepsUnsure = false};
+        ExitDrafter drafter;
+        ExitDraft made = drafter.draft(target, ConfidenceStopRule(0.0, kept + 1), options).value();
+        QCOMPARE(made.draft.size(), kept);
+        for (int node = -1; node < kept; ++node)
+            QCOMPARE(made.draft.drawnFrom(node) != nullptr, node + 1 < kept);
+        QVERIFY(target.verify(std::move(made).verification(VerifyRule::Rejection)).hasValue());
+    }
 }
 
 void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {

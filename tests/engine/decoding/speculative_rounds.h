@@ -67,15 +67,18 @@ inline Tokens realSample(TabularTransformer& model, const Settings& settings, in
 }
 
 /// `count` tokens by rounds whose decisions are random.
-inline Tokens sampleOf(const support::Round& round, std::uint64_t seed, int count) {
+inline Tokens sampleOf(const support::Round& round,
+                       std::uint64_t seed,
+                       int count,
+                       const Tokens& prompt = {1, 0}) {
     support::RandomDecisions decisions(seed);
-    const Tokens prompt = {1, 0};
     Tokens whole = prompt;
     while (whole.size() < prompt.size() + static_cast<std::size_t>(count)) {
         const Tokens emitted = round(whole, decisions);
         whole.insert(whole.end(), emitted.begin(), emitted.end());
     }
-    return {whole.begin() + 2, whole.begin() + 2 + count};
+    const auto first = whole.begin() + static_cast<std::ptrdiff_t>(prompt.size());
+    return {first, first + count};
 }
 
 } // namespace rounds

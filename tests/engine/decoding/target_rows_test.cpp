@@ -2,68 +2,30 @@
 // What a verify pass can do besides checking a draft: rows beside it, a resumed pass, hidden
 // states, and prompt tokens that were left to it.
 #include "engine/decoding/target.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/live_bytes.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/decoding_checks.h"
+#include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
 #include <random>
 
 using namespace engine;
+using support::Ids;
+using support::isCacheFresh;
+using support::randomId;
+using support::randomIds;
 
 namespace {
 
-using Ids = std::vector<TokenId>;
-
-constexpr int kVocab = 160;
-constexpr int kSlots = 400;
-
 Transformer& transformer() {
-    static const std::unique_ptr<Transformer> made = [] {
-        const ModelConfig config = support::tinyConfig();
-        return std::move(makePlainTransformer(config,
-                                              support::randomWeights(config, 7),
-                                              {.precision = Precision::F64}))
-            .value();
-    }();
+    static const auto made = support::layeredModel(3, 7);
     return *made;
-}
-
-TokenId randomId(std::mt19937& random) { return static_cast<TokenId>(random() % kVocab); }
-
-Ids randomIds(std::mt19937& random, std::size_t count) {
-    Ids ids;
-    while (ids.size() < count)
-        ids.push_back(randomId(random));
-    return ids;
 }
 
 Target makeTarget() { return std::move(Target::make(transformer(), {}, 300, 64)).value(); }
 
 Ids vanillaAnswer(const Ids& prompt, std::size_t count) {
-    const auto decoder = std::move(makeVanillaDecoder(transformer(), {}, 300)).value();
-    ENGINE_CHECK(decoder->begin({prompt}, {}).hasValue(), "a prompt was refused");
-    Ids answer;
-    while (answer.size() < count)
-        answer.push_back(std::move(decoder->step()).value().tokens.front());
-    return answer;
-}
-
-/// What the model says behind these tokens, from a fresh cache.
-HeadSummary freshSummary(const Ids& tokens) {
-    KvCache cache = support::emptyCache(transformer(), kSlots);
-    const auto logits = support::runChain(
-        transformer(), cache, LayerPlan::full(transformer().config().layerCount), tokens, 64);
-    return summarise(logits.back());
-}
-
-bool isCacheFresh(Target& target, Ids tokens) {
-    tokens.insert(tokens.end(), target.output().begin(), target.output().end());
-    tokens.pop_back();
-    CachedSequence fresh(support::emptyCache(transformer(), kSlots));
-    return fresh.fill(transformer(), tokens, {}).hasValue() &&
-           support::liveBytes(target.cache()) == support::liveBytes(fresh.cache());
+    return support::vanillaAnswer(transformer(), prompt, count);
 }
 
 /// A chain that is right at first and wrong behind that.
@@ -146,7 +108,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
             sides.push_back({randomId(random), static_cast<int>(random() % (above + 1)) - 1});
         }
         DraftTree checked;
-        checked.add((coming[0] + 1) % kVocab, -1, 0.5); // wrong
+        checked.add((coming[0] + 1) % support::kTinyVocab, -1, 0.5); // wrong
         const bool isWrong = random() % 2 == 0;
         if (isWrong)
             for (SideRow& side : sides)
@@ -166,7 +128,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
             const Ids path = pathTo(used, sides, used.size() + side);
             all.insert(all.end(), path.begin(), path.end());
             const SeenRow seen = target.seenRow(1 + used.size() + side);
-            const HeadSummary fresh = freshSummary(all);
+            const HeadSummary fresh = support::freshSummary(transformer(), all);
             QVERIFY(seen.summary.ids == fresh.ids && seen.summary.logits == fresh.logits);
             QCOMPARE(seen.token, all.back());
             QCOMPARE(seen.previous, all[all.size() - 2]);
@@ -185,9 +147,9 @@ void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
             target
                 .verify({.draft = chain(random, {}, 1), .sides = sides, .drawsFromSides = isAsked})
                 .hasValue());
-        QCOMPARE(target.lastLogits(1).size(), std::size_t{kVocab}); // of the draft
+        QCOMPARE(target.lastLogits(1).size(), std::size_t{support::kTinyVocab}); // of the draft
         if (isAsked)
-            QCOMPARE(target.lastLogits(3).size(), std::size_t{kVocab});
+            QCOMPARE(target.lastLogits(3).size(), std::size_t{support::kTinyVocab});
         else
             QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.lastLogits(2));
     }

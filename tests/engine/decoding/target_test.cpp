@@ -2,9 +2,8 @@
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/self_drafter.h"
 #include "engine/decoding/target.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/live_bytes.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/decoding_checks.h"
+#include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
@@ -12,30 +11,19 @@
 #include <random>
 
 using namespace engine;
+using support::firstOf;
+using support::Ids;
+using support::isCacheFresh;
+using support::randomIds;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 constexpr int kScratch = 16;
 constexpr int kAnswer = 24;
 
 Transformer& transformer() {
-    static const std::unique_ptr<Transformer> made = [] {
-        const ModelConfig config = support::tinyConfig();
-        return std::move(makePlainTransformer(config,
-                                              support::randomWeights(config, 7),
-                                              {.precision = Precision::F64}))
-            .value();
-    }();
+    static const auto made = support::layeredModel(3, 7);
     return *made;
-}
-
-Ids randomIds(std::mt19937& random, std::size_t count) {
-    Ids ids(count);
-    for (TokenId& id : ids)
-        id = static_cast<TokenId>(random() % 160);
-    return ids;
 }
 
 SamplingOptions samplingOf(bool isGreedy) {
@@ -43,13 +31,8 @@ SamplingOptions samplingOf(bool isGreedy) {
                     : SamplingOptions{.temperature = 0.7, .topK = 40, .topP = 0.95, .seed = 5};
 }
 
-Ids vanillaAnswer(const Ids& prompt, const SamplingOptions& sampling, int count = kAnswer) {
-    const auto decoder = std::move(makeVanillaDecoder(transformer(), sampling, 256)).value();
-    ENGINE_CHECK(decoder->begin({prompt}, {}).hasValue(), "a prompt was refused");
-    Ids answer;
-    while (static_cast<int>(answer.size()) < count)
-        answer.push_back(std::move(decoder->step()).value().tokens.front());
-    return answer;
+Ids vanillaAnswer(const Ids& prompt, const SamplingOptions& sampling, std::size_t count = kAnswer) {
+    return support::vanillaAnswer(transformer(), prompt, count, sampling);
 }
 
 Target makeTarget(const SamplingOptions& sampling, int contextLength = 128) {
@@ -82,21 +65,6 @@ DraftTree randomTree(std::mt19937& random, std::span<const TokenId> coming, int 
     return tree;
 }
 
-/// What must hold between rounds: one row for each token but the pending one, each as a fresh
-/// prefill of the same tokens writes it.
-bool isCacheExact(Target& target, const Ids& prompt) {
-    Ids tokens = prompt;
-    tokens.insert(tokens.end(), target.output().begin(), target.output().end());
-    if (tokens.back() != target.pending() ||
-        target.length() != static_cast<Position>(tokens.size()) - 1)
-        return false;
-    tokens.pop_back();
-    CachedSequence fresh(support::emptyCache(transformer(), 300));
-    if (!fresh.fill(transformer(), tokens, {}))
-        return false;
-    return support::liveBytes(target.cache()) == support::liveBytes(fresh.cache());
-}
-
 /// Whether a step's facts say how its tokens came about.
 bool isConsistent(const DecodeStep& step) {
     bool isRight =
@@ -127,7 +95,7 @@ bool runRandomRounds(Target& target, const Ids& prompt, const Ids& expected, uns
         const auto coming = std::span(expected).subspan(target.output().size());
         const int nodes = static_cast<int>(random() % 12);
         auto step = target.verify(randomTree(random, coming, nodes), VerifyRule::Match);
-        if (!step || !isConsistent(step.value()) || !isCacheExact(target, prompt))
+        if (!step || !isConsistent(step.value()) || !isCacheFresh(target, prompt))
             return false;
         if (target.outputArgmax().size() != target.output().size())
             return false;
@@ -136,10 +104,6 @@ bool runRandomRounds(Target& target, const Ids& prompt, const Ids& expected, uns
 }
 
 Ids outputOf(const Target& target) { return {target.output().begin(), target.output().end()}; }
-
-Ids firstOf(const Ids& ids, std::size_t count) {
-    return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count)};
-}
 
 void addSampling() {
     QTest::addColumn<bool>("isGreedy");
@@ -211,7 +175,7 @@ void TargetTest::anEndIdInsideADraftEndsTheAnswer() {
         QVERIFY(step.hasValue() && isConsistent(step.value()));
         QCOMPARE(step.value().tokens, Ids(vanilla.begin(), end + 1));
         QCOMPARE(step.value().path.size(), step.value().tokens.size()); // no bonus
-        QVERIFY(isCacheExact(target, prompt));
+        QVERIFY(isCacheFresh(target, prompt));
     }
 }
 
@@ -229,7 +193,7 @@ void TargetTest::theMaximumInsideADraftEndsTheAnswer() {
         const auto step = target.verify(chain, VerifyRule::Match);
         QVERIFY(step.hasValue());
         QCOMPARE(step.value().tokens, firstOf(vanilla, std::min<std::size_t>(most, 7)));
-        QVERIFY(isCacheExact(target, prompt));
+        QVERIFY(isCacheFresh(target, prompt));
         QVERIFY(runRandomRounds(target, prompt, vanilla, static_cast<unsigned>(most)));
         QCOMPARE(outputOf(target), expected);
         QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.plainStep());
@@ -277,7 +241,7 @@ void TargetTest::plainStepsAreVanillas() {
         QVERIFY(step.hasValue() && isConsistent(step.value()));
         QCOMPARE(step.value().isPlain(), isPlain);
         QVERIFY(!isPlain || step.value().tokens.size() == 1);
-        QVERIFY(isCacheExact(target, prompt));
+        QVERIFY(isCacheFresh(target, prompt));
     }
     QCOMPARE(outputOf(target), vanilla);
 }
@@ -297,7 +261,7 @@ void TargetTest::rejectionLeavesAFreshCacheToo() {
             QVERIFY(draft.hasValue());
             const auto step = target.verify(std::move(draft).value(), VerifyRule::Rejection);
             QVERIFY(step.hasValue() && isConsistent(step.value()));
-            QVERIFY(isCacheExact(target, prompt));
+            QVERIFY(isCacheFresh(target, prompt));
         }
         QCOMPARE(target.output().size(), static_cast<std::size_t>(kAnswer));
     }

@@ -3,15 +3,15 @@
 #include "engine/experiments/saved_plans.h"
 #include "engine/model/weight_share.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
-#include <QDir>
 #include <QTest>
 
 #include <cmath>
 #include <random>
 
 using namespace engine;
+using support::registry;
 using test_support::TemporaryFolder;
 
 namespace {
@@ -22,26 +22,16 @@ constexpr int kLayers = 8;
 constexpr std::array kSilentLayers = {0, 3, 4, 7};
 
 std::unique_ptr<Transformer> plantedModel() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
+    const ModelConfig config = support::layeredConfig(kLayers);
     support::MemoryWeights weights = support::randomWeights(config, 4);
     for (const int layer : kSilentLayers)
-        for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-            for (float& weight :
-                 weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                weight *= 1e-3F;
+        support::quietenLayer(weights, layer, 1e-3F);
     return std::move(makePlainTransformer(config, weights, {})).value();
 }
 
 Transformer& model() {
     static const std::unique_ptr<Transformer> made = plantedModel();
     return *made;
-}
-
-DecoderRegistry& registry() {
-    static DecoderRegistry decoders(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
-    return decoders;
 }
 
 /// Three prompts; drafts of six tokens whatever their confidence, which random weights leave low.

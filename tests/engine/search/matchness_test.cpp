@@ -3,6 +3,7 @@
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/forward_helpers.h"
+#include "tests/support/live_bytes.h"
 #include "tests/support/tiny_model.h"
 
 #include <QTest>
@@ -116,23 +117,6 @@ LayerPlan randomPlan(unsigned seed) {
     return space.plan(bits);
 }
 
-/// The bytes of all slots below the cache's length.
-std::vector<std::byte> liveBytes(KvCache& cache) {
-    auto& storage = dynamic_cast<HostKvStorage&>(cache.storage());
-    const auto rowBytes = static_cast<std::size_t>(storage.shape().headDim) * sizeof(double);
-    const auto capacity = static_cast<std::size_t>(cache.capacity());
-    const auto live = static_cast<std::size_t>(cache.length());
-    std::vector<std::byte> bytes;
-    for (int layer = 0; layer < kLayers; ++layer)
-        for (const std::byte* plane : {storage.keys(layer), storage.values(layer)})
-            for (int head = 0; head < storage.shape().kvHeadCount; ++head) {
-                const std::byte* start =
-                    plane + static_cast<std::size_t>(head) * capacity * rowBytes;
-                bytes.insert(bytes.end(), start, start + live * rowBytes);
-            }
-    return bytes;
-}
-
 } // namespace
 
 class MatchnessTest : public QObject {
@@ -226,14 +210,14 @@ void MatchnessTest::theLiveCacheStaysAsItWas() {
     WatchedTransformer transformer = makeTransformer();
     Answer answer = answerGreedily(transformer);
     const Position length = answer.cache.length();
-    const std::vector<std::byte> before = liveBytes(answer.cache);
+    const std::vector<std::byte> before = support::liveBytes(answer.cache);
     QCOMPARE(length, kPromptLength + kAnswerLength - 1);
     for (const MatchnessKeys keys : {MatchnessKeys::PromptOnly, MatchnessKeys::Target})
         for (const unsigned seed : {0U, 6U, 15U}) {
             QVERIFY(matchness(transformer, answer.cache, randomPlan(seed), answer.window(), keys)
                         .hasValue());
             QCOMPARE(answer.cache.length(), length);
-            QVERIFY(liveBytes(answer.cache) == before);
+            QVERIFY(support::liveBytes(answer.cache) == before);
         }
 }
 
