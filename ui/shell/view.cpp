@@ -20,6 +20,10 @@ View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
 
 View::~View() { m_context.bridge.remove(*this); }
 
+bool View::isShowing() const {
+    return isVisible() && !m_isFrozen && !window()->isMinimized() && !visibleRegion().isEmpty();
+}
+
 void View::drawPicture(QPaintDevice& device, QSize size) {
     QPainter painter(&device);
     drawFigure(painter, size);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/mask_view.h"
 
-#include "ui/origin/token_mark.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QHeaderView>
 #include <QTableView>
 #include <QVBoxLayout>
-
-#include <algorithm>
 
 namespace ui {
 
@@ -28,75 +25,6 @@ ViewInfo maskInfo() {
 
 } // namespace
 
-MaskModel::MaskModel(const Theme& theme, QObject* parent)
-    : QAbstractTableModel(parent)
-    , m_theme(theme) {}
-
-void MaskModel::show(const StepFinished* step, const QString& rootText) {
-    beginResetModel();
-    m_sees.clear();
-    m_texts.clear();
-    m_isAccepted.clear();
-    if (step != nullptr) {
-        m_sees = verificationMask(*step);
-        m_texts << (rootText.isEmpty() ? tr("prompt") : visibleTokenText(rootText));
-        m_isAccepted.push_back(true);
-        for (std::size_t i = 0; i < step->draft.size(); ++i) {
-            m_texts << draftedText(*step, i);
-            m_isAccepted.push_back(std::ranges::count(step->path, static_cast<int>(i)) > 0);
-        }
-        m_firstSide = static_cast<int>(m_texts.size());
-        for (std::size_t i = 0; i < step->sides.size(); ++i) {
-            m_texts << sideText(*step, i);
-            m_isAccepted.push_back(false);
-        }
-    }
-    endResetModel();
-}
-
-int MaskModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_sees.size());
-}
-
-int MaskModel::columnCount(const QModelIndex& parent) const { return rowCount(parent); }
-
-QVariant MaskModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid())
-        return {};
-    const auto row = static_cast<std::size_t>(index.row());
-    const auto column = static_cast<std::size_t>(index.column());
-    const bool sees = m_sees[row][column];
-    switch (role) {
-    case Qt::DisplayRole:
-        return sees ? QStringLiteral("\u25CF") : QString();
-    case Qt::TextAlignmentRole:
-        return Qt::AlignCenter;
-    case Qt::AccessibleTextRole:
-        return (sees ? tr("%1 sees %2") : tr("%1 does not see %2"))
-            .arg(m_texts[index.row()], m_texts[index.column()]);
-    case Qt::ForegroundRole:
-        return m_isAccepted[row]            ? m_theme.colours().acceptedLine
-               : index.row() >= m_firstSide ? m_theme.colours().disabled
-                                            : m_theme.colours().muted;
-    case Qt::BackgroundRole:
-        return sees && m_isAccepted[row] ? QVariant(m_theme.colours().accepted) : QVariant();
-    default:
-        return {};
-    }
-}
-
-QVariant MaskModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role == Qt::DisplayRole && section < m_texts.size())
-        return orientation == Qt::Vertical ? m_texts[section] : QString::number(section);
-    const bool isSide = section >= m_firstSide;
-    if (role == Qt::ToolTipRole && section < m_texts.size())
-        return isSide ? tr("%1: beside the draft, cannot be accepted").arg(m_texts[section])
-                      : m_texts[section];
-    if (role == Qt::ForegroundRole && isSide)
-        return m_theme.colours().muted;
-    return {};
-}
-
 MaskView::MaskView(const ViewContext& context, QWidget* parent)
     : View(context, maskInfo(), parent)
     , m_model(new MaskModel(context.theme, this))
@@ -105,6 +33,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->addWidget(m_table);
     m_table->setModel(m_model);
+    m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setTabKeyNavigation(false);
