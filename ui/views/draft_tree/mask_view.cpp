@@ -4,6 +4,7 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QHeaderView>
+#include <QLabel>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -28,10 +29,16 @@ ViewInfo maskInfo() {
 MaskView::MaskView(const ViewContext& context, QWidget* parent)
     : View(context, maskInfo(), parent)
     , m_model(new MaskModel(context.theme, this))
+    , m_note(new QLabel(this))
     , m_table(new QTableView(this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
-    rows->addWidget(m_table);
+    rows->setSpacing(0);
+    rows->addWidget(m_note);
+    rows->addWidget(m_table, 1); // also empty, a stop of the keyboard
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->setWordWrap(true);
+    m_note->setText(tr("Which token may look at which appears here with the first draft."));
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));
@@ -45,13 +52,14 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
 
 void MaskView::refreshView(Topics) {
     const ShownStep shown = shownStep(store(), selection());
+    m_note->setVisible(shown.step == nullptr);
     if (shown.step == nullptr) {
         m_model->show(nullptr, {});
-        setSubtitle(tr("appears with the first draft"));
+        setSubtitle({});
         return;
     }
     m_model->show(shown.step, textBefore(*shown.answer, *shown.step));
-    setSubtitle(tr("decode step %1: rows see the marked columns").arg(shown.step->step + 1));
+    setSubtitle(tr("decode step %1").arg(shown.step->step + 1));
 }
 
 FigureTable MaskView::table() const {
@@ -71,6 +79,9 @@ FigureTable MaskView::table() const {
 }
 
 void MaskView::restyle() {
+    const int side = theme().scaled(12);
+    m_note->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
+    m_note->setFont(theme().font(TextRole::Small));
     m_table->setFont(theme().font(TextRole::Figure));
     m_table->horizontalHeader()->setMinimumSectionSize(theme().scaled(20));
     m_table->horizontalHeader()->setDefaultSectionSize(theme().scaled(24));

@@ -4,6 +4,7 @@
 #include "ui/shell/view.h"
 #include "ui/views/draft_tree/mask_table.h"
 
+class QLabel;
 class QTableView;
 
 namespace ui {
@@ -26,6 +27,7 @@ private:
     void restyle();
 
     MaskModel* m_model;
+    QLabel* m_note;
     QTableView* m_table;
 };
 

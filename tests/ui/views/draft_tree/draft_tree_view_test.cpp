@@ -8,6 +8,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
@@ -279,9 +280,12 @@ private slots:
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
+        const auto* note = view.findChild<QLabel*>();
+        QVERIFY(note->isVisible() && !note->text().isEmpty());
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());
         m_stage->bridge.tick();
+        QVERIFY(!note->isVisible());
         QCOMPARE(model->rowCount(), 5);
         const QString words = model->data(model->index(3, 2), Qt::AccessibleTextRole).toString();
         QVERIFY(words.contains(QStringLiteral("does not see")));
