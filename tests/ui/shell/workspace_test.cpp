@@ -217,6 +217,11 @@ private slots:
         m_workspace->tabifyDockWidget(dock("upper"), dock("lower"));
         dock("lower")->raise();
         QTRY_VERIFY(dock("upper")->visibleRegion().isEmpty());
+        // A view that its own picture covers wholly is seen all the same.
+        auto* cover = new QWidget(dock("lower")->widget());
+        cover->setAutoFillBackground(true);
+        cover->resize(3000, 3000);
+        cover->show();
         auto* hidden = static_cast<FigureView*>(dock("upper")->widget());
         auto* shown = static_cast<FigureView*>(dock("lower")->widget());
         m_stage->bridge.refreshPictures();

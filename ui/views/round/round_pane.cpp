@@ -21,6 +21,19 @@ constexpr int kWidestColumn = 240;
 
 } // namespace
 
+CellWidths::CellWidths(const QFont& font)
+    : m_metrics(font)
+    , m_letter(m_metrics.horizontalAdvance(u'0'))
+    , m_isEven(m_letter == m_metrics.horizontalAdvance(u'i') &&
+               m_letter == m_metrics.horizontalAdvance(u'W')) {}
+
+int CellWidths::of(const QString& words) const {
+    const bool isPlain = m_isEven && std::ranges::all_of(words, [](QChar letter) {
+                             return letter >= u' ' && letter <= u'~';
+                         });
+    return isPlain ? m_letter * static_cast<int>(words.size()) : m_metrics.horizontalAdvance(words);
+}
+
 RoundDelegate::RoundDelegate(const Theme& theme, const RoundTableModel& model, QObject* parent)
     : QAbstractItemDelegate(parent)
     , m_theme(theme)
@@ -47,22 +60,23 @@ void RoundDelegate::paint(QPainter* painter,
         painter->setBrush(colours.text);
         painter->drawPolygon(corners, 3);
     }
-    const QFontMetrics metrics(option.font);
     const QRect place = wordsRect(option.rect, index.column());
-    const QString words = m_model.text(index.row(), index.column());
+    QString words = m_model.text(index.row(), index.column());
+    if (CellWidths(option.font).of(words) > place.width())
+        words = option.fontMetrics.elidedText(words, Qt::ElideRight, place.width());
     const bool isRight = m_model.isNumeric(index.column());
     painter->setPen(colours.text);
     painter->setFont(option.font);
     painter->drawText(place,
                       static_cast<int>(Qt::AlignVCenter | Qt::TextSingleLine |
                                        (isRight ? Qt::AlignRight : Qt::AlignLeft)),
-                      metrics.elidedText(words, Qt::ElideRight, place.width()));
+                      words);
 }
 
 QSize RoundDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const int padding = -wordsRect(QRect(), index.column()).width();
-    const QString words = m_model.text(index.row(), index.column());
-    return {QFontMetrics(option.font).horizontalAdvance(words) + padding, m_theme.scaled(22)};
+    const QString& words = m_model.text(index.row(), index.column());
+    return {CellWidths(option.font).of(words) + padding, m_theme.scaled(22)};
 }
 
 RoundPane::RoundPane(const Theme& theme, QWidget* parent)
@@ -124,14 +138,14 @@ void RoundPane::show(const engine::ShownTable& table, bool isTitled) {
 }
 
 void RoundPane::widenColumns() {
-    const QFontMetrics cells(m_table->font());
+    const CellWidths cells(m_table->font());
     const QFontMetrics headings(m_theme.font(TextRole::Small));
     for (int column = 0; column < m_model->columnCount(); ++column) {
         const QString heading =
             m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
         int wanted = headings.horizontalAdvance(heading);
         for (int row = 0; row < m_model->rowCount(); ++row)
-            wanted = std::max(wanted, cells.horizontalAdvance(m_model->text(row, column)));
+            wanted = std::max(wanted, cells.of(m_model->text(row, column)));
         wanted -= m_delegate->wordsRect(QRect(), column).width();
         wanted = std::min(wanted + m_theme.scaled(4), m_theme.scaled(kWidestColumn));
         if (wanted > m_table->columnWidth(column))

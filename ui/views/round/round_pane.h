@@ -4,12 +4,26 @@
 #include "ui/views/round/round_table.h"
 
 #include <QAbstractItemDelegate>
+#include <QFontMetrics>
 #include <QWidget>
 
 class QLabel;
 class QTableView;
 
 namespace ui {
+
+/// Pixels that a cell's words take. Most are of letters that all are as wide, and are not measured.
+class CellWidths {
+public:
+    explicit CellWidths(const QFont& font);
+
+    int of(const QString& words) const;
+
+private:
+    QFontMetrics m_metrics;
+    int m_letter;
+    bool m_isEven; ///< all letters are as wide
+};
 
 /// Paints a cell of a round's table, in line with its heading; the row that was acted upon has a
 /// sign before it and a ground of its own.

@@ -47,6 +47,9 @@ void RoundTableModel::show(ShownTable table) {
         beginResetModel();
         m_table = std::move(table);
         m_rowCount = count;
+        m_texts.clear();
+        for (std::size_t row = 0; row < m_table.rows.size(); ++row)
+            m_texts.push_back(textsOf(row));
         endResetModel();
         return;
     }
@@ -54,6 +57,10 @@ void RoundTableModel::show(ShownTable table) {
         resizeTo(count); // while what goes is still there
     const ShownTable before = std::exchange(m_table, std::move(table));
     const int kept = m_rowCount;
+    m_texts.resize(m_table.rows.size());
+    for (std::size_t row = 0; row < m_texts.size(); ++row)
+        if (row >= before.rows.size() || before.rows[row] != m_table.rows[row])
+            m_texts[row] = textsOf(row);
     if (count > m_rowCount)
         resizeTo(count);
     int first = kept;
@@ -121,9 +128,17 @@ const ShownCell* RoundTableModel::cell(int row, int column) const {
     return place < cells.size() ? &cells[place] : nullptr;
 }
 
-QString RoundTableModel::text(int row, int column) const {
-    const ShownCell* held = cell(row, column);
-    return held == nullptr ? QString() : cellText(*held);
+QStringList RoundTableModel::textsOf(std::size_t row) const {
+    QStringList texts;
+    for (int column = 0; column < columnCount(); ++column) {
+        const ShownCell* held = cell(static_cast<int>(row), column);
+        texts << (held == nullptr ? QString() : cellText(*held));
+    }
+    return texts;
+}
+
+const QString& RoundTableModel::text(int row, int column) const {
+    return m_texts[static_cast<std::size_t>(row)].at(column);
 }
 
 bool RoundTableModel::isNumeric(int column) const {
@@ -136,7 +151,7 @@ bool RoundTableModel::isNumeric(int column) const {
 QVariant RoundTableModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid())
         return {};
-    const QString words = text(index.row(), index.column());
+    const QString& words = text(index.row(), index.column());
     switch (role) {
     case Qt::DisplayRole:
     case Qt::ToolTipRole:

@@ -6,6 +6,9 @@
 #include "ui/theme/theme.h"
 
 #include <QAbstractTableModel>
+#include <QStringList>
+
+#include <vector>
 
 namespace ui {
 
@@ -32,7 +35,7 @@ public:
     bool isChosen(int row) const { return row == m_table.chosenRow; }
 
     /// Empty where a row is shorter than the heading.
-    QString text(int row, int column) const;
+    const QString& text(int row, int column) const;
 
     /// Numbers stand to the right, under their heading.
     bool isNumeric(int column) const;
@@ -44,10 +47,12 @@ public:
 
 private:
     const engine::ShownCell* cell(int row, int column) const;
+    QStringList textsOf(std::size_t row) const;
     void resizeTo(int count);
 
     engine::ShownTable m_table;
-    int m_rowCount = 0; ///< told to views; while the table shrinks less than its rows
+    std::vector<QStringList> m_texts; ///< [rows][columns]
+    int m_rowCount = 0;               ///< told to views; while the table shrinks less than its rows
 };
 
 } // namespace ui

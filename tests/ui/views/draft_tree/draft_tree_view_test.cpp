@@ -314,7 +314,8 @@ private slots:
         const StepFinished masked = maskedStep();
         model.show(&masked, QStringLiteral("="));
         QCOMPARE(model.rowCount(), 9);
-        const StepFinished chain = draftStep(1, 1, {"later"}, 1, "!");
+        StepFinished chain = draftStep(1, 1, {"later"}, 1, "!");
+        chain.draftTexts = {"later"};
         model.show(&chain, QStringLiteral("="));
         QCOMPARE(model.rowCount(), 2);
         QCOMPARE(model.columnCount(), 2);
