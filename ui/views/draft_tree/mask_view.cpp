@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/mask_view.h"
 
+#include "ui/shell/lean_table.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QHeaderView>
 #include <QLabel>
-#include <QTableView>
 #include <QVBoxLayout>
 
 namespace ui {
@@ -30,7 +30,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     : View(context, maskInfo(), parent)
     , m_model(new MaskModel(context.theme, this))
     , m_note(new QLabel(this))
-    , m_table(new QTableView(this)) {
+    , m_table(new LeanTable(context.theme, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
@@ -42,8 +42,6 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setTabKeyNavigation(false);
     m_table->verticalHeader()->setTextElideMode(Qt::ElideRight);
     connect(&context.theme, &Theme::changed, this, &MaskView::restyle);
     restyle();

@@ -5,9 +5,10 @@
 #include "ui/views/draft_tree/mask_table.h"
 
 class QLabel;
-class QTableView;
 
 namespace ui {
+
+class LeanTable;
 
 /// The mask of the last step's verifying pass as a table; the chosen row's ancestors are marked.
 class MaskView : public View {
@@ -28,7 +29,7 @@ private:
 
     MaskModel* m_model;
     QLabel* m_note;
-    QTableView* m_table;
+    LeanTable* m_table;
 };
 
 } // namespace ui

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/round/round_pane.h"
 
+#include "ui/shell/lean_table.h"
+
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
-#include <QTableView>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -85,17 +86,13 @@ RoundPane::RoundPane(const Theme& theme, QWidget* parent)
     , m_model(new RoundTableModel(this))
     , m_delegate(new RoundDelegate(theme, *m_model, this))
     , m_title(new QLabel(this))
-    , m_table(new QTableView(this)) {
+    , m_table(new LeanTable(theme, this)) {
     m_title->setTextFormat(Qt::PlainText);
     m_table->setModel(m_model);
     m_table->setItemDelegate(m_delegate);
     m_table->setProperty("form", "figures");
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
     m_table->setShowGrid(false);
     m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setWordWrap(false);
     m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->verticalHeader()->hide();

@@ -8,9 +8,10 @@
 #include <QWidget>
 
 class QLabel;
-class QTableView;
 
 namespace ui {
+
+class LeanTable;
 
 /// Pixels that a cell's words take. Most are of letters that all are as wide, and are not measured.
 class CellWidths {
@@ -60,8 +61,6 @@ public:
 
     const RoundDelegate& delegate() const { return *m_delegate; }
 
-    QTableView& table() const { return *m_table; }
-
 private:
     void restyle();
     void widenColumns();
@@ -70,7 +69,7 @@ private:
     RoundTableModel* m_model;
     RoundDelegate* m_delegate;
     QLabel* m_title;
-    QTableView* m_table;
+    LeanTable* m_table;
 };
 
 } // namespace ui
