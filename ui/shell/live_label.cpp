@@ -49,6 +49,9 @@ LiveLabel::LiveLabel(const Theme& theme, TextRole role, ColourName colour, Fit f
     QAccessible::installFactory(makeAccessible); // again: does nothing
     setSizePolicy(fit == Fit::Whole ? QSizePolicy::Preferred : QSizePolicy::Ignored,
                   QSizePolicy::Preferred);
+    m_giveBack.setSingleShot(true);
+    m_giveBack.setInterval(kKeptMs);
+    connect(&m_giveBack, &QTimer::timeout, this, [this] { takeLines(m_usedLines); });
     connect(&theme, &Theme::changed, this, &LiveLabel::restyle);
 }
 
@@ -69,8 +72,8 @@ void LiveLabel::setRuns(std::vector<Run> runs) {
     m_measured = std::move(measured);
     if (m_fit == Fit::Whole)
         takeRoom();
-    else if (m_fit == Fit::Wrapped && neededLines() > m_lines)
-        takeLines();
+    else if (m_fit == Fit::Wrapped)
+        noteLines();
 }
 
 void LiveLabel::setAlignedRight(bool isAlignedRight) {
@@ -108,11 +111,26 @@ void LiveLabel::takeRoom() {
     updateGeometry();
 }
 
-void LiveLabel::takeLines() {
+/// More lines are taken at once; fewer when no text has needed more for a while.
+void LiveLabel::noteLines() {
     const int needed = neededLines();
-    if (needed == m_lines)
+    if (needed >= m_lines) {
+        takeLines(needed);
         return;
-    m_lines = needed;
+    }
+    if (m_giveBack.isActive()) {
+        m_usedLines = std::max(m_usedLines, needed);
+        return;
+    }
+    m_usedLines = needed;
+    m_giveBack.start();
+}
+
+void LiveLabel::takeLines(int lines) {
+    m_giveBack.stop();
+    if (lines == m_lines)
+        return;
+    m_lines = lines;
     updateGeometry();
 }
 
@@ -145,6 +163,7 @@ QSize LiveLabel::minimumSizeHint() const { return sizeHint(); }
 void LiveLabel::restyle() {
     m_width = neededWidth();
     m_lines = m_fit == Fit::Wrapped ? neededLines() : 1;
+    m_giveBack.stop();
     updateGeometry();
     update();
 }
@@ -152,7 +171,7 @@ void LiveLabel::restyle() {
 void LiveLabel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if (m_fit == Fit::Wrapped && event->size().width() != event->oldSize().width())
-        takeLines();
+        takeLines(neededLines());
 }
 
 void LiveLabel::paintEvent(QPaintEvent*) {

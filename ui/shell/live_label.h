@@ -4,6 +4,7 @@
 #include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 
+#include <QTimer>
 #include <QWidget>
 
 #include <vector>
@@ -19,8 +20,12 @@ public:
     enum class Fit {
         Whole,   ///< as wide as its text: one line; room once taken is kept while it is nearly used
         Cut,     ///< one line in the room it is given, cut with an ellipsis
-        Wrapped, ///< as many lines as it needs in the width it is given; lines once taken are kept
+        Wrapped, ///< as many lines as it needs in the width it is given; see kKeptMs
     };
+
+    /// Lines once taken are kept as long as this behind the last text that needed them: sentences
+    /// that change with every picture move nothing, and those that stay leave no hole.
+    static constexpr int kKeptMs = 1500;
 
     /// A part of the text with a look of its own.
     struct Run {
@@ -65,7 +70,8 @@ protected:
 private:
     void restyle();
     void takeRoom();
-    void takeLines();
+    void takeLines(int lines);
+    void noteLines();
     QFont fontOf(const Run& run) const;
     int neededWidth() const;
     int neededLines() const;
@@ -79,6 +85,8 @@ private:
     QString m_measured; ///< the text that the room was measured for, without its figures
     int m_width = 0;    ///< of the room, Fit::Whole
     int m_lines = 1;
+    int m_usedLines = 1; ///< the most that were needed since m_giveBack began
+    QTimer m_giveBack;
 };
 
 } // namespace ui

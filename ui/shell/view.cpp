@@ -5,6 +5,23 @@
 
 namespace ui {
 
+namespace {
+
+/// Whether any part of the widget lies within all that it stands in.
+bool isWithin(const QWidget& widget) {
+    QRect seen = widget.rect();
+    for (const QWidget* inner = &widget; !inner->isWindow(); inner = inner->parentWidget()) {
+        if (inner->parentWidget() == nullptr)
+            break;
+        seen = seen.translated(inner->pos()) & inner->parentWidget()->rect();
+        if (seen.isEmpty())
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
 View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
@@ -19,6 +36,10 @@ View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
 }
 
 View::~View() { m_context.bridge.remove(*this); }
+
+bool View::isShowing() const {
+    return isVisible() && !m_isFrozen && !window()->isMinimized() && isWithin(*this);
+}
 
 void View::drawPicture(QPaintDevice& device, QSize size) {
     QPainter painter(&device);

@@ -72,10 +72,9 @@ public:
 
     void setFrozen(bool isFrozen);
 
-    /// Neither hidden, nor in a window that is minimised, nor frozen.
-    bool isShowing() const override {
-        return isVisible() && !m_isFrozen && !window()->isMinimized();
-    }
+    /// Neither hidden, nor in a window that is minimised, nor behind the tab of another dock (which
+    /// Qt leaves visible, beyond the window's edge), nor frozen.
+    bool isShowing() const override;
 
     /// How often it was refreshed; for tests.
     int refreshCount() const { return m_refreshCount; }

@@ -22,7 +22,7 @@ class Workspace : public QMainWindow {
 public:
     /// Another number whenever docks come or go: a layout kept by an older program is then left
     /// aside and the default one built.
-    static constexpr int kLayoutVersion = 2;
+    static constexpr int kLayoutVersion = 3;
 
     struct Dock {
         QString id;

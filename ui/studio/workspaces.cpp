@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/shell/dock_title.h"
+#include "ui/studio/inspect_page.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/conversation_view.h"
@@ -10,22 +10,21 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
-#include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
-#include "ui/views/matchness/strip_view.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
-#include "ui/views/round/round_view.h"
 #include "ui/views/speed/latency_view.h"
 #include "ui/views/speed/no_gain_notice.h"
 #include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
+#include <QHBoxLayout>
 #include <QMenuBar>
 #include <QPushButton>
-#include <QSplitter>
-#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cstdlib>
 
 // Which views stand where.
 
@@ -33,19 +32,28 @@ namespace ui {
 
 namespace {
 
-/// A view under its title, as a part of a page.
-QWidget* titled(const Theme& theme, View* view, ViewMenu& menu, QWidget* parent) {
-    auto* part = new QWidget(parent);
-    auto* rows = new QVBoxLayout(part);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-    auto* title = new DockTitle(theme, view->info().title, view, part);
-    rows->addWidget(title);
-    rows->addWidget(view, 1);
-    QObject::connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
-        menu.popup(view, at);
-    });
-    return part;
+constexpr int kNarrowMatchness = 300; ///< pixels at 100 %, where it has nothing to show
+
+/// The docks below share the width in halves; while there is no search to look at, speed has most
+/// of it. Sizes that the user gave stay.
+void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
+    QDockWidget* matchness = docks.dock(QStringLiteral("inspect.matchness"));
+    QDockWidget* speed = docks.dock(QStringLiteral("inspect.speed"));
+    const bool areNeighbours = matchness->isVisible() && speed->isVisible() &&
+                               !matchness->isFloating() && !speed->isFloating() &&
+                               matchness->y() == speed->y() && matchness->x() != speed->x() &&
+                               docks.dockWidgetArea(matchness) == docks.dockWidgetArea(speed);
+    if (!areNeighbours)
+        return;
+    constexpr int kTolerance = 6;
+    const int both = matchness->width() + speed->width();
+    const int narrow = std::min(theme.scaled(kNarrowMatchness), both / 2);
+    const bool hasSearch = face == InspectPage::Face::Search;
+    const int before = hasSearch ? narrow : both / 2;
+    const int wanted = hasSearch ? both / 2 : narrow;
+    if (std::abs(matchness->width() - before) > kTolerance)
+        return;
+    docks.resizeDocks({matchness, speed}, {wanted, both - wanted}, Qt::Horizontal);
 }
 
 } // namespace
@@ -124,17 +132,12 @@ void Studio::makeChatWorkspace() {
 void Studio::makeInspectWorkspace() {
     auto* workspace = new Workspace(QStringLiteral("inspect_workspace"), m_theme);
     workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
-    auto* page = new QSplitter(Qt::Vertical);
-    page->setChildrenCollapsible(false);
-    page->setHandleWidth(1);
-    auto* map = new LayerMapView(context());
-    page->addWidget(titled(m_theme, map, *m_viewMenu, page));
-    page->addWidget(titled(m_theme, new HistoryView(context()), *m_viewMenu, page));
-    page->addWidget(titled(m_theme, new MatchnessStripView(context()), *m_viewMenu, page));
-    page->setStretchFactor(1, 1);
-    page->setSizes({m_theme.scaled(120), m_theme.scaled(330), m_theme.scaled(130)});
-    workspace->setHome(&map->grid());
+    auto* page = new InspectPage(context(), *m_viewMenu);
+    workspace->setHome(&page->layerMap().grid());
     workspace->setCentralWidget(page);
+    connect(page, &InspectPage::faceShown, this, [this, workspace](InspectPage::Face face) {
+        shareWidth(*workspace, m_theme, face);
+    });
     const auto add = [&](View* view, Qt::DockWidgetArea area, QSize extent) {
         workspace->addDock({QStringLiteral("inspect.") + view->info().id,
                             view->info().title,
@@ -146,7 +149,6 @@ void Studio::makeInspectWorkspace() {
     };
     add(new DraftTreeView(context()), Qt::RightDockWidgetArea, {346, 330});
     add(new MaskView(context()), Qt::RightDockWidgetArea, {346, 250});
-    add(new RoundView(context()), Qt::RightDockWidgetArea, {346, 250});
     add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
     add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {0, 290});
     add(new SpeedView(context()), Qt::BottomDockWidgetArea, {0, 290});
@@ -154,9 +156,6 @@ void Studio::makeInspectWorkspace() {
         docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
                               docks.dock(QStringLiteral("inspect.speed")),
                               Qt::Horizontal);
-        QDockWidget* mask = docks.dock(QStringLiteral("inspect.verification_mask"));
-        docks.tabifyDockWidget(mask, docks.dock(QStringLiteral("inspect.round")));
-        mask->raise();
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }

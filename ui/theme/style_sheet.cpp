@@ -117,7 +117,12 @@ QTableView, QListView, QTreeView { background: {panel}; alternate-background-col
     outline: none; }
 QHeaderView::section { background: {raised}; color: {muted}; border: none;
     border-bottom: 1px solid {border}; padding: {4}px {8}px; font-size: {12}px; }
-QTableCornerButton::section { background: {raised}; border: none; }
+QTableCornerButton::section { background: {raised}; border: none;
+    border-bottom: 1px solid {border}; }
+QTableView[form="figures"] QHeaderView { background: {raised}; }
+QTableView[form="figures"] QHeaderView::section { border: none; }
+QTableView[form="figures"] QHeaderView::section:first { padding-left: {12}px; }
+QTableView[form="figures"] QHeaderView::section:only-one { padding-left: {12}px; }
 QMainWindow::separator { background: {border}; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: {accent}; }
 QTabBar::tab { padding: {4}px {12}px; color: {muted}; border: none; background: {raised}; }

@@ -2,7 +2,7 @@
 // What one picture of the live Inspect workspace costs the UI thread, in milliseconds of processor
 // time: events taken, views refreshed, laid out and painted. An invented run takes the engine's
 // place, so that figures before and after a change compare.
-//   picture_study [--pictures N] [--steps N] [--frozen]
+//   picture_study [--pictures N] [--steps N] [--frozen] [--tables]
 // Without a display: QT_QPA_PLATFORM=offscreen.
 #include "tests/ui/support/live_run.h"
 
@@ -35,10 +35,12 @@ protected:
     }
 };
 
-void report(int pictures, int steps, bool isFrozen) {
+void report(int pictures, int steps, bool isFrozen, bool hasTables) {
     support::StudioStage stage;
     stage.open();
     support::LiveRun live(stage);
+    if (hasTables)
+        live.showTables();
     for (ui::View* view : stage.studio->views())
         view->setFrozen(isFrozen);
     LayoutCount layouts;
@@ -77,11 +79,13 @@ int main(int argc, char** argv) {
     int pictures = 150;
     int steps = 10;
     bool isFrozen = false;
+    bool hasTables = false;
     options.add_option("--pictures", pictures, "How many are measured");
     options.add_option("--steps", steps, "Steps of the engine between two pictures");
     options.add_flag("--frozen", isFrozen, "All views frozen");
+    options.add_flag("--tables", hasTables, "A decoder that does not search and shows tables");
     CLI11_PARSE(options, argc, argv);
     QApplication application(argc, argv);
-    report(pictures, steps, isFrozen);
+    report(pictures, steps, isFrozen, hasTables);
     return 0;
 }

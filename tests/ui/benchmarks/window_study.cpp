@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// What the live window costs, with the default model generating in the Inspect workspace:
-//   stalls  how long the event loop is away, p99 and maximum, generating and idle (--runs times);
-//   ratio   tokens per second with the views shown over frozen, toggled every 2 seconds in one
-//           process, with a 95 % interval over pairs of neighbouring slices.
-//   window_study --model FILE [--modules FOLDER] [--decoder auto|swift|lookup|vanilla]
-//                [--backend cpu|torch|plain] [--seconds N] [--runs N] [--slices N]
-// Without a display: QT_QPA_PLATFORM=offscreen.
+// What the live window costs, with a model generating in the Inspect workspace:
+//   stalls  how long the event loop is away, p99 and maximum, generating and idle (--runs times;
+//           0 leaves this part out);
+//   ratio   views shown over frozen, toggled in one process in short slices: shown, frozen, frozen,
+//           shown. Such a four is one pair, so that a drift of the machine or of the answer falls
+//           on both sides alike, and what is told is the median of the pairs' ratios with the 95 %
+//           interval of 2,000 resamplings of the pairs. Three of them: tokens a second and steps a
+//           second of decoding, and the part of the program's processor time that is left to
+//           decoding, which is not the window's thread's. The third hardly varies; it misses only
+//           what the window takes from memory and caches, which the first two have.
+//   window_study --model FILE [--modules FOLDER] [--decoder NAME] [--backend cpu|torch|plain]
+//                [--seconds N] [--runs N] [--slices N] [--slice-ms N] [--settle-ms N]
+// The first --settle-ms of a slice are not measured: what waited behind frozen views is drawn then.
+// Steps are the steadier unit of decoders whose drafts vary; with --decoder vanilla both are the
+// same. Without a display: QT_QPA_PLATFORM=offscreen.
+#include "engine/metrics/sample_statistics.h"
 #include "ui/bridge/session_link.h"
 #include "ui/studio/studio.h"
 
@@ -18,9 +27,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <numeric>
+#include <ctime>
 #include <stop_token>
 #include <thread>
 
@@ -39,7 +47,9 @@ struct Arguments {
     std::string backend;
     int seconds = 20;
     int runs = 5;
-    int slices = 40;
+    int slices = 240;
+    int sliceMs = 400;
+    int settleMs = 100;
 };
 
 /// Asks the event loop from another thread, again and again, how long it takes to answer.
@@ -92,11 +102,30 @@ double percentile(std::vector<double> values, double part) {
 
 double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
-/// Tokens and milliseconds of the steps of a slice.
+double processorMs(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+/// Tokens and milliseconds of the steps of some slices, and the processor time that went by.
 struct Slice {
-    bool isShown = true;
     double tokens = 0.0;
+    double steps = 0.0;
     double ms = 0.0;
+    double wallMs = 0.0;
+    double windowMs = 0.0;  ///< processor time of the window's thread
+    double programMs = 0.0; ///< of all threads
+
+    Slice& operator+=(const Slice& other) {
+        tokens += other.tokens;
+        steps += other.steps;
+        ms += other.ms;
+        wallMs += other.wallMs;
+        windowMs += other.windowMs;
+        programMs += other.programMs;
+        return *this;
+    }
 };
 
 /// Keeps the model busy, and counts its steps.
@@ -118,9 +147,15 @@ public:
 
     bool isReady() const { return m_isReady; }
 
-    Slice take(bool isShown) {
+    /// What came since the last time. Thread: the window's.
+    Slice take() {
         Slice slice = std::exchange(m_slice, {});
-        slice.isShown = isShown;
+        slice.wallMs = millisecondsBetween(m_takenAt, Clock::now());
+        slice.windowMs = processorMs(CLOCK_THREAD_CPUTIME_ID) - m_windowMs;
+        slice.programMs = processorMs(CLOCK_PROCESS_CPUTIME_ID) - m_programMs;
+        m_takenAt = Clock::now();
+        m_windowMs += slice.windowMs;
+        m_programMs += slice.programMs;
         m_skipsNext = true; // the step at work belongs to two slices
         return slice;
     }
@@ -139,6 +174,7 @@ private:
         if (step == nullptr || std::exchange(m_skipsNext, false))
             return;
         m_slice.tokens += static_cast<double>(step->tokens.size());
+        m_slice.steps += 1.0;
         m_slice.ms += step->draftMs + step->verifyMs + step->searchMs + step->otherMs;
     }
 
@@ -151,6 +187,9 @@ private:
     ui::Studio& m_studio;
     std::string m_decoder;
     Slice m_slice;
+    Clock::time_point m_takenAt;
+    double m_windowMs = 0.0;
+    double m_programMs = 0.0;
     bool m_isBusy = false;
     bool m_isReady = false;
     bool m_skipsNext = false;
@@ -208,40 +247,67 @@ void reportStalls(ui::Studio& studio, Load& load, const Arguments& arguments) {
     load.setBusy(false);
 }
 
+/// One four of slices: what came with the views shown, and frozen.
+struct Four {
+    Slice shown;
+    Slice frozen;
+};
+
+std::vector<Four> measureFours(ui::Studio& studio, Load& load, const Arguments& arguments) {
+    std::vector<Four> fours(static_cast<std::size_t>(std::max(1, (arguments.slices + 3) / 4)));
+    for (Four& four : fours)
+        for (const bool isShown : {true, false, false, true}) {
+            for (ui::View* view : studio.views())
+                view->setFrozen(!isShown);
+            spin(arguments.settleMs);
+            load.take();
+            spin(arguments.sliceMs);
+            (isShown ? four.shown : four.frozen) += load.take();
+        }
+    std::erase_if(fours, [](const Four& four) {
+        return four.shown.ms <= 0.0 || four.frozen.ms <= 0.0 || four.shown.programMs <= 0.0 ||
+               four.frozen.programMs <= 0.0;
+    });
+    return fours;
+}
+
+void reportOne(const char* what, const std::vector<Four>& fours, double (*figureOf)(const Slice&)) {
+    std::vector<double> shown;
+    std::vector<double> frozen;
+    for (const Four& four : fours) {
+        shown.push_back(figureOf(four.shown));
+        frozen.push_back(figureOf(four.frozen));
+    }
+    const engine::RatioEstimate estimate = engine::medianRatio(shown, frozen);
+    std::printf("%s, views shown over frozen: %.4f (95 %% interval %.4f to %.4f, %zu pairs)\n",
+                what,
+                estimate.ratio,
+                estimate.low,
+                estimate.high,
+                fours.size());
+}
+
 void reportRatio(ui::Studio& studio, Load& load, const Arguments& arguments) {
     load.setBusy(true);
     spin(5000);
-    std::vector<Slice> slices;
-    load.take(true);
-    for (int i = 0; i < arguments.slices; ++i) {
-        // Shown, frozen, frozen, shown: a drift of the machine falls on both alike.
-        const bool isShown = i % 4 == 0 || i % 4 == 3;
-        for (ui::View* view : studio.views())
-            view->setFrozen(!isShown);
-        spin(2000);
-        slices.push_back(load.take(isShown));
-    }
-    std::vector<double> logRatios;
-    for (std::size_t i = 0; i + 1 < slices.size(); i += 2) {
-        const Slice& shown = slices[i].isShown ? slices[i] : slices[i + 1];
-        const Slice& frozen = slices[i].isShown ? slices[i + 1] : slices[i];
-        if (shown.ms > 0.0 && frozen.ms > 0.0)
-            logRatios.push_back(std::log(shown.tokens / shown.ms) -
-                                std::log(frozen.tokens / frozen.ms));
-    }
-    const double count = static_cast<double>(logRatios.size());
-    const double mean = std::accumulate(logRatios.begin(), logRatios.end(), 0.0) / count;
-    double squares = 0.0;
-    for (const double value : logRatios)
-        squares += (value - mean) * (value - mean);
-    const double half = 2.09 * std::sqrt(squares / (count - 1.0) / count); // t, 19 degrees
-    std::printf(
-        "tokens/s, views shown over frozen: %.3f (95 %% interval %.3f to %.3f, %zu slices)\n",
-        std::exp(mean),
-        std::exp(mean - half),
-        std::exp(mean + half),
-        slices.size());
+    const std::vector<Four> fours = measureFours(studio, load, arguments);
     load.setBusy(false);
+    reportOne("tokens a second", fours, [](const Slice& slice) { return slice.tokens / slice.ms; });
+    reportOne("steps a second", fours, [](const Slice& slice) { return slice.steps / slice.ms; });
+    reportOne("processor time left to decoding", fours, [](const Slice& slice) {
+        return 1.0 - slice.windowMs / slice.programMs;
+    });
+    Four all;
+    for (const Four& four : fours) {
+        all.shown += four.shown;
+        all.frozen += four.frozen;
+    }
+    std::printf("window's thread: %.1f ms of processor time a second shown, %.1f frozen; the "
+                "program: %.0f and %.0f\n",
+                1e3 * all.shown.windowMs / all.shown.wallMs,
+                1e3 * all.frozen.windowMs / all.frozen.wallMs,
+                1e3 * all.shown.programMs / all.shown.wallMs,
+                1e3 * all.frozen.programMs / all.frozen.wallMs);
 }
 
 int run(const Arguments& arguments) {
@@ -269,7 +335,8 @@ int run(const Arguments& arguments) {
     std::printf("decoder %s, backend %s\n",
                 arguments.decoder.c_str(),
                 studio.run().model()->model.backend.c_str());
-    reportStalls(studio, load, arguments);
+    if (arguments.runs > 0)
+        reportStalls(studio, load, arguments);
     reportRatio(studio, load, arguments);
     return 0;
 }
@@ -281,11 +348,14 @@ int main(int argc, char** argv) {
     Arguments arguments;
     options.add_option("--model", arguments.model, "GGUF file or folder")->required();
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
-    options.add_option("--decoder", arguments.decoder, "swift, auto, lookup or vanilla");
+    options.add_option("--decoder", arguments.decoder, "swift, auto, vanilla, ...");
     options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");
     options.add_option("--seconds", arguments.seconds, "Of each run of the stall probe");
-    options.add_option("--runs", arguments.runs, "Of the stall probe");
-    options.add_option("--slices", arguments.slices, "Of 2 seconds, shown and frozen in turn");
+    options.add_option("--runs", arguments.runs, "Of the stall probe; 0 leaves it out");
+    options.add_option(
+        "--slices", arguments.slices, "Shown, frozen, frozen, shown: rounded up to whole fours");
+    options.add_option("--slice-ms", arguments.sliceMs, "Of each slice, measured");
+    options.add_option("--settle-ms", arguments.settleMs, "Before each slice, not measured");
     CLI11_PARSE(options, argc, argv);
     QApplication application(argc, argv);
     return run(arguments);

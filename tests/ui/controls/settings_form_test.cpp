@@ -226,6 +226,46 @@ private slots:
         QCOMPARE(SettingScale(1, 512, true, 50).decimals(), 0);
     }
 
+    void eachNumberOfASettingHasRoomInItsBox_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("small text") << 70;
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 200;
+    }
+
+    void eachNumberOfASettingHasRoomInItsBox() {
+        QFETCH(int, percent);
+        Theme theme;
+        theme.applyTo(*qApp);
+        theme.setTextPercent(percent);
+        using enum SettingKind;
+        SettingsForm form(theme);
+        form.setSettings({setting("share", "Time for probing", Number, 0.005),
+                          setting("fine", "Third", Number, 1.0 / 3.0),
+                          setting("signed", "Doubt", Number, 0.3, {-100.0, 100.0}),
+                          setting("S", "Steps", Integer, 1000.0, {0, 1e6})});
+        form.setSimple(false);
+        form.resize(theme.scaled(296), theme.scaled(600));
+        form.show();
+        theme.setTextPercent(percent == 100 ? 150 : 100); // as the user does it
+        theme.setTextPercent(percent);
+        QCoreApplication::processEvents();
+        for (const SettingRow* row : form.rows()) {
+            auto* spin = row->findChild<QDoubleSpinBox*>();
+            auto* line = spin->findChild<QLineEdit*>();
+            for (const double value : {spin->minimum(), spin->value(), spin->maximum()}) {
+                spin->setValue(value);
+                // Room for all: the first character stays in sight with the cursor at the end.
+                line->end(false);
+                const int inside = line->cursorPositionAt({0, line->height() / 2});
+                QVERIFY2(inside == 0, qPrintable(line->text()));
+                const int wanted = QFontMetrics(line->font()).horizontalAdvance(line->text()) + 2;
+                QVERIFY2(wanted <= line->width(), qPrintable(line->text()));
+            }
+        }
+        qApp->setStyleSheet({});
+    }
+
     void seedsHaveNoSlider() { QVERIFY(!SettingScale(0, 1e9, true).hasSlider()); }
 
     void everyControlHasAName() {

@@ -101,6 +101,27 @@ private slots:
         QVERIFY(!m_label->isCut());
     }
 
+    void linesThatStayUnusedAreGivenBack() {
+        open(LiveLabel::Fit::Wrapped, 160);
+        const QString three = QStringLiteral(
+            "12 candidates checked in one pass: 3 were accepted, and 1 more is the model's own");
+        const QString two = QStringLiteral("3 candidates checked in one pass");
+        layoutsFor(QStringLiteral("short"));
+        const int one = m_label->sizeHint().height();
+        layoutsFor(two);
+        const int middle = m_label->sizeHint().height();
+        layoutsFor(three);
+        const int most = m_label->sizeHint().height();
+        QVERIFY(one < middle && middle < most);
+        // Of all that came meanwhile the longest stays whole.
+        layoutsFor(two);
+        layoutsFor(QStringLiteral("short"));
+        QCOMPARE(m_label->sizeHint().height(), most);
+        QTRY_COMPARE(m_label->sizeHint().height(), middle);
+        layoutsFor(QStringLiteral("brief"));
+        QTRY_COMPARE(m_label->sizeHint().height(), one);
+    }
+
     void aSentenceTakesTheLinesItNeedsAndKeepsThem() {
         open(LiveLabel::Fit::Wrapped, 160);
         layoutsFor(QStringLiteral("short"));

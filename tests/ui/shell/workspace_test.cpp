@@ -212,6 +212,32 @@ private slots:
         QCOMPARE(QApplication::focusWidget()->objectName(), QStringLiteral("lower"));
     }
 
+    void aDockBehindATabIsNotRefreshedUntilItIsRaised() {
+        show();
+        m_workspace->tabifyDockWidget(dock("upper"), dock("lower"));
+        dock("lower")->raise();
+        QTRY_VERIFY(dock("upper")->visibleRegion().isEmpty());
+        // A view that its own picture covers wholly is seen all the same.
+        auto* cover = new QWidget(dock("lower")->widget());
+        cover->setAutoFillBackground(true);
+        cover->resize(3000, 3000);
+        cover->show();
+        auto* hidden = static_cast<FigureView*>(dock("upper")->widget());
+        auto* shown = static_cast<FigureView*>(dock("lower")->widget());
+        m_stage->bridge.refreshPictures();
+        const int before = hidden->refreshCount();
+        const int shownBefore = shown->refreshCount();
+        QVERIFY(!hidden->isShowing());
+        m_stage->bridge.markChanged(Topic::Search);
+        m_stage->bridge.refreshPictures();
+        QCOMPARE(hidden->refreshCount(), before);
+        QCOMPARE(shown->refreshCount(), shownBefore + 1);
+        dock("upper")->raise();
+        QTRY_VERIFY(hidden->isShowing());
+        m_stage->bridge.refreshPictures();
+        QCOMPARE(hidden->refreshCount(), before + 1); // what it missed
+    }
+
     void theWalkBringsDocksBehindOthersToTheFront() {
         show();
         m_workspace->tabifyDockWidget(dock("upper"), dock("lower"));

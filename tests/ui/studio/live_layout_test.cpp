@@ -76,7 +76,16 @@ private slots:
         m_stage.reset();
     }
 
+    void figuresThatChangeLayNothingOut_data() {
+        QTest::addColumn<bool>("hasTables");
+        QTest::newRow("a search") << false;
+        QTest::newRow("tables of rounds") << true;
+    }
+
     void figuresThatChangeLayNothingOut() {
+        QFETCH(bool, hasTables);
+        if (hasTables)
+            m_live->showTables();
         // Until each label has had its widest figure, and each sentence its most lines.
         for (int i = 0; i < 40; ++i)
             showPicture();

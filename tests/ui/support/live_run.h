@@ -30,6 +30,16 @@ public:
             sayStep();
     }
 
+    /// From now on the decoder is one that does not search, and shows a window and a pool.
+    void showTables() {
+        engine::DecoderInfo info = vanillaDecoder();
+        info.name = "lookahead";
+        info.title = "Lookahead";
+        m_stage.say(engine::DecoderChosen{info, {}});
+        m_stage.settle();
+        m_hasTables = true;
+    }
+
     void tick() { m_stage.studio->bridge().tick(); }
 
 private:
@@ -55,8 +65,21 @@ private:
         m_total.draftMs += step.draftMs;
         m_total.verifyMs += step.verifyMs;
         m_total.otherMs += step.otherMs;
+        if (m_hasTables)
+            step.tables = {table("window", "Window", 4), table("pool", "Pool", 30)};
         ++m_step;
         say(step);
+    }
+
+    /// Of tokens that all change, and the one before the last acted upon.
+    engine::ShownTable table(const char* name, const char* title, int rows) const {
+        engine::ShownTable made{name, title, {"row", "first", "second", "seen"}, {}, rows - 2};
+        for (int row = 0; row < rows; ++row)
+            made.rows.push_back({static_cast<double>(row),
+                                 engine::ShownToken{row, " t" + std::to_string(m_step + row)},
+                                 engine::ShownToken{row, " u" + std::to_string(m_step % 7)},
+                                 static_cast<double>(m_step % 10)});
+        return made;
     }
 
     void say(engine::StepFinished& step) {
@@ -66,6 +89,7 @@ private:
 
     StudioStage& m_stage;
     engine::DecodeMetrics m_total;
+    bool m_hasTables = false;
     int m_step = 2; ///< two came as the answer began
 };
 

@@ -118,11 +118,45 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
         card->deleteLater();
     }
     m_grown.clear();
-    const QList<StoredMessage> branch = chat.currentBranch();
-    const qsizetype first = std::max<qsizetype>(0, branch.size() - count);
+    m_added.clear();
+    m_finished.clear();
+    m_hasCards = isVisible();
+    if (m_hasCards)
+        makeCards();
+}
+
+void ConversationView::makeCards() {
+    const QList<StoredMessage> branch = m_chat.currentBranch();
+    const qsizetype first = std::max<qsizetype>(0, branch.size() - m_shownCount);
     showButton(*m_earlier, first > 0);
     for (qsizetype i = first; i < branch.size(); ++i)
-        makeCard(chat, branch[i]);
+        makeCard(m_chat, branch[i]);
+}
+
+/// What came while nobody looked.
+void ConversationView::catchUp() {
+    const std::vector<MessageId> added = std::exchange(m_added, {});
+    const std::set<MessageId> finished = std::exchange(m_finished, {});
+    if (!std::exchange(m_hasCards, true)) {
+        makeCards();
+        return;
+    }
+    const auto known = [this](MessageId id) {
+        return std::ranges::find(m_chat.messages, id, &StoredMessage::id);
+    };
+    for (const MessageId id : added)
+        if (known(id) != m_chat.messages.end())
+            makeCard(m_chat, *known(id));
+    for (const MessageId id : finished)
+        if (MessageCard* shown = card(id); shown != nullptr && known(id) != m_chat.messages.end())
+            shown->finish(*known(id));
+}
+
+void ConversationView::showEvent(QShowEvent* event) {
+    QScrollArea::showEvent(event);
+    catchUp();
+    if (m_isAtEnd)
+        scrollToEnd();
 }
 
 MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& message) {
@@ -148,8 +182,12 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
 
 void ConversationView::add(const Chat& chat, const StoredMessage& message) {
     m_chat = chat;
-    makeCard(chat, message);
     m_isAtEnd = true;
+    if (!isVisible()) {
+        m_added.push_back(message.id);
+        return;
+    }
+    makeCard(chat, message);
     scrollToEnd();
 }
 
@@ -175,7 +213,9 @@ void ConversationView::note(const StoredMessage& message) {
 void ConversationView::finish(const StoredMessage& message) {
     m_grown.erase(message.id);
     note(message);
-    if (MessageCard* shown = card(message.id))
+    if (!isVisible())
+        m_finished.insert(message.id);
+    else if (MessageCard* shown = card(message.id))
         shown->finish(message);
 }
 

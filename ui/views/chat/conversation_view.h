@@ -20,7 +20,8 @@ namespace ui {
 class TokenDetails;
 
 /// The messages of the branch that is shown, in one column. It follows the text at its end until
-/// the reader scrolls away, and again when the reader comes back to the end.
+/// the reader scrolls away, and again when the reader comes back to the end. While it is hidden no
+/// text is laid out: what comes meanwhile waits until it is shown.
 class ConversationView : public QScrollArea {
     Q_OBJECT
 
@@ -65,8 +66,11 @@ signals:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
+    void makeCards();
+    void catchUp();
     void showMessages(const Chat& chat, qsizetype count);
     void showEarlier();
     void showButton(QPushButton& button, bool isShown);
@@ -88,6 +92,9 @@ private:
     Chat m_chat;
     std::vector<MessageCard*> m_cards;
     std::set<MessageId> m_grown;
+    std::vector<MessageId> m_added; ///< while hidden; no cards yet
+    std::set<MessageId> m_finished; ///< while hidden
+    bool m_hasCards = true;         ///< not since showChat() came while hidden
     qsizetype m_shownCount = kMessagesShown;
     bool m_showsOrigin = true;
     bool m_isBusy = false;

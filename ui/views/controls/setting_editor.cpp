@@ -114,7 +114,18 @@ private:
     void adopt() {
         m_spin->setFont(m_theme.font(TextRole::Figure));
         if (m_scale.hasSlider())
-            m_spin->setFixedWidth(m_theme.scaled(74));
+            m_spin->setFixedWidth(std::max(m_theme.scaled(74), neededWidth()));
+    }
+
+    /// For the longest number of the range. The style's own hint leaves out that the line within
+    /// the box keeps the padding of a line, too.
+    int neededWidth() const {
+        const auto* line = m_spin->findChild<QLineEdit*>();
+        m_spin->ensurePolished();
+        line->ensurePolished();
+        const QFontMetrics metrics(m_spin->font());
+        const int padding = line->minimumSizeHint().width() - metrics.maxWidth();
+        return m_spin->sizeHint().width() + std::max(0, padding);
     }
 
     const Theme& m_theme;

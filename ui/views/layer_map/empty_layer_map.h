@@ -25,6 +25,8 @@ public:
         bool canLoad = false;
         QString reason; ///< why there is none, where more than time is missing
         QString note;
+
+        bool operator==(const Offer&) const = default;
     };
 
     explicit EmptyLayerMap(const Theme& theme, QWidget* parent = nullptr);

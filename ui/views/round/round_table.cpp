@@ -3,7 +3,9 @@
 
 #include "ui/origin/token_mark.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ui {
 
@@ -36,24 +38,56 @@ QString cellText(const ShownCell& cell) {
     return QString::fromStdString(std::get<std::string>(cell));
 }
 
-RoundTableModel::RoundTableModel(const Theme& theme, QObject* parent)
-    : QAbstractTableModel(parent)
-    , m_theme(theme) {}
+RoundTableModel::RoundTableModel(QObject* parent)
+    : QAbstractTableModel(parent) {}
 
 void RoundTableModel::show(ShownTable table) {
-    const bool isSameShape =
-        table.columns == m_table.columns && table.rows.size() == m_table.rows.size();
-    if (!isSameShape) {
+    const auto count = static_cast<int>(table.rows.size());
+    if (table.columns != m_table.columns) {
         beginResetModel();
         m_table = std::move(table);
+        m_rowCount = count;
+        m_texts.clear();
+        for (std::size_t row = 0; row < m_table.rows.size(); ++row)
+            m_texts.push_back(textsOf(row));
         endResetModel();
         return;
     }
-    m_table = std::move(table);
-    if (rowCount() > 0 && columnCount() > 0)
-        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-    if (rowCount() > 0)
-        emit headerDataChanged(Qt::Vertical, 0, rowCount() - 1);
+    if (count < m_rowCount)
+        resizeTo(count); // while what goes is still there
+    const ShownTable before = std::exchange(m_table, std::move(table));
+    const int kept = m_rowCount;
+    m_texts.resize(m_table.rows.size());
+    for (std::size_t row = 0; row < m_texts.size(); ++row)
+        if (row >= before.rows.size() || before.rows[row] != m_table.rows[row])
+            m_texts[row] = textsOf(row);
+    if (count > m_rowCount)
+        resizeTo(count);
+    int first = kept;
+    int last = -1;
+    for (int row = 0; row < kept; ++row) {
+        const auto place = static_cast<std::size_t>(row);
+        const bool wasChosen = row == before.chosenRow;
+        if (before.rows[place] == m_table.rows[place] && wasChosen == isChosen(row))
+            continue;
+        first = std::min(first, row);
+        last = row;
+    }
+    if (last >= 0 && columnCount() > 0)
+        emit dataChanged(index(first, 0), index(last, columnCount() - 1));
+}
+
+/// Rows come and go at the end.
+void RoundTableModel::resizeTo(int count) {
+    if (count > m_rowCount) {
+        beginInsertRows({}, m_rowCount, count - 1);
+        m_rowCount = count;
+        endInsertRows();
+        return;
+    }
+    beginRemoveRows({}, count, m_rowCount - 1);
+    m_rowCount = count;
+    endRemoveRows();
 }
 
 FigureTable RoundTableModel::figure() const {
@@ -66,7 +100,7 @@ FigureTable RoundTableModel::figure() const {
     for (int row = 0; row < rowCount(); ++row) {
         QStringList cells;
         for (int column = 0; column < columnCount(); ++column) {
-            const ShownCell* held = cell(index(row, column));
+            const ShownCell* held = cell(row, column);
             const auto* number = held == nullptr ? nullptr : std::get_if<double>(held);
             cells << (held == nullptr     ? QString()
                       : number != nullptr ? numberCell(*number)
@@ -80,7 +114,7 @@ FigureTable RoundTableModel::figure() const {
 }
 
 int RoundTableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_table.rows.size());
+    return parent.isValid() ? 0 : m_rowCount;
 }
 
 int RoundTableModel::columnCount(const QModelIndex& parent) const {
@@ -88,35 +122,45 @@ int RoundTableModel::columnCount(const QModelIndex& parent) const {
 }
 
 /// Null where a row is shorter than the heading.
-const ShownCell* RoundTableModel::cell(const QModelIndex& index) const {
-    const auto& row = m_table.rows[static_cast<std::size_t>(index.row())];
-    const auto column = static_cast<std::size_t>(index.column());
-    return column < row.size() ? &row[column] : nullptr;
+const ShownCell* RoundTableModel::cell(int row, int column) const {
+    const auto& cells = m_table.rows[static_cast<std::size_t>(row)];
+    const auto place = static_cast<std::size_t>(column);
+    return place < cells.size() ? &cells[place] : nullptr;
+}
+
+QStringList RoundTableModel::textsOf(std::size_t row) const {
+    QStringList texts;
+    for (int column = 0; column < columnCount(); ++column) {
+        const ShownCell* held = cell(static_cast<int>(row), column);
+        texts << (held == nullptr ? QString() : cellText(*held));
+    }
+    return texts;
+}
+
+const QString& RoundTableModel::text(int row, int column) const {
+    return m_texts[static_cast<std::size_t>(row)].at(column);
+}
+
+bool RoundTableModel::isNumeric(int column) const {
+    for (int row = 0; row < m_rowCount; ++row)
+        if (const ShownCell* held = cell(row, column))
+            return std::holds_alternative<double>(*held);
+    return false;
 }
 
 QVariant RoundTableModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid())
         return {};
-    const ShownCell* held = cell(index);
-    const bool isChosen = index.row() == m_table.chosenRow;
+    const QString& words = text(index.row(), index.column());
     switch (role) {
     case Qt::DisplayRole:
     case Qt::ToolTipRole:
-        return held == nullptr ? QString() : cellText(*held);
-    case Qt::TextAlignmentRole:
-        return QVariant(Qt::AlignVCenter |
-                        (held != nullptr && std::holds_alternative<double>(*held) ? Qt::AlignRight
-                                                                                  : Qt::AlignLeft));
-    case Qt::BackgroundRole:
-        return isChosen ? QVariant(m_theme.colours().selection) : QVariant();
-    case Qt::ForegroundRole:
-        return m_theme.colours().text;
+        return words;
     case Qt::AccessibleTextRole: {
-        const QString text = held == nullptr ? QString() : cellText(*held);
         const QString heading =
             headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString();
-        const QString words = tr("%1: %2").arg(heading, text.isEmpty() ? tr("nothing") : text);
-        return isChosen ? tr("%1, acted upon").arg(words) : words;
+        const QString told = tr("%1: %2").arg(heading, words.isEmpty() ? tr("nothing") : words);
+        return isChosen(index.row()) ? tr("%1, acted upon").arg(told) : told;
     }
     default:
         return {};
@@ -124,15 +168,12 @@ QVariant RoundTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RoundTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role == Qt::DisplayRole && orientation == Qt::Horizontal && section < columnCount())
+    if (orientation == Qt::Vertical)
+        return {};
+    if (role == Qt::DisplayRole && section < columnCount())
         return QString::fromStdString(m_table.columns[static_cast<std::size_t>(section)]);
-    if (orientation == Qt::Vertical && role == Qt::DisplayRole)
-        return section == m_table.chosenRow ? QStringLiteral("\u25B8") : QString();
-    if (orientation == Qt::Vertical && role == Qt::AccessibleTextRole)
-        return section == m_table.chosenRow ? tr("Row %1, acted upon").arg(section + 1)
-                                            : tr("Row %1").arg(section + 1);
-    if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal)
-        return QVariant(Qt::AlignVCenter | Qt::AlignLeft);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft));
     return {};
 }
 

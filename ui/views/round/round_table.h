@@ -6,6 +6,9 @@
 #include "ui/theme/theme.h"
 
 #include <QAbstractTableModel>
+#include <QStringList>
+
+#include <vector>
 
 namespace ui {
 
@@ -18,9 +21,10 @@ class RoundTableModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
-    explicit RoundTableModel(const Theme& theme, QObject* parent = nullptr);
+    explicit RoundTableModel(QObject* parent = nullptr);
 
-    /// Keeps the selection where only cells have changed.
+    /// Tells the rows that are other than before, and nothing when there are none; with other
+    /// columns it is another table.
     void show(engine::ShownTable table);
 
     const engine::ShownTable& shown() const { return m_table; }
@@ -28,16 +32,27 @@ public:
     /// The same with all digits; a column more when a row is marked.
     FigureTable figure() const;
 
+    bool isChosen(int row) const { return row == m_table.chosenRow; }
+
+    /// Empty where a row is shorter than the heading.
+    const QString& text(int row, int column) const;
+
+    /// Numbers stand to the right, under their heading.
+    bool isNumeric(int column) const;
+
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    const engine::ShownCell* cell(const QModelIndex& index) const;
+    const engine::ShownCell* cell(int row, int column) const;
+    QStringList textsOf(std::size_t row) const;
+    void resizeTo(int count);
 
-    const Theme& m_theme;
     engine::ShownTable m_table;
+    std::vector<QStringList> m_texts; ///< [rows][columns]
+    int m_rowCount = 0;               ///< told to views; while the table shrinks less than its rows
 };
 
 } // namespace ui

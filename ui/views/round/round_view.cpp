@@ -5,10 +5,9 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QApplication>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
-#include <QTableView>
+#include <QResizeEvent>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -19,6 +18,8 @@ namespace ui {
 using namespace engine;
 
 namespace {
+
+constexpr int kPaneWidth = 260; ///< pixels at 100 % from which on a table has room beside others
 
 ViewInfo roundInfo() {
     return {QStringLiteral("round"),
@@ -66,21 +67,9 @@ RoundView::RoundView(const ViewContext& context, QWidget* parent)
 }
 
 void RoundView::build() {
-    m_model = new RoundTableModel(theme(), this);
     m_tabs = new SegmentedControl(theme(), tr("Table of the round"), this);
-    m_table = new QTableView(this);
-    m_table->setModel(m_model);
-    m_table->setAccessibleName(tr("Table of the round"));
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
-    m_table->setShowGrid(false);
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setWordWrap(false);
-    m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
-    m_table->horizontalHeader()->setStretchLastSection(true);
-    m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_row = new QHBoxLayout;
+    pane(0);
     m_note = new QLabel(this);
     m_note->setTextFormat(Qt::PlainText);
     m_note->setWordWrap(true);
@@ -90,7 +79,7 @@ void RoundView::build() {
     bar->addStretch(1);
     auto* rows = new QVBoxLayout(this);
     rows->addLayout(bar);
-    rows->addWidget(m_table, 1);
+    rows->addLayout(m_row, 1);
     rows->addWidget(m_note, 1);
 }
 
@@ -104,13 +93,15 @@ void RoundView::restyle() {
     QPalette muted = m_note->palette();
     muted.setColor(QPalette::WindowText, theme().colours().muted);
     m_note->setPalette(muted);
-    m_table->setFont(theme().font(TextRole::Figure));
-    m_table->horizontalHeader()->setFont(theme().font(TextRole::Small));
-    m_table->horizontalHeader()->setMinimumSectionSize(theme().scaled(28));
-    m_table->verticalHeader()->setDefaultSectionSize(theme().scaled(22));
-    m_table->verticalHeader()->setMinimumSectionSize(theme().scaled(18));
-    m_table->verticalHeader()->setFixedWidth(theme().scaled(16));
-    m_table->viewport()->update();
+    m_row->setSpacing(theme().scaled(8));
+}
+
+RoundPane* RoundView::pane(std::size_t index) {
+    while (m_panes.size() <= index) {
+        m_panes.push_back(new RoundPane(theme(), this));
+        m_row->addWidget(m_panes.back(), 1);
+    }
+    return m_panes[index];
 }
 
 /// That of the chosen token, else the newest of the newest answer that showed anything: a decoder
@@ -132,11 +123,12 @@ void RoundView::refreshView(Topics) {
     const StepFinished* round = shownRound();
     std::vector<ShownTable> tables;
     if (round != nullptr)
-        tables = round->tables.empty() ? std::vector{figuresOf(*round)} : round->tables;
+        tables = round->tables;
+    m_isWide = !tables.empty() && hasRoomFor(tables.size() + 1);
+    if (round != nullptr && (m_isWide || tables.empty()))
+        tables.push_back(figuresOf(*round));
     showTables(tables);
     const bool isEmpty = m_tables.empty();
-    m_tabs->setVisible(m_tables.size() > 1);
-    m_table->setVisible(!isEmpty);
     m_note->setVisible(isEmpty);
     m_note->setText(isEmpty ? tr("What a decoder keeps to draft from, and the figures of its "
                                  "rounds, appear here with the first answer.")
@@ -150,30 +142,46 @@ void RoundView::refreshView(Topics) {
     setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a stop also without a table
 }
 
+bool RoundView::hasRoomFor(std::size_t tables) const {
+    return width() >= static_cast<int>(tables) * theme().scaled(kPaneWidth);
+}
+
 void RoundView::showTables(const std::vector<ShownTable>& tables) {
     const bool hasOtherTabs =
         !std::ranges::equal(tables, m_tables, [](const ShownTable& a, const ShownTable& b) {
             return a.title == b.title;
         });
     m_tables = tables;
+    if (hasOtherTabs)
+        showTabs();
+    const std::size_t chosen = chosenTable();
+    m_tabs->setCurrentIndex(m_tables.empty() ? -1 : static_cast<int>(chosen));
+    m_tabs->setVisible(m_tables.size() > 1 && !m_isWide);
+    const std::size_t shown =
+        m_isWide ? m_tables.size() : std::min<std::size_t>(1, m_tables.size());
+    for (std::size_t i = 0; i < shown; ++i)
+        pane(i)->show(m_tables[m_isWide ? i : chosen], m_isWide);
+    for (std::size_t i = 0; i < m_panes.size(); ++i)
+        m_panes[i]->setVisible(i < shown);
+    if (m_tables.empty())
+        pane(0)->show({}, false);
+}
+
+void RoundView::showTabs() {
     const bool hadFocus = m_tabs->isAncestorOf(QApplication::focusWidget());
-    if (hasOtherTabs) {
-        QStringList titles;
-        for (const ShownTable& table : m_tables)
-            titles << QString::fromStdString(table.title);
-        m_tabs->setSegments(titles);
-    }
-    const auto wanted = m_chosenName ? std::ranges::find(m_tables, *m_chosenName, &ShownTable::name)
-                                     : m_tables.end();
-    const auto index = wanted == m_tables.end() ? 0 : wanted - m_tables.begin();
-    m_tabs->setCurrentIndex(m_tables.empty() ? -1 : static_cast<int>(index));
-    if (hasOtherTabs && hadFocus && !m_tables.empty()) // the tab that had it is gone
-        m_tabs->segment(static_cast<int>(index))->setFocus(Qt::OtherFocusReason);
-    const bool hadColumns = m_model->columnCount() > 0;
-    const std::vector<std::string> before = m_model->shown().columns;
-    m_model->show(m_tables.empty() ? ShownTable() : m_tables[static_cast<std::size_t>(index)]);
-    if (!hadColumns || before != m_model->shown().columns)
-        m_table->resizeColumnsToContents();
+    QStringList titles;
+    for (const ShownTable& table : m_tables)
+        titles << QString::fromStdString(table.title);
+    m_tabs->setSegments(titles);
+    if (hadFocus && !m_tables.empty()) // the tab that had it is gone
+        m_tabs->segment(static_cast<int>(chosenTable()))->setFocus(Qt::OtherFocusReason);
+}
+
+std::size_t RoundView::chosenTable() const {
+    if (!m_chosenName)
+        return 0;
+    const auto wanted = std::ranges::find(m_tables, *m_chosenName, &ShownTable::name);
+    return wanted == m_tables.end() ? 0 : static_cast<std::size_t>(wanted - m_tables.begin());
 }
 
 void RoundView::choose(int index) {
@@ -183,7 +191,17 @@ void RoundView::choose(int index) {
     refreshView({});
 }
 
-FigureTable RoundView::table() const { return m_model->figure(); }
+/// Another width may have room for more tables, or for fewer.
+void RoundView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    if (!isFrozen() && event->size().width() != event->oldSize().width())
+        refreshView({});
+}
+
+FigureTable RoundView::table() const {
+    const std::size_t place = m_isWide ? chosenTable() : 0;
+    return m_panes[place]->model().figure();
+}
 
 QString RoundView::note() const { return m_note->text(); }
 

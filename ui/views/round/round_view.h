@@ -2,31 +2,37 @@
 #pragma once
 
 #include "ui/shell/view.h"
-#include "ui/views/round/round_table.h"
+#include "ui/views/round/round_pane.h"
 
 #include <optional>
 #include <string>
+#include <vector>
 
+class QHBoxLayout;
 class QLabel;
-class QTableView;
 
 namespace ui {
 
 class SegmentedControl;
 
 /// What the decoder shows of its last round beyond draft and plan: its window, its pool, its table
-/// of exits. Knows no decoder: tables come with their titles and headings. With a token chosen, the
-/// round that made it. Thread: UI.
+/// of exits. Knows no decoder: tables come with their titles and headings. Where there is room they
+/// stand side by side, the figures of the round beside them; else one at a time, chosen by tabs.
+/// With a token chosen, the round that made it. Thread: UI.
 class RoundView : public View {
     Q_OBJECT
 
 public:
     explicit RoundView(const ViewContext& context, QWidget* parent = nullptr);
 
-    /// The table that is shown.
+    /// The table that is shown, of several side by side that which was chosen last.
     FigureTable table() const override;
 
-    const RoundTableModel& model() const { return *m_model; }
+    /// Of the first table that is shown.
+    const RoundTableModel& model() const { return m_panes.front()->model(); }
+
+    /// All that may be shown; those that are not are hidden.
+    const std::vector<RoundPane*>& panes() const { return m_panes; }
 
     SegmentedControl& tabs() const { return *m_tabs; }
 
@@ -36,19 +42,25 @@ public:
 protected:
     void refreshView(Topics changed) override;
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void build();
     void restyle();
     const engine::StepFinished* shownRound() const;
+    bool hasRoomFor(std::size_t tables) const;
     void showTables(const std::vector<engine::ShownTable>& tables);
+    void showTabs();
+    std::size_t chosenTable() const;
+    RoundPane* pane(std::size_t index);
     void choose(int index);
 
     SegmentedControl* m_tabs = nullptr;
-    QTableView* m_table = nullptr;
+    QHBoxLayout* m_row = nullptr; // of the panes
+    std::vector<RoundPane*> m_panes;
     QLabel* m_note = nullptr;
-    RoundTableModel* m_model = nullptr;
     std::vector<engine::ShownTable> m_tables; // of the round that is shown
+    bool m_isWide = false;                    // all of them side by side
     std::optional<std::string> m_chosenName;  // kept from round to round
 };
 

@@ -157,6 +157,60 @@ private slots:
         QVERIFY(!m_view->card(91)->body().isStreaming());
     }
 
+    void nothingIsLaidOutWhileItIsHidden() {
+        Chat chat = chatOf(1);
+        m_view->showChat(chat);
+        settle();
+        const MessageLayout& first = m_view->card(2)->body().messageLayout();
+        const std::int64_t laidOut = first.laidOutPieces();
+        m_view->hide();
+        StoredMessage answer = answerOf({});
+        answer.id = 3;
+        answer.parentId = 2;
+        answer.state = MessageState::Streaming;
+        chat.messages.push_back(answer);
+        chat.record.leafId = 3;
+        m_view->add(chat, chat.messages.last());
+        QVERIFY(m_view->card(3) == nullptr);
+        grow(chat, QStringLiteral("streamed"));
+        m_view->noteGrown(3);
+        chat.messages.last().state = MessageState::Finished;
+        m_view->finish(chat.messages.last());
+        QVERIFY(m_view->card(3) == nullptr);
+        QCOMPARE(first.laidOutPieces(), laidOut);
+        m_view->show();
+        QCOMPARE(m_view->cards().size(), std::size_t(3));
+        QCOMPARE(m_view->card(3)->body().source(), QStringLiteral("streamed"));
+        QVERIFY(!m_view->card(3)->body().isStreaming());
+        QCOMPARE(first.laidOutPieces(), laidOut); // what was there stays as it is
+    }
+
+    void anAnswerThatEndsWhileItIsHiddenIsWholeWhenShown() {
+        Chat chat = chatOf(1);
+        chat.messages.last().state = MessageState::Streaming;
+        m_view->showChat(chat);
+        settle();
+        const QString before = m_view->card(2)->body().source();
+        m_view->hide();
+        grow(chat, QStringLiteral(" to its end"));
+        chat.messages.last().state = MessageState::Finished;
+        m_view->finish(chat.messages.last());
+        QCOMPARE(m_view->card(2)->body().source(), before);
+        m_view->show();
+        QCOMPARE(m_view->card(2)->body().source(), before + QStringLiteral(" to its end"));
+        QVERIFY(!m_view->card(2)->body().isStreaming());
+    }
+
+    void aChatThatComesWhileItIsHiddenIsShownLater() {
+        m_view->hide();
+        m_view->showChat(chatOf(10));
+        QCOMPARE(m_view->cards().size(), std::size_t(0));
+        m_view->show();
+        settle();
+        QCOMPARE(m_view->cards().size(), std::size_t(20));
+        QCOMPARE(bar().value(), bar().maximum());
+    }
+
     void hoveringShowsDetailsAndLeavingHidesThem() {
         m_view->showChat(chatOf(1));
         settle();

@@ -8,6 +8,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
+#include <QLabel>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
 
@@ -278,13 +280,70 @@ private slots:
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
+        const auto* note = view.findChild<QLabel*>();
+        QVERIFY(note->isVisible() && !note->text().isEmpty());
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());
         m_stage->bridge.tick();
+        QVERIFY(!note->isVisible());
         QCOMPARE(model->rowCount(), 5);
         const QString words = model->data(model->index(3, 2), Qt::AccessibleTextRole).toString();
         QVERIFY(words.contains(QStringLiteral("does not see")));
         QCOMPARE(view.table().rows.size(), std::size_t(5));
+    }
+
+    void theMaskTellsOnlyWhatChanged() {
+        MaskModel model(m_stage->theme);
+        const QAbstractItemModelTester tester(&model);
+        const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+        const QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+        const QSignalSpy inserts(&model, &QAbstractItemModel::rowsInserted);
+        const QSignalSpy removals(&model, &QAbstractItemModel::columnsRemoved);
+        const StepFinished step = combStep();
+        model.show(&step, QStringLiteral("="));
+        QCOMPARE(inserts.size(), 1);
+        QCOMPARE(model.columnCount(), 5);
+        model.show(&step, QStringLiteral("="));
+        QCOMPARE(inserts.size() + changes.size(), 1); // the same once more tells nothing
+        StepFinished other = step;
+        other.draftTexts[2] = " m";
+        model.show(&other, QStringLiteral("="));
+        QCOMPARE(changes.size(), 1);
+        QCOMPARE(changes[0][0].toModelIndex().row(), 3);
+        QCOMPARE(changes[0][1].toModelIndex().row(), 3);
+        const StepFinished masked = maskedStep();
+        model.show(&masked, QStringLiteral("="));
+        QCOMPARE(model.rowCount(), 9);
+        StepFinished chain = draftStep(1, 1, {"later"}, 1, "!");
+        chain.draftTexts = {"later"};
+        model.show(&chain, QStringLiteral("="));
+        QCOMPARE(model.rowCount(), 2);
+        QCOMPARE(model.columnCount(), 2);
+        QCOMPARE(removals.size(), 1);
+        QCOMPARE(model.headerData(1, Qt::Vertical, Qt::DisplayRole).toString(),
+                 QStringLiteral("later"));
+        QVERIFY(model.sees(1, 0) && model.sees(1, 1) && !model.sees(0, 1));
+        model.show(nullptr, {});
+        QCOMPARE(model.rowCount(), 0);
+        QCOMPARE(resets.size(), 0);
+    }
+
+    void aDotOfTheMaskStandsWhereARowSeesAColumn() {
+        MaskView view(m_stage->context());
+        view.resize(346, 250);
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->bridge.tick();
+        m_stage->settle();
+        auto* table = view.findChild<QTableView*>();
+        const QImage image = table->viewport()->grab().toImage();
+        const auto middle = [&](int row, int column) {
+            const QPoint at = table->visualRect(table->model()->index(row, column)).center();
+            return image.pixelColor(at * image.devicePixelRatio());
+        };
+        QVERIFY(middle(2, 1) != middle(2, 3)); // node 1 sees its parent, not its sibling
+        QCOMPARE(middle(2, 3), m_stage->theme.colours().panel);
     }
 
     void acceptedAndRejectedDifferWithoutColour() {

@@ -7,9 +7,13 @@
 #include "ui/views/round/round_view.h"
 
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace engine;
@@ -100,8 +104,7 @@ private slots:
     void theRowThatWasActedUponIsMarkedInWordsToo() {
         m_stage->tell(stepWith(1, 0, {poolTable(3)}));
         const RoundTableModel& model = m_view->model();
-        QVERIFY(model.data(model.index(0, 0), Qt::BackgroundRole).isValid());
-        QVERIFY(!model.data(model.index(1, 0), Qt::BackgroundRole).isValid());
+        QVERIFY(model.isChosen(0) && !model.isChosen(1));
         QVERIFY(model.data(model.index(0, 2), Qt::AccessibleTextRole)
                     .toString()
                     .contains(QStringLiteral("seen: 3, acted upon")));
@@ -172,6 +175,110 @@ private slots:
         m_stage->tell(stepWith(1, 2, {exitTable()}));
         m_stage->tell(plainStep(1, 3, "p", 1.0));
         QCOMPARE(model->rowCount(), 1); // the newest round that showed something
+    }
+
+    void onlyWhatChangedIsTold() {
+        m_stage->tell(stepWith(1, 0, {poolTable(3)}));
+        const auto* model = m_view->findChild<RoundTableModel*>();
+        const QSignalSpy resets(model, &QAbstractItemModel::modelReset);
+        const QSignalSpy changes(model, &QAbstractItemModel::dataChanged);
+        const QSignalSpy inserts(model, &QAbstractItemModel::rowsInserted);
+        const QSignalSpy removals(model, &QAbstractItemModel::rowsRemoved);
+        m_stage->tell(stepWith(1, 1, {poolTable(3)}));
+        QCOMPARE(changes.size(), 0);
+        ShownTable table = poolTable(3);
+        table.rows[1][0] = ShownToken{8, " of"};
+        m_stage->tell(stepWith(1, 2, {table}));
+        QCOMPARE(changes.size(), 1);
+        QCOMPARE(changes[0][0].toModelIndex().row(), 1);
+        table.rows.push_back({ShownToken{9, " it"}});
+        m_stage->tell(stepWith(1, 3, {table}));
+        QCOMPARE(inserts.size(), 1);
+        QCOMPARE(cell(2, 0), visibleTokenText(" it"));
+        table.chosenRow = 2; // both rows look another way
+        m_stage->tell(stepWith(1, 4, {table}));
+        QCOMPARE(changes.size(), 2);
+        QCOMPARE(changes[1][0].toModelIndex().row(), 0);
+        QCOMPARE(changes[1][1].toModelIndex().row(), 2);
+        table.rows.clear();
+        m_stage->tell(stepWith(1, 5, {table}));
+        QCOMPARE(removals.size(), 1);
+        QCOMPARE(model->rowCount(), 0);
+        QCOMPARE(resets.size(), 0);
+    }
+
+    /// A heading and the words below it begin at the same pixel, numbers end there.
+    void headingsStandAboveTheirColumns_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 170;
+    }
+
+    void headingsStandAboveTheirColumns() {
+        QFETCH(int, percent);
+        m_stage->theme.applyTo(*qApp);
+        m_stage->theme.setTextPercent(percent);
+        m_view->resize(700, 250);
+        ShownTable table{"t", "T", {"HHH", "HHH", "HHH"}, {}, -1};
+        table.rows.push_back({std::string("HHH"), std::string("HHH"), 777.0});
+        m_stage->tell(stepWith(1, 0, {table}));
+        m_stage->settle();
+        QTableView& view = tableView();
+        QVERIFY(!view.verticalHeader()->isVisible());
+        const QImage header = view.horizontalHeader()->viewport()->grab().toImage();
+        const QImage cells = view.viewport()->grab().toImage();
+        for (int column = 0; column < 3; ++column) {
+            const int left = view.columnViewportPosition(column);
+            const int width = view.columnWidth(column);
+            const auto inked = [&](const QImage& image, const QRect& place) {
+                const QRgb ground = image.pixel(place.topLeft() + QPoint(1, 3));
+                QRect ink;
+                for (int y = place.top() + 3; y < place.bottom() - 2; ++y)
+                    for (int x = place.left(); x < place.right(); ++x)
+                        if (std::abs(qGray(image.pixel(x, y)) - qGray(ground)) > 60)
+                            ink |= QRect(x, y, 1, 1);
+                return ink;
+            };
+            const QRect above = inked(header, QRect(left, 0, width, header.height()));
+            const QRect below = inked(cells, QRect(left, 0, width, view.rowHeight(0)));
+            QVERIFY(!above.isEmpty() && !below.isEmpty());
+            const int apart =
+                column == 2 ? above.right() - below.right() : above.left() - below.left();
+            QVERIFY2(std::abs(apart) <= 2, qPrintable(QString::number(apart)));
+        }
+    }
+
+    void whereThereIsRoomAllTablesStandSideBySide() {
+        m_stage->tell(stepWith(1, 4, {poolTable(3), exitTable()}));
+        const auto shown = [this] {
+            return std::ranges::count_if(m_view->panes(), &RoundPane::isVisible);
+        };
+        QCOMPARE(shown(), 1);
+        m_view->resize(1000, 300);
+        QCoreApplication::processEvents();
+        QCOMPARE(shown(), 3);
+        QVERIFY(!m_view->tabs().isVisible());
+        const RoundTableModel& figures = m_view->panes().back()->model();
+        QCOMPARE(figures.shown().title, std::string("Figures"));
+        QCOMPARE(figures.text(1, 1), QStringLiteral("1")); // drafted
+        QCOMPARE(m_view->subtitle(), QStringLiteral("decode step 5"));
+        QCOMPARE(m_view->table().rows[0][2], QStringLiteral("3")); // of the first
+        m_view->resize(346, 300);
+        QCoreApplication::processEvents();
+        QCOMPARE(shown(), 1);
+        QCOMPARE(m_view->tabs().count(), 2);
+    }
+
+    void columnsAreAsWideAsTheirWidestCellSoFar() {
+        m_stage->tell(stepWith(1, 0, {poolTable(3)}));
+        ShownTable table = poolTable(3);
+        table.rows[0][1] = ShownToken{8, " averylongtoken"};
+        const int before = tableView().columnWidth(1);
+        m_stage->tell(stepWith(1, 1, {table}));
+        const int wide = tableView().columnWidth(1);
+        QVERIFY(wide > before);
+        m_stage->tell(stepWith(1, 2, {poolTable(3)}));
+        QCOMPARE(tableView().columnWidth(1), wide);
     }
 
     void damagedRecordingsDoNoHarm() {

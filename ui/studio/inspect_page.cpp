@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/inspect_page.h"
+
+#include "ui/shell/dock_title.h"
+#include "ui/views/layer_map/history_view.h"
+#include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/matchness/strip_view.h"
+#include "ui/views/round/round_view.h"
+#include "ui/views/search_offer/search_offer.h"
+
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+/// A splitter between parts that touch.
+void joinParts(QSplitter& splitter) {
+    splitter.setChildrenCollapsible(false);
+    splitter.setHandleWidth(1);
+}
+
+} // namespace
+
+InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
+    : QSplitter(Qt::Vertical, parent)
+    , m_context(context)
+    , m_menu(menu)
+    , m_map(new LayerMapView(context))
+    , m_faces(new QStackedWidget) {
+    joinParts(*this);
+    DockTitle* title = nullptr;
+    auto* search = new QSplitter(Qt::Vertical);
+    joinParts(*search);
+    search->addWidget(titled(new HistoryView(context), title));
+    addTurn(*title, tr("Round"), Face::Rounds);
+    search->addWidget(titled(new MatchnessStripView(context), title));
+    search->setStretchFactor(0, 1);
+    const Theme& theme = context.theme;
+    search->setSizes({theme.scaled(330), theme.scaled(130)});
+    m_faces->addWidget(search);
+    m_faces->addWidget(titled(new RoundView(context), title));
+    addTurn(*title, tr("Search"), Face::Search);
+    addWidget(titled(m_map, title));
+    addWidget(m_faces);
+    setStretchFactor(1, 1);
+    setSizes({theme.scaled(120), theme.scaled(460)});
+    connect(&context.bridge, &EngineBridge::eventCame, this, &InspectPage::onEvent);
+}
+
+QWidget* InspectPage::titled(View* view, DockTitle*& title) {
+    auto* part = new QWidget;
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    title = new DockTitle(m_context.theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
+        m_menu.popup(view, at);
+    });
+    return part;
+}
+
+void InspectPage::addTurn(DockTitle& title, const QString& text, Face face) {
+    auto* button = new QToolButton(&title);
+    button->setText(text);
+    const QString words = face == Face::Rounds
+                              ? tr("Show what the decoder keeps, and the figures of its rounds")
+                              : tr("Show how the search for a skip set goes");
+    button->setToolTip(words);
+    button->setAccessibleName(words);
+    title.addButton(button);
+    connect(button, &QToolButton::clicked, this, [this, face] { setFace(face); });
+}
+
+InspectPage::Face InspectPage::face() const {
+    return m_faces->currentIndex() == 0 ? Face::Search : Face::Rounds;
+}
+
+void InspectPage::setFace(Face face) {
+    if (face == this->face())
+        return;
+    m_faces->setCurrentIndex(face == Face::Search ? 0 : 1);
+    tellFace();
+}
+
+/// Settings of the same decoder, and steps of a search that goes on, turn no page.
+void InspectPage::onEvent(const engine::EngineEvent& event) {
+    if (event.as<engine::ModelLoaded>() != nullptr)
+        m_decoder.clear();
+    if (const auto* chosen = event.as<engine::DecoderChosen>()) {
+        if (m_context.store.model() == nullptr || chosen->info.name == m_decoder)
+            return;
+        m_decoder = chosen->info.name;
+        m_hasSearched = searchOffer(m_context.store).reason.isEmpty();
+        setFace(m_hasSearched ? Face::Search : Face::Rounds);
+        return;
+    }
+    if (event.as<engine::TrialFinished>() == nullptr || m_hasSearched)
+        return;
+    m_hasSearched = true;
+    setFace(Face::Search);
+}
+
+void InspectPage::showEvent(QShowEvent* event) {
+    QSplitter::showEvent(event);
+    tellFace();
+}
+
+/// Later, when the workspace around has its sizes.
+void InspectPage::tellFace() {
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            if (isVisible())
+                emit faceShown(face());
+        },
+        Qt::QueuedConnection);
+}
+
+} // namespace ui

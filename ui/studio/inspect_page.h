@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_event.h"
+#include "ui/shell/view_menu.h"
+
+#include <QSplitter>
+
+#include <functional>
+#include <string>
+
+class QStackedWidget;
+
+namespace ui {
+
+class DockTitle;
+class LayerMapView;
+
+/// The middle of the Inspect workspace: the layer map, and below it one of two faces: how the
+/// search for a skip set goes, or the tables of a decoder's rounds. A decoder brings the face that
+/// has something to show when it is chosen, and again when it begins to search; in between the
+/// user turns the page. Thread: UI.
+class InspectPage : public QSplitter {
+    Q_OBJECT
+
+public:
+    enum class Face { Search, Rounds };
+
+    InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* parent = nullptr);
+
+    LayerMapView& layerMap() const { return *m_map; }
+
+    Face face() const;
+
+    /// As the buttons of the titles do.
+    void setFace(Face face);
+
+signals:
+    /// The page is on the screen with this face; nothing waits to be laid out any more.
+    void faceShown(Face face);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* titled(View* view, DockTitle*& title);
+    void addTurn(DockTitle& title, const QString& text, Face face);
+    void onEvent(const engine::EngineEvent& event);
+    void tellFace();
+
+    const ViewContext m_context;
+    ViewMenu& m_menu;
+    LayerMapView* m_map;
+    QStackedWidget* m_faces;
+    std::string m_decoder; ///< whose face was brought last
+    bool m_hasSearched = false;
+};
+
+} // namespace ui
