@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "app/exit_codes.h"
 #include "app/program_paths.h"
-#include "engine/decoding/skip_set_memory.h"
+#include "engine/decoding/learnt/skip_set_memory.h"
 #include "engine/session/engine_session.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/bridge/session_link.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
-#include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/round/cached_sequence.h"
 #include "engine/model/skip_set.h"
 
 #include <algorithm>

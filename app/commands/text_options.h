@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/decoder_options.h"
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 
 #include <memory>
 #include <string>

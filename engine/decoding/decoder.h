@@ -3,9 +3,9 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
-#include "engine/decoding/cached_sequence.h"
-#include "engine/decoding/decode_step.h"
 #include "engine/decoding/decoder_info.h"
+#include "engine/decoding/round/cached_sequence.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/model/transformer.h"
 #include "engine/sampling/sampler.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/cached_sequence.h"
-#include "engine/decoding/decode_step.h"
 #include "engine/decoding/decoder.h"
-#include "engine/decoding/verifier.h"
+#include "engine/decoding/round/cached_sequence.h"
+#include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/round/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
 #include <functional>

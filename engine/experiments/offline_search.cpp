@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/offline_search.h"
 
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 #include "engine/model/weight_share.h"
 
 #include <algorithm>

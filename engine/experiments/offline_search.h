@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/skip_set_memory.h"
+#include "engine/decoding/learnt/skip_set_memory.h"
 #include "engine/search/layer_search.h"
 
 #include <functional>

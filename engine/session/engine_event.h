@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/decoding/decode_step.h"
+#include "engine/decoding/answer/generation_metrics.h"
 #include "engine/decoding/decoder_info.h"
-#include "engine/decoding/generation_metrics.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/metrics/decode_metrics.h"
 #include "engine/model/skip_set.h"
 #include "engine/sampling/sampler.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/token.h"
-#include "engine/decoding/decode_step.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/model/skip_set.h"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/step_costs.h"
+#include "engine/decoding/free/free_drafter.h"
+#include "engine/decoding/learnt/step_costs.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/auto/auto_settings.h"
 #include "plugins/auto/plan_drafter.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/auto/auto_settings.h"
 
-#include "engine/decoding/draft_settings.h"
-#include "engine/decoding/free_settings.h"
+#include "engine/decoding/drafts/draft_settings.h"
+#include "engine/decoding/free/free_settings.h"
 
 namespace automatic {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_info.h"
-#include "engine/decoding/free_candidates.h"
+#include "engine/decoding/free/free_candidates.h"
 
 namespace automatic {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/step_costs.h"
+#include "engine/decoding/learnt/step_costs.h"
 #include "engine/model/layer_plan.h"
 
 namespace engine {

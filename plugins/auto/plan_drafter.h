@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decayed_rate.h"
-#include "engine/decoding/exit_drafter.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
+#include "engine/decoding/free/free_drafter.h"
+#include "engine/decoding/learnt/decayed_rate.h"
 #include "plugins/auto/chain_promise.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "engine/decoding/target.h"
 #include "plugins/del/choice/exit_policy.h"
 #include "plugins/del/head_reader.h"

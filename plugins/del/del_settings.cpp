@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/del/del_settings.h"
 
-#include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/round/cached_sequence.h"
 #include "engine/decoding/setting_makers.h"
 
 namespace del {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_info.h"
-#include "engine/decoding/verifier.h"
+#include "engine/decoding/round/verifier.h"
 
 namespace del {
 

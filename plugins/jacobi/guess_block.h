@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/draft_tree.h"
+#include "engine/decoding/round/draft_tree.h"
 
 #include <functional>
 #include <span>

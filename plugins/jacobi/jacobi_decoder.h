@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/ngram_pool.h"
-#include "engine/decoding/prompt_filler.h"
+#include "engine/decoding/guesses/ngram_pool.h"
+#include "engine/decoding/guesses/prompt_filler.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/jacobi/guess_block.h"
 #include "plugins/jacobi/jacobi_settings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/draft_stop_rule.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
 
 #include <algorithm>
 

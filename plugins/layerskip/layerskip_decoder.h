@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
+#include "engine/decoding/round/told_plan.h"
 #include "engine/decoding/target_decoder.h"
-#include "engine/decoding/told_plan.h"
 #include "plugins/layerskip/finite_state_rule.h"
 #include "plugins/layerskip/layerskip_settings.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/decoding/decoder_info.h"
-#include "engine/decoding/draft_stop_rule.h"
-#include "engine/decoding/verifier.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
+#include "engine/decoding/round/verifier.h"
 
 namespace layerskip {
 

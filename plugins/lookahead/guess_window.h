@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decode_step.h"
-#include "engine/decoding/ngram_pool.h"
-#include "engine/decoding/prompt_filler.h"
+#include "engine/decoding/guesses/ngram_pool.h"
+#include "engine/decoding/guesses/prompt_filler.h"
+#include "engine/decoding/round/decode_step.h"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/free_settings.h"
+#include "engine/decoding/free/free_drafter.h"
+#include "engine/decoding/free/free_settings.h"
 #include "engine/decoding/target_decoder.h"
 
 #include <chrono>

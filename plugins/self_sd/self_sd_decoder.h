@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
+#include "engine/decoding/round/told_plan.h"
 #include "engine/decoding/target_decoder.h"
-#include "engine/decoding/told_plan.h"
 #include "plugins/self_sd/plan_choice.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/space/mask_groups.h"
 #include "plugins/space/place_rates.h"

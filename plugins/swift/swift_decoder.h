@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
+#include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/swift/task_search.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_info.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/model/skip_set.h"
 #include "engine/search/layer_search.h"
 

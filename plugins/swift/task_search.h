@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decode_step.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/search/layer_search.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_choices.h"

@@ -5,7 +5,7 @@
 // nodes, so what the model said behind rejected nodes is known for those. With --pool it is shown
 // what a pool of n-grams would add as a further source.
 // Run from the checkout's root: build/release/benchmarks/free_draft_study --help
-#include "engine/decoding/free_drafter.h"
+#include "engine/decoding/free/free_drafter.h"
 #include "tests/benchmarks/pool_source.h"
 #include "tests/support/default_model.h"
 

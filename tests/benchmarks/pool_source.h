@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decayed_rate.h"
-#include "engine/decoding/free_drafter.h"
-#include "engine/decoding/ngram_pool.h"
+#include "engine/decoding/free/free_drafter.h"
+#include "engine/decoding/guesses/ngram_pool.h"
+#include "engine/decoding/learnt/decayed_rate.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DEL's statistics, as its table of exits tells them, are those of fresh passes over prompt, answer
 // and draft, summed up the slow way.
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/plugins/del_support.h"
 #include "tests/support/forward_helpers.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/engine/decoding/wrong_samplers.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/tiny_model.h"

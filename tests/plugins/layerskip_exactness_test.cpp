@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three decoders of LayerSkip give vanilla's own tokens whatever their settings. The default
 // run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 #include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/draft_stop_rule.h"
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "plugins/layerskip/finite_state_rule.h"
 #include "tests/support/tiny_decoders.h"
 

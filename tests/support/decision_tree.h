@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/counter_random.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 
 #include <algorithm>
 #include <numeric>

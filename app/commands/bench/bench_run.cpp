@@ -2,7 +2,7 @@
 #include "app/commands/bench/bench_run.h"
 
 #include "app/commands/text_options.h"
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "app/commands/bench/bench_model.h"
 #include "app/commands/text_options.h"
-#include "engine/decoding/cached_sequence.h"
+#include "engine/decoding/round/cached_sequence.h"
 
 #include <algorithm>
 #include <array>

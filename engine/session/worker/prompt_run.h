@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/event_outlet.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decode_step.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/session/session_records.h"
 
 #include <span>

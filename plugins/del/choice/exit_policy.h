@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decode_step.h"
-#include "engine/decoding/draft_stop_rule.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
+#include "engine/decoding/round/decode_step.h"
 #include "engine/loading/model_config.h"
 #include "plugins/del/choice/exit_choice.h"
 #include "plugins/del/del_settings.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/answer/generation.h"
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/generation.h"
 #include "engine/decoding/step_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/draft_settings.h"
+#include "engine/decoding/drafts/draft_settings.h"
 #include "engine/decoding/setting_makers.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/draft_stop_rule.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
 
 #include <QTest>
 

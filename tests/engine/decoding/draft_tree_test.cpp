@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/result.h"
-#include "engine/decoding/decode_step.h"
-#include "engine/decoding/draft_tree.h"
+#include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/round/draft_tree.h"
 #include "engine/model/attention_layout.h"
 
 #include <QTest>

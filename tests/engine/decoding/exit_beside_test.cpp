@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes beside a chain that was drafted by early exit: they come to the exit with its last token.
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/support/spy_transformer.h"
 #include "tests/support/tiny_decoders.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/exit_drafter.h"
+#include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/support/decoding_checks.h"
 #include "tests/support/spy_transformer.h"
 #include "tests/support/tiny_decoders.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/free_drafter.h"
+#include "engine/decoding/free/free_drafter.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/generation.h"
-#include "engine/decoding/stop_strings.h"
+#include "engine/decoding/answer/generation.h"
+#include "engine/decoding/answer/stop_strings.h"
 
 #include <QTest>
 

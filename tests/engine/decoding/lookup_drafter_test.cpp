@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/lookup_drafter.h"
+#include "engine/decoding/free/lookup_drafter.h"
 
 #include <QTest>
 

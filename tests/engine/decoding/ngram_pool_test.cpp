@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/ngram_pool.h"
-#include "engine/decoding/prompt_filler.h"
+#include "engine/decoding/guesses/ngram_pool.h"
+#include "engine/decoding/guesses/prompt_filler.h"
 
 #include <QTest>
 

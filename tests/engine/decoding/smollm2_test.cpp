@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default model against continuations that an independent implementation computed. By default
 // a sample of the prompts runs; SWIFT_STUDIO_FULL_GOLDEN=1 runs all of them through every backend.
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/backend_registry.h"
 #include "tests/support/forward_helpers.h"

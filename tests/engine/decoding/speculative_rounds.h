@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target.h"
 #include "tests/support/token_law.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/counter_random.h"
 #include "engine/base/result.h"
-#include "engine/decoding/successor_memory.h"
+#include "engine/decoding/free/successor_memory.h"
 #include "tests/support/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/round/told_plan.h"
 #include "engine/decoding/target_decoder.h"
-#include "engine/decoding/told_plan.h"
 #include "tests/support/decoding_checks.h"
 #include "tests/support/tiny_decoders.h"
 

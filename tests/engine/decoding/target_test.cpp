@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/decoder.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target.h"
 #include "tests/support/decoding_checks.h"
 #include "tests/support/tiny_decoders.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/cached_sequence.h"
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
+#include "engine/decoding/round/cached_sequence.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/tiny_model.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every backend against logits, hidden states, skip sets, exits, trees and continuations that
 // independent libraries computed.
-#include "engine/decoding/generation.h"
+#include "engine/decoding/answer/generation.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/backend_registry.h"

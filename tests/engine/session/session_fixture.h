@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/decoding/answer/generation.h"
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/draft_stop_rule.h"
-#include "engine/decoding/generation.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/draft_stop_rule.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"

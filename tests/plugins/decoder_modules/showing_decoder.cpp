@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A decoder that shows all that a step can: an exit plan, rows beside its draft, tables.
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/self_drafter.h"
+#include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target.h"
 
 #include <array>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/drafts/draft_level_maker.h"
+
+#include "engine/base/counter_random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace engine {
+
+namespace {
+
+/// The `count` best places of `scores`, best first; of equals the lower place.
+std::vector<std::size_t> bestPlaces(std::span<const double> scores, int count) {
+    std::vector<std::size_t> places(scores.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    const std::size_t kept = std::min(scores.size(), static_cast<std::size_t>(count));
+    const auto better = [&](std::size_t a, std::size_t b) {
+        return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+    };
+    std::partial_sort(
+        places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kept), places.end(), better);
+    places.resize(kept);
+    return places;
+}
+
+double probabilityOf(const ForwardResult& pass, TokenId id) {
+    const HeadSummary& summary = pass.summaries.front();
+    const int rank = summary.rankOf(id);
+    return rank >= 0 ? summary.probability(rank)
+                     : summary.probabilityOf(pass.logitRow(0)[static_cast<std::size_t>(id)]);
+}
+
+} // namespace
+
+RoundDraws::RoundDraws(std::uint64_t seed, std::uint64_t round)
+    : m_key(mixBits(streamSeed(seed, RandomStream::Draft) ^ round)) {}
+
+std::vector<TokenId>
+RoundDraws::drawSeveral(const Distribution& q, int count, Position outputPosition) {
+    std::vector<double> scores;
+    scores.reserve(q.ids.size());
+    for (std::size_t i = 0; i < q.ids.size(); ++i)
+        scores.push_back(
+            std::log(q.probabilities[i]) +
+            counterGumbel(m_key, static_cast<std::uint64_t>(outputPosition), q.ids[i]));
+    std::vector<TokenId> ids;
+    for (const std::size_t place : bestPlaces(scores, count))
+        ids.push_back(q.ids[place]);
+    return ids;
+}
+
+DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosition) const {
+    const HeadSummary& summary = pass.summaries.front();
+    DraftLevel level;
+    std::vector<TokenId> ids;
+    if (draws() && m_draws == nullptr) {
+        ids = m_sampler.chooseSeveral(pass.logitRow(0), mostChoices(), outputPosition);
+    } else if (draws()) {
+        Distribution q = m_sampler.distribution(pass.logitRow(0));
+        ids = m_draws->drawSeveral(q, mostChoices(), outputPosition);
+        if (m_options.rule == VerifyRule::Rejection)
+            level.drawnFrom = std::move(q);
+    } else if (needsLogits()) {
+        for (const std::size_t place : bestPlaces(pass.logitRow(0), mostChoices()))
+            ids.push_back(static_cast<TokenId>(place));
+    } else {
+        ids.assign(summary.ids.begin(), summary.ids.begin() + summary.count);
+    }
+    const int count = m_options.siblings.choicesAt(probabilityOf(pass, ids.front()));
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
+    for (const TokenId id : ids)
+        level.choices.push_back({id, probabilityOf(pass, id)});
+    return level;
+}
+
+int DraftLevelMaker::mostChoices() const {
+    return *std::max_element(m_options.siblings.counts.begin(), m_options.siblings.counts.end());
+}
+
+} // namespace engine

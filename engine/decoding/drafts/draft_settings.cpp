@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/drafts/draft_settings.h"
+
+#include "engine/decoding/setting_makers.h"
+
+namespace engine {
+
+namespace {
+
+constexpr const char* kRejection = "rejection";
+
+} // namespace
+
+SettingInfo longestDraftSetting(int initial, int most) {
+    return stepSetting(
+        integerSetting("max_draft", "Longest draft", initial, {1, static_cast<double>(most)}),
+        "tokens",
+        "Tokens of a draft at most.");
+}
+
+SettingInfo verificationSetting() {
+    return stepSetting(choiceSetting("verification", "Verification", {"match", kRejection}),
+                       "",
+                       "match gives vanilla's own tokens, rejection tokens of vanilla's own law.");
+}
+
+VerifyRule verifyRuleOf(const SettingValues& values) {
+    return textOf(values, "verification") == kRejection ? VerifyRule::Rejection : VerifyRule::Match;
+}
+
+SettingInfo sharedNoiseSetting() {
+    return stepSetting(flagSetting("shared_noise", "Shared noise", true),
+                       "",
+                       "Sampled drafts are drawn with vanilla's own random numbers; off takes the "
+                       "most probable token.");
+}
+
+std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initial, int mostSteps) {
+    const auto share = [](const char* name, const char* title, double value, const char* meaning) {
+        return stepSetting(numberSetting(name, title, value, {0.0, 1.0}), "", meaning);
+    };
+    return {
+        share(
+            "th",
+            "Confidence threshold",
+            initial.threshold,
+            "A draft ends behind its first token that is less probable; where it starts from when "
+            "it adapts."),
+        stepSetting(flagSetting("adapt", "Adaptive threshold", initial.adapts),
+                    "",
+                    "The threshold follows the acceptance rate, from answer to answer; off: it "
+                    "stays."),
+        share("a",
+              "Target acceptance a",
+              initial.targetAcceptance,
+              "The threshold rises while less of the drafts is accepted; .8 to .9 are usual."),
+        share("step",
+              "Threshold step ε",
+              initial.stepSize,
+              "How far the threshold wants to move in a round."),
+        share("beta1",
+              "Memory of the acceptance β1",
+              initial.acceptanceMemory,
+              "Share of the smoothed acceptance that a round keeps."),
+        share("beta2",
+              "Memory of the threshold β2",
+              initial.thresholdMemory,
+              "Share of the threshold that a round keeps."),
+        longestDraftSetting(initial.maxSteps, mostSteps),
+    };
+}
+
+AdaptiveThresholdOptions thresholdOf(const SettingValues& values) {
+    return {.threshold = numberOf(values, "th"),
+            .maxSteps = integerOf(values, "max_draft"),
+            .targetAcceptance = numberOf(values, "a"),
+            .stepSize = numberOf(values, "step"),
+            .acceptanceMemory = numberOf(values, "beta1"),
+            .thresholdMemory = numberOf(values, "beta2"),
+            .adapts = flagOf(values, "adapt")};
+}
+
+SettingInfo marginSetting() {
+    return stepSetting(
+        numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
+        "",
+        "How much faster than a plain step a draft must promise to be: 0.02 asks for "
+        "2 % more tokens in the same time, -1 drafts whatever it costs.");
+}
+
+} // namespace engine

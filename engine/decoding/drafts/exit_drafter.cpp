@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/drafts/exit_drafter.h"
+
+#include "engine/decoding/drafts/draft_level_maker.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace engine {
+
+LayerPlan exitPlan(int layerCount, int exitLayers) {
+    LayerPlan plan = LayerPlan::full(layerCount);
+    plan.exitAfterLayer = exitLayers - 1;
+    return plan;
+}
+
+VerifyRequest ExitDraft::verification(VerifyRule rule) && {
+    return {.draft = std::move(draft), .rule = rule, .firstLayer = exitLayers, .hidden = hidden};
+}
+
+Result<ExitDraft>
+ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraftOptions& options) {
+    ExitDraft made;
+    // The bonus takes a place of the answer too.
+    const int most = std::min(target.remainingTokens() - 1, options.maxTokens);
+    if (most <= 0)
+        return made;
+    RoundDraws roundDraws(target.sampler().options().seed, m_round++);
+    DraftDraws* draws = m_draws;
+    if (draws == nullptr && options.rule == VerifyRule::Rejection)
+        draws = &roundDraws;
+    const SelfDraftOptions choices{.rule = options.rule, .sharesNoise = options.sharesNoise};
+    const DraftLevelMaker maker(target.sampler(), choices, draws);
+    const auto firstOutput = static_cast<Position>(target.output().size());
+    const std::span<const TokenId> endIds = target.endIds();
+    ENGINE_CHECK(!options.addBeside || options.rule == VerifyRule::Match,
+                 "drawn tokens are joined by others under the rule Rejection");
+    beginRows(target, options);
+    DraftTree& chain = made.draft;
+    bool isDropped = false;
+    for (bool isOver = false; !isOver;) {
+        ENGINE_TRY_DO(runChainPass(target, maker.needsLogits(), made));
+        const double confidence = m_pass.summaries.front().probability(0);
+        const bool isStopped = stopRule.stopsAfter(confidence, chain.size() + 1);
+        isDropped = isStopped && !options.keepsUnsure && chain.size() + 1 < most;
+        if (isDropped)
+            break;
+        DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
+        const DraftLevel::Choice choice = level.choices.front();
+        if (!level.drawnFrom.ids.empty())
+            chain.setDrawnFrom(chain.size() - 1, std::move(level.drawnFrom));
+        chain.add(choice.token, chain.size() - 1, choice.probability);
+        chain.addConfidence(confidence);
+        m_tokens.assign(1, choice.token);
+        isOver = isStopped || chain.size() == most ||
+                 std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
+    }
+    const int rowsRun = chain.size() + (isDropped ? 1 : 0); // the root's, those of the chain
+    if (options.addBeside)
+        options.addBeside(chain);
+    // The verification needs the last token behind the exit as well, and what is beside the chain.
+    if (rowsRun <= chain.size()) {
+        ENGINE_TRY_DO(runLastPass(target, chain, rowsRun));
+        made.layerLoads += options.exitLayers;
+    }
+    made.exitLayers = options.exitLayers;
+    made.hidden = m_streams.back();
+    made.earlier.assign(m_streams.begin(), m_streams.end() - 1);
+    return made;
+}
+
+void ExitDrafter::beginRows(Target& target, const ExitDraftOptions& options) {
+    const int layerCount = target.transformer().config().layerCount;
+    ENGINE_CHECK(options.exitLayers >= 1 && options.exitLayers < layerCount,
+                 "an exit behind {} of {} layers",
+                 options.exitLayers,
+                 layerCount);
+    if (m_plan.layerCount() != layerCount)
+        m_plan = LayerPlan::full(layerCount);
+    m_plan.exitAfterLayer = options.exitLayers - 1;
+    m_layers.assign(options.earlierLayers.begin(), options.earlierLayers.end());
+    m_layers.push_back(m_plan.exitAfterLayer);
+    ENGINE_CHECK(std::adjacent_find(m_layers.begin(), m_layers.end(), std::greater_equal<>()) ==
+                     m_layers.end(),
+                 "{} layers to keep the stream behind are not ascending below the exit",
+                 m_layers.size() - 1);
+    m_streams.resize(m_layers.size());
+    for (std::vector<double>& stream : m_streams)
+        stream.clear();
+    m_tokens.assign(target.unread().begin(), target.unread().end());
+    m_tokens.push_back(target.pending());
+    m_nextSlot = target.length();
+    m_rootSlot = m_nextSlot + static_cast<Position>(m_tokens.size()) - 1;
+}
+
+/// The next step of the chain, the first one with what is unread of the prompt.
+Result<void> ExitDrafter::runChainPass(Target& target, bool needsLogits, ExitDraft& made) {
+    const int rows = static_cast<int>(m_tokens.size());
+    const double beganMs = target.nowMs();
+    ENGINE_TRY_DO(runPass(target,
+                          AttentionLayout::chain(m_nextSlot, rows),
+                          {.summary = true, .logits = needsLogits}));
+    made.promptMs += (target.nowMs() - beganMs) * (rows - 1) / rows;
+    made.layerLoads += m_plan.exitAfterLayer + 1;
+    return {};
+}
+
+/// The root and the nodes in order are rows; those that no pass has read yet, in one.
+Result<void> ExitDrafter::runLastPass(Target& target, const DraftTree& draft, int rowsRun) {
+    m_tokens.clear();
+    for (int node = rowsRun - 1; node < draft.size(); ++node)
+        m_tokens.push_back(draft.node(node).token);
+    const std::vector<int> parents = draft.layoutParents();
+    return runPass(
+        target, AttentionLayout::tree(m_rootSlot, parents, rowsRun, m_rootSlot), HeadNeeds());
+}
+
+/// The first layers over m_tokens.
+Result<void> ExitDrafter::runPass(Target& target, const AttentionLayout& layout, HeadNeeds needs) {
+    if (target.stop().stop_requested())
+        return Error{ErrorCode::Cancelled, "Drafting was cancelled.", ""};
+    const int rows = static_cast<int>(m_tokens.size());
+    const int lastRow = rows - 1;
+    const std::span<const int> headRow(&lastRow, 1);
+    ENGINE_TRY_DO(target.transformer().forwardInto(
+        {.plan = m_plan,
+         .layout = layout,
+         .tokens = m_tokens,
+         .logitRows = needs.logits ? headRow : std::span<const int>(),
+         .summaryRows = needs.summary ? headRow : std::span<const int>(),
+         .hiddenLayers = m_layers},
+        target.cache(),
+        m_pass));
+    m_nextSlot += rows;
+    const std::size_t width = m_pass.hidden.size() / m_layers.size();
+    auto from = m_pass.hidden.cbegin();
+    for (std::vector<double>& stream : m_streams) {
+        stream.insert(stream.end(), from, from + static_cast<std::ptrdiff_t>(width));
+        from += static_cast<std::ptrdiff_t>(width);
+    }
+    return {};
+}
+
+} // namespace engine

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/free/free_drafter.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// A node that is or could be in the tree.
+struct Branch {
+    FreeCandidate candidate;
+    int parent = -1;   // among the chosen ones
+    int depth = 1;     // 1 = hangs on the root
+    double path = 1.0; // product of the probabilities from the root on
+    int order = 0;     // of discovery: the first of equals goes first
+};
+
+bool isWorse(const Branch& a, const Branch& b) {
+    return a.path != b.path ? a.path < b.path : a.order > b.order;
+}
+
+/// Chooses the likeliest nodes: always the best one whose parent is chosen.
+class BestFirst {
+public:
+    BestFirst(const FreeCandidateFinder& finder,
+              const FreeDraftOptions& options,
+              Position outputPosition)
+        : m_finder(finder)
+        , m_options(options)
+        , m_outputPosition(outputPosition) {}
+
+    std::vector<Branch> choose() {
+        if (m_options.maxNodes > 0)
+            addChildren(-1);
+        while (!m_open.empty() && static_cast<int>(m_chosen.size()) < m_options.maxNodes) {
+            std::pop_heap(m_open.begin(), m_open.end(), isWorse);
+            m_chosen.push_back(m_open.back());
+            m_open.pop_back();
+            addChildren(static_cast<int>(m_chosen.size()) - 1);
+        }
+        return std::move(m_chosen);
+    }
+
+private:
+    void addChildren(int parent) {
+        Branch root;
+        root.depth = 0;
+        const Branch& from = parent < 0 ? root : m_chosen[static_cast<std::size_t>(parent)];
+        if (from.depth >= m_options.maxDepth)
+            return;
+        m_path.assign(static_cast<std::size_t>(from.depth), kNoToken);
+        for (int at = parent; at >= 0; at = m_chosen[static_cast<std::size_t>(at)].parent) {
+            const Branch& above = m_chosen[static_cast<std::size_t>(at)];
+            m_path[static_cast<std::size_t>(above.depth) - 1] = above.candidate.token;
+        }
+        const FreePlace place{m_path, m_outputPosition + static_cast<Position>(from.depth)};
+        for (const FreeCandidate& candidate : m_finder.find(place)) {
+            const double path = from.path * candidate.probability;
+            if (path <= 0.0 || path < m_options.leastGain)
+                continue;
+            m_open.push_back({candidate, parent, from.depth + 1, path, m_order++});
+            std::push_heap(m_open.begin(), m_open.end(), isWorse);
+        }
+    }
+
+    const FreeCandidateFinder& m_finder;
+    const FreeDraftOptions& m_options;
+    Position m_outputPosition;
+    std::vector<Branch> m_chosen;
+    std::vector<Branch> m_open; // a heap
+    std::vector<TokenId> m_path;
+    int m_order = 0;
+};
+
+/// The likeliest chain first: its slots need no copying when it is accepted.
+std::vector<std::size_t> spineFirst(const std::vector<Branch>& chosen) {
+    std::vector<std::size_t> order;
+    std::vector<bool> isSpine(chosen.size(), false);
+    int end = -1;
+    for (std::size_t index = 0; index < chosen.size(); ++index)
+        if (chosen[index].parent == end) { // the first child of the spine's end is its likeliest
+            end = static_cast<int>(index);
+            isSpine[index] = true;
+            order.push_back(index);
+        }
+    for (std::size_t index = 0; index < chosen.size(); ++index)
+        if (!isSpine[index])
+            order.push_back(index);
+    return order;
+}
+
+FreeDraft toDraft(const std::vector<Branch>& chosen) {
+    FreeDraft draft;
+    std::vector<int> places(chosen.size(), -1);
+    for (const std::size_t index : spineFirst(chosen)) {
+        const Branch& branch = chosen[index];
+        const int parent = branch.parent < 0 ? -1 : places[static_cast<std::size_t>(branch.parent)];
+        places[index] =
+            draft.tree.add(branch.candidate.token, parent, branch.candidate.probability);
+    }
+    for (const Branch& branch : chosen) {
+        draft.gains.push_back(branch.path);
+        draft.expectedTokens += branch.path;
+    }
+    // One draft step for each level, so that acceptance is accepted over drafted levels.
+    for (const Branch& branch : chosen)
+        if (branch.depth > draft.tree.draftSteps())
+            draft.tree.addConfidence(branch.candidate.probability);
+    return draft;
+}
+
+} // namespace
+
+FreeDrafter::~FreeDrafter() {
+    if (m_memory && m_memory->isBehind(m_successors))
+        (void)m_memory->store(m_successors).hasValue();
+}
+
+std::string FreeDrafter::remember(const SkipSetMemory* learned) {
+    m_memory.reset();
+    if (learned == nullptr)
+        return {};
+    m_memory.emplace(learned->folder(), learned->fingerprint());
+    const auto remark = m_memory->load(m_successors);
+    if (!remark)
+        return "The successors of earlier runs were not read: " + remark.error().message;
+    return remark.value();
+}
+
+std::string FreeDrafter::keep() {
+    if (!m_memory)
+        return {};
+    const auto kept = m_memory->keep(m_successors);
+    return kept ? std::string() : "The successors were not stored: " + kept.error().message;
+}
+
+void FreeDrafter::begin(std::span<const TokenId> prompt, const SamplingOptions& sampling) {
+    m_lookup.begin(prompt);
+    m_promptLength = prompt.size();
+    m_sampling = sampling;
+}
+
+FreeDraft FreeDrafter::draft(const FreeDraftOptions& options) const {
+    const FreeCandidateFinder found = finder(options.sources);
+    const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    return toDraft(BestFirst(found, options, outputPosition).choose());
+}
+
+void FreeDrafter::observe(std::span<const TokenId> emitted, std::span<const SeenRow> rows) {
+    const FreeCandidateFinder found = finder({});
+    auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    for (std::size_t place = 0; place < emitted.size(); ++place, ++outputPosition)
+        for (const FreeCandidate& candidate : found.find({emitted.first(place), outputPosition}))
+            for (const int rate : candidate.rates)
+                if (rate >= 0)
+                    m_statistics.add(rate, candidate.token == emitted[place]);
+    for (const TokenId token : emitted)
+        m_lookup.append(token);
+    for (const SeenRow& row : rows)
+        m_successors.record(row.previous, row.token, row.summary);
+}
+
+void FreeDrafter::observe(const Target& target, const DecodeStep& step) {
+    std::vector<SeenRow> rows;
+    for (int row = 0; row < static_cast<int>(target.lastSummaries().size()); ++row)
+        rows.push_back(target.seenRow(row));
+    observe(step.tokens, rows);
+}
+
+} // namespace engine
