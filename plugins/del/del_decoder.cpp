@@ -36,7 +36,7 @@ DelDecoder::make(const DecoderContext& context, bool isByTime, DelDraws draws) {
 }
 
 DelDecoder::DelDecoder(Target target, const DelSettings& settings, DelDraws draws)
-    : m_target(std::move(target))
+    : TargetDecoder(std::move(target))
     , m_drafter(draws.draft)
     , m_verifyDraws(draws.verify)
     , m_settings(settings)
@@ -96,10 +96,6 @@ Result<SearchReport> DelDecoder::configure(const SettingValues& values,
         m_chosen = bestOf(m_offers);
     }
     return SearchReport();
-}
-
-Result<void> DelDecoder::changeSampling(const SamplingOptions& sampling) {
-    return m_target.changeSampling(sampling);
 }
 
 /// The first round drafts one token at the first layer (or the exit that is set), or none. Where no
@@ -275,14 +271,11 @@ void DelDecoder::describe(const Round& round, DecodeStep& step) {
     if (!isDrafted)
         return;
     const int exit = round.offer.exit;
-    if (exit != m_planExit) {
-        const int layers = config().layerCount;
-        const double skipped = static_cast<double>(layers - exit) / layers;
-        const char* reason = m_planExit == 0 ? "start" : round.isFirst ? "restart" : "better";
-        step.search.planChanges.push_back({++m_planId, exitPlan(layers, exit), skipped, reason});
-        m_planExit = exit;
-    }
-    step.planId = step.isPlain() ? 0 : m_planId;
+    const int layers = config().layerCount;
+    const double skipped = static_cast<double>(layers - exit) / layers;
+    const char* reason = m_plan.id() == 0 ? "start" : round.isFirst ? "restart" : "better";
+    m_plan.use(exitPlan(layers, exit), skipped, reason, step.search);
+    step.planId = step.isPlain() ? 0 : m_plan.id();
 }
 
 } // namespace del

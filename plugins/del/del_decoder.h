@@ -3,7 +3,8 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/exit_drafter.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/round/told_plan.h"
+#include "engine/decoding/target_decoder.h"
 #include "plugins/del/choice/exit_policy.h"
 #include "plugins/del/head_reader.h"
 
@@ -22,7 +23,7 @@ struct DelDraws {
 /// the other exits, over the rows that were verified anyway, tell what they would have given. The
 /// policy decides what "most" means. Thread: engine.
 /// Source: arXiv 2504.05598; decoders.md 3.10; differs: see DelRule.
-class DelDecoder final : public engine::Decoder {
+class DelDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context, bool isByTime, DelDraws draws = {});
@@ -33,11 +34,6 @@ public:
     engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
-    engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
-
-    int remainingContext() const override { return m_target.remainingContext(); }
-
-    int cachedTokens() const override { return m_target.length(); }
 
 private:
     /// What a round shall do, and where what it has shown is found.
@@ -68,7 +64,6 @@ private:
 
     const engine::ModelConfig& config() { return m_target.transformer().config(); }
 
-    engine::Target m_target;
     engine::ExitDrafter m_drafter;
     engine::VerifyDraws* m_verifyDraws;
     HeadReader m_heads;
@@ -79,8 +74,7 @@ private:
     ExitOffer m_chosen;              // of them
     int m_exit = 1;                  // drafted with last
     bool m_isFirst = true;           // no round of this answer was compared yet
-    std::uint64_t m_planId = 0;
-    int m_planExit = 0; // of that plan; 0 = there was none
+    engine::ToldPlan m_plan;
 };
 
 } // namespace del

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/del/del_settings.h"
 
+#include "engine/decoding/drafts/draft_settings.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/decoding/setting_makers.h"
 
@@ -11,7 +12,6 @@ using namespace engine;
 namespace {
 
 constexpr int kMostLayers = 1023;
-constexpr auto kStep = SettingEffect::NextStep;
 constexpr auto kAnswer = SettingEffect::NextAnswer;
 
 DelRule ruleNamed(const std::string& name) {
@@ -21,92 +21,71 @@ DelRule ruleNamed(const std::string& name) {
 /// What both decoders have.
 std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
     return {
-        describedSetting(
-            choiceSetting("verification", "Verification", {"match", "rejection"}),
-            "",
-            kStep,
-            "match gives vanilla's own tokens, rejection tokens of vanilla's own law."),
-        describedSetting(integerSetting("max_draft", "Longest draft", 18, {1, kMostDraft}),
-                         "tokens",
-                         kStep,
-                         "Tokens of a draft at most, whatever the exit promises."),
+        verificationSetting(),
+        longestDraftSetting(18, kMostDraft),
         describedSetting(
             integerSetting("context_rows", "Prompt rows", 32, {0, kPrefillRows}),
             "tokens",
             kAnswer,
             "Prompt tokens before the last one at which the exits are compared in the first "
             "round."),
-        describedSetting(numberSetting("w", "Memory of the statistics w", 0.95, {0.0, 1.0}),
-                         "",
-                         kStep,
-                         "How much a compared round weighs beside the next one."),
-        describedSetting(integerSetting("near", "Exits near by", 3, {0, 256}),
-                         "layers",
-                         kStep,
-                         "Exits at most so far from the present one are compared."),
-        describedSetting(integerSetting("every", "Exits far away", 4, {1, 256}),
-                         "layers",
-                         kStep,
-                         "Of the other exits every so many-th is compared; 1 compares all."),
+        stepSetting(numberSetting("w", "Memory of the statistics w", 0.95, {0.0, 1.0}),
+                    "",
+                    "How much a compared round weighs beside the next one."),
+        stepSetting(integerSetting("near", "Exits near by", 3, {0, 256}),
+                    "layers",
+                    "Exits at most so far from the present one are compared."),
+        stepSetting(integerSetting("every", "Exits far away", 4, {1, 256}),
+                    "layers",
+                    "Of the other exits every so many-th is compared; 1 compares all."),
         describedSetting(flagSetting("keep_statistics", "Keep statistics", false),
                          "",
                          kAnswer,
                          "What was learnt goes on from answer to answer instead of starting anew."),
-        describedSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
-                         "",
-                         kStep,
-                         "While sampling, count the part of an exit's law that the model shares "
-                         "instead of equal best tokens."),
+        stepSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
+                    "",
+                    "While sampling, count the part of an exit's law that the model shares "
+                    "instead of equal best tokens."),
     };
 }
 
 std::vector<SettingInfo> delOnlyInfos() {
     return {
-        describedSetting(choiceSetting("rule", "Details as in", {"ours", "paper", "code"}),
-                         "",
-                         kStep,
-                         "paper and code repeat what was printed and what was published, faults "
-                         "included; the text stays vanilla's."),
+        stepSetting(choiceSetting("rule", "Details as in", {"ours", "paper", "code"}),
+                    "",
+                    "paper and code repeat what was printed and what was published, faults "
+                    "included; the text stays vanilla's."),
         describedSetting(choiceSetting("start", "First round", {"fused", "prefill"}),
                          "",
                          kAnswer,
                          "fused drafts one token at the first layer from the prompt; prefill is a "
                          "plain step."),
-        describedSetting(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
-                         "layers",
-                         kStep,
-                         "0 chooses the exit anew for each round; another number fixes it, and "
-                         "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
-        describedSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
-                         "",
-                         kStep,
-                         "threshold ends a draft behind an unsure token; chosen drafts as many as "
-                         "promise the most per layer at the exit (the paper's ablation DEL-E)."),
-        describedSetting(flagSetting("official_nan", "Threshold without numbers", false),
-                         "",
-                         kStep,
-                         "As published: without matches or without mismatches there is no "
-                         "threshold, and drafts run to their end."),
-        describedSetting(integerSetting("compare_every", "Rounds compared", 4, {1, 1000}),
-                         "rounds",
-                         kStep,
-                         "Exits are compared in every so many-th round; each comparison runs the "
-                         "head once more for every exit and row."),
+        stepSetting(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
+                    "layers",
+                    "0 chooses the exit anew for each round; another number fixes it, and "
+                    "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
+        stepSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
+                    "",
+                    "threshold ends a draft behind an unsure token; chosen drafts as many as "
+                    "promise the most per layer at the exit (the paper's ablation DEL-E)."),
+        stepSetting(flagSetting("official_nan", "Threshold without numbers", false),
+                    "",
+                    "As published: without matches or without mismatches there is no "
+                    "threshold, and drafts run to their end."),
+        stepSetting(integerSetting("compare_every", "Rounds compared", 4, {1, 1000}),
+                    "rounds",
+                    "Exits are compared in every so many-th round; each comparison runs the "
+                    "head once more for every exit and row."),
     };
 }
 
 std::vector<SettingInfo> delMsOnlyInfos() {
     return {
-        describedSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
-                         "",
-                         kStep,
-                         "Share of the time that comparing exits may take behind the first round; "
-                         "it decides how often and how many are compared."),
-        describedSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
-                         "",
-                         kStep,
-                         "How much faster than a plain step a draft must promise to be: 0.02 asks "
-                         "for 2 % more tokens in the same time, -1 drafts whatever it costs."),
+        stepSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
+                    "",
+                    "Share of the time that comparing exits may take behind the first round; "
+                    "it decides how often and how many are compared."),
+        marginSetting(),
     };
 }
 
@@ -144,8 +123,7 @@ Result<int> fixedExitOf(const SettingValues& values, int layerCount) {
 Result<DelSettings> DelSettings::make(const SettingValues& values, bool isByTime, int layerCount) {
     DelSettings made;
     made.isByTime = isByTime;
-    made.verification =
-        textOf(values, "verification") == "rejection" ? VerifyRule::Rejection : VerifyRule::Match;
+    made.verification = verifyRuleOf(values);
     made.mostDraft = integerOf(values, "max_draft");
     made.contextRows = integerOf(values, "context_rows");
     made.decay = numberOf(values, "w");
@@ -175,8 +153,7 @@ DecoderInfo delInfo() {
                    "most tokens per layer read.";
     info.source = "arXiv 2504.05598";
     info.settings = sharedInfos(false);
-    for (SettingInfo& setting : delOnlyInfos())
-        info.settings.push_back(std::move(setting));
+    appendSettings(info.settings, delOnlyInfos());
     info.profiles = delProfiles();
     info.explanation =
         "The first layers of the model and its own output head make a draft; the rest of the model "
@@ -200,8 +177,7 @@ DecoderInfo delMsInfo() {
                    "output head's time counted.";
     info.source = "arXiv 2504.05598; ours: costs as measured, break-even drafts";
     info.settings = sharedInfos(true);
-    for (SettingInfo& setting : delMsOnlyInfos())
-        info.settings.push_back(std::move(setting));
+    appendSettings(info.settings, delMsOnlyInfos());
     info.explanation =
         "As DEL, but what counts is time. A draft token costs the layers up to the exit and one "
         "run of the output head, which in small models with large vocabularies takes as long as "

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // DEL and DEL by milliseconds give vanilla's own tokens whatever their settings. The default run
 // takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "tests/support/lossless_case.h"
+#include "tests/support/lossless_test.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 
 using namespace engine;
 using support::CaseRandom;
+using support::LosslessTask;
 using support::registry;
 
 namespace {
@@ -38,80 +39,57 @@ SettingValues delSettings(CaseRandom& random, int layerCount) {
     return values;
 }
 
-SettingValues delMsSettings(CaseRandom& random, int /*layerCount*/) {
+SettingValues delMsSettings(CaseRandom& random) {
     SettingValues values = sharedSettings(random);
     values["compare_share"] = random.oneIn(5) ? 0.0 : random.oneIn(3) ? 1.0 : random.part();
     values["margin"] = random.oneIn(3) ? 0.02 : -1.0;
     return values;
 }
 
+SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
+    return task.decoder == "del-ms" ? delMsSettings(random) : delSettings(random, task.layerCount);
+}
+
+/// An untrained network's exits rarely agree with its end, and then rounds are rightly plain.
+constexpr int kLeastDrafted = 5;
+
 } // namespace
 
-class DelExactnessTest : public QObject {
+class DelExactnessTest : public support::LosslessTest {
     Q_OBJECT
+
+public:
+    DelExactnessTest()
+        : LosslessTest(registry(),
+                       {.decoders = {"del", "del-ms"},
+                        .greedy = {.all = 2000,
+                                   .sample = 150,
+                                   .firstSeed = 7'000'000,
+                                   .leastDrafted = kLeastDrafted},
+                        .sampled = {.all = 2000,
+                                    .sample = 60,
+                                    .firstSeed = 7'000'000,
+                                    .leastDrafted = kLeastDrafted},
+                        .settings = randomSettings}) {}
 
 private slots:
 
-    void initTestCase() { m_models = support::caseModels(); }
+    void greedyRejectionEqualsVanilla_data() { addDecoders(); }
 
-    void greedyEqualsVanilla_data() { decoders(); }
-
-    void greedyEqualsVanilla() { compare(false, 2000, 150); }
-
-    void samplingEqualsVanillaTokenByToken_data() { decoders(); }
-
-    void samplingEqualsVanillaTokenByToken() { compare(true, 2000, 60); }
-
-    void greedyRejectionEqualsVanilla_data() { decoders(); }
-
-    void greedyRejectionEqualsVanilla() { compare(false, 500, 30, "rejection"); }
-
-    void settingsChangedWhileRunningChangeNoToken_data() { decoders(); }
-
-    void settingsChangedWhileRunningChangeNoToken() {
-        const std::string fault = support::changeSettingsWhileRunning(
-            registry(), *m_models.front().transformer, run(false, 0, 0));
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-private:
-    static void decoders() {
-        QTest::addColumn<QString>("decoder");
-        for (const char* name : {"del", "del-ms"})
-            QTest::addRow("%s", name) << name;
-    }
-
-    /// An untrained network's exits rarely agree with its end, and then rounds are rightly plain,
-    /// which is why few drafted tokens a case are asked for.
-    static support::LosslessRun
-    run(bool samples, int allCases, int sampleCases, const std::string& verification = "match") {
-        QFETCH(QString, decoder);
-        const bool isByTime = decoder == "del-ms";
-        return {.decoder = decoder.toStdString(),
-                .allCases = allCases,
-                .sampleCases = sampleCases,
-                .samples = samples,
-                .firstSeed = isByTime ? 7'000'000U : 6'000'000U,
-                .leastDrafted = 5,
-                .settings = [isByTime, verification](CaseRandom& random, int layerCount) {
-                    SettingValues values = isByTime ? delMsSettings(random, layerCount)
-                                                    : delSettings(random, layerCount);
-                    values["verification"] = verification;
-                    return values;
-                }};
-    }
-
-    void compare(bool samples,
-                 int allCases,
-                 int sampleCases,
-                 const std::string& verification = "match") {
-        const std::string fault = support::runLosslessCases(
-            registry(), m_models, run(samples, allCases, sampleCases, verification));
-        QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-    std::vector<support::CaseModel> m_models;
+    void greedyRejectionEqualsVanilla();
 };
+
+void DelExactnessTest::greedyRejectionEqualsVanilla() {
+    support::LosslessRun run = runOfRow(false);
+    run.allCases = 500;
+    run.sampleCases = 30;
+    run.settings = [matching = run.settings](CaseRandom& random, int layerCount) {
+        SettingValues values = matching(random, layerCount);
+        values["verification"] = std::string("rejection");
+        return values;
+    };
+    compare(run);
+}
 
 QTEST_GUILESS_MAIN(DelExactnessTest)
 #include "del_exactness_test.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tests/support/decoding_checks.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <random>
@@ -9,25 +10,12 @@
 
 namespace support {
 
-using Ids = std::vector<engine::TokenId>;
-
 inline constexpr int kLayers = 8;
 inline constexpr int kContext = 400;
 
 /// Layers from `firstQuiet` on add little, so that exits behind them are often right.
 inline std::unique_ptr<engine::Transformer> quietModel(int firstQuiet, float part) {
-    engine::ModelConfig config = tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    MemoryWeights weights = randomWeights(config, 21);
-    for (int layer = firstQuiet; layer < kLayers; ++layer)
-        for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-            for (float& weight :
-                 weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                weight *= part;
-    return std::move(
-               engine::makePlainTransformer(config, weights, {.precision = engine::Precision::F64}))
-        .value();
+    return quietModel(kLayers, 21, {firstQuiet, kLayers, part});
 }
 
 /// Exits from the second on are right now and then, later ones more often.
@@ -44,10 +32,7 @@ inline engine::Transformer& dense() {
 
 inline Ids randomPrompt(unsigned seed, int length) {
     std::mt19937 random(seed);
-    Ids ids;
-    while (static_cast<int>(ids.size()) < length)
-        ids.push_back(static_cast<engine::TokenId>(random() % 160));
-    return ids;
+    return randomIds(random, static_cast<std::size_t>(length));
 }
 
 inline std::unique_ptr<engine::Decoder> make(const std::string& name,
@@ -55,14 +40,12 @@ inline std::unique_ptr<engine::Decoder> make(const std::string& name,
                                              const engine::SettingValues& settings = {},
                                              const engine::SamplingOptions& sampling = {},
                                              engine::StepClock clock = {}) {
-    auto made = registry().make(name,
-                                {.transformer = transformer,
-                                 .sampling = sampling,
-                                 .contextLength = kContext,
-                                 .settings = settings,
-                                 .clock = std::move(clock)});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return openDecoder(name,
+                       {.transformer = transformer,
+                        .sampling = sampling,
+                        .contextLength = kContext,
+                        .settings = settings,
+                        .clock = std::move(clock)});
 }
 
 inline engine::DecodeStep stepOf(engine::Decoder& decoder) {

@@ -4,7 +4,7 @@
 #include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/engine/decoding/wrong_samplers.h"
 #include "tests/support/forward_helpers.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/tiny_decoders.h"
 
 namespace support {
 
@@ -13,23 +13,17 @@ inline constexpr int kLawContext = 64;
 /// A network of 8 tokens; layers from `firstQuiet` on add little, so that exits are often right.
 inline std::unique_ptr<engine::Transformer>
 eightTokens(int layers, int firstQuiet, unsigned seed = 5) {
-    engine::ModelConfig config = tinyConfig();
+    engine::ModelConfig config = layeredConfig(layers);
     config.vocabSize = 8;
     config.hiddenSize = 16;
     config.mlpSize = 16;
     config.headCount = 2;
     config.kvHeadCount = 1;
     config.headDim = 8;
-    config.layerCount = layers;
-    config.layerWindows.assign(static_cast<std::size_t>(layers), 0);
     MemoryWeights weights = randomWeights(config, seed);
     for (int layer = firstQuiet; layer < layers; ++layer)
-        for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-            for (float& weight :
-                 weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-                weight *= 0.3F;
-    return rounds::valueOf(
-        engine::makePlainTransformer(config, weights, {.precision = engine::Precision::F64}));
+        quietenLayer(weights, layer, 0.3F);
+    return plainModel(config, weights);
 }
 
 /// The law of the next tokens behind a prompt by its definition.

@@ -13,13 +13,13 @@ LosslessTest::LosslessTest(engine::DecoderRegistry& registry, LosslessSubject su
 
 void LosslessTest::check(const std::string& fault) { QVERIFY2(fault.empty(), fault.c_str()); }
 
-void LosslessTest::greedyEqualsVanilla() {
-    check(runLosslessCases(m_registry, m_models, runOfRow(false)));
+void LosslessTest::compare(const LosslessRun& run) {
+    check(runLosslessCases(m_registry, m_models, run));
 }
 
-void LosslessTest::samplingEqualsVanillaTokenByToken() {
-    check(runLosslessCases(m_registry, m_models, runOfRow(true)));
-}
+void LosslessTest::greedyEqualsVanilla() { compare(runOfRow(false)); }
+
+void LosslessTest::samplingEqualsVanillaTokenByToken() { compare(runOfRow(true)); }
 
 void LosslessTest::settingsChangedWhileRunningChangeNoToken() {
     check(changeSettingsWhileRunning(m_registry, transformer(), runOfRow(false)));

@@ -51,6 +51,15 @@ protected:
     /// The random network that is always there.
     engine::Transformer& transformer() { return *m_models.front().transformer; }
 
+    /// The data of a test function: a row for each decoder.
+    void addDecoders() const;
+
+    /// The cases of the present row's decoder.
+    LosslessRun runOfRow(bool samples) const;
+
+    /// Fails the test function where one of the cases has other tokens than vanilla.
+    void compare(const LosslessRun& run);
+
 private slots:
 
     void initTestCase() { m_models = caseModels(); }
@@ -68,9 +77,6 @@ private slots:
     void settingsChangedWhileRunningChangeNoToken();
 
 private:
-    void addDecoders() const;
-    LosslessRun runOfRow(bool samples) const;
-
     engine::DecoderRegistry& m_registry;
     LosslessSubject m_subject;
     std::vector<CaseModel> m_models;
