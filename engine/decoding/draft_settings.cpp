@@ -33,7 +33,7 @@ Result<int> exitLayerOf(const SettingValues& values, int layerCount, std::string
     const int exit = integerOf(values, "exit_layer");
     if (exit >= layerCount)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The exit layer is {}, but the model has {} layers: an early exit "
+                     fmt::format("exit_layer is {}, but the model has {} layers: an early exit "
                                  "is behind layer 1 to {}.",
                                  exit,
                                  layerCount,
