@@ -11,7 +11,6 @@ using namespace engine;
 
 namespace {
 
-constexpr int kMostLayers = 1023;
 constexpr auto kAnswer = SettingEffect::NextAnswer;
 
 DelRule ruleNamed(const std::string& name) {
@@ -60,10 +59,8 @@ std::vector<SettingInfo> delOnlyInfos() {
                          kAnswer,
                          "fused drafts one token at the first layer from the prompt; prefill is a "
                          "plain step."),
-        stepSetting(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
-                    "layers",
-                    "0 chooses the exit anew for each round; another number fixes it, and "
-                    "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
+        exitLayerSetting("0 chooses the exit anew for each round; another number fixes it, and "
+                         "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
         stepSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
                     "",
                     "threshold ends a draft behind an unsure token; chosen drafts as many as "
@@ -105,19 +102,6 @@ std::vector<SettingProfile> delProfiles() {
               {"compare_every", 1.0}}}};
 }
 
-Result<int> fixedExitOf(const SettingValues& values, int layerCount) {
-    const int exit = integerOf(values, "exit_layer");
-    if (exit >= layerCount)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("exit_layer is {}, but the model has {} layers: an early exit is "
-                                 "behind layer 1 to {}.",
-                                 exit,
-                                 layerCount,
-                                 layerCount - 1),
-                     "exit_layer=0 lets DEL choose."};
-    return exit;
-}
-
 } // namespace
 
 Result<DelSettings> DelSettings::make(const SettingValues& values, bool isByTime, int layerCount) {
@@ -136,7 +120,7 @@ Result<DelSettings> DelSettings::make(const SettingValues& values, bool isByTime
         made.margin = numberOf(values, "margin");
         return made;
     }
-    ENGINE_TRY(made.fixedExit, fixedExitOf(values, layerCount));
+    ENGINE_TRY(made.fixedExit, exitLayerOf(values, layerCount, "exit_layer=0 lets DEL choose."));
     made.rule = ruleNamed(textOf(values, "rule"));
     made.startsFused = textOf(values, "start") == "fused";
     made.isLengthChosen = textOf(values, "length") == "chosen";

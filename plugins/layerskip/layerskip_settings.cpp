@@ -13,16 +13,13 @@ using namespace engine;
 
 namespace {
 
-constexpr int kMostLayers = 1023;
 constexpr int kMostLength = 64;
 constexpr int kUsualLongest = 18;
 constexpr const char* kPerRound = "per_round";
 
 std::vector<SettingInfo> commonInfos() {
     return {
-        stepSetting(
-            integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
-            "layers",
+        exitLayerSetting(
             "Layers that draft, counted from the first; the verification goes on behind them. "
             "0 = a quarter of the model's."),
         verificationSetting(),
@@ -99,19 +96,14 @@ AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
     return options;
 }
 
-Result<int> exitLayersOf(int wanted, int layerCount) {
+Result<int> exitLayersOf(const SettingValues& values, int layerCount) {
     if (layerCount < 2)
         return Error{ErrorCode::InvalidInput,
                      "This model has only one layer, and an early exit needs at least two.",
                      "Choose another decoder, such as lookup."};
-    if (wanted >= layerCount)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The exit layer is {}, but the model has {} layers: an early exit "
-                                 "is behind layer 1 to {}.",
-                                 wanted,
-                                 layerCount,
-                                 layerCount - 1),
-                     "exit_layer=0 chooses a quarter of the model's layers."};
+    ENGINE_TRY(
+        const int wanted,
+        exitLayerOf(values, layerCount, "exit_layer=0 chooses a quarter of the model's layers."));
     return wanted == 0 ? std::max(layerCount / 4, 1) : wanted;
 }
 
@@ -120,7 +112,7 @@ Result<int> exitLayersOf(int wanted, int layerCount) {
 Result<LayerSkipSettings>
 LayerSkipSettings::make(LengthMethod method, const SettingValues& values, int layerCount) {
     LayerSkipSettings made;
-    ENGINE_TRY(made.exitLayers, exitLayersOf(integerOf(values, "exit_layer"), layerCount));
+    ENGINE_TRY(made.exitLayers, exitLayersOf(values, layerCount));
     made.rule = verifyRuleOf(values);
     made.sharesNoise = flagOf(values, "shared_noise");
     made.startsFromPrompt = flagOf(values, "fused_start");

@@ -337,7 +337,7 @@ void LayerSkipTest::exitsThatTheModelDoesNotHaveAreRefused() {
             QVERIFY(!made.hasValue());
             QCOMPARE(made.error().code, ErrorCode::InvalidInput);
             QCOMPARE(made.error().message,
-                     fmt::format("The exit layer is {}, but the model has 6 layers: an early exit "
+                     fmt::format("exit_layer is {}, but the model has 6 layers: an early exit "
                                  "is behind layer 1 to 5.",
                                  exit));
             QVERIFY(!made.error().hint.empty());

@@ -3,10 +3,15 @@
 
 #include "engine/decoding/setting_makers.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace engine {
 
 namespace {
 
+constexpr int kMostLayers = 1023;
 constexpr const char* kRejection = "rejection";
 
 } // namespace
@@ -16,6 +21,25 @@ SettingInfo longestDraftSetting(int initial, int most) {
         integerSetting("max_draft", "Longest draft", initial, {1, static_cast<double>(most)}),
         "tokens",
         "Tokens of a draft at most.");
+}
+
+SettingInfo exitLayerSetting(std::string meaning) {
+    return stepSetting(integerSetting("exit_layer", "Exit layer E", 0, {0, kMostLayers}),
+                       "layers",
+                       std::move(meaning));
+}
+
+Result<int> exitLayerOf(const SettingValues& values, int layerCount, std::string hint) {
+    const int exit = integerOf(values, "exit_layer");
+    if (exit >= layerCount)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("exit_layer is {}, but the model has {} layers: an early exit "
+                                 "is behind layer 1 to {}.",
+                                 exit,
+                                 layerCount,
+                                 layerCount - 1),
+                     std::move(hint)};
+    return exit;
 }
 
 SettingInfo verificationSetting() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/result.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/drafts/draft_stop_rule.h"
 #include "engine/decoding/round/verifier.h"
 
+#include <string>
 #include <vector>
 
 namespace engine {
@@ -14,6 +16,13 @@ namespace engine {
 
 /// "max_draft": from 1 to `most`.
 SettingInfo longestDraftSetting(int initial, int most);
+
+/// "exit_layer", counted from 1; 0 leaves it to the decoder.
+SettingInfo exitLayerSetting(std::string meaning);
+
+/// What it says, 0 too. Errors: InvalidInput for an exit that a model of so many layers does not
+/// have; `hint` says what 0 does.
+Result<int> exitLayerOf(const SettingValues& values, int layerCount, std::string hint);
 
 /// "verification": match or rejection.
 SettingInfo verificationSetting();

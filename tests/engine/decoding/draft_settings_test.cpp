@@ -21,7 +21,11 @@ DecoderInfo someDecoder() {
     DecoderInfo info;
     info.name = "some";
     info.settings = thresholdSettings(kInitial, kMost);
-    appendSettings(info.settings, {verificationSetting(), sharedNoiseSetting(), marginSetting()});
+    appendSettings(info.settings,
+                   {exitLayerSetting("0 = any."),
+                    verificationSetting(),
+                    sharedNoiseSetting(),
+                    marginSetting()});
     return info;
 }
 
@@ -50,12 +54,13 @@ private slots:
     void theDefaultsAreTheDecodersOwn();
     void eachSettingOfTheThresholdMeansItsOwnConstant();
     void draftsBeyondTheDecodersLongestAreRefused();
+    void exitsAreThoseOfTheModel();
     void verificationNamesTheRule();
 };
 
 void DraftSettingsTest::everyOneIsExplainedAndActsFromTheNextStepOn() {
     const DecoderInfo info = someDecoder();
-    QCOMPARE(info.settings.size(), std::size_t{10});
+    QCOMPARE(info.settings.size(), std::size_t{11});
     for (const SettingInfo& setting : info.settings) {
         QVERIFY2(!setting.title.empty() && setting.meaning.ends_with('.'), setting.name.c_str());
         QCOMPARE(setting.effect, SettingEffect::NextStep);
@@ -92,6 +97,15 @@ void DraftSettingsTest::draftsBeyondTheDecodersLongestAreRefused() {
     const auto longer = resolveSettings(someDecoder(), {{"max_draft", kMost + 1.0}});
     QVERIFY(!longer && longer.error().message.find("max_draft") != std::string::npos);
     QVERIFY(!resolveSettings(someDecoder(), {{"max_draft", 0.0}}));
+}
+
+void DraftSettingsTest::exitsAreThoseOfTheModel() {
+    constexpr int kLayers = 6;
+    for (int exit = 0; exit < kLayers; ++exit)
+        QCOMPARE(exitLayerOf(resolved({{"exit_layer", double(exit)}}), kLayers, "").value(), exit);
+    const auto last = exitLayerOf(resolved({{"exit_layer", double{kLayers}}}), kLayers, "Try 0.");
+    QVERIFY(!last && last.error().message.find("layer 1 to 5") != std::string::npos);
+    QCOMPARE(last.error().hint, std::string("Try 0."));
 }
 
 void DraftSettingsTest::verificationNamesTheRule() {
