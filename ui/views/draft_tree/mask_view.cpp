@@ -39,6 +39,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     m_note->setTextFormat(Qt::PlainText);
     m_note->setWordWrap(true);
     m_note->setText(tr("Which token may look at which appears here with the first draft."));
+    m_table->setProperty("form", "mask"); // two digits stand in a column as narrow as its cells
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));
