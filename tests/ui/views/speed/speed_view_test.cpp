@@ -85,11 +85,12 @@ private slots:
             "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens.";
         QCOMPARE(averageStepSentence(stage.store.speed().sharesOfAll()), sentence);
         TimeShares searching{
-            .steps = 2, .tokens = 4, .draftMs = 60, .verifyMs = 40, .searchMs = 20};
+            .steps = 2, .drafting = 2, .tokens = 4, .draftMs = 60, .verifyMs = 40, .searchMs = 20};
         QCOMPARE(averageStepSentence(searching),
                  QString("An average step: 60 ms = draft 30 + verify 20 + search 10 + other 0, for "
                          "M = 2.00 tokens."));
-        const TimeShares quick{.steps = 1, .tokens = 2, .draftMs = 1.26, .verifyMs = 0.9};
+        const TimeShares quick{
+            .steps = 1, .drafting = 1, .tokens = 2, .draftMs = 1.26, .verifyMs = 0.9};
         QCOMPARE(averageStepSentence(quick),
                  QString("An average step: 2.2 ms = draft 1.3 + verify 0.9 + other 0.0, for M = "
                          "2.00 tokens."));
