@@ -10,6 +10,9 @@ namespace ui {
 
 namespace {
 
+/// Longer ago than any picture waits.
+constexpr qint64 kLongAgoMs = 1'000'000;
+
 QEvent::Type tickEnd() {
     static const auto type = static_cast<QEvent::Type>(QEvent::registerEventType());
     return type;
@@ -34,7 +37,7 @@ bool EngineBridge::send(engine::EngineCommand command) { return m_link->send(std
 void EngineBridge::start() { m_timer.start(); }
 
 void EngineBridge::add(Picture& picture, Topics topics) {
-    m_entries.push_back({&picture, topics, topics});
+    m_entries.push_back({&picture, topics, topics, -kLongAgoMs});
 }
 
 void EngineBridge::remove(Picture& picture) {
@@ -54,26 +57,38 @@ void EngineBridge::tick() {
         emit eventCame(event);
     }
     m_isDelivering = false;
-    const bool isDue = pictureInterval() <= kTickMs || !m_pictureClock.isValid() ||
-                       m_pictureClock.elapsed() >= pictureInterval();
-    if (isDue) {
+    if (pictureInterval() <= kTickMs || !m_pictureClock.isValid() ||
+        m_pictureClock.elapsed() >= pictureInterval()) {
         m_pictureClock.start();
-        refreshPictures();
+        // By index: a refresh may add or remove pictures.
+        for (std::size_t i = 0; i < m_entries.size(); ++i)
+            if (isDue(m_entries[i]))
+                refresh(m_entries[i]);
     }
     emit tickFinished();
     // Paint events are handled after all others, so this one comes when the tick is on the screen.
     QCoreApplication::postEvent(this, new QEvent(tickEnd()), Qt::LowEventPriority - 1);
 }
 
+/// A picture's own interval holds for answers as they are made: what is over, what the user points
+/// at and ticks by hand are shown at once.
+bool EngineBridge::isDue(const Entry& entry) const {
+    if (!m_timer.isActive() || !m_store.answers().isRunning() || (entry.stale & Topic::Selection))
+        return true;
+    return m_clock.elapsed() - entry.refreshedAtMs >= entry.picture->leastIntervalMs();
+}
+
+void EngineBridge::refresh(Entry& entry) {
+    if (!entry.stale || !entry.picture->isShowing())
+        return;
+    entry.refreshedAtMs = m_clock.elapsed();
+    const Topics changed = std::exchange(entry.stale, {});
+    entry.picture->refresh(changed);
+}
+
 void EngineBridge::refreshPictures() {
-    // By index: a refresh may add or remove pictures.
-    for (std::size_t i = 0; i < m_entries.size(); ++i) {
-        Entry& entry = m_entries[i];
-        if (!entry.stale || !entry.picture->isShowing())
-            continue;
-        const Topics changed = std::exchange(entry.stale, {});
-        entry.picture->refresh(changed);
-    }
+    for (std::size_t i = 0; i < m_entries.size(); ++i)
+        refresh(m_entries[i]);
 }
 
 bool EngineBridge::event(QEvent* event) {

@@ -22,14 +22,17 @@ public:
     /// Whether painting it now would be seen: visible, not frozen.
     virtual bool isShowing() const = 0;
 
+    /// Milliseconds between two refreshes while an answer is made: what nobody can read faster.
+    virtual int leastIntervalMs() const { return 0; }
+
     /// Brings it up to date with what changed since the last time.
     virtual void refresh(Topics changed) = 0;
 };
 
 /// The border between engine and window: commands out; every 33 ms all events that wait go into the
-/// RunStore, and each showing picture that they concern is refreshed once. When refreshing and
-/// painting take too long for a second, pictures are refreshed less often, never the text: see
-/// pictureInterval(). Thread: UI.
+/// RunStore, and each showing picture that they concern is refreshed once, or as often as it asks
+/// for. When refreshing and painting take too long for a second, pictures are refreshed less often,
+/// never the text: see pictureInterval(). Thread: UI.
 class EngineBridge : public QObject {
     Q_OBJECT
 
@@ -79,7 +82,11 @@ private:
         Picture* picture;
         Topics topics;
         Topics stale;
+        qint64 refreshedAtMs = 0;
     };
+
+    bool isDue(const Entry& entry) const;
+    void refresh(Entry& entry);
 
     std::unique_ptr<EngineLink> m_link;
     RunStore& m_store;

@@ -34,6 +34,7 @@ struct ViewInfo {
     QString title;       ///< "Layer map"
     QString explanation; ///< one paragraph: what one looks at, and the paper's figure it mirrors
     Topics topics;       ///< what it shows
+    int intervalMs = 0;  ///< between two refreshes at least while an answer is made
 };
 
 /// A face of the run. It paints nothing by itself: the bridge refreshes it at most once a tick
@@ -75,6 +76,8 @@ public:
     /// Neither hidden, nor in a window that is minimised, nor behind the tab of another dock (which
     /// Qt leaves visible, beyond the window's edge), nor frozen.
     bool isShowing() const override;
+
+    int leastIntervalMs() const override { return m_info.intervalMs; }
 
     /// How often it was refreshed; for tests.
     int refreshCount() const { return m_refreshCount; }

@@ -11,8 +11,8 @@ namespace {
 
 class CountingView : public View {
 public:
-    explicit CountingView(const ViewContext& context, Topics topics)
-        : View(context, {"counting", "Counting", "", topics}) {}
+    explicit CountingView(const ViewContext& context, Topics topics, int intervalMs = 0)
+        : View(context, {"counting", "Counting", "", topics, intervalMs}) {}
 
     Topics lastChanged;
 
@@ -44,6 +44,32 @@ private slots:
         m_stage->bridge.tick();
         QCOMPARE(view.refreshCount(), before + 1);
         QCOMPARE(m_stage->store.answers().latest()->tokens.size(), std::size_t(1000));
+    }
+
+    void aSlowViewWaitsWhileAnAnswerIsMadeAndShowsItsEndAtOnce() {
+        constexpr int kHourMs = 3'600'000;
+        CountingView slow(m_stage->context(), Topic::Answers | Topic::Selection, kHourMs);
+        CountingView quick(m_stage->context(), Topic::Answers);
+        slow.show();
+        quick.show();
+        m_stage->bridge.start(); // intervals hold for ticks of the clock
+        m_stage->engine->say(promptStarted(1));
+        m_stage->bridge.tick();
+        const int before = slow.refreshCount();
+        const int quickBefore = quick.refreshCount();
+        m_stage->engine->say(plainStep(1, 0, "x", 1.0));
+        m_stage->bridge.tick();
+        QCOMPARE(slow.refreshCount(), before);
+        QCOMPARE(quick.refreshCount(), quickBefore + 1);
+        m_stage->bridge.markChanged(Topic::Selection); // what the user points at
+        m_stage->bridge.tick();
+        QCOMPARE(slow.refreshCount(), before + 1);
+        m_stage->engine->say(plainStep(1, 1, "y", 1.0));
+        m_stage->bridge.tick();
+        QCOMPARE(slow.refreshCount(), before + 1);
+        m_stage->engine->say(promptFinished(1));
+        m_stage->bridge.tick();
+        QCOMPARE(slow.refreshCount(), before + 2);
     }
 
     void aHiddenViewIsRefreshedOnlyWhenItIsShownAgain() {

@@ -28,7 +28,8 @@ ViewInfo treeInfo() {
                 "adds one token of its own (paper: figure 5). Some decoders let further rows run "
                 "in the same pass, masks or a window of guesses: they stand below the token that "
                 "they hang on, dashed, and cannot be accepted."),
-            Topic::Answers | Topic::Decoder | Topic::Selection};
+            Topic::Answers | Topic::Decoder | Topic::Selection,
+            200};
 }
 
 /// What was drafted, what became of it, and what ran beside.

@@ -21,7 +21,8 @@ ViewInfo maskInfo() {
                          "token of that pass, and a mark says which others it may look at: its "
                          "own ancestors and itself, never a sibling (paper: figure 5). Rows that "
                          "run beside a draft come last, paler."),
-            Topic::Answers | Topic::Selection};
+            Topic::Answers | Topic::Selection,
+            200};
 }
 
 } // namespace

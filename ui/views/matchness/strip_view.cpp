@@ -20,7 +20,8 @@ ViewInfo stripInfo() {
             "The first γ tokens of an answer are the exam: above what the full model wrote, below "
             "a tick where the draft agrees, or a cross and its own guess. Their share is the "
             "matchness. Mirrors equation 4 and figure 4 of the SWIFT paper."),
-        Topic::Search | Topic::Selection | Topic::Model | Topic::Decoder};
+        Topic::Search | Topic::Selection | Topic::Model | Topic::Decoder,
+        100};
 }
 
 } // namespace

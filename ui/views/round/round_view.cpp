@@ -29,7 +29,8 @@ ViewInfo roundInfo() {
                 "guesses, a pool of what it has seen, what each exit promises. The marked row is "
                 "the one that it acted upon. What the columns mean, the decoder's explanation in "
                 "Parameters says. Of a decoder that keeps nothing, the figures of the round."),
-            Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model};
+            Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model,
+            200};
 }
 
 /// What can be said of a round of any decoder.

@@ -16,7 +16,8 @@ ViewInfo latencyInfo() {
         LatencyView::tr("What the time of the steps was spent on: drafting with layers "
                         "skipped, checking with the full model, searching for a better skip set, "
                         "and the rest. Mirrors figure 6, right, of the SWIFT paper."),
-        Topic::Speed | Topic::Decoder | Topic::Model};
+        Topic::Speed | Topic::Decoder | Topic::Model,
+        250};
 }
 
 /// Nothing where no step drafted: a plain step is one pass.
