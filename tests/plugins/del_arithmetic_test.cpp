@@ -82,6 +82,17 @@ DecodeStep plainRound(double ms) {
     return step;
 }
 
+/// A policy by time that has measured plain rounds and the head of the machine.
+std::unique_ptr<ExitPolicy> timePolicyThatKnows(const Machine& machine) {
+    auto policy = makeTimePolicy(config());
+    policy->configure(timeSettings(0.0));
+    for (int i = 0; i < 100; ++i) {
+        policy->learnHead(1, machine.head(1));
+        policy->learnRound(plainRound(machine.verify(0, 1)), 0);
+    }
+    return policy;
+}
+
 } // namespace
 
 class DelArithmeticTest : public QObject {
@@ -301,12 +312,7 @@ private slots:
 
     void aTimePolicySaysWhyItDrafts() {
         const Machine machine;
-        const auto policy = makeTimePolicy(config());
-        policy->configure(timeSettings(0.0));
-        for (int i = 0; i < 100; ++i) {
-            policy->learnHead(1, machine.head(1));
-            policy->learnRound(plainRound(machine.verify(0, 1)), 0);
-        }
+        const auto policy = timePolicyThatKnows(machine);
         ExitStatistics statistics(kLayers, 1.0);
         statistics.record(2, std::vector{match(0.9), mismatch(0.5)});
         statistics.record(3, std::vector{match(0.9), match(0.9), match(0.9), mismatch(0.1)});
@@ -387,12 +393,7 @@ private slots:
 
     void aDraftGoesOnWhileItsNextTokenIsWorthItsTime() {
         const Machine machine;
-        const auto policy = makeTimePolicy(config());
-        policy->configure(timeSettings(0.0));
-        for (int i = 0; i < 100; ++i) {
-            policy->learnHead(1, machine.head(1));
-            policy->learnRound(plainRound(machine.verify(0, 1)), 0);
-        }
+        const auto policy = timePolicyThatKnows(machine);
         ExitStatistics statistics(kLayers, 0.95);
         std::vector<ShadowToken> shadows(9, match(0.95));
         shadows.push_back(mismatch(0.2));

@@ -10,9 +10,6 @@ namespace ui {
 
 namespace {
 
-/// Longer ago than any picture waits.
-constexpr qint64 kLongAgoMs = 1'000'000;
-
 QEvent::Type tickEnd() {
     static const auto type = static_cast<QEvent::Type>(QEvent::registerEventType());
     return type;
@@ -37,7 +34,7 @@ bool EngineBridge::send(engine::EngineCommand command) { return m_link->send(std
 void EngineBridge::start() { m_timer.start(); }
 
 void EngineBridge::add(Picture& picture, Topics topics) {
-    m_entries.push_back({&picture, topics, topics, -kLongAgoMs});
+    m_entries.push_back({&picture, topics, topics});
 }
 
 void EngineBridge::remove(Picture& picture) {
@@ -75,7 +72,8 @@ void EngineBridge::tick() {
 bool EngineBridge::isDue(const Entry& entry) const {
     if (!m_timer.isActive() || !m_store.answers().isRunning() || (entry.stale & Topic::Selection))
         return true;
-    return m_clock.elapsed() - entry.refreshedAtMs >= entry.picture->leastIntervalMs();
+    return !entry.refreshedAtMs ||
+           m_clock.elapsed() - *entry.refreshedAtMs >= entry.picture->leastIntervalMs();
 }
 
 void EngineBridge::refresh(Entry& entry) {

@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace ui {
@@ -82,7 +83,7 @@ private:
         Picture* picture;
         Topics topics;
         Topics stale;
-        qint64 refreshedAtMs = 0;
+        std::optional<qint64> refreshedAtMs = {};
     };
 
     bool isDue(const Entry& entry) const;

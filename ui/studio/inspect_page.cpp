@@ -87,6 +87,8 @@ void InspectPage::setFace(Face face) {
     tellFace();
 }
 
+void InspectPage::turn() { setFace(face() == Face::Search ? Face::Rounds : Face::Search); }
+
 /// Settings of the same decoder, and steps of a search that goes on, turn no page.
 void InspectPage::onEvent(const engine::EngineEvent& event) {
     if (event.as<engine::ModelLoaded>() != nullptr)

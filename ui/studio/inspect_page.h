@@ -35,6 +35,9 @@ public:
     /// As the buttons of the titles do.
     void setFace(Face face);
 
+    /// To the other face.
+    void turn();
+
 signals:
     /// The page is on the screen with this face; nothing waits to be laid out any more.
     void faceShown(Face face);

@@ -21,6 +21,7 @@ namespace ui {
 
 class ChatView;
 class ChatsPanel;
+class InspectPage;
 class CommandSearch;
 class ModelPanel;
 class NoGainNotice;
@@ -130,6 +131,7 @@ private:
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
     ModelPanel* m_modelPanel = nullptr;
+    InspectPage* m_inspectPage = nullptr;
     NoGainNotice* m_noGain = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/command_search.h"
 #include "ui/shell/shortcut_list.h"
+#include "ui/studio/inspect_page.h"
 #include "ui/studio/settings_dialog.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
@@ -91,11 +92,16 @@ void Studio::addChatActions() {
         showShortcuts();
     });
     add(edit, "app.settings", tr("Se&ttings..."), keys({"Ctrl+,"}), [this] { showSettings(); });
-    QAction* origin = add(*m_window->menu(MainWindow::tr("&View")),
-                          "chat.origin",
-                          tr("Show &origin"),
-                          keys({"Ctrl+Shift+H"}),
-                          [] {});
+    QMenu& view = *m_window->menu(MainWindow::tr("&View"));
+    view.addAction(catalog.add(QStringLiteral("inspect.turn"),
+                               tr("Inspect"),
+                               tr("Turn between search and &round"),
+                               keys({"Ctrl+Shift+I"}),
+                               [this] {
+                                   m_window->showWorkspace(1);
+                                   m_inspectPage->turn();
+                               }));
+    QAction* origin = add(view, "chat.origin", tr("Show &origin"), keys({"Ctrl+Shift+H"}), [] {});
     origin->setCheckable(true);
     origin->setChecked(m_chatView->showsOrigin());
     connect(origin, &QAction::toggled, m_chatView, &ChatView::setShowsOrigin);

@@ -132,12 +132,13 @@ void Studio::makeChatWorkspace() {
 void Studio::makeInspectWorkspace() {
     auto* workspace = new Workspace(QStringLiteral("inspect_workspace"), m_theme);
     workspace->onMenuAsked([this](View* view, const QPoint& at) { m_viewMenu->popup(view, at); });
-    auto* page = new InspectPage(context(), *m_viewMenu);
-    workspace->setHome(&page->layerMap().grid());
-    workspace->setCentralWidget(page);
-    connect(page, &InspectPage::faceShown, this, [this, workspace](InspectPage::Face face) {
-        shareWidth(*workspace, m_theme, face);
-    });
+    m_inspectPage = new InspectPage(context(), *m_viewMenu);
+    workspace->setHome(&m_inspectPage->layerMap().grid());
+    workspace->setCentralWidget(m_inspectPage);
+    connect(m_inspectPage,
+            &InspectPage::faceShown,
+            this,
+            [this, workspace](InspectPage::Face face) { shareWidth(*workspace, m_theme, face); });
     const auto add = [&](View* view, Qt::DockWidgetArea area, QSize extent) {
         workspace->addDock({QStringLiteral("inspect.") + view->info().id,
                             view->info().title,

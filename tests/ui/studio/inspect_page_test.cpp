@@ -124,6 +124,17 @@ private slots:
         QVERIFY(m_page->face() == Face::Rounds);
     }
 
+    void aKeyTurnsThePageFromAnywhere() {
+        choose(searchingDecoder());
+        MainWindow& window = m_stage->studio->window();
+        window.showWorkspace(0);
+        QAction* turn = window.actionCatalog().find(QStringLiteral("inspect.turn"));
+        turn->trigger();
+        QVERIFY(m_page->isVisible() && m_page->face() == Face::Rounds);
+        turn->trigger();
+        QVERIFY(m_page->face() == Face::Search);
+    }
+
     void anotherModelBeginsAnew() {
         choose(choosingDecoder());
         m_stage->say(windowTrial("random", 1, 9, 9));
