@@ -144,6 +144,7 @@ private:
     void forbidMaskToken();
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
+    std::vector<TokenChance> chancesAt(int row) const;
     void keep(const Verdict& verdict);
 
     Transformer* m_transformer;

@@ -22,7 +22,7 @@ class ChatPanelsTest : public QObject {
         ContextQuestion asked;
         asked.usedTokens = 8190;
         asked.contextLength = 8192;
-        asked.userMessage = 5;
+        asked.leaf = 5;
         asked.dropOldest = {{false, false, true}, oldest, 1200, 100, oldest > 0};
         asked.cutMiddle = {{true, false, true}, middle, 300, 100, middle > 0};
         return asked;
