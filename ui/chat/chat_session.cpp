@@ -33,7 +33,7 @@ QString titleOf(const QString& words) {
 ChatSession::ChatSession(EngineBridge& bridge,
                          const RunStore& run,
                          ChatStore& store,
-                         const AnswerDefaults& defaults)
+                         AnswerDefaults& defaults)
     : m_bridge(bridge)
     , m_run(run)
     , m_store(store)
@@ -137,8 +137,11 @@ void ChatSession::openChat(ChatId id) {
 void ChatSession::beginChatIfNew(const QString& firstWords) {
     if (m_chat.record.id != 0)
         return;
-    setDraft({});
     saveDraft();
+    if (!std::exchange(m_newChatDraft, {}).isEmpty())
+        m_store.setDraft(0, {});
+    if (!m_chat.draft.isEmpty())
+        m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
     if (const ModelLoaded* model = m_run.model())
         m_chat.record.modelName = QString::fromStdString(model->model.name);
@@ -161,8 +164,6 @@ void ChatSession::send(const QString& text, const QList<Attachment>& attachments
     if (what != SendObstacle::None && !isOnlyFiles)
         return;
     beginChatIfNew(isOnlyFiles ? attachments.first().name : text);
-    setDraft({});
-    saveDraft();
     StoredMessage words;
     words.parentId = m_chat.record.leafId;
     words.text = text.trimmed();
@@ -392,10 +393,37 @@ void ChatSession::setOwnSettings(const AnswerSettings& own) {
     emit stateChanged();
 }
 
-ResolvedAnswerSettings ChatSession::settings() const {
+QString ChatSession::modelPath() const {
     const ModelLoaded* model = m_run.model();
-    return m_defaults.resolve(ownSettings(),
-                              model != nullptr ? QString::fromStdString(model->path) : QString());
+    return model != nullptr ? QString::fromStdString(model->path) : QString();
+}
+
+ResolvedAnswerSettings ChatSession::settings() const {
+    return m_defaults.resolve(ownSettings(), modelPath());
+}
+
+AnswerSettings ChatSession::settingsAt(SettingsPlace place) const {
+    switch (place) {
+    case SettingsPlace::Chat:
+        return ownSettings();
+    case SettingsPlace::Model:
+        return m_defaults.ofModel(modelPath()).answers;
+    case SettingsPlace::Everywhere:
+        return m_defaults.everywhere();
+    }
+    return {};
+}
+
+void ChatSession::setSettingsAt(SettingsPlace place, const AnswerSettings& settings) {
+    if (place == SettingsPlace::Chat)
+        setOwnSettings(settings);
+    else if (place == SettingsPlace::Everywhere)
+        m_defaults.setEverywhere(settings);
+    else {
+        ModelDefaults defaults = m_defaults.ofModel(modelPath());
+        defaults.answers = settings;
+        m_defaults.setOfModel(modelPath(), defaults);
+    }
 }
 
 void ChatSession::setDraft(const Draft& draft) {

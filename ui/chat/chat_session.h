@@ -28,7 +28,7 @@ public:
     ChatSession(EngineBridge& bridge,
                 const RunStore& run,
                 ChatStore& store,
-                const AnswerDefaults& defaults);
+                AnswerDefaults& defaults);
 
     /// Keeps what has come of an answer so far.
     ~ChatSession() override;
@@ -69,9 +69,10 @@ public:
     /// Adds the user's words behind the leaf and asks for an answer.
     void send(const QString& text, const QList<Attachment>& attachments = {});
 
-    /// What this chat asks for by itself.
-    AnswerSettings ownSettings() const;
-    void setOwnSettings(const AnswerSettings& settings);
+    /// What this chat, the model that is loaded, or all chats ask for. Without a model its own are
+    /// empty, and setting them does nothing.
+    AnswerSettings settingsAt(SettingsPlace place) const;
+    void setSettingsAt(SettingsPlace place, const AnswerSettings& settings);
 
     /// What holds for its next answer.
     ResolvedAnswerSettings settings() const;
@@ -204,6 +205,9 @@ private:
     void takeBack(MessageId words);
     void saveDraft();
     void showNewChat();
+    QString modelPath() const;
+    AnswerSettings ownSettings() const;
+    void setOwnSettings(const AnswerSettings& own);
     void submitSummary();
     void continueWithSummary(const QString& summary);
     void finishMessage(StoredMessage& message, MessageState state);
@@ -219,7 +223,7 @@ private:
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
     std::optional<ContextQuestion> m_question;
-    const AnswerDefaults& m_defaults;
+    AnswerDefaults& m_defaults;
     std::map<MessageId, MadeBy> m_prompts; // of this run
     Draft m_newChatDraft;
     QTimer m_draftTimer;

@@ -85,6 +85,8 @@ QByteArray contentOf(const Chat& chat, const ExportRequest& request) {
         return chatToHtml(chat, request.hasOrigin);
     case ExportFormat::Json:
         return chatToJson(chat);
+    case ExportFormat::Pdf:
+        return chatToPdf(chat, request.hasOrigin);
     }
     return {};
 }
