@@ -93,7 +93,10 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     });
     connect(m_place, &QComboBox::currentIndexChanged, this, &AnswerSettingsPanel::fill);
     connect(m_systemPrompt, &QPlainTextEdit::textChanged, this, [this] {
-        m_countTimer.start();
+        if (m_systemPrompt->document()->isEmpty())
+            m_note->clear();
+        else if (isVisible())
+            m_countTimer.start();
         showButtons();
     });
     connect(m_stopStrings, &QPlainTextEdit::textChanged, this, &AnswerSettingsPanel::showButtons);
@@ -185,20 +188,22 @@ void AnswerSettingsPanel::save() {
 }
 
 void AnswerSettingsPanel::setTokens(int tokens, int contextLength) {
+    if (m_systemPrompt->document()->isEmpty())
+        return; // an answer to what was there before
     const bool isTooLong = tokens >= contextLength;
-    const bool isNone = m_systemPrompt->toPlainText().isEmpty();
-    m_note->setProperty("tone", isTooLong && !isNone ? "problem" : "small");
+    m_note->setProperty("tone", isTooLong ? "problem" : "small");
     m_note->setStyleSheet(QStringLiteral(" ")); // Qt looks at the property again
-    m_note->setText(
-        isNone ? QString()
-        : isTooLong
-            ? tr("It has %1 tokens, and the context holds %2: shorten it, or "
-                 "nothing can be asked.")
-                  .arg(number(tokens), number(contextLength))
-            : tr("%1 of the context's %2 tokens").arg(number(tokens), number(contextLength)));
+    m_note->setText((isTooLong ? tr("It has %1 tokens, and the context holds %2: shorten it, or "
+                                    "nothing can be asked.")
+                               : tr("%1 of the context's %2 tokens"))
+                        .arg(number(tokens), number(contextLength)));
 }
 
-void AnswerSettingsPanel::focusText() { m_systemPrompt->setFocus(); }
+void AnswerSettingsPanel::focusText() {
+    m_systemPrompt->setFocus();
+    if (!m_systemPrompt->document()->isEmpty())
+        m_countTimer.start();
+}
 
 /// Esc closes this panel while the focus is in it; elsewhere it stops the answer.
 bool AnswerSettingsPanel::event(QEvent* event) {
