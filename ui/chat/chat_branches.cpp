@@ -64,18 +64,20 @@ void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
 void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const StoredMessage* old = message(id);
     if (old == nullptr || old->role != MessageRole::Assistant || text.trimmed().isEmpty() ||
-        m_answer || m_count || (goesOn && obstacle(text) != SendObstacle::None))
+        m_answer || m_count)
         return;
+    dismissContextQuestion();
     StoredMessage made;
     made.role = MessageRole::Assistant;
     made.text = text;
     made.figures.modelName = old->figures.modelName;
+    made.figures.finishReason = QStringLiteral("edited");
     // A beginning of the answer keeps its ids, so that it goes on exactly.
     const auto isEnd = [&](const TokenTrace& token) { return token.end == text.size(); };
     const auto end = std::ranges::find_if(old->tokens, isEnd);
     if (old->isTraced && old->text.startsWith(text) && end != old->tokens.end())
         made.tokens = old->tokens.first(end - old->tokens.begin() + 1);
-    addBranch(id, std::move(made), goesOn);
+    addBranch(id, std::move(made), goesOn && obstacle(text) == SendObstacle::None);
 }
 
 void ChatSession::branchAt(MessageId id, int token, const TokenChoice& choice) {

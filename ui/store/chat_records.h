@@ -86,7 +86,7 @@ struct MessageFigures {
     std::optional<double> speedup;       ///< against the measured baseline
     std::optional<double> baselineTokensPerSecond;
     std::optional<quint64> seed;
-    QString finishReason; ///< as the engine names it; empty while streaming
+    QString finishReason; ///< as the engine names it, or "edited"; empty while streaming
 
     bool operator==(const MessageFigures&) const = default;
 };

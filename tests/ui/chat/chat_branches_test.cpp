@@ -139,6 +139,7 @@ private slots:
         session().editAnswer(old.id, QStringLiteral("uno due"), false);
         QCOMPARE(last().text, QStringLiteral("uno due"));
         QVERIFY(last().tokens.isEmpty());
+        QCOMPARE(last().figures.finishReason, QStringLiteral("edited"));
         QVERIFY(!session().isAnswering());
         session().send(QStringLiteral("and then?"));
         m_chat->count();

@@ -192,6 +192,7 @@ void MessageCard::showState() {
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
 
 void MessageCard::setBusy(bool isBusy) {
+    m_isBusy = isBusy;
     if (m_continue != nullptr)
         m_continue->setEnabled(!isBusy);
     for (QToolButton* button : m_changing)
@@ -255,7 +256,10 @@ void MessageCard::endEdit() {
     m_actionRow->setVisible(!isUser());
 }
 
+/// While an answer is written nothing can branch: what was edited waits in its editor.
 void MessageCard::keepEdit(bool goesOn) {
+    if (!isUser() && m_isBusy)
+        return;
     const QString text = m_editor->toPlainText();
     endEdit();
     if (text.trimmed().isEmpty())

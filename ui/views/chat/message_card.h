@@ -99,6 +99,7 @@ private:
     FiguresLine* m_figures;
     QWidget* m_actionRow;
     QPushButton* m_continue = nullptr; ///< of an answer
+    bool m_isBusy = false;
     QPlainTextEdit* m_editor = nullptr;
     QWidget* m_editorRow = nullptr;
     std::vector<ActionButton> m_actions;

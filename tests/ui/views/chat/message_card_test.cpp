@@ -148,6 +148,11 @@ private slots:
         editor->moveCursor(QTextCursor::End);
         QTest::keyClick(editor, Qt::Key_Return);
         QTest::keyClicks(editor, QStringLiteral("more"));
+        card.setBusy(true);
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
+        QCOMPARE(edited.count(), 0);
+        QVERIFY(editor->isVisible());
+        card.setBusy(false);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 1);
         QCOMPARE(edited[0][1].toString(), answer().text + QStringLiteral("\nmore"));
