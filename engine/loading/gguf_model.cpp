@@ -3,10 +3,10 @@
 
 #include "engine/base/checked_math.h"
 #include "engine/loading/config/model_limits.h"
+#include "engine/loading/config/unused_parts.h"
 #include "engine/loading/quantized_blocks.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/tensor_table.h"
-#include "engine/loading/config/unused_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -259,10 +259,10 @@ void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelCo
             unusedKeys.push_back(key);
     }
     if (!unusedKeys.empty())
-        config.notes.push_back(fmt::format("In the file's metadata {} no effect on a model of "
-                                           "architecture {}.",
-                                           countedNames(unusedKeys),
-                                           config.architecture));
+        config.notes.push_back(fmt::format(
+            "The file's metadata holds keys that have no effect on architecture {}: {}.",
+            config.architecture,
+            listOf(unusedKeys)));
     std::vector<std::string> unused;
     for (const TensorInfo& tensor : file.tensors()) {
         if (tensor.name != kFrequencyFactors && !computesWith(config, huggingFaceName(tensor.name)))

@@ -215,8 +215,8 @@ Result<void> readRotary(const JsonFields& fields, ModelConfig& config) {
     ENGINE_TRY(config.ropeTheta, inner.positiveOr("rope_theta", outerTheta));
     const auto unused = fieldsWithoutEffect(object, fieldsOf(config.ropeScaling.kind), {});
     if (!unused.empty())
-        config.notes.push_back(
-            fmt::format("In {} of config.json {} no effect.", name, countedNames(unused)));
+        config.notes.push_back(fmt::format(
+            "{} in config.json holds fields that have no effect: {}.", name, listOf(unused)));
     return {};
 }
 
@@ -384,10 +384,10 @@ Result<ModelConfig> readModelConfig(const JsonValue& config) {
     read.storedType = readable(read.storedType);
     const auto unused = fieldsWithoutEffect(config, kCommonFields, family.ownFields);
     if (!unused.empty())
-        read.notes.push_back(fmt::format("In config.json {} no effect on a model of architecture "
-                                         "{}.",
-                                         countedNames(unused),
-                                         read.architecture));
+        read.notes.push_back(
+            fmt::format("config.json holds fields that have no effect on architecture {}: {}.",
+                        read.architecture,
+                        listOf(unused)));
     ENGINE_TRY_DO(read.validate());
     return read;
 }

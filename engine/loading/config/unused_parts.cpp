@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 namespace engine {
 
 namespace {
 
-constexpr std::size_t kMostNames = 6; // of a list in a remark
+constexpr std::size_t kMostTensors = 24; // of the list in a remark
 
 /// "7.mlp.up_proj.weight" -> "mlp.up_proj.weight" if the network has a layer 7; else nothing.
 std::string_view behindLayer(std::string_view name, int layerCount) {
@@ -30,6 +31,39 @@ bool hasBias(const ModelConfig& config, std::string_view linear) {
     if (linear == "self_attn.o_proj")
         return config.outputBias;
     return linear.starts_with("mlp.") ? config.mlpBias : config.qkvBias;
+}
+
+/// Names that differ in their numbers alone become one: "model.layers.*.mlp.up_proj.bias (4)".
+std::vector<std::string> foldNumbers(std::span<const std::string> names) {
+    struct Kind {
+        std::string first;
+        std::size_t count = 0;
+    };
+
+    std::map<std::string, Kind, std::less<>> kinds;
+    std::vector<std::string> order;
+    for (const std::string& name : names) {
+        std::string pattern;
+        for (const char c : name) {
+            const bool isDigit = c >= '0' && c <= '9';
+            if (!isDigit)
+                pattern += c;
+            else if (pattern.empty() || pattern.back() != '*')
+                pattern += '*';
+        }
+        Kind& kind = kinds[pattern];
+        if (kind.count++ == 0) {
+            kind.first = name;
+            order.push_back(std::move(pattern));
+        }
+    }
+    std::vector<std::string> folded;
+    for (const std::string& pattern : order) {
+        const Kind& kind = kinds[pattern];
+        folded.push_back(kind.count == 1 ? kind.first
+                                         : fmt::format("{} ({})", pattern, kind.count));
+    }
+    return folded;
 }
 
 } // namespace
@@ -63,7 +97,8 @@ bool computesWith(const ModelConfig& config, std::string_view tensor) {
 void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config) {
     if (!unused.empty())
         config.notes.push_back(
-            fmt::format("Of the tensors in the model's files {} no effect.", countedNames(unused)));
+            fmt::format("The model's files hold tensors that have no effect: {}.",
+                        listOf(foldNumbers(unused), kMostTensors)));
 }
 
 std::vector<std::string> fieldsWithoutEffect(const JsonValue& object,
@@ -79,16 +114,14 @@ std::vector<std::string> fieldsWithoutEffect(const JsonValue& object,
     return names;
 }
 
-std::string countedNames(std::span<const std::string> names) {
-    const std::size_t shown = names.size() <= kMostNames + 1 ? names.size() : kMostNames;
+std::string listOf(std::span<const std::string> names, std::size_t most) {
+    const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
     std::string text;
     for (std::size_t i = 0; i < shown; ++i) {
         const bool isLast = i > 0 && i + 1 == names.size();
         text += fmt::format("{}{}", i == 0 ? "" : (isLast ? " and " : ", "), readable(names[i]));
     }
-    if (shown < names.size())
-        text += fmt::format(" and {} more", names.size() - shown);
-    return text + (names.size() == 1 ? " has" : " have");
+    return shown == names.size() ? text : text + fmt::format(" and {} more", names.size() - shown);
 }
 
 } // namespace engine

@@ -15,7 +15,7 @@ namespace engine {
 /// Whether a network of this configuration computes with the tensor of this Hugging Face name.
 bool computesWith(const ModelConfig& config, std::string_view tensor);
 
-/// Notes among the configuration's remarks which of these tensors it does not compute with.
+/// Adds a remark to the configuration that these tensors have no effect, if there are any.
 void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config);
 
 /// Names of the object's members that are in neither list; those that are null are left out.
@@ -23,7 +23,8 @@ std::vector<std::string> fieldsWithoutEffect(const JsonValue& object,
                                              std::span<const std::string_view> known,
                                              std::span<const std::string_view> alsoKnown);
 
-/// "a has", "a and b have", "a, b, c, d and 5 more have"; control characters are replaced.
-std::string countedNames(std::span<const std::string> names);
+/// "a", "a and b", "a, b, c and 5 more" where there are more than `most`; control characters are
+/// replaced.
+std::string listOf(std::span<const std::string> names, std::size_t most = 6);
 
 } // namespace engine
