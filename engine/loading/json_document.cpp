@@ -20,6 +20,9 @@ namespace {
 /// Objects with more members than this get a sorted index; smaller ones are searched in order.
 constexpr std::uint32_t kLargestPlainObject = 8;
 
+} // namespace
+
+/// One value; no part of the interface.
 struct JsonNode {
     /// Bool, integer or number bits; first character of a string; first index entry of an object.
     std::uint64_t payload = 0;
@@ -30,8 +33,6 @@ struct JsonNode {
     std::uint32_t offset = 0;
     JsonType type = JsonType::Null;
 };
-
-} // namespace
 
 /// Nodes in the order of the text: the first child of a container is the node behind it.
 struct JsonStorage {
