@@ -94,7 +94,9 @@ private:
             m_finished = FinishReason::Cancelled;
             return {};
         }
-        ENGINE_TRY(DecodeStep step, std::move(stepped));
+        if (!stepped)
+            return std::move(stepped).error();
+        DecodeStep step = std::move(stepped).value();
         const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
         m_result.metrics.promptMs += step.promptMs;
         m_result.metrics.decodeMs += stepMs;
