@@ -356,9 +356,9 @@ void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {
                          "--max-tokens",
                          "100000",
                          "--json"}));
-    QVERIFY(process.waitForReadyRead(30'000)); // the first step is out
+    QVERIFY(process.waitForReadyRead(-1)); // the first step is out
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-    QVERIFY(process.waitForFinished(30'000));
+    QVERIFY(process.waitForFinished(-1));
     QCOMPARE(process.exitCode(), 130);
     QList<QByteArray> lines = process.readAllStandardOutput().split('\n');
     lines.removeAll(QByteArray());
