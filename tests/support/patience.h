@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long tests wait. A test waits for what must happen, never for a time, and no test fails because
-// the machine is slow: the limits below only end a test that hangs. Every program of
+// How long tests wait. A test waits for what must happen, never for a time, and no test fails
+// because the machine is slow: the limits below only end a test that hangs. Every program of
 // add_studio_test() reads this file before its own sources.
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace support {
 
-/// After this time something that still did not come is taken for a hang. SWIFT_STUDIO_TEST_PATIENCE
-/// sets another number of seconds, for somebody who waits for a test to fail.
+/// After this time something that still did not come is taken for a hang.
+/// SWIFT_STUDIO_TEST_PATIENCE sets another number of seconds, for somebody who waits for a test to
+/// fail.
 inline const int kPatienceMs = [] {
     bool isNumber = false;
     const int seconds = qEnvironmentVariableIntValue("SWIFT_STUDIO_TEST_PATIENCE", &isNumber);

@@ -229,7 +229,8 @@ void SessionEndsTest::aClosedSessionTakesNoCommands() {
     QVERIFY(!fixture.session.send(rawPrompt(1, "abc", 5)));
     QVERIFY(!fixture.session.send(StopGeneration{}));
     fixture.session.takeEvents();
-    QVERIFY(!fixture.session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs))); // and it does not wait
+    QVERIFY(!fixture.session.waitForEvents(
+        std::chrono::milliseconds(support::kPatienceMs))); // and it does not wait
     fixture.session.close();
 }
 

@@ -197,9 +197,8 @@ private:
             const test_support::PeakAllocation peak;
             const std::string got = outcome(attack.source);
             QVERIFY2(peak.bytes() <= attack.source.size() + kMaxExtraBytes, attack.name);
-            QVERIFY2(
-                clock.ms() < support::kEndsSoonMs,
-                (attack.name + std::string(": ms ") + std::to_string(clock.ms())).c_str());
+            QVERIFY2(clock.ms() < support::kEndsSoonMs,
+                     (attack.name + std::string(": ms ") + std::to_string(clock.ms())).c_str());
             QVERIFY2(got.find(attack.expected) != std::string::npos,
                      (attack.name + std::string(": ") + got.substr(0, 300)).c_str());
         }
