@@ -3,6 +3,7 @@
 #include "tests/support/golden_tensors.h"
 #include "tests/support/swift_run.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tiny_folder_model.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -346,11 +347,19 @@ void SwiftRunTest::inspectOffersThePublishedSetsThatFit() {
 }
 
 void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {
+    // An answer that does not fit into the pipe: the program cannot come to its end unread.
+    const test_support::TemporaryFolder folder;
+    engine::ModelConfig config = support::letterConfig(1);
+    config.contextLength = 1 << 14;
+    support::MemoryWeights weights = support::randomWeights(config, 3);
+    support::writeFolderModel(folder.path(), config, weights);
     QProcess process;
     process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
                   plain({"generate",
                          "--model",
-                         kFolderModel,
+                         QString::fromStdString(folder.path().string()),
+                         "--context",
+                         "16384",
                          "--prompt-ids",
                          "5",
                          "--max-tokens",
