@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/held_timers.h"
 #include "tests/ui/support/live_run.h"
 #include "ui/shell/live_label.h"
 #include "ui/shell/status_strip.h"
 
-#include <QTimer>
 #include <QtTest>
 
 using namespace support;
@@ -11,17 +11,13 @@ using namespace ui;
 
 namespace {
 
-/// Which widgets laid out their children, in the whole program. Meanwhile no label gives lines back
-/// that it has not used for a while: on a busy machine that while may lie between two pictures.
+/// Which widgets laid out their children, in the whole program.
 class LayoutLog : public QObject {
 public:
     QStringList receivers;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override {
-        const auto* timer = qobject_cast<QTimer*>(watched);
-        if (event->type() == QEvent::Timer && timer && timer->interval() == LiveLabel::kKeptMs)
-            return true;
         const auto* widget = qobject_cast<QWidget*>(watched);
         if (event->type() == QEvent::LayoutRequest && widget && widget->layout() != nullptr)
             receivers << QStringLiteral("%1 %2").arg(
@@ -55,6 +51,7 @@ class LiveLayoutTest : public QObject {
     /// Who is laid out while so many pictures are shown. Told anew when the rate of pictures
     /// changes meanwhile, as the strip has a word about it.
     QStringList laidOutDuring(int pictures) {
+        const HeldTimers unusedLines(LiveLabel::kKeptMs);
         LayoutLog log;
         qApp->installEventFilter(&log);
         const ui::EngineBridge& bridge = m_stage->studio->bridge();
