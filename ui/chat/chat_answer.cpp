@@ -168,7 +168,8 @@ void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
 }
 
 void ChatSession::onFailed(const EngineFailed& failure) {
-    const bool isCount = failure.task == "count_tokens" && m_count;
+    const bool isCount =
+        failure.task == "count_tokens" && m_count && failure.requestId == m_count->requestId;
     const bool isAnswer =
         failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
     if (!isCount && !isAnswer)

@@ -5,6 +5,7 @@
 #include "ui/shell/view.h"
 
 #include <QString>
+#include <QTimer>
 
 class QLabel;
 class QPushButton;
@@ -60,6 +61,8 @@ private:
     void showChat();
     void showState();
     void showGauge();
+    void takeStatistics();
+    void showPromptProgress();
     void showTitle();
     QString obstacleText(SendObstacle obstacle) const;
     const StoredMessage* lastAnswer() const;
@@ -78,6 +81,7 @@ private:
     ContextPanel* m_contextPanel;
     InputBar* m_input;
     int m_countedTokens = 0;
+    QTimer m_countSoon; ///< until nothing was typed for a moment
 };
 
 } // namespace ui

@@ -170,6 +170,7 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     connect(card, &MessageCard::branchAsked, this, &ConversationView::branchAsked);
     connect(card, &MessageCard::editAsked, this, &ConversationView::editAsked);
     connect(card, &MessageCard::branchShown, this, &ConversationView::branchShown);
+    connect(card, &MessageCard::editEnded, this, &ConversationView::editEnded);
     connect(&card->body(), &MessageBody::tokenHovered, this, [this, card](int token) {
         if (!m_details->isPinned())
             showDetails(card, token, false);

@@ -60,6 +60,7 @@ signals:
     void branchAsked(qint64 id);
     void editAsked(qint64 id, const QString& text);
     void branchShown(qint64 id);
+    void editEnded();
 
     /// The user points at a token of a message; -1 = at none.
     void tokenChosen(qint64 id, int index);

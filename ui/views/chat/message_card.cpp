@@ -149,6 +149,11 @@ void MessageCard::showState() {
     setAccessibleName(role);
 }
 
+void MessageCard::setProgress(const QString& sentence) {
+    if (m_message.tokens.isEmpty())
+        m_figures->showSentence(sentence);
+}
+
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
 
 void MessageCard::setBusy(bool isBusy) {
@@ -199,6 +204,7 @@ void MessageCard::endEdit(bool isKept) {
     m_editorRow = nullptr;
     m_body->show();
     m_actionRow->setVisible(!isUser());
+    emit editEnded();
     if (isKept && !text.trimmed().isEmpty())
         emit editAsked(m_message.id, text);
 }

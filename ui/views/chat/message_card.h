@@ -46,6 +46,9 @@ public:
 
     void setShowsOrigin(bool isShown);
 
+    /// How far the prompt is read, in the place of the figures until there are some.
+    void setProgress(const QString& sentence);
+
     /// While an answer is written nothing can be edited or asked again.
     void setBusy(bool isBusy);
 
@@ -58,6 +61,9 @@ signals:
     void branchAsked(qint64 id);
     void editAsked(qint64 id, const QString& text);
     void branchShown(qint64 id);
+
+    /// The field in which the message was edited is gone.
+    void editEnded();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
