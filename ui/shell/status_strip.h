@@ -34,6 +34,9 @@ public:
     /// For a replay: said in the place of the device.
     void setSource(const QString& source);
 
+    /// What was said of another chat is no news any more; the tool tip keeps it.
+    void forgetRemark();
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
@@ -42,6 +45,7 @@ private:
     void showModel();
     void showSpeed();
     void showMemory();
+    void ageRemark(Topics changed);
     void showRemark();
     void restyle();
 
@@ -59,6 +63,8 @@ private:
     LiveLabel* m_pace;
     LiveLabel* m_remark;
     QString m_source;
+    std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
+    bool m_isRemarkOld = false;
     QElapsedTimer m_memoryClock;
 };
 
