@@ -250,8 +250,10 @@ int run(QApplication& application, const Arguments& arguments) {
                                 {QStringLiteral("--replay"), path});
     });
     QObject::connect(&instance, &ui::SingleInstance::asked, &studio, &ui::Studio::takeStart);
-    const ui::EndSignals endSignals;
-    QObject::connect(&endSignals, &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
+    std::optional<ui::EndSignals> endSignals;
+    if (!isPicture) // half a picture is no success
+        QObject::connect(
+            &endSignals.emplace(), &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
     std::unique_ptr<ui::ScreenshotJob> job;
     if (isPicture) {
         job = std::make_unique<ui::ScreenshotJob>(

@@ -7,6 +7,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/models/model_panel.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"

@@ -337,11 +337,10 @@ private slots:
         auto* parameters = window().findChild<ParametersView*>();
         SettingRow* row = parameters->form().row("patience");
         QVERIFY(row->isVisible());
-        QVERIFY(row->isAncestorOf(QApplication::focusWidget()));
+        QVERIFY(row->isAncestorOf(window().focusWidget()));
         QVERIFY(!row->visibleRegion().isEmpty());
         type("temperature");
-        QVERIFY(
-            parameters->sampling().row("temperature")->isAncestorOf(QApplication::focusWidget()));
+        QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));
     }
 
     void undoAndRedoAreAmongTheActions() {

@@ -67,12 +67,14 @@ void LayerMapView::build() {
     m_resume = new QPushButton(tr("Resume search"), m_page);
     m_resume->setProperty("form", "small");
     m_resume->setAccessibleName(tr("Resume search"));
-    m_noticeRow = new QGridLayout;
+    m_noticePlace = new QWidget(m_page);
+    m_noticeRow = new QGridLayout(m_noticePlace);
+    m_noticeRow->setContentsMargins(0, 0, 0, 0);
     auto* column = new QVBoxLayout(m_page);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_grid);
     column->addWidget(m_miniLegend);
-    column->addLayout(m_noticeRow);
+    column->addWidget(m_noticePlace);
     column->addStretch(1);
     auto* whole = new QVBoxLayout(this);
     whole->addWidget(m_page);
@@ -102,7 +104,7 @@ void LayerMapView::arrangeNotice() {
 void LayerMapView::reserveNotice() {
     const int line = QFontMetrics(theme().font(TextRole::Small)).height();
     const int height = std::max(line, m_resume->sizeHint().height());
-    m_noticeRow->setRowMinimumHeight(0, m_grid->isMini() ? 0 : height);
+    m_noticePlace->setMinimumHeight(m_grid->isMini() ? 0 : height);
 }
 
 void LayerMapView::styleParts() {

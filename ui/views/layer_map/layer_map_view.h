@@ -94,6 +94,7 @@ private:
     LayerGrid* m_grid = nullptr;
     LayerLegend* m_miniLegend = nullptr;
     EmptyLayerMap* m_empty = nullptr;
+    QWidget* m_noticePlace = nullptr;
     QGridLayout* m_noticeRow = nullptr;
     QLabel* m_manualBadge = nullptr;
     QLabel* m_notice = nullptr;
