@@ -46,7 +46,8 @@ StartRequest fromLine(const QByteArray& line) {
 SingleInstance::SingleInstance(const QString& settingsPath, QObject* parent)
     : QObject(parent)
     , m_socketPath(socketPathFor(settingsPath))
-    , m_lock(settingsPath + QStringLiteral(".lock")) {
+    // Not ".lock": by that name QSettings guards its own writing.
+    , m_lock(settingsPath + QStringLiteral(".open")) {
     m_lock.setStaleLockTime(0); // a window may be open for days; Qt looks whether its process lives
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     connect(&m_server, &QLocalServer::newConnection, this, &SingleInstance::serve);
