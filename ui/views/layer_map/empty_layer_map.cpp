@@ -108,6 +108,8 @@ void EmptyLayerMap::setOffer(const Offer& offer) {
     arrange();
 }
 
+QSize EmptyLayerMap::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(36)}; }
+
 void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     arrange();
