@@ -221,11 +221,11 @@ QString LayerMapView::manualText() const {
 
 void LayerMapView::updateNotice() {
     const bool isManual = m_manual.isManual() && !selection().historyIndex();
-    m_notice->setText(!m_message.isEmpty()   ? m_message
-                      : !m_finding.isEmpty() ? m_finding
-                      : m_pinnedCell         ? pinnedText()
-                      : isManual             ? manualText()
-                                             : QString());
+    m_notice->setText(!m_message.isEmpty()                  ? m_message
+                      : m_pinnedCell && !m_isFinding        ? pinnedText()
+                      : m_isFinding || !m_finding.isEmpty() ? m_finding
+                      : isManual                            ? manualText()
+                                                            : QString());
     m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());

@@ -36,7 +36,7 @@ SearchOffer searchOffer(const RunStore& store) {
     // Layers that sets never name are told by those only that may make sets themselves.
     offer.reason =
         decoder->lockedLayers.empty()
-            ? tr("%1 drafts without searching for a skip set.").arg(title)
+            ? tr("%1 does not search for a skip set.").arg(title)
             : tr("%1 searches for a skip set only where drafting with one could pay, and has not "
                  "started to on this model.")
                   .arg(title);

@@ -95,7 +95,7 @@ private slots:
         QCOMPARE(searchOffer(m_run->store).action, QStringLiteral("Use SWIFT"));
         begin({freeDecoder(), searchingDecoderInfo()});
         QCOMPARE(searchOffer(m_run->store).reason,
-                 QStringLiteral("Look-up drafts without searching for a skip set. SWIFT searches "
+                 QStringLiteral("Look-up does not search for a skip set. SWIFT searches "
                                 "on every answer."));
         begin({freeDecoder()}); // nobody to offer
         QVERIFY(!searchOffer(m_run->store).reason.isEmpty());
