@@ -100,6 +100,9 @@ public:
     void drawPicture(QPaintDevice& device, QSize size) override;
 
     QSize sizeHint() const override;
+
+    /// An empty plot gives way to its note, and asks for no more than the note's heading.
+    QSize minimumSizeHint() const override;
     QSize minimumSizeHint() const override;
 
 signals:
@@ -112,6 +115,7 @@ protected:
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -134,6 +138,7 @@ private:
     void prepare(QSize size);
     void applyMargins();
     void updateNote();
+    void fitNote();
     void replotCursor();
     PlotRange homeYWithHeadroom(int plotHeight) const;
     std::vector<double> yTicksThatFit(int plotHeight) const;

@@ -10,6 +10,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPointer>
 #include <QPushButton>
 #include <QRandomGenerator>
 #include <QScrollBar>
@@ -270,10 +271,17 @@ void ParametersView::showSetting(const std::string& name) {
         return;
     if (row->isHidden())
         setSimple(false);
-    // A row that was hidden has its place once the column is laid out.
     m_scroll->widget()->layout()->activate();
     m_scroll->ensureWidgetVisible(row);
     row->takeFocus();
+    // A view that is only being shown gets its size later.
+    QMetaObject::invokeMethod(
+        this,
+        [this, shown = QPointer(row)] {
+            if (shown)
+                m_scroll->ensureWidgetVisible(shown);
+        },
+        Qt::QueuedConnection);
 }
 
 void ParametersView::refreshView(Topics changed) {

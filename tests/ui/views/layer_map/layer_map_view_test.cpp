@@ -423,7 +423,8 @@ private slots:
         m_run->engine->say(loaded);
         m_run->bridge->tick();
         auto* empty = m_view->findChild<EmptyLayerMap*>();
-        QVERIFY(m_view->minimumSizeHint().width() <= m_run->theme.scaled(200)); // a dock may be narrow
+        QVERIFY(m_view->minimumSizeHint().width() <=
+                m_run->theme.scaled(200)); // a dock may be narrow
         for (const QSize size :
              {QSize(296, 102), QSize(296, 160), QSize(420, 92), QSize(900, 300)}) {
             m_view->resize(size * percent / 100);
