@@ -260,10 +260,6 @@ void LinePlot::fitNote() {
     m_noteSentence->setVisible(needed() <= height());
 }
 
-QSize LinePlot::minimumSizeHint() const {
-    return {m_theme.scaled(120), m_theme.scaled(kLeastPlot)};
-}
-
 void LinePlot::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     fitNote();

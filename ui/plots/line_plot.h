@@ -100,9 +100,6 @@ public:
     void drawPicture(QPaintDevice& device, QSize size) override;
 
     QSize sizeHint() const override;
-
-    /// An empty plot gives way to its note, and asks for no more than the note's heading.
-    QSize minimumSizeHint() const override;
     QSize minimumSizeHint() const override;
 
 signals:
