@@ -93,7 +93,7 @@ Json doneLine(const GenerationResult& result,
                     {"kv", transformer.kvTypeName()},
                     {"isa", isa.empty() ? Json() : Json(isa)},
                     {"context", model.contextLength},
-                    {"seed", options.sampling.seed}});
+                    {"seed", options.sampling.options.seed}});
     return {{"event", "done"},
             {"tokens", result.tokens},
             {"text", model.hasText ? Json(result.text) : Json(nullptr)},
@@ -142,7 +142,7 @@ Result<TextModel> loadTextModel(const TextOptions& options,
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(SettingValues settings,
                parseSettings(registry, options.decoder.name, options.decoder.settings));
-    ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY(const SamplingOptions sampling, resolveSampling(options.sampling, tokenizer));
     ENGINE_TRY(const ModelConfig config, files.config());
     if (tokenizer != nullptr)
         ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, config));
@@ -153,7 +153,7 @@ Result<TextModel> loadTextModel(const TextOptions& options,
     ENGINE_TRY(model.decoder,
                registry.make(options.decoder.name,
                              {.transformer = *model.loaded.transformer,
-                              .sampling = options.sampling,
+                              .sampling = sampling,
                               .contextLength = model.contextLength,
                               .settings = std::move(settings),
                               .memory = model.memory.get()}));

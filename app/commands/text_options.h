@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/commands/decoder_options.h"
+#include "app/commands/sampling_options.h"
 #include "engine/decoding/answer/generation.h"
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace app {
 struct TextOptions {
     ModelOptions model;
     DecoderOptions decoder;
-    engine::SamplingOptions sampling;
+    TypedSampling sampling;
     int maxTokens = 256;
     std::vector<std::string> stopStrings;
     std::string system; ///< text of a system message for chats; empty = none

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace engine {
 
@@ -42,6 +43,8 @@ HeadSummary summarise(std::span<const double> logits) {
     for (std::size_t id = 0; id < logits.size(); ++id) {
         const double logit = logits[id];
         if (count == HeadSummary::kMost && !(logit > summary.logits.back()))
+            continue;
+        if (logit == -std::numeric_limits<double>::infinity())
             continue;
         int place = count < HeadSummary::kMost ? count++ : count - 1;
         for (; place > 0 && logit > summary.logits[static_cast<std::size_t>(place) - 1]; --place) {

@@ -88,11 +88,23 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("explanation", r.explanation);
 }
 
+template <typename V> void visitFields(V& visit, LogitBias& r) {
+    visit("token", r.token);
+    visit("value", r.value);
+}
+
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
     visit("temperature", r.temperature);
     visit("top_k", r.topK);
     visit("top_p", r.topP);
+    visit("min_p", r.minP);
+    visit("typical_p", r.typicalP);
     visit("seed", r.seed);
+    visit("repetition_penalty", r.repetitionPenalty);
+    visit("repetition_window", r.repetitionWindow);
+    visit("presence_penalty", r.presencePenalty);
+    visit("frequency_penalty", r.frequencyPenalty);
+    visit("logit_bias", r.logitBias);
 }
 
 template <typename V> void visitFields(V& visit, TokenFact& r) {

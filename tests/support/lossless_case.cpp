@@ -108,7 +108,24 @@ std::string randomSkipSet(CaseRandom& random, int first, int end, double part) {
     return skipSetJson(set);
 }
 
-LosslessCase randomCase(CaseRandom& random, Transformer& transformer, bool samples) {
+void addRandomLaw(CaseRandom& random, SamplingOptions& sampling, int vocabSize) {
+    if (random.oneIn(2))
+        sampling.repetitionPenalty = random.oneIn(4) ? 0.7 : 1.0 + 0.8 * random.part();
+    sampling.repetitionWindow = random.oneIn(2) ? 0 : random.whole(1, 12);
+    if (random.oneIn(2))
+        sampling.presencePenalty = 1.5 * random.part() - 0.5;
+    if (random.oneIn(2))
+        sampling.frequencyPenalty = 1.0 * random.part() - 0.4;
+    for (int count = random.oneIn(2) ? 0 : random.whole(1, 4); count > 0; --count)
+        sampling.logitBias.push_back({random.whole(0, vocabSize / 4 - 1) * 4 + count - 1,
+                                      4.0 * random.part() - 1.0}); // no token twice
+    if (random.oneIn(2))
+        sampling.minP = 0.3 * random.part();
+    if (random.oneIn(2))
+        sampling.typicalP = 0.3 + 0.7 * random.part();
+}
+
+LosslessCase randomCase(CaseRandom& random, Transformer& transformer, bool samples, bool hasLaw) {
     LosslessCase made;
     const int vocab = transformer.config().vocabSize;
     for (int prompt = 0; prompt < 2; ++prompt) {
@@ -125,6 +142,8 @@ LosslessCase randomCase(CaseRandom& random, Transformer& transformer, bool sampl
         made.sampling.topK = random.oneIn(2) ? 0 : random.whole(1, 30);
         made.sampling.seed = static_cast<std::uint64_t>(random.whole(0, 1 << 30));
     }
+    if (hasLaw)
+        addRandomLaw(random, made.sampling, vocab);
     if (random.oneIn(2)) { // an end that vanilla itself meets somewhere
         auto vanilla = makeVanillaDecoder(transformer, made.sampling, made.contextLength);
         const Answer answer = decode(*vanilla.value(), made, 0, nullptr);
@@ -169,7 +188,7 @@ std::string runLosslessCases(DecoderRegistry& registry,
     for (int index = 0; index < count; ++index) {
         CaseRandom random(run.firstSeed + static_cast<std::uint64_t>(index));
         CaseModel& model = models[static_cast<std::size_t>(index) % models.size()];
-        LosslessCase tried = randomCase(random, *model.transformer, run.samples);
+        LosslessCase tried = randomCase(random, *model.transformer, run.samples, run.hasLaw);
         tried.settings = run.settings(random, model.transformer->config().layerCount);
         const std::string fault =
             compareWithVanilla(registry, run.decoder, tried, *model.transformer, &drafted);

@@ -55,9 +55,13 @@ struct LosslessCase {
     engine::SettingValues settings; ///< of the decoder under test
 };
 
+/// Penalties, biases and cuts of the law, each on or off, mild enough that drafts are accepted.
+void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int vocabSize);
+
 /// Prompts of 1 to 12 tokens, answers of 1 to 16, contexts that may end within one, ends that lie
-/// within an answer.
-LosslessCase randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples);
+/// within an answer. `hasLaw`: see addRandomLaw().
+LosslessCase
+randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples, bool hasLaw);
 
 /// Runs a case with a decoder and with vanilla and checks, after every step, the tokens, the count
 /// of cached rows and the cached numbers. Returns what is wrong, empty if nothing.
@@ -73,6 +77,7 @@ struct LosslessRun {
     int allCases = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
     int sampleCases = 0; ///< otherwise
     bool samples = false;
+    bool hasLaw = false; ///< the law of the next token looks back, see addRandomLaw()
     std::uint64_t firstSeed = 0;
     int leastDrafted = 10; ///< tokens a case on average; fewer would prove nothing
     /// The decoder's settings for a network of so many layers.
