@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/sampling_options.h"
 
+#include "engine/loading/byte_reader.h"
+
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace app {
 
 using namespace engine;
 
 namespace {
+
+constexpr std::uint64_t kMostSchemaBytes = 4U << 20U;
 
 template <typename T> std::optional<T> numberOf(std::string_view text) {
     T number{};
@@ -54,6 +59,23 @@ Result<LogitBias> biasOf(const std::string& typed, const Tokenizer* tokenizer) {
     return LogitBias{token, *value};
 }
 
+Result<Grammar> grammarOf(const TypedSampling& typed) {
+    const int given = static_cast<int>(!typed.schemaFile.empty()) +
+                      static_cast<int>(!typed.regex.empty()) + static_cast<int>(typed.isJsonObject);
+    if (given > 1)
+        return Error{ErrorCode::InvalidInput,
+                     "More than one form of the answer was given.",
+                     "Give one of --json-schema, --json-object and --regex."};
+    if (typed.isJsonObject)
+        return Grammar{GrammarKind::Json};
+    if (!typed.regex.empty())
+        return Grammar{GrammarKind::Regex, typed.regex};
+    if (typed.schemaFile.empty())
+        return Grammar();
+    ENGINE_TRY(std::string text, readTextFile(typed.schemaFile, kMostSchemaBytes));
+    return Grammar{GrammarKind::Schema, std::move(text)};
+}
+
 } // namespace
 
 void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
@@ -90,6 +112,11 @@ void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
                        typed.biases,
                        "TOKEN_OR_ID=VALUE is added to the logit of a token, from -100 (never) to "
                        "100; may be given several times");
+    command.add_option(
+        "--json-schema", typed.schemaFile, "The answer is JSON that fits the schema in this file");
+    command.add_flag("--json-object", typed.isJsonObject, "The answer is any JSON object");
+    command.add_option(
+        "--regex", typed.regex, "The answer as a whole matches this regular expression");
 }
 
 Result<SamplingOptions> resolveSampling(const TypedSampling& typed, const Tokenizer* tokenizer) {
@@ -98,8 +125,20 @@ Result<SamplingOptions> resolveSampling(const TypedSampling& typed, const Tokeni
         ENGINE_TRY(const LogitBias bias, biasOf(text, tokenizer));
         options.logitBias.push_back(bias);
     }
+    ENGINE_TRY(options.grammar, grammarOf(typed));
     ENGINE_TRY_DO(options.validate());
+    if (!options.grammar.isOff() && tokenizer == nullptr)
+        return Error{ErrorCode::InvalidInput,
+                     "A grammar needs the texts of tokens, and this model has no tokenizer.",
+                     "Add the model's tokenizer file, or leave the grammar out."};
     return options;
+}
+
+std::shared_ptr<const TokenTrie>
+vocabularyFor(const SamplingOptions& sampling, const Tokenizer* tokenizer, int vocabSize) {
+    if (sampling.grammar.isOff() || tokenizer == nullptr)
+        return nullptr;
+    return std::make_shared<const TokenTrie>(TokenTrie::of(*tokenizer, vocabSize));
 }
 
 } // namespace app

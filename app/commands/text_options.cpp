@@ -98,6 +98,7 @@ Json doneLine(const GenerationResult& result,
             {"tokens", result.tokens},
             {"text", model.hasText ? Json(result.text) : Json(nullptr)},
             {"finish_reason", finishReasonName(result.reason)},
+            {"inside_grammar", result.isInsideGrammar},
             {"metrics", std::move(numbers)}};
 }
 
@@ -149,6 +150,7 @@ Result<TextModel> loadTextModel(const TextOptions& options,
     TextModel model;
     ENGINE_TRY(model.contextLength, contextLength(options.model, config));
     ENGINE_TRY(model.loaded, loadModel(options.model, files, model.contextLength, std::move(stop)));
+    model.vocabulary = vocabularyFor(sampling, tokenizer, config.vocabSize);
     ENGINE_TRY(model.memory, openSkipSetMemory(options.decoder.name, files));
     ENGINE_TRY(model.decoder,
                registry.make(options.decoder.name,
@@ -168,6 +170,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     model.hasText = request.tokenizer != nullptr;
     GenerationRequest streamed = request;
     streamed.task = options.decoder.task;
+    streamed.vocabulary = model.vocabulary;
     DecodeTally tally;
     bool hasStreamed = false;
     std::optional<ProgressBar> bar(std::in_place, "Reading the prompt");
@@ -192,6 +195,8 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     if (!result)
         return result;
     printSummary(result.value(), tally, model);
+    if (result.value().isInsideGrammar)
+        Console::note("The answer ends before it has the form that was asked for.");
     console.jsonLine(doneLine(result.value(), tally, options, model));
     return result;
 }

@@ -29,7 +29,8 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
 struct TextModel {
     LoadedModel loaded;
     std::unique_ptr<engine::SkipSetMemory> memory;
-    std::unique_ptr<engine::Decoder> decoder; // refers to loaded.transformer and memory
+    std::unique_ptr<engine::Decoder> decoder;            // refers to loaded.transformer and memory
+    std::shared_ptr<const engine::TokenTrie> vocabulary; // null unless a grammar needs it
     int contextLength = 0;
     bool hasText = false; // false: ids only, there is no tokenizer
 };

@@ -38,6 +38,7 @@ double Target::nowMs() const {
 Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unreadRows) {
     ENGINE_CHECK(unreadRows >= 0 && unreadRows <= kPrefillRows, "{} rows left unread", unreadRows);
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
+    ENGINE_TRY_DO(m_law.begin(prompt));
     m_pending = kNoToken;
     m_pass.clear();
     m_unread.clear();
@@ -62,7 +63,7 @@ Result<void> Target::changeSampling(const SamplingOptions& sampling) {
     const int vocabSize = m_transformer->config().vocabSize;
     ENGINE_TRY_DO(sampling.validateFor(vocabSize));
     m_sampler = Sampler(sampling);
-    m_law = TargetLaw(sampling, vocabSize);
+    m_law.change(sampling);
     return {};
 }
 
@@ -95,6 +96,7 @@ Result<DecodeStep> Target::verify(VerifyRequest request) {
     const double rows = static_cast<double>(m_rowTokens.size());
     const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
+    step.isInsideGrammar = m_law.isInsideGrammar();
     const double allMs = nowMs() - startMs;
     step.promptMs = allMs * promptShare;
     step.verifyMs = allMs - step.promptMs;
@@ -158,9 +160,12 @@ Result<void> Target::runPass(const VerifyRequest& request) {
     if (isWhole)
         m_influence.add(m_pass.influence, layout.rowCount());
     forbidMaskToken();
-    if (!m_law.isOff())
-        applyLaw(request.draft);
-    return {};
+    if (m_law.isOff())
+        return {};
+    auto applied = applyLaw(request.draft);
+    if (!applied)
+        m_pass.clear();
+    return applied;
 }
 
 /// Every decoder emits by a pass of this class, vanilla too: what is forbidden here, none emits.
@@ -176,14 +181,14 @@ void Target::forbidMaskToken() {
 }
 
 /// Rows beside the draft stay as the model has them: nothing that is emitted hangs on them.
-void Target::applyLaw(const DraftTree& draft) {
+Result<void> Target::applyLaw(const DraftTree& draft) {
     std::vector<TokenId> sequence(m_sequence.tokens().begin(), m_sequence.tokens().end());
     sequence.insert(sequence.end(), m_unread.begin(), m_unread.end());
     sequence.push_back(m_pending);
-    m_law.apply({.sequence = sequence,
-                 .promptLength = static_cast<std::size_t>(m_promptLength),
-                 .draft = draft},
-                m_pass);
+    return m_law.apply({.sequence = sequence,
+                        .promptLength = static_cast<std::size_t>(m_promptLength),
+                        .draft = draft},
+                       m_pass);
 }
 
 std::span<const double> Target::lastLogits(int row) const {
@@ -243,6 +248,7 @@ void Target::keep(const Verdict& verdict) {
     m_unread.clear();
     m_pending = verdict.emitted.back();
     m_output.insert(m_output.end(), verdict.emitted.begin(), verdict.emitted.end());
+    m_law.keep(verdict.emitted);
     for (const int row : verdict.rows)
         m_outputArgmax.push_back(m_pass.summaries[static_cast<std::size_t>(row)].best());
 }

@@ -144,7 +144,7 @@ private:
     Result<void> runPass(const VerifyRequest& request);
     void gatherRows(const VerifyRequest& request);
     void forbidMaskToken();
-    void applyLaw(const DraftTree& draft);
+    Result<void> applyLaw(const DraftTree& draft);
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
     void keep(const Verdict& verdict);

@@ -92,7 +92,9 @@ Result<void> validateBias(const std::vector<LogitBias>& biases) {
 Result<void> SamplingOptions::validate() const {
     ENGINE_TRY_DO(validateChoice(*this));
     ENGINE_TRY_DO(validatePenalties(*this));
-    return validateBias(logitBias);
+    ENGINE_TRY_DO(validateBias(logitBias));
+    ENGINE_TRY_DO(makeGrammarGraph(grammar));
+    return {};
 }
 
 Result<void> SamplingOptions::validateFor(int vocabSize) const {

@@ -3,6 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/sampling/grammar/grammar.h"
 
 #include <cstdint>
 #include <vector>
@@ -19,9 +20,10 @@ struct LogitBias {
 
 /// How tokens are chosen: the law of the next token, given the logits of the full model and the
 /// tokens before it. The defaults choose the most probable token every time. They act in this
-/// order: the penalties and the bias change logits (Penalties), the temperature divides them, then
-/// top-k, top-p, min-p and typical-p leave out tokens (keepTokens). A greedy choice takes the
-/// highest of the changed logits, so that what only leaves out tokens does nothing to it.
+/// order: the penalties and the bias change logits (Penalties), the grammar forbids tokens
+/// (TokenGrammar), the temperature divides logits, then top-k, top-p, min-p and typical-p leave out
+/// tokens (keepTokens). A greedy choice takes the highest of the changed logits; the last four do
+/// nothing to it.
 struct SamplingOptions {
     double temperature = 0.0; ///< 0 = greedy; otherwise logits are divided by it
     int topK = 0;             ///< keep the K best (all that tie with the K-th); 0 = off
@@ -34,10 +36,11 @@ struct SamplingOptions {
     double presencePenalty = 0.0;   ///< taken from the logit of every token of the answer
     double frequencyPenalty = 0.0;  ///< the same for each time that the token is there
     std::vector<LogitBias> logitBias = {}; ///< each token once
+    Grammar grammar = {};                  ///< the form that an answer must have
 
     bool operator==(const SamplingOptions&) const = default;
 
-    /// Errors: InvalidInput, naming the option and its range.
+    /// Errors: InvalidInput, naming the option and its range, or what is wrong with the grammar.
     Result<void> validate() const;
 
     /// The same, and that the tokens of the bias are in a vocabulary of this size.

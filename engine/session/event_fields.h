@@ -88,6 +88,11 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("explanation", r.explanation);
 }
 
+template <typename V> void visitFields(V& visit, Grammar& r) {
+    visit("kind", r.kind);
+    visit("text", r.text);
+}
+
 template <typename V> void visitFields(V& visit, LogitBias& r) {
     visit("token", r.token);
     visit("value", r.value);
@@ -105,6 +110,7 @@ template <typename V> void visitFields(V& visit, SamplingOptions& r) {
     visit("presence_penalty", r.presencePenalty);
     visit("frequency_penalty", r.frequencyPenalty);
     visit("logit_bias", r.logitBias);
+    visit("grammar", r.grammar);
 }
 
 template <typename V> void visitFields(V& visit, TokenFact& r) {
@@ -306,6 +312,7 @@ template <typename V> void visitFields(V& visit, PromptFinished& r) {
     visit("tokens", r.tokens);
     visit("text", r.text);
     visit("finish_reason", r.reason);
+    visit("inside_grammar", r.isInsideGrammar);
     visit("generation", r.generation);
     visit("decoding", r.decoding);
 }

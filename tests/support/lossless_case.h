@@ -52,8 +52,16 @@ struct LosslessCase {
     int maxTokens = 16;
     int contextLength = 0;
     engine::SamplingOptions sampling;
-    engine::SettingValues settings; ///< of the decoder under test
+    engine::SettingValues settings;                                ///< of the decoder under test
+    std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
 };
+
+/// Texts for the ids of a vocabulary of at least 128: printable ASCII, a line break, parts of a
+/// character beyond ASCII, then random texts of what JSON is made of. The last id stands for none.
+std::shared_ptr<const engine::TokenTrie> caseVocabulary(int vocabSize);
+
+/// A regular expression, a JSON schema or any JSON object, which answers do not soon complete.
+engine::Grammar randomGrammar(CaseRandom& random);
 
 /// Penalties, biases and cuts of the law, each on or off, mild enough that drafts are accepted.
 void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int vocabSize);
@@ -63,13 +71,19 @@ void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int voc
 LosslessCase
 randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples, bool hasLaw);
 
+/// Sums over cases.
+struct DraftCounts {
+    int drafted = 0; ///< tokens
+    int accepted = 0;
+};
+
 /// Runs a case with a decoder and with vanilla and checks, after every step, the tokens, the count
 /// of cached rows and the cached numbers. Returns what is wrong, empty if nothing.
 std::string compareWithVanilla(engine::DecoderRegistry& registry,
                                const std::string& decoder,
                                const LosslessCase& tried,
                                engine::Transformer& transformer,
-                               int* draftedTokens);
+                               DraftCounts* counts);
 
 /// Many random cases of one decoder.
 struct LosslessRun {

@@ -230,7 +230,12 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
         }
         contestants.push_back(std::move(contestant));
     }
-    Comparison comparison({model, options.maxTokens, stop}, std::move(contestants));
+    const int vocabSize = model.loaded.config.vocabSize;
+    Comparison comparison({.model = model,
+                           .maxTokens = options.maxTokens,
+                           .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize),
+                           .stop = stop},
+                          std::move(contestants));
     return CompareRun(options, context.console, comparison, data).run();
 }
 

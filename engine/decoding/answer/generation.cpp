@@ -34,7 +34,8 @@ public:
         const auto begun = m_decoder.begin({.tokens = m_request.prompt,
                                             .maxTokens = m_request.limits.maxTokens,
                                             .endIds = m_request.limits.endIds,
-                                            .task = m_request.task},
+                                            .task = m_request.task,
+                                            .vocabulary = m_request.vocabulary},
                                            {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
@@ -97,6 +98,7 @@ private:
 
     void tell(const StepDetails& details) {
         const DecodeStep& step = details.step;
+        m_result.isInsideGrammar = step.isInsideGrammar;
         m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
         m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
         m_result.text += details.text;

@@ -51,6 +51,8 @@ GenerationRequest PromptRun::request() {
     request.prompt = m_prompt;
     request.task = command.task;
     request.tokenizer = m_setup.model.tokenizer.get();
+    if (!m_setup.slot.sampling().grammar.isOff())
+        request.vocabulary = vocabularyOf(*m_setup.ground.model);
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -147,7 +149,8 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                                        result.text,
                                        result.reason,
                                        result.metrics,
-                                       m_metrics});
+                                       m_metrics,
+                                       result.isInsideGrammar});
     m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
                                    m_setup.model.contextLength,
                                    m_setup.promptsFinished + 1,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Penalties and biases change what the full model says by the tokens before each row, a draft's
 // rows by their own path; compared with fresh passes and a slow reference.
+#include "engine/decoding/answer/generation.h"
 #include "engine/decoding/target.h"
 #include "tests/support/forward_helpers.h"
+#include "tests/support/grammar_walk.h"
+#include "tests/support/lossless_case.h"
 #include "tests/support/plain_penalties.h"
 #include "tests/support/tiny_model.h"
 
@@ -68,6 +71,9 @@ private slots:
     void factsAreThoseOfTheLaw();
     void aChangeOfSamplingChangesTheLaw();
     void aBiasOutsideTheVocabularyIsRefused();
+    void aGrammarLeavesTheTokensThatFit();
+    void anAnswerThatIsCutInsideItsGrammarSaysSo();
+    void aGrammarNeedsAVocabulary();
 
 private:
     Ids answerOf(const SamplingOptions& sampling) {
@@ -159,6 +165,74 @@ void TargetLawTest::aBiasOutsideTheVocabularyIsRefused() {
     const auto changed = target.changeSampling(options);
     QVERIFY(!changed);
     QCOMPARE(changed.error().code, ErrorCode::InvalidInput);
+}
+
+/// Greedy and drawn, each token the best of those that a walk byte by byte allows.
+void TargetLawTest::aGrammarLeavesTheTokensThatFit() {
+    const int vocabSize = m_model->config().vocabSize;
+    const auto vocabulary = support::caseVocabulary(vocabSize);
+    const std::vector<TokenId> endIds = {vocabSize - 1};
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        support::CaseRandom random(seed);
+        SamplingOptions options{.temperature = seed % 2 == 0 ? 0.0 : 0.8, .seed = seed};
+        options.grammar = support::randomGrammar(random);
+        support::GrammarWalk walk(options.grammar);
+        const Sampler sampler(options);
+        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        QVERIFY(decoder->begin({.tokens = kPrompt, .endIds = endIds, .vocabulary = vocabulary}, {})
+                    .hasValue());
+        Ids answer;
+        std::string text;
+        while (answer.size() < kAnswer && (answer.empty() || answer.back() != endIds.front())) {
+            std::vector<double> logits = plainRow(*m_model, options, answer);
+            for (TokenId id = 0; id < vocabSize; ++id) {
+                const std::string& bytes = vocabulary->bytesOf(id);
+                const bool isAllowed = id == endIds.front()
+                                           ? walk.accepts(text)
+                                           : !bytes.empty() && walk.allows(text + bytes);
+                if (!isAllowed)
+                    logits[static_cast<std::size_t>(id)] = -1e300;
+            }
+            const auto step = decoder->step();
+            QVERIFY(step.hasValue());
+            const TokenId token = step.value().tokens.front();
+            QCOMPARE(token, sampler.choose(logits, static_cast<Position>(answer.size())));
+            answer.push_back(token);
+            text += vocabulary->bytesOf(token);
+            QCOMPARE(step.value().isInsideGrammar, token != endIds.front() && !walk.accepts(text));
+        }
+    }
+}
+
+void TargetLawTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
+    const int vocabSize = m_model->config().vocabSize;
+    const std::vector<TokenId> endIds = {vocabSize - 1};
+    const auto endsInside = [&](const char* pattern, int maxTokens) {
+        SamplingOptions options;
+        options.grammar = {GrammarKind::Regex, pattern};
+        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        auto result = generate(*decoder,
+                               {.prompt = kPrompt,
+                                .limits = {.maxTokens = maxTokens, .endIds = endIds},
+                                .vocabulary = support::caseVocabulary(vocabSize)});
+        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+        return result.value().isInsideGrammar;
+    };
+    // None of the longer texts of that vocabulary is made of these letters.
+    QVERIFY(endsInside("[w-z]{9}", 8));
+    QVERIFY(!endsInside("[w-z]{9}", 9));
+    QVERIFY(!endsInside("[w-z]{9}", 20));
+}
+
+void TargetLawTest::aGrammarNeedsAVocabulary() {
+    SamplingOptions options;
+    options.grammar = {GrammarKind::Json};
+    Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+    const auto refused = target.begin({kPrompt}, {});
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.starts_with("A grammar needs the texts of tokens"));
+    options.grammar = {GrammarKind::Regex, "("};
+    QVERIFY(!Target::make(*m_model, options, 100, 8));
 }
 
 QTEST_APPLESS_MAIN(TargetLawTest)
