@@ -22,7 +22,7 @@ Error corrupt(std::string problem) {
     return {ErrorCode::CorruptFile, std::move(problem), kConvertAgain};
 }
 
-Error unsupported(std::string problem) {
+Error unsupportedGguf(std::string problem) {
     return {ErrorCode::Unsupported, std::move(problem), "Choose a model that does without it."};
 }
 
@@ -89,14 +89,15 @@ Result<void> readSizes(const ArchitectureKeys& keys, ModelConfig& config) {
     ENGINE_TRY(const int valueLength, keys.sizeOr("attention.value_length", config.headDim));
     ENGINE_TRY(const int rotated, keys.sizeOr("rope.dimension_count", config.headDim));
     if (valueLength != config.headDim || rotated != config.headDim)
-        return unsupported(fmt::format("heads with {} key, {} value and {} rotated dimensions are "
-                                       "not supported: they must be equal",
-                                       config.headDim,
-                                       valueLength,
-                                       rotated));
+        return unsupportedGguf(
+            fmt::format("heads with {} key, {} value and {} rotated dimensions are "
+                        "not supported: they must be equal",
+                        config.headDim,
+                        valueLength,
+                        rotated));
     ENGINE_TRY(const int experts, keys.sizeOr("expert_count", 0));
     if (experts != 0)
-        return unsupported(fmt::format("a mixture of {} experts is not supported", experts));
+        return unsupportedGguf(fmt::format("a mixture of {} experts is not supported", experts));
     return {};
 }
 
@@ -104,7 +105,7 @@ Result<void> readRotary(const GgufFile& file, const ArchitectureKeys& keys, Mode
     config.ropeTheta = keys.number("rope.freq_base").value_or(config.ropeTheta);
     const std::string_view kind = keys.text("rope.scaling.type").value_or("linear");
     if (kind != "linear" && kind != "none")
-        return unsupported(
+        return unsupportedGguf(
             fmt::format("rope scaling \"{}\" is not supported; supported: none, linear, and "
                         "llama3 by rope_freqs.weight",
                         readable(kind)));
@@ -313,7 +314,7 @@ public:
         if (tensor.shape.size() != 1)
             return readMatrix(tensor, {firstRow, rowCount}, out, readStored);
         if (headRowsOf(tensor) != 0 && blockLayout(tensor.type).values != 1)
-            return unsupported(
+            return unsupportedGguf(
                 fmt::format("{}: the bias {} is stored in blocks of {}, whose values cannot be "
                             "reordered as stored",
                             m_file->path().string(),

@@ -13,7 +13,7 @@ namespace engine {
 
 namespace {
 
-constexpr const char* kFetchAgain = "Fetch config.json again, or check what wrote it.";
+constexpr const char* kFetchConfigAgain = "Fetch config.json again, or check what wrote it.";
 constexpr std::int64_t kMaxLayers = 1024;
 /// Far above every known model, and products of two sizes stay far below 2^63.
 constexpr std::int64_t kMaxSize = std::int64_t(1) << 24U;
@@ -42,8 +42,9 @@ constexpr std::array<Family, 3> kFamilies = {{
 }};
 
 Error corrupt(const JsonValue& place, std::string_view problem) {
-    return {
-        ErrorCode::CorruptFile, fmt::format("{} (byte {})", problem, place.offset()), kFetchAgain};
+    return {ErrorCode::CorruptFile,
+            fmt::format("{} (byte {})", problem, place.offset()),
+            kFetchConfigAgain};
 }
 
 Error unsupported(std::string_view what) {
