@@ -36,7 +36,7 @@ double HeadSummary::probabilityOf(double logit) const {
     return std::min(std::exp(logit - logSumExp), 1.0); // rounding could carry a sure token above 1
 }
 
-HeadSummary summarise(std::span<const double> logits) {
+HeadSummary bestTokens(std::span<const double> logits) {
     ENGINE_CHECK(!logits.empty(), "a summary of no logits");
     HeadSummary summary;
     int& count = summary.count;
@@ -55,6 +55,11 @@ HeadSummary summarise(std::span<const double> logits) {
         summary.logits[static_cast<std::size_t>(place)] = logit;
         summary.ids[static_cast<std::size_t>(place)] = static_cast<TokenId>(id);
     }
+    return summary;
+}
+
+HeadSummary summarise(std::span<const double> logits) {
+    HeadSummary summary = bestTokens(logits);
     const double highest = summary.logits.front();
     double total = 0.0;
     for (const double logit : logits)

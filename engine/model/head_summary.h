@@ -37,8 +37,11 @@ struct HeadSummary {
     double probabilityOf(double logit) const;
 };
 
-/// From full logits. Shapes: logits [vocab], finite or -infinity (a token that is forbidden and
-/// never among the best), one at least finite.
+/// The best tokens alone, from full logits; `logSumExp` stays 0. Shapes: logits [vocab], finite or
+/// -infinity (a token that is forbidden and never among the best), one at least finite.
+HeadSummary bestTokens(std::span<const double> logits);
+
+/// The same with the normaliser.
 HeadSummary summarise(std::span<const double> logits);
 
 /// The rows that a head without fused summaries has to compute, each once.

@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
         Costs costs;
         Choice choice{Sampler(options),
                       TargetLaw(options, model.config.vocabSize),
-                      model.tokenizer->eosIds(),
+                      model.endIds(),
                       vocabulary};
         for (const std::string& text : texts)
             answer(model, model.prompt(text), choice, maxTokens, costs);

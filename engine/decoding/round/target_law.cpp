@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/round/target_law.h"
 
+#include "engine/sampling/row_weight.h"
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace engine {
+
+namespace {
+
+/// summarise() with the sum that takes a fifth of the time.
+HeadSummary lawSummary(std::span<const double> logits) {
+    HeadSummary summary = bestTokens(logits);
+    const double highest = summary.logits.front();
+    summary.logSumExp = highest + std::log(rowWeight(logits, highest, 1.0));
+    return summary;
+}
+
+} // namespace
 
 TargetLaw::TargetLaw(const SamplingOptions& options, int vocabSize)
     : m_vocabSize(vocabSize)
@@ -68,7 +83,7 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
         m_penalties.apply(m_sequence, rows.promptLength, logits);
         if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead)
             ENGINE_TRY_DO(m_tokens->apply(m_states[place], m_endIds, logits));
-        pass.summaries[place] = summarise(logits);
+        pass.summaries[place] = lawSummary(logits);
     }
     return {};
 }
