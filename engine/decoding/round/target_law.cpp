@@ -11,7 +11,7 @@ namespace engine {
 
 namespace {
 
-/// summarise() with the sum that takes a fifth of the time.
+/// As summarise() has it, up to rounding, by the quick sum.
 HeadSummary lawSummary(std::span<const double> logits) {
     HeadSummary summary = bestTokens(logits);
     const double highest = summary.logits.front();
