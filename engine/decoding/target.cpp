@@ -8,6 +8,12 @@
 
 namespace engine {
 
+namespace {
+
+constexpr int kToldChances = 5;
+
+} // namespace
+
 Result<Target> Target::make(Transformer& transformer,
                             const SamplingOptions& sampling,
                             int contextLength,
@@ -221,7 +227,16 @@ void Target::describe(DecodeStep& step, const Verdict& verdict) const {
         }
         fact.targetProbability = probabilityAt(verdict.rows[i], verdict.emitted[i]);
         step.facts.push_back(fact);
+        step.chances.push_back(chancesAt(verdict.rows[i]));
     }
+}
+
+std::vector<TokenChance> Target::chancesAt(int row) const {
+    const HeadSummary& summary = m_pass.summaries[static_cast<std::size_t>(row)];
+    std::vector<TokenChance> chances;
+    for (int rank = 0; rank < std::min(summary.count, kToldChances); ++rank)
+        chances.push_back({summary.ids[static_cast<std::size_t>(rank)], summary.probability(rank)});
+    return chances;
 }
 
 /// What is drawn need not be among the best; greedy decoding, which has no logits, takes the best.

@@ -147,6 +147,7 @@ private:
     Result<void> applyLaw(const DraftTree& draft);
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
+    std::vector<TokenChance> chancesAt(int row) const;
     void keep(const Verdict& verdict);
 
     Transformer* m_transformer;

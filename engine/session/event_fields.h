@@ -120,10 +120,17 @@ template <typename V> void visitFields(V& visit, TokenFact& r) {
     visit("target_probability", r.targetProbability);
 }
 
+template <typename V> void visitFields(V& visit, TokenChoice& r) {
+    visit("id", r.id);
+    visit("text", r.text);
+    visit("probability", r.probability);
+}
+
 template <typename V> void visitFields(V& visit, EmittedToken& r) {
     visit("id", r.id);
     visit("text", r.text);
     visitFields(visit, r.fact);
+    visit("choices", r.choices);
 }
 
 template <typename V> void visitFields(V& visit, DraftNode& r) {

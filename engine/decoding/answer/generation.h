@@ -44,6 +44,10 @@ struct StepDetails {
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
+    /// An answer that goes on: its ids so far, which decide how the new text joins the old one.
+    std::span<const TokenId> begun = {};
+    /// What is told of their text already. The rest is told first, by onStep with an empty step.
+    std::string_view begunText = {};
     std::string task = {}; ///< whose search state the decoder shall use
     GenerationLimits limits = {};
     const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used

@@ -31,6 +31,12 @@ struct TokenFact {
     double targetProbability = 0.0; ///< the full model's, temperature 1
 };
 
+/// A token that could stand at a place, and how likely it is. A plain value.
+struct TokenChance {
+    TokenId id = kNoToken;
+    double probability = 0.0; ///< the full model's, temperature 1
+};
+
 /// What a decoder is doing besides emitting tokens.
 enum class DecoderPhase : std::uint8_t {
     Plain,      ///< nothing to search
@@ -119,9 +125,11 @@ struct StepTable {
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
     std::vector<TokenFact> facts; ///< [tokens]
-    DraftTree draft;              ///< empty for a plain step, and where nothing was drafted
-    std::vector<int> path;        ///< accepted nodes of `draft`, in order
-    std::uint64_t planId = 0;     ///< what was drafted with; 0 = the full model
+    /// [tokens] what the full model held most likely at each place, best first.
+    std::vector<std::vector<TokenChance>> chances;
+    DraftTree draft;          ///< empty for a plain step, and where nothing was drafted
+    std::vector<int> path;    ///< accepted nodes of `draft`, in order
+    std::uint64_t planId = 0; ///< what was drafted with; 0 = the full model
     SearchReport search;
     DraftChoice choice;
     std::vector<SideRow> sides; ///< ran beside the draft
