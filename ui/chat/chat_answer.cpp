@@ -16,6 +16,31 @@ MessageState stateOf(FinishReason reason) {
     return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
 }
 
+/// The figures of an answer that went on: those of both parts together. M is left out: how many of
+/// the first part's rounds were its decoder's own is not known.
+MessageFigures joined(const MessageFigures& before, MessageFigures more) {
+    if (before.outputTokens == 0)
+        return more;
+    more.promptTokens = before.promptTokens;
+    more.outputTokens += before.outputTokens;
+    more.steps += before.steps;
+    more.acceptedTokens += before.acceptedTokens;
+    more.draftSteps += before.draftSteps;
+    more.firstTokenMs = before.firstTokenMs;
+    more.tokensPerStep.reset();
+    more.tokensPerSecond.reset();
+    more.speedup.reset();
+    if (before.decodeMs && more.decodeMs) {
+        more.decodeMs = *before.decodeMs + *more.decodeMs;
+        more.tokensPerSecond = more.outputTokens / *more.decodeMs * 1e3;
+        if (more.baselineTokensPerSecond && more.draftSteps > 0)
+            more.speedup = *more.tokensPerSecond / *more.baselineTokensPerSecond;
+    } else {
+        more.decodeMs.reset();
+    }
+    return more;
+}
+
 } // namespace
 
 void ChatSession::onEvent(const EngineEvent& event) {
@@ -39,7 +64,7 @@ void ChatSession::onEvent(const EngineEvent& event) {
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     MessageFigures& figures = answer.figures;
     figures.outputTokens = static_cast<int>(answer.tokens.size());
-    figures.steps = step.step + 1;
+    figures.steps = m_answer->firstStep + step.step + 1;
     figures.tokensPerSecond = step.tokensPerSecond;
     if (step.isBaseline)
         return;
@@ -47,7 +72,8 @@ void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) 
     m_answer->ownTokens += static_cast<int>(step.tokens.size());
     figures.acceptedTokens += static_cast<qint64>(step.path.size());
     figures.draftSteps += static_cast<qint64>(step.confidences.size());
-    if (figures.draftSteps > 0 || !step.isPlain())
+    const bool isWhole = m_answer->before.outputTokens == 0;
+    if (isWhole && (figures.draftSteps > 0 || !step.isPlain()))
         figures.tokensPerStep = static_cast<double>(m_answer->ownTokens) / m_answer->ownRounds;
 }
 
@@ -72,7 +98,7 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     m_answer->promptId = started.promptId;
     m_answer->sinceUpdate.start();
     m_answer->messageId = append(std::move(answer));
-    m_prompts[m_answer->messageId] = m_answer->promptId;
+    m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
     emit stateChanged();
 }
 
@@ -86,6 +112,7 @@ void ChatSession::onStep(const StepFinished& step) {
     StoredMessage* answer = find(m_answer->messageId);
     if (answer == nullptr)
         return;
+    m_answer->hasStep = true;
     const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
     for (const EmittedToken& token : step.tokens) {
         const int begin = static_cast<int>(answer->text.size());
@@ -94,8 +121,9 @@ void ChatSession::onStep(const StepFinished& step) {
                                   begin,
                                   static_cast<int>(answer->text.size()),
                                   token.fact,
-                                  step.step,
-                                  stepMs});
+                                  m_answer->firstStep + step.step,
+                                  stepMs,
+                                  {token.choices.begin(), token.choices.end()}});
     }
     showProgress(*answer, step);
     if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
@@ -110,6 +138,9 @@ void ChatSession::onReleased(const TextReleased& released) {
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
         answer->text += QString::fromStdString(released.text);
+        // Before the first step of an answer that goes on it is what its last token says.
+        if (!m_answer->hasStep && !answer->tokens.isEmpty())
+            answer->tokens.last().end = static_cast<int>(answer->text.size());
         emit messageGrew(answer->id);
     }
 }
@@ -151,7 +182,7 @@ void ChatSession::onFinished(const PromptFinished& finished) {
     }
     if (StoredMessage* answer = find(done.messageId)) {
         const MessageFigures begun = answer->figures;
-        answer->figures = figuresOf(finished);
+        answer->figures = joined(done.before, figuresOf(finished));
         answer->figures.modelName = begun.modelName;
         answer->figures.decoderName = begun.decoderName;
         answer->figures.seed = begun.seed;

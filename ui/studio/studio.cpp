@@ -34,9 +34,11 @@ constexpr const char* kTopKKey = "run/top_k";
 Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     : m_options(std::move(options))
     , m_settings(m_options.settingsPath, QSettings::IniFormat)
+    , m_answerDefaults(m_settings)
+    , m_prompts(QFileInfo(m_options.settingsPath).absolutePath() + QStringLiteral("/prompts.json"))
     , m_bridge(std::make_unique<EngineBridge>(std::move(link), m_run))
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
-    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats))
+    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats, m_answerDefaults))
     , m_recentModels(m_settings) {
     // Before any widget is made: one that is there already keeps the font it began with.
     m_theme.applyTo(*qApp);
@@ -132,6 +134,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
+    if (m_options.decoder.isEmpty())
+        useModelDefaults(loaded);
     sendFirstMessage();
 }
 
@@ -257,6 +261,11 @@ void Studio::connectNotices() {
                 m_window->messages().show(
                     {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
             });
+    connect(m_chatView, &ChatView::keepAsPromptAsked, this, &Studio::keepAsPrompt);
+    connect(m_chatView, &ChatView::refused, this, [this](const QString& sentence) {
+        m_window->messages().show(
+            {Notice::Kind::Warning, QStringLiteral("attachment"), sentence, {}, {}, {}});
+    });
     connect(m_session.get(),
             &ChatSession::failed,
             this,

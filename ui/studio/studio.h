@@ -3,6 +3,7 @@
 
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/chat_session.h"
+#include "ui/chat/prompt_list.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/selection.h"
 #include "ui/shell/view.h"
@@ -121,6 +122,11 @@ private:
     void renameChat();
     std::vector<Command> parameterCommands();
     void showDock(const QString& id);
+    void showPrompts();
+    void keepAsPrompt(const QString& text);
+    void saveModelDefaults();
+    void forgetModelDefaults();
+    void useModelDefaults(const engine::ModelLoaded& loaded);
     void showModelPanel();
     bool endedBadly() const;
     QString firstModel() const;
@@ -137,6 +143,8 @@ private:
     RunStore m_run;
     Selection m_selection;
     QUndoStack m_undoStack;
+    AnswerDefaults m_answerDefaults;
+    PromptList m_prompts;
     std::unique_ptr<EngineBridge> m_bridge;
     std::unique_ptr<ChatStore> m_chats;
     std::unique_ptr<ChatSession> m_session;

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/prompt_progress.h"
+#include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/context_panel.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -45,16 +46,26 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     : View(context, chatInfo(), parent)
     , m_session(session)
     , m_titleRow(makeTitleRow())
+    , m_systemPrompt(new QPushButton(this))
+    , m_settings(new AnswerSettingsPanel(context.theme, this))
     , m_legend(new OriginLegend(context.theme, this))
     , m_pages(new QStackedWidget(this))
     , m_start(new StartPanel(context.theme, this))
     , m_conversation(new ConversationView(context.theme, this))
     , m_contextPanel(new ContextPanel(context.theme, this))
-    , m_input(new InputBar(context.theme, this)) {
+    , m_input(new InputBar(context.theme, this))
+    , m_counter(context.bridge) {
+    setAcceptDrops(true);
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_titleRow);
+    auto* promptRow = new QHBoxLayout;
+    promptRow->setContentsMargins(theme().scaled(8), 0, theme().scaled(8), 0);
+    promptRow->addWidget(m_systemPrompt);
+    promptRow->addStretch();
+    rows->addLayout(promptRow);
+    rows->addWidget(m_settings);
     auto* legendRow = new QHBoxLayout;
     legendRow->setContentsMargins(theme().scaled(16), 0, theme().scaled(8), 0);
     legendRow->addWidget(m_legend, 1);
@@ -83,8 +94,10 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     rows->addLayout(bottom);
     m_countSoon.setSingleShot(true);
     m_countSoon.setInterval(kCountMs);
-    connect(&m_countSoon, &QTimer::timeout, this, [this] { m_session.countWith(m_input->text()); });
+    connect(&m_countSoon, &QTimer::timeout, this, [this] { m_session.countDraft(); });
     connectSession();
+    connectInput();
+    connectSettings();
     connectConversation();
     connect(&context.theme, &Theme::changed, this, &ChatView::restyle);
     restyle();
@@ -139,25 +152,13 @@ void ChatView::connectSession() {
             m_conversation->finish(*done);
         m_countSoon.start();
     });
-    connect(&m_session, &ChatSession::draftReturned, this, [this](const QString& text) {
-        const QString typed = m_input->text();
-        m_input->setText(typed.isEmpty() ? text : typed + u'\n' + text);
-    });
     connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
         m_countedTokens = tokens;
         showGauge();
     });
-    connect(m_input, &InputBar::sendAsked, this, [this](const QString& text) {
-        m_input->setLastMessage(text);
-        m_input->setText({});
-        m_session.send(text);
+    connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
+        m_session.send(prompt);
     });
-    connect(m_input, &InputBar::stopAsked, &m_session, &ChatSession::stop);
-    connect(m_input, &InputBar::textChanged, this, [this] {
-        showState();
-        m_countSoon.start();
-    });
-    connect(m_start, &StartPanel::promptChosen, &m_session, &ChatSession::send);
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
     connect(
         m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
@@ -176,6 +177,15 @@ void ChatView::connectConversation() {
             &ChatSession::branchIntoNewChat);
     connect(m_conversation, &ConversationView::editEnded, m_input, &InputBar::focusText);
     connect(m_conversation, &ConversationView::editAsked, &m_session, &ChatSession::edit);
+    connect(
+        m_conversation, &ConversationView::continueAsked, &m_session, &ChatSession::continueAnswer);
+    connect(m_conversation, &ConversationView::answerEdited, &m_session, &ChatSession::editAnswer);
+    connect(
+        m_conversation, &ConversationView::tokenBranchAsked, &m_session, &ChatSession::branchAt);
+    connect(m_conversation, &ConversationView::keepAsPromptAsked, this, [this](MessageId id) {
+        if (const StoredMessage* message = m_session.message(id))
+            emit keepAsPromptAsked(message->text);
+    });
     connect(m_conversation, &ConversationView::branchShown, &m_session, &ChatSession::showBranch);
 }
 
@@ -216,6 +226,7 @@ void ChatView::showChat() {
         if (message.role == MessageRole::User)
             m_input->setLastMessage(message.text);
     m_pages->setCurrentIndex(m_session.branch().isEmpty() ? 0 : 1);
+    showDraft();
     showTitle();
     showState();
     showGauge();
@@ -249,7 +260,8 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
 }
 
 void ChatView::showState() {
-    const SendObstacle obstacle = m_session.obstacle(m_input->text());
+    const SendObstacle obstacle = this->obstacle();
+    showSettings();
     m_input->setObstacle(obstacleText(obstacle));
     m_input->setAnswering(m_session.isAnswering());
     m_conversation->setBusy(m_session.isAnswering());

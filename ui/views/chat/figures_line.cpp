@@ -109,6 +109,8 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << FiguresLine::tr("the context is full");
     else if (figures.finishReason == QLatin1String("max_tokens"))
         parts << FiguresLine::tr("stopped at the length limit");
+    else if (figures.finishReason == QLatin1String("edited"))
+        parts << FiguresLine::tr("edited by you");
     for (QString& part : parts)
         part = unbroken(part);
     return parts.join(QLatin1String(kGap));
