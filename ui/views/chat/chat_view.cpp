@@ -207,7 +207,10 @@ void ChatView::refreshView(Topics changed) {
 void ChatView::takeStatistics() {
     const Answer* newest = store().answers().latest();
     const StoredMessage* shown = lastAnswer();
-    if (newest != nullptr && shown != nullptr && m_session.promptOf(shown->id) == newest->promptId)
+    if (newest == nullptr || shown == nullptr)
+        return;
+    const auto place = m_session.placeOf(shown->id, static_cast<int>(shown->tokens.size()) - 1);
+    if (place && place->promptId == newest->promptId)
         m_countedTokens = store().statistics().contextUsed;
 }
 
