@@ -39,6 +39,7 @@ ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& s
     , m_run(run)
     , m_store(store) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
 }
 
@@ -291,6 +292,7 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages, int maxTokens
     prompt.promptId = m_answer->promptId;
     prompt.messages = std::move(messages);
     prompt.task = kChatTask;
+    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
     prompt.maxTokens = maxTokens;
     if (m_bridge.send(std::move(prompt)))
         return true;

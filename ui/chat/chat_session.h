@@ -120,8 +120,6 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
-        int ownRounds = 0; ///< those that were asked for as a baseline left out
-        int ownTokens = 0; ///< emitted by them
     };
 
     struct PendingCount {
@@ -139,6 +137,8 @@ private:
 
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
+    void onRewound();
+    void addSpeed(MessageFigures& figures) const;
     StoredMessage beginAnswer(MessageId parent) const;
     StoredMessage* find(MessageId id);
     void leaveChat();

@@ -65,7 +65,6 @@ private slots:
         QCOMPARE(comb.rows[1].alternatives.size(), std::size_t(2));
         QVERIFY(comb.rows[1].alternatives[0].isAccepted);
         QCOMPARE(comb.accepted, 2);
-        QCOMPARE(comb.lastConfidence, 0.46);
     }
 
     void aBranchOffTheSpineIsShownAtItsDepth() {
