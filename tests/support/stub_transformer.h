@@ -92,10 +92,10 @@ public:
                                      engine::ForwardResult& result) override {
         if (m_onPass)
             ENGINE_TRY_DO(m_onPass());
-        auto& slots = dynamic_cast<StubStorage&>(cache.storage()).tokens;
+        auto& held = dynamic_cast<StubStorage&>(cache.storage()).tokens;
         const engine::AttentionLayout& layout = request.layout;
         for (int row = 0; row < layout.rowCount(); ++row)
-            slots[static_cast<std::size_t>(layout.firstSlot() + row)] =
+            held[static_cast<std::size_t>(layout.firstSlot() + row)] =
                 request.tokens[static_cast<std::size_t>(row)];
         result.clear();
         result.vocabSize = kVocabSize;
@@ -106,7 +106,7 @@ public:
             std::uint64_t context = 0;
             layout.forEachKey(wanted.rows[i], 0, [&](engine::Position slot) {
                 context = engine::mixBits(
-                    context ^ static_cast<std::uint64_t>(slots[static_cast<std::size_t>(slot)]));
+                    context ^ static_cast<std::uint64_t>(held[static_cast<std::size_t>(slot)]));
             });
             const bool isWrong = !isFull && context % 4 == 0;
             const std::uint64_t next = 'a' + (context / 4 + (isWrong ? 1 : 0)) % 26;
