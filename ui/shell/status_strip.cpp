@@ -158,9 +158,11 @@ void StatusStrip::showModel() {
     m_device->setVisible(!device.isEmpty());
 }
 
-/// The mark stands still: it is there while something is written, and no longer.
+/// The mark stands still: it is there while something is written, and no longer. What a replay
+/// tells was written then.
 void StatusStrip::showRecording() {
-    const QString path = QString::fromStdString(m_store.recordingPath());
+    const QString path =
+        m_bridge.isReplay() ? QString() : QString::fromStdString(m_store.recordingPath());
     if (path != m_recordingPath) {
         m_recordingPath = path;
         m_recordingClock.start();

@@ -179,6 +179,10 @@ QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
 
 void Studio::connectNotices() {
     connect(m_bridge.get(), &EngineBridge::eventCame, this, &Studio::onEvent);
+    connect(m_bridge.get(), &EngineBridge::tickFinished, this, [this] {
+        if (m_noGain->isVisible())
+            m_noGain->update(gainFinding(m_run));
+    });
     connect(m_bridge.get(), &EngineBridge::rewound, this, [this] { m_noGain->update({}); });
     connect(m_chats.get(), &ChatStore::faulted, this, &Studio::onFault);
     connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {

@@ -69,6 +69,7 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     if (total.ownMs() > 0.0)
         finding.measured =
             *chat.baselineMs * static_cast<double>(total.ownTokens()) / total.ownMs();
+    finding.inChat = chat.speedup().value_or(finding.expectedFull);
     return finding;
 }
 

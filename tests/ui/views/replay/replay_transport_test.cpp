@@ -140,6 +140,7 @@ private slots:
         view.show();
         strip.show();
         m_stage->say(loadedModel());
+        m_stage->say(RecordingStarted{"run.swiftrun"}); // then, not now
         m_stage->say(promptStarted(1));
         m_stage->say(plainStep(1, 0, "a", 20.0));
         m_stage->settle();
@@ -152,6 +153,7 @@ private slots:
         QVERIFY2(texts.contains(QStringLiteral("00:02.5 of 00:10.0")), qPrintable(texts.join('|')));
         QVERIFY(texts.contains(QStringLiteral("recorded with plain, float64")));
         QVERIFY(texts.contains(QStringLiteral("Figures are those of the recording")));
+        QVERIFY(!texts.join(u'|').contains(QStringLiteral("\u25CF")));
         QCOMPARE(strip.findChild<Badge*>()->text(), QStringLiteral("replay"));
         QVERIFY(strip.findChild<Badge*>()->isVisible());
     }
