@@ -69,18 +69,21 @@ buildPreset() {
         fail "the build of build/$preset failed; the compiler's message stands above."
 }
 
-# Runs the tests of a preset: testPreset NAME [CTEST ARGUMENT ...]; gives ctest's exit status.
+# Runs the tests of a preset: testPreset NAME [CTEST ARGUMENT ...]; gives ctest's exit status. The report
+# keeps the end of what each program said, where it tells how many of its functions it skipped.
 testPreset() {
     local preset="$1"
     shift
     say "testing build/$preset"
     rm -f "$sourceDir/build/$preset/test_report.xml"
     (cd "$sourceDir" && ctest --preset "$preset" --parallel "$(jobCount)" \
+        --test-output-truncation head \
         --output-junit "$sourceDir/build/$preset/test_report.xml" "$@" </dev/null)
 }
 
-# Counts test programs from the reports of presets: "12 passed, 0 failed, 1 skipped".
-# A program that could not be started counts as failed; skipped are only those that say so.
+# Counts test programs from the reports of presets: "12 passed, 0 failed, 1 skipped". Skipped are those
+# that skip all of their functions; what the others skip is told in a line of its own. A program that
+# could not be started counts as failed.
 countTests() {
     local preset reports=()
     for preset in "$@"; do
@@ -92,9 +95,13 @@ countTests() {
         /<testcase / && /status="fail"/       { failed++ }
         /<testcase / && /status="disabled"/   { skipped++ }
         /<testcase / && /status="notrun"/     { waiting = 1 }
+        /<testcase /                          { isRun = /status="run"/ }
+        isRun && /Totals: [0-9]+ passed/      { functions += substr($0, index($0, "failed,") + 7) }
         waiting && /<skipped /                { if (/SKIP_/) skipped++; else failed++; waiting = 0 }
         END {
             line = (passed + 0) " passed, " (failed + 0) " failed"
+            if (functions)
+                print functions " test functions of the programs that passed were skipped"
             print skipped ? line ", " skipped " skipped" : line
         }' "${reports[@]}"
 }

@@ -10,8 +10,8 @@ usage() {
 Usage: installer/test.sh [CTEST ARGUMENT ...]
 
 Installs what is missing, builds into build/release and runs all tests; the last line of output
-tells how many test programs passed and failed. Arguments go to ctest: '-R text' runs the tests
-whose name contains "text".
+tells how many test programs passed, failed and were skipped. Arguments go to ctest: '-R text' runs
+the tests whose name contains "text".
 
 Environment:
   SWIFT_STUDIO_CACHE          folder of downloads, models and compiler cache
