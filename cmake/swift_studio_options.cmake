@@ -36,6 +36,11 @@ if(CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache")
         CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=3G ccache)
 endif()
 
+# Some files are compiled together, because reading the same headers for each costs more than the
+# files themselves. Off in the debug preset, where one file at a time is changed.
+option(SWIFT_STUDIO_UNITY "Compile several files of the engine and the programs at a time" OFF)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

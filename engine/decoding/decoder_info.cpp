@@ -12,8 +12,6 @@ namespace engine {
 
 namespace {
 
-constexpr std::string_view kProfile = "profile";
-
 bool isNumeric(SettingKind kind) {
     return kind == SettingKind::Number || kind == SettingKind::Integer || kind == SettingKind::Flag;
 }
@@ -106,12 +104,12 @@ Result<SettingValues> resolveSettings(const DecoderInfo& info, const SettingValu
     }
     SettingValues resolved = given;
     if (!info.profiles.empty()) {
-        const auto chosen = given.find(kProfile);
+        const auto chosen = given.find(kProfileSetting);
         const SettingProfile* profile =
             chosen == given.end() ? &info.profiles.front()
                                   : findProfile(info, std::get<std::string>(chosen->second));
         ENGINE_CHECK(profile != nullptr, "a choice of {} without a profile", info.name);
-        resolved.emplace(kProfile, profile->name);
+        resolved.emplace(kProfileSetting, profile->name);
         resolved.insert(profile->values.begin(), profile->values.end());
     }
     for (const SettingInfo& setting : info.settings)

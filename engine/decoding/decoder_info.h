@@ -44,6 +44,9 @@ struct SettingInfo {
     SettingEffect effect = SettingEffect::NextStep;
 };
 
+/// The name of the setting that chooses among the profiles.
+inline constexpr const char* kProfileSetting = "profile";
+
 /// Settings that are changed together, such as "code": as published.
 struct SettingProfile {
     std::string name;

@@ -103,11 +103,9 @@ private:
     mutable std::optional<Error> m_failure; // thrown where only a number can be answered
 };
 
-constexpr const char* kProfile = "profile";
-
 /// The setting that chooses among the profiles, for decoders that do not bring their own.
 SettingInfo profileSetting(const DecoderInfo& info) {
-    SettingInfo setting{.name = kProfile, .title = "Profile", .kind = SettingKind::Choice};
+    SettingInfo setting{.name = kProfileSetting, .title = "Profile", .kind = SettingKind::Choice};
     setting.initial = info.profiles.front().name;
     for (const SettingProfile& profile : info.profiles)
         setting.choices.push_back(profile.name);
@@ -133,7 +131,7 @@ void checkDescription(const DecoderInfo& info) {
     checkValues(defaults);
     for (const SettingProfile& profile : info.profiles) {
         checkValues(profile.values);
-        checkValues({{kProfile, profile.name}});
+        checkValues({{kProfileSetting, profile.name}});
     }
 }
 
@@ -189,7 +187,7 @@ Result<std::unique_ptr<Decoder>> DecoderRegistry::make(const std::string& name,
 void DecoderRegistry::add(DecoderInfo info, DecoderFactory factory) {
     ENGINE_CHECK(factory != nullptr, "decoder '{}' has no factory", info.name);
     ENGINE_CHECK(!m_entries.contains(info.name), "decoder '{}' is registered twice", info.name);
-    if (!info.profiles.empty() && info.find(kProfile) == nullptr)
+    if (!info.profiles.empty() && info.find(kProfileSetting) == nullptr)
         info.settings.insert(info.settings.begin(), profileSetting(info));
     checkDescription(info);
     std::string name = info.name;

@@ -7,11 +7,7 @@
 
 namespace engine {
 
-namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-} // namespace
+namespace {} // namespace
 
 Result<HugeMemory> HugeMemory::make(std::size_t byteSize, std::string_view what) {
     const std::size_t mapped = (byteSize + 2 * kHugePage - 1) / kHugePage * kHugePage;

@@ -8,6 +8,9 @@
 
 namespace engine {
 
+/// Bytes of a huge page.
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
 /// Zeroed memory that begins on a 2 MiB boundary and asks for huge pages: reading weights through
 /// them is 4 to 18 % faster (performance.md 2.1). Pages that are never touched take no memory.
 class HugeMemory {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/memory_roof.h"
 
+#include "engine/kernels/huge_memory.h"
+
 #include <sys/mman.h>
 
 #include <atomic>
@@ -15,7 +17,6 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 constexpr std::size_t kSmallestRoof = std::size_t{64} << 20U;
 
 /// What a thread takes at a time: large enough for the prefetcher to run, small enough that all

@@ -41,7 +41,7 @@ std::uint32_t firstOf(std::size_t thread, std::uint32_t parts, std::size_t threa
     return static_cast<std::uint32_t>(parts * thread / threads);
 }
 
-constexpr std::size_t kLine = 64;
+constexpr std::size_t kCacheLine = 64;
 
 } // namespace
 
@@ -64,7 +64,7 @@ public:
             if (read.empty())
                 continue;
             _mm_prefetch(read.data(), _MM_HINT_T1);
-            read = read.subspan(std::min(kLine, read.size()));
+            read = read.subspan(std::min(kCacheLine, read.size()));
             return;
         }
         _mm_pause();

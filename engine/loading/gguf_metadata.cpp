@@ -12,7 +12,7 @@ namespace engine {
 namespace {
 
 constexpr std::uint64_t kMaxKeys = 65'536;
-constexpr std::uint64_t kMaxKeyBytes = 65'536;
+constexpr std::uint64_t kMaxMetadataKeyBytes = 65'536;
 constexpr std::uint64_t kMaxStringBytes = std::uint64_t(16) << 20U;
 constexpr std::uint64_t kFreeBudget = std::uint64_t(32) << 20U;
 /// A key's length, no characters, a type and a one-byte value.
@@ -252,7 +252,7 @@ Result<GgufMetadata> GgufMetadata::read(ByteCursor& cursor, std::uint64_t count)
     GgufMetadata metadata;
     ValueReader reader(cursor);
     for (std::uint64_t i = 0; i < count; ++i) {
-        ENGINE_TRY(std::string key, cursor.string(kMaxKeyBytes, "a metadata key"));
+        ENGINE_TRY(std::string key, cursor.string(kMaxMetadataKeyBytes, "a metadata key"));
         const std::string shown = fmt::format("metadata key \"{}\"", readable(key));
         ENGINE_TRY_DO(reader.spend(key.size(), 1, shown));
         if (!isValidUtf8(key))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "engine/model/plain_math.h"
 #include "engine/model/plain_weights.h"
 #include "engine/model/transformer.h"
@@ -12,8 +13,6 @@ namespace engine {
 namespace {
 
 using namespace plain;
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 template <typename Real> class PlainTransformer final : public Transformer {
 public:

@@ -207,7 +207,8 @@ struct PromptFinished {
     std::string text;
     FinishReason reason = FinishReason::MaxTokens;
     GenerationMetrics generation;
-    DecodeMetrics decoding; ///< of this prompt alone
+    DecodeMetrics decoding;       ///< of this prompt alone
+    bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
 };
 
 /// A command came to nothing. The session goes on: the next prompt works.

@@ -88,11 +88,29 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("explanation", r.explanation);
 }
 
+template <typename V> void visitFields(V& visit, Grammar& r) {
+    visit("kind", r.kind);
+    visit("text", r.text);
+}
+
+template <typename V> void visitFields(V& visit, LogitBias& r) {
+    visit("token", r.token);
+    visit("value", r.value);
+}
+
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
     visit("temperature", r.temperature);
     visit("top_k", r.topK);
     visit("top_p", r.topP);
+    visit("min_p", r.minP);
+    visit("typical_p", r.typicalP);
     visit("seed", r.seed);
+    visit("repetition_penalty", r.repetitionPenalty);
+    visit("repetition_window", r.repetitionWindow);
+    visit("presence_penalty", r.presencePenalty);
+    visit("frequency_penalty", r.frequencyPenalty);
+    visit("logit_bias", r.logitBias);
+    visit("grammar", r.grammar);
 }
 
 template <typename V> void visitFields(V& visit, TokenFact& r) {
@@ -102,10 +120,17 @@ template <typename V> void visitFields(V& visit, TokenFact& r) {
     visit("target_probability", r.targetProbability);
 }
 
+template <typename V> void visitFields(V& visit, TokenChoice& r) {
+    visit("id", r.id);
+    visit("text", r.text);
+    visit("probability", r.probability);
+}
+
 template <typename V> void visitFields(V& visit, EmittedToken& r) {
     visit("id", r.id);
     visit("text", r.text);
     visitFields(visit, r.fact);
+    visit("choices", r.choices);
 }
 
 template <typename V> void visitFields(V& visit, DraftNode& r) {
@@ -309,6 +334,7 @@ template <typename V> void visitFields(V& visit, PromptFinished& r) {
     visit("tokens", r.tokens);
     visit("text", r.text);
     visit("finish_reason", r.reason);
+    visit("inside_grammar", r.isInsideGrammar);
     visit("generation", r.generation);
     visit("decoding", r.decoding);
 }

@@ -72,6 +72,14 @@ template <> const Names<FinishReason>& namesOf() {
     return kNames;
 }
 
+template <> const Names<GrammarKind>& namesOf() {
+    static constexpr Names<GrammarKind> kNames{{{"none", GrammarKind::None},
+                                                {"json", GrammarKind::Json},
+                                                {"schema", GrammarKind::Schema},
+                                                {"regex", GrammarKind::Regex}}};
+    return kNames;
+}
+
 template <> const Names<SettingKind>& namesOf() {
     static constexpr Names<SettingKind> kNames{{{"number", SettingKind::Number},
                                                 {"integer", SettingKind::Integer},

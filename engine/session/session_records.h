@@ -97,11 +97,22 @@ struct ShownTable {
     int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
 };
 
+/// A TokenChance as people read it. A plain value.
+struct TokenChoice {
+    TokenId id = kNoToken;
+    std::string text;         ///< as readableToken() writes it
+    double probability = 0.0; ///< the full model's, temperature 1
+
+    bool operator==(const TokenChoice&) const = default;
+};
+
 /// A token of an answer.
 struct EmittedToken {
     TokenId id = kNoToken;
     std::string text; ///< what it made certain; may be empty, or end an earlier token's character
     TokenFact fact;
+    /// What the full model held most likely here, best first; empty in older recordings.
+    std::vector<TokenChoice> choices = {};
 };
 
 } // namespace engine

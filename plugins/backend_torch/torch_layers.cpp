@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/backend_torch/torch_layers.h"
 
+#include "engine/base/to_size.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
@@ -23,8 +25,6 @@ template <typename Work> void forEachRow(std::int64_t rows, const Work& work) {
             work(row);
     });
 }
-
-std::size_t toSize(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 std::int64_t queryWidth(const ModelConfig& config) {
     return std::int64_t{config.headCount} * config.headDim;

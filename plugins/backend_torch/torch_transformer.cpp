@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/backend_torch/torch_transformer.h"
 
+#include "engine/base/to_size.h"
 #include "plugins/backend_torch/torch_layers.h"
 
 #include <ATen/Parallel.h>
@@ -21,8 +22,6 @@ namespace {
 
 /// Rows whose logits are computed at once: a bound on memory.
 constexpr std::int64_t kLogitRowsAtOnce = 64;
-
-std::size_t toSize(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 Error noMemory() {
     return Error{ErrorCode::NoMemory,

@@ -20,6 +20,8 @@ QString rankLabel(const TokenMark& token) {
 }
 
 QString originInWords(const TokenMark& token) {
+    if (token.step < 0)
+        return translated("Chosen by you in place of the model's own");
     switch (token.origin) {
     case engine::TokenOrigin::Draft:
         return translated("Accepted: the draft's first choice");

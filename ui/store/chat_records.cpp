@@ -34,6 +34,22 @@ QString decoderTitle(const QString& decoderName) {
     return title.replace(u'_', u'-');
 }
 
+QString textWithAttachments(const StoredMessage& message) {
+    QString text = message.text;
+    for (const Attachment& attachment : message.attachments) {
+        QString fence = QStringLiteral("```");
+        while (attachment.text.contains(fence))
+            fence += u'`';
+        if (!text.isEmpty())
+            text += QStringLiteral("\n\n");
+        text += QStringLiteral("%1:\n%2\n").arg(attachment.name, fence) + attachment.text;
+        if (!attachment.text.endsWith(u'\n'))
+            text += u'\n';
+        text += fence;
+    }
+    return text;
+}
+
 QList<StoredMessage> Chat::currentBranch() const {
     QHash<MessageId, const StoredMessage*> byId;
     for (const StoredMessage& message : messages)

@@ -31,9 +31,11 @@ constexpr const char* kTopKKey = "run/top_k";
 Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     : m_options(std::move(options))
     , m_settings(m_options.settingsPath, QSettings::IniFormat)
+    , m_answerDefaults(m_settings)
+    , m_prompts(QFileInfo(m_options.settingsPath).absolutePath() + QStringLiteral("/prompts.json"))
     , m_bridge(std::make_unique<EngineBridge>(std::move(link), m_run))
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
-    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats))
+    , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats, m_answerDefaults))
     , m_recentModels(m_settings) {
     // Before any widget is made: one that is there already keeps the font it began with.
     m_theme.applyTo(*qApp);
@@ -127,8 +129,17 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     const QString name = QString::fromStdString(loaded.model.name);
     m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
                                  .arg(m_bridge->isReplay() ? m_options.replayName : name));
-    if (std::exchange(m_hasChosenDecoder, true) || !m_options.replayName.isEmpty())
+    if (!m_options.replayName.isEmpty())
         return;
+    if (!std::exchange(m_hasChosenDecoder, true))
+        chooseFirstDecoder(loaded);
+    if (m_options.decoder.isEmpty())
+        useModelDefaults(loaded);
+    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
+        m_session->send(message);
+}
+
+void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
     m_bridge->send(ChangeSampling{keptSampling()});
     const std::string wanted = firstDecoder(loaded);
     m_bridge->send(ChooseDecoder{wanted, startingSettings(m_run, wanted)});
@@ -140,8 +151,6 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
                                        .arg(QString::fromStdString(wanted)),
                                    {},
                                    {}});
-    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
-        m_session->send(message);
 }
 
 /// What the user chose the last time; at first Auto, or SWIFT where there is none.
@@ -200,6 +209,11 @@ void Studio::connectNotices() {
                 m_window->messages().show(
                     {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
             });
+    connect(m_chatView, &ChatView::keepAsPromptAsked, this, &Studio::keepAsPrompt);
+    connect(m_chatView, &ChatView::refused, this, [this](const QString& sentence) {
+        m_window->messages().show(
+            {Notice::Kind::Warning, QStringLiteral("attachment"), sentence, {}, {}, {}});
+    });
     connect(m_session.get(),
             &ChatSession::failed,
             this,

@@ -3,6 +3,7 @@
 
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/chat_session.h"
+#include "ui/chat/prompt_list.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/selection.h"
 #include "ui/shell/view.h"
@@ -109,10 +110,16 @@ private:
     void exportChat();
     void exportChatTo(ChatId id, const QString& path);
     void renameChat();
+    void showPrompts();
+    void keepAsPrompt(const QString& text);
+    void saveModelDefaults();
+    void forgetModelDefaults();
+    void useModelDefaults(const engine::ModelLoaded& loaded);
     void showModelPanel();
     bool endedBadly() const;
     QString firstModel() const;
     void markOpen(bool isOpen);
+    void chooseFirstDecoder(const engine::ModelLoaded& loaded);
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
     void keepChoices(const engine::EngineEvent& event);
@@ -123,6 +130,8 @@ private:
     RunStore m_run;
     Selection m_selection;
     QUndoStack m_undoStack;
+    AnswerDefaults m_answerDefaults;
+    PromptList m_prompts;
     std::unique_ptr<EngineBridge> m_bridge;
     std::unique_ptr<ChatStore> m_chats;
     std::unique_ptr<ChatSession> m_session;

@@ -78,8 +78,17 @@ void Studio::addChatActions() {
     QAction* rename = add(file, "chat.rename", tr("Re&name chat..."), {}, [this] { renameChat(); });
     QAction* save =
         add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
+    QAction* settings = add(file, "chat.settings", tr("S&ystem prompt and limits..."), {}, [this] {
+        m_window->showWorkspace(0);
+        m_chatView->showAnswerSettings();
+    });
+    add(file, "chat.prompts", tr("&Prompts..."), keys({"Ctrl+Shift+P"}), [this] { showPrompts(); });
+    add(file, "chat.attach", tr("&Attach a text file..."), keys({"Ctrl+Shift+A"}), [this] {
+        m_window->showWorkspace(0);
+        m_chatView->askForFile();
+    });
     file.addSeparator();
-    m_chatView->setMenuActions({rename, save});
+    m_chatView->setMenuActions({settings, rename, save});
     addUndoActions(catalog, m_undoStack, edit);
     edit.addSeparator();
     add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
@@ -122,6 +131,9 @@ void Studio::addRunActions() {
     add("run.regenerate", tr("Answer &again"), keys({"Ctrl+R"}), [this] {
         m_chatView->regenerateLast();
     });
+    add("run.continue", tr("&Continue the answer"), keys({"Ctrl+Shift+Return"}), [this] {
+        m_chatView->continueLast();
+    });
     run.addSeparator();
     m_recordAction =
         add("run.record", tr("&Record to a file..."), {}, [this] { toggleRecording(); });
@@ -143,6 +155,12 @@ void Studio::addModelActions() {
     add("model.open_folder", tr("Open a model f&older..."), {}, [this] {
         showModelPanel();
         m_modelPanel->askForFolder();
+    });
+    add("model.save_defaults", tr("Save as this model's &defaults"), {}, [this] {
+        saveModelDefaults();
+    });
+    add("model.forget_defaults", tr("For&get this model's defaults"), {}, [this] {
+        forgetModelDefaults();
     });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
 }
@@ -198,12 +216,19 @@ void Studio::updateActions() {
            obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
                m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
+    enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
+    enable("chat.settings", !isReplay);
     enable("run.record", !isReplay);
     enable("chat.copy_last", hasAnswer);
     enable("chat.rename", hasChat);
     enable("chat.export", hasChat);
     for (const char* id : {"model.choose", "model.open_file", "model.open_folder"})
         enable(id, !isReplay);
+    const bool hasModel = !isReplay && m_run.model() != nullptr;
+    enable("model.save_defaults", hasModel);
+    enable("model.forget_defaults",
+           hasModel &&
+               !m_answerDefaults.ofModel(QString::fromStdString(m_run.model()->path)).isEmpty());
     enable("model.unload", !isReplay && m_run.model() != nullptr);
     const bool isRecording = !isReplay && !m_run.recordingPath().empty();
     m_recordAction->setText(isRecording ? tr("S&top recording") : tr("&Record to a file..."));
@@ -226,6 +251,12 @@ void Studio::showCommandSearch() {
             commands.push_back({chat.title, tr("chat"), [this, id = chat.id] {
                                     m_window->showWorkspace(0);
                                     m_session->openChat(id);
+                                }});
+        for (const SavedPrompt& prompt : m_prompts.prompts())
+            commands.push_back({prompt.title, tr("prompt"), [this, text = prompt.text] {
+                                    m_window->showWorkspace(0);
+                                    m_chatView->insertText(text);
+                                    m_chatView->input().focusText();
                                 }});
         for (const ActionCatalog::Entry& entry : m_window->actionCatalog().entries())
             if (entry.action->isEnabled())
@@ -291,7 +322,8 @@ void Studio::exportChat() {
     auto* dialog = new QFileDialog(m_window.get(), tr("Export the chat"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setNameFilters({tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)")});
+    dialog->setNameFilters(
+        {tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)"), tr("PDF (*.pdf)")});
     dialog->setDefaultSuffix(QStringLiteral("md"));
     connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
@@ -310,6 +342,8 @@ void Studio::exportChatTo(ChatId id, const QString& path) {
         request.format = ExportFormat::Html;
     else if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
         request.format = ExportFormat::Json;
+    else if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive))
+        request.format = ExportFormat::Pdf;
     m_chats->exportChat(id, request, this, [this](ExportOutcome outcome) {
         m_window->messages().show(outcome.error.isEmpty() ? Notice{Notice::Kind::Info,
                                                                    QStringLiteral("export"),

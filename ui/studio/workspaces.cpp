@@ -114,10 +114,10 @@ void Studio::makeChatWorkspace() {
             &ConversationView::tokenChosen,
             this,
             [this](MessageId answer, int index) {
-                const auto prompt = m_session->promptOf(answer);
-                m_selection.setToken(prompt && index >= 0
-                                         ? std::optional(Selection::Token{*prompt, index})
-                                         : std::nullopt);
+                const auto place = m_session->placeOf(answer, index);
+                m_selection.setToken(
+                    place ? std::optional(Selection::Token{place->promptId, place->index})
+                          : std::nullopt);
             });
     connect(m_chatsPanel, &ChatsPanel::chatDeleted, this, [this](ChatId id) {
         if (id == m_session->chat().record.id)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/tiles/tile_packing.h"
 
+#include "engine/base/to_size.h"
 #include "engine/kernels/tiles/group_place.h"
 #include "engine/loading/quant_groups.h"
 #include "engine/loading/quantized_blocks.h"
@@ -17,8 +18,6 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kLine = 64;
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 std::size_t roundUp(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "engine/model/cpu/cpu_transformer.h"
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 namespace engine::cpu {
 
 namespace {
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 KvElement elementOf(KvType type) {
     switch (type) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "engine/model/cpu/cpu_transformer.h"
 
 #include <algorithm>
@@ -6,8 +7,6 @@
 namespace engine::cpu {
 
 namespace {
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 HeadSummary summaryOf(const HeadTotal& total, int vocabSize) {
     HeadSummary summary;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/cpu/cpu_transformer.h"
 
+#include "engine/base/to_size.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace engine::cpu {
 
-namespace {
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
-
-} // namespace
+namespace {} // namespace
 
 CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,

@@ -11,17 +11,23 @@ namespace engine {
 
 namespace {
 
-std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
+std::vector<EmittedToken> emittedTokens(const StepDetails& details, const Tokenizer* tokenizer) {
+    const DecodeStep& step = details.step;
     std::vector<EmittedToken> tokens;
-    for (std::size_t i = 0; i < details.step.tokens.size(); ++i)
-        tokens.push_back({details.step.tokens[i], details.pieces[i], details.step.facts[i]});
+    for (std::size_t i = 0; i < step.tokens.size(); ++i) {
+        tokens.push_back({step.tokens[i], details.pieces[i], step.facts[i]});
+        if (i < step.chances.size())
+            tokens.back().choices = tokenChoices(step.chances[i], tokenizer);
+    }
     return tokens;
 }
 
 } // namespace
 
 Result<void> PromptRun::run() {
-    ENGINE_TRY(m_prompt, promptTokens(m_setup.command, m_setup.model));
+    ENGINE_TRY(PromptTokens prompt, promptTokens(m_setup.command, m_setup.model));
+    m_prompt = std::move(prompt.ids);
+    m_begun = std::move(prompt.begun);
     ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
@@ -50,8 +56,13 @@ GenerationRequest PromptRun::request() {
     const SubmitPrompt& command = m_setup.command;
     GenerationRequest request;
     request.prompt = m_prompt;
+    request.begun = m_begun;
+    if (command.continuesLast)
+        request.begunText = command.messages.back().content;
     request.task = command.task;
     request.tokenizer = m_setup.model.tokenizer.get();
+    if (!m_setup.slot.sampling().grammar.isOff())
+        request.vocabulary = vocabularyOf(*m_setup.ground.model);
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -100,7 +111,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .promptId = m_setup.command.promptId,
         .step = m_stepCount++,
         .text = std::string(details.text),
-        .tokens = emittedTokens(details),
+        .tokens = emittedTokens(details, tokenizer),
         .draft = {nodes.begin(), nodes.end()},
         .draftTexts = draftTexts(step.draft, tokenizer),
         .path = step.path,
@@ -152,7 +163,8 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                                        result.text,
                                        result.reason,
                                        result.metrics,
-                                       m_metrics});
+                                       m_metrics,
+                                       result.isInsideGrammar});
     m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
                                    m_setup.model.contextLength,
                                    m_setup.promptsFinished + 1,

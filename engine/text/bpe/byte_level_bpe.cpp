@@ -9,9 +9,9 @@ namespace engine {
 
 namespace {
 
-constexpr const char* kHint = "fetch the file again, or convert the model anew";
+constexpr const char* kHint = "Fetch the file again, or convert the model anew.";
 
-Error corrupt(const std::string& origin, std::string_view problem) {
+Error corruptVocabulary(const std::string& origin, std::string_view problem) {
     return {ErrorCode::CorruptFile, fmt::format("{}: {}", origin, problem), kHint};
 }
 
@@ -39,11 +39,12 @@ Result<std::unique_ptr<Tokenizer>> ByteLevelBpe::make(BpeParts parts) {
         named.push_back(made->m_parts.bosId);
     for (const TokenId id : named) {
         if (!made->contains(id))
-            return corrupt(made->m_parts.origin,
-                           fmt::format("the special token id {} is beyond the vocabulary of {} "
-                                       "tokens",
-                                       id,
-                                       made->vocabSize()));
+            return corruptVocabulary(
+                made->m_parts.origin,
+                fmt::format("the special token id {} is beyond the vocabulary of {} "
+                            "tokens",
+                            id,
+                            made->vocabSize()));
     }
     return std::unique_ptr<Tokenizer>(std::move(made));
 }
@@ -56,7 +57,7 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
         size = std::max(size, static_cast<std::size_t>(token.id) + 1);
     }
     if (size > kMaxVocabSize)
-        return corrupt(m_parts.origin, fmt::format("the vocabulary has {} tokens", size));
+        return corruptVocabulary(m_parts.origin, fmt::format("the vocabulary has {} tokens", size));
     m_size = size;
     m_isSpecial.resize(size, false);
     m_isSkipped.resize(size, false);
@@ -64,12 +65,13 @@ Result<void> ByteLevelBpe::indexAddedTokens() {
         const auto id = static_cast<std::size_t>(token.id);
         const std::string& known = textOf(id);
         if (!known.empty() && known != token.content)
-            return corrupt(m_parts.origin,
-                           fmt::format("the added token '{}' and the token '{}' have the same id "
-                                       "{}",
-                                       readable(token.content),
-                                       readable(known),
-                                       id));
+            return corruptVocabulary(
+                m_parts.origin,
+                fmt::format("the added token '{}' and the token '{}' have the same id "
+                            "{}",
+                            readable(token.content),
+                            readable(known),
+                            id));
         setText(id, token.content);
         m_isSpecial[id] = token.isSpecial;
     }
@@ -84,11 +86,12 @@ Result<void> ByteLevelBpe::buildSplitters() {
         if (token.isSpecial)
             specialTexts.insert(token.content);
         if (token.content.size() > kMaxTokenBytes)
-            return corrupt(m_parts.origin,
-                           fmt::format("the added token {} has {} bytes; at most {} are allowed",
-                                       token.id,
-                                       token.content.size(),
-                                       kMaxTokenBytes));
+            return corruptVocabulary(
+                m_parts.origin,
+                fmt::format("the added token {} has {} bytes; at most {} are allowed",
+                            token.id,
+                            token.content.size(),
+                            kMaxTokenBytes));
         if (!token.isNormalized) {
             raw.push_back(token);
             continue;

@@ -185,6 +185,45 @@ private slots:
         QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("inspect_workspace"));
     }
 
+    void promptsAreKeptFromAMessageAndFoundByTheCommandSearch() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        buttonNamed(window(), QStringLiteral("Keep as a prompt"))->click();
+        QVERIFY(m_stage->notice("prompts") != nullptr);
+        trigger("app.search");
+        QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+        auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QStringLiteral("a question"));
+        QTest::keyClick(field, Qt::Key_Down); // the chat has the same title
+        QTest::keyClick(field, Qt::Key_Return);
+        QTRY_COMPARE(m_stage->studio->chatView().input().text(), QStringLiteral("a question"));
+    }
+
+    void aModelStartsAsItWasSaved() {
+        m_stage->loadModel();
+        m_stage->say(SamplingChanged{{.temperature = 0.25, .topK = 9}});
+        SettingsChanged settings{m_stage->studio->run().settings()};
+        settings.settings["r"] = 0.2;
+        m_stage->say(settings);
+        m_stage->settle();
+        QVERIFY(!m_stage->action("model.forget_defaults")->isEnabled());
+        trigger("model.save_defaults");
+        QVERIFY(m_stage->action("model.forget_defaults")->isEnabled());
+        m_stage->say(SamplingChanged{{.temperature = 1.0}});
+        m_stage->engine->sent.clear();
+        m_stage->loadModel();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSampling>()->sampling.temperature, 0.25);
+        QCOMPARE(m_stage->engine->lastSent<ChangeSampling>()->sampling.topK, 9);
+        const auto* chosen = m_stage->engine->lastSent<ChooseDecoder>();
+        QCOMPARE(chosen->name, std::string("swift"));
+        QVERIFY(chosen->settings.at("r") == SettingValue(0.2));
+        trigger("model.forget_defaults");
+        m_stage->engine->sent.clear();
+        m_stage->loadModel();
+        QVERIFY(m_stage->engine->lastSent<ChooseDecoder>() == nullptr);
+    }
+
     void undoAndRedoAreAmongTheActions() {
         QVERIFY(m_stage->action("edit.undo") != nullptr);
         QVERIFY(!m_stage->action("edit.undo")->isEnabled());

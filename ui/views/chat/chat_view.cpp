@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
+#include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/context_panel.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -43,16 +44,26 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     : View(context, chatInfo(), parent)
     , m_session(session)
     , m_titleRow(makeTitleRow())
+    , m_systemPrompt(new QPushButton(this))
+    , m_settings(new AnswerSettingsPanel(context.theme, this))
     , m_legend(new OriginLegend(context.theme, this))
     , m_pages(new QStackedWidget(this))
     , m_start(new StartPanel(context.theme, this))
     , m_conversation(new ConversationView(context.theme, this))
     , m_contextPanel(new ContextPanel(context.theme, this))
-    , m_input(new InputBar(context.theme, this)) {
+    , m_input(new InputBar(context.theme, this))
+    , m_counter(context.bridge) {
+    setAcceptDrops(true);
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_titleRow);
+    auto* promptRow = new QHBoxLayout;
+    promptRow->setContentsMargins(theme().scaled(8), 0, theme().scaled(8), 0);
+    promptRow->addWidget(m_systemPrompt);
+    promptRow->addStretch();
+    rows->addLayout(promptRow);
+    rows->addWidget(m_settings);
     auto* legendRow = new QHBoxLayout;
     legendRow->setContentsMargins(theme().scaled(16), 0, theme().scaled(8), 0);
     legendRow->addWidget(m_legend, 1);
@@ -80,6 +91,8 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     bottom->addStretch(1);
     rows->addLayout(bottom);
     connectSession();
+    connectInput();
+    connectSettings();
     connectConversation();
     connect(&context.theme, &Theme::changed, this, &ChatView::restyle);
     restyle();
@@ -133,22 +146,13 @@ void ChatView::connectSession() {
         if (const StoredMessage* done = m_session.message(id))
             m_conversation->finish(*done);
     });
-    connect(&m_session, &ChatSession::draftReturned, this, [this](const QString& text) {
-        const QString typed = m_input->text();
-        m_input->setText(typed.isEmpty() ? text : typed + u'\n' + text);
-    });
     connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
         m_countedTokens = tokens;
         showGauge();
     });
-    connect(m_input, &InputBar::sendAsked, this, [this](const QString& text) {
-        m_input->setLastMessage(text);
-        m_input->setText({});
-        m_session.send(text);
+    connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
+        m_session.send(prompt);
     });
-    connect(m_input, &InputBar::stopAsked, &m_session, &ChatSession::stop);
-    connect(m_input, &InputBar::textChanged, this, &ChatView::showState);
-    connect(m_start, &StartPanel::promptChosen, &m_session, &ChatSession::send);
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
     connect(
         m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
@@ -166,6 +170,15 @@ void ChatView::connectConversation() {
             &m_session,
             &ChatSession::branchIntoNewChat);
     connect(m_conversation, &ConversationView::editAsked, &m_session, &ChatSession::edit);
+    connect(
+        m_conversation, &ConversationView::continueAsked, &m_session, &ChatSession::continueAnswer);
+    connect(m_conversation, &ConversationView::answerEdited, &m_session, &ChatSession::editAnswer);
+    connect(
+        m_conversation, &ConversationView::tokenBranchAsked, &m_session, &ChatSession::branchAt);
+    connect(m_conversation, &ConversationView::keepAsPromptAsked, this, [this](MessageId id) {
+        if (const StoredMessage* message = m_session.message(id))
+            emit keepAsPromptAsked(message->text);
+    });
     connect(m_conversation, &ConversationView::branchShown, &m_session, &ChatSession::showBranch);
 }
 
@@ -185,6 +198,7 @@ void ChatView::showChat() {
         if (message.role == MessageRole::User)
             m_input->setLastMessage(message.text);
     m_pages->setCurrentIndex(m_session.branch().isEmpty() ? 0 : 1);
+    showDraft();
     showTitle();
     showState();
     showGauge();
@@ -218,7 +232,8 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
 }
 
 void ChatView::showState() {
-    const SendObstacle obstacle = m_session.obstacle(m_input->text());
+    const SendObstacle obstacle = this->obstacle();
+    showSettings();
     m_input->setObstacle(obstacleText(obstacle));
     m_input->setAnswering(m_session.isAnswering());
     m_conversation->setBusy(m_session.isAnswering());

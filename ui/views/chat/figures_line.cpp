@@ -92,6 +92,8 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << FiguresLine::tr("the context is full");
     else if (figures.finishReason == QLatin1String("max_tokens"))
         parts << FiguresLine::tr("cut at the longest answer");
+    else if (figures.finishReason == QLatin1String("edited"))
+        parts << FiguresLine::tr("edited by you");
     return parts.join(QLatin1String(kGap));
 }
 

@@ -2,6 +2,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/views/chat/attachment_row.h"
 
 #include <QAbstractTextDocumentLayout>
 #include <QHBoxLayout>
@@ -13,6 +14,7 @@
 #include <QPushButton>
 #include <QTextBlock>
 #include <QTextDocument>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -84,7 +86,9 @@ void ContextGauge::paintEvent(QPaintEvent*) {
 InputBar::InputBar(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
+    , m_attachments(new AttachmentRow(theme, this))
     , m_text(new QPlainTextEdit(this))
+    , m_attach(new QToolButton(this))
     , m_row(new QHBoxLayout)
     , m_gauge(new ContextGauge(theme, this))
     , m_send(new QPushButton(tr("Send"), this))
@@ -94,6 +98,10 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     m_text->setTabChangesFocus(true);
     m_text->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     m_text->installEventFilter(this);
+    m_text->setAcceptDrops(false); // files would come as their names; the chat takes both
+    m_attach->setAccessibleName(tr("Attach a text file"));
+    m_attach->setToolTip(tr("Attach a text file, or drop it onto the chat"));
+    m_attach->setFocusPolicy(Qt::TabFocus);
     m_send->setAccessibleName(tr("Send the message"));
     m_stop->setAccessibleName(tr("Stop the answer"));
     m_stop->setToolTip(tr("Stop the answer (Esc)"));
@@ -101,7 +109,9 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(theme.scaled(12), theme.scaled(8), theme.scaled(8), theme.scaled(8));
     rows->setSpacing(theme.scaled(6));
+    rows->addWidget(m_attachments);
     rows->addWidget(m_text);
+    m_row->addWidget(m_attach);
     m_row->setSpacing(theme.scaled(12));
     m_row->addWidget(m_gauge);
     m_row->addStretch();
@@ -112,6 +122,8 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
         fitHeight();
         emit textChanged();
     });
+    connect(m_attachments, &AttachmentRow::changed, this, &InputBar::textChanged);
+    connect(m_attach, &QToolButton::clicked, this, &InputBar::attachAsked);
     connect(m_send, &QPushButton::clicked, this, &InputBar::send);
     connect(m_stop, &QPushButton::clicked, this, &InputBar::stopAsked);
     connect(&theme, &Theme::changed, this, &InputBar::restyle);
@@ -201,6 +213,8 @@ void InputBar::restyle() {
     m_text->setFont(m_theme.font(TextRole::Conversation));
     m_text->setStyleSheet(
         QStringLiteral("QPlainTextEdit { border: none; background: transparent; }"));
+    m_attach->setIcon(
+        makeIcon(IconName::Attach, m_theme.colours().muted, m_theme.colours().disabled));
     m_stop->setIcon(makeIcon(IconName::Stop, m_theme.colours().text, m_theme.colours().disabled));
     m_stop->setStyleSheet(
         QStringLiteral("border-color: %1; font-weight: 600;").arg(m_theme.colours().text.name()));

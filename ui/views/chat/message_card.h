@@ -9,9 +9,13 @@
 
 #include <QWidget>
 
+#include <functional>
+
 class QHBoxLayout;
 class QLabel;
 class QPlainTextEdit;
+class QPushButton;
+class QVBoxLayout;
 class QToolButton;
 
 namespace ui {
@@ -57,6 +61,11 @@ signals:
     void regenerateAsked(qint64 id);
     void branchAsked(qint64 id);
     void editAsked(qint64 id, const QString& text);
+    void continueAsked(qint64 id);
+
+    /// An answer got other words; `goesOn`: the model shall go on behind them.
+    void answerEdited(qint64 id, const QString& text, bool goesOn);
+    void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
 
 protected:
@@ -75,7 +84,10 @@ private:
     void makeActions(QHBoxLayout& row);
     QToolButton* addAction(QHBoxLayout& row, IconName icon, const QString& name);
     void beginEdit();
-    void endEdit(bool isKept);
+    void endEdit();
+    void keepEdit(bool goesOn);
+    QPushButton* addEditChoice(const QString& text, std::function<void()> act);
+    void showAttachments(QVBoxLayout& rows);
     void showState();
     void restyle();
 
@@ -86,6 +98,8 @@ private:
     QLabel* m_chip;
     FiguresLine* m_figures;
     QWidget* m_actionRow;
+    QPushButton* m_continue = nullptr; ///< of an answer
+    bool m_isBusy = false;
     QPlainTextEdit* m_editor = nullptr;
     QWidget* m_editorRow = nullptr;
     std::vector<ActionButton> m_actions;

@@ -168,7 +168,6 @@ QWidget* ParametersView::makeSamplingPart() {
     m_samplingTitle->setContentsMargins(12, 12, 12, 0);
     m_sampling = new SettingsForm(theme(), part);
     m_sampling->setSettings(samplingSettings());
-    m_sampling->setSimple(false);
     auto* dice = new QToolButton(part);
     dice->setObjectName("dice");
     dice->setAccessibleName(tr("Draw another seed"));
@@ -247,6 +246,7 @@ FigureTable ParametersView::table() const {
 
 void ParametersView::setSimple(bool isSimple) {
     m_form->setSimple(isSimple);
+    m_sampling->setSimple(isSimple);
     m_levels->setCurrentIndex(isSimple ? 0 : 1);
     showDecoder();
 }
@@ -344,6 +344,11 @@ void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
 }
 
 void ParametersView::changeSampling(SettingRow* row, const SettingValue& value) {
+    const QString problem = samplingProblem(row->setting().name, value);
+    if (!problem.isEmpty()) {
+        row->setProblem(problem);
+        return;
+    }
     RunChange change;
     change.text = changeText(row->setting(), value);
     change.setting = row->setting().name;

@@ -182,7 +182,7 @@ Result<Value> extreme(RenderContext& context, const Value& input, const Argument
     return keyed[best].value;
 }
 
-constexpr NamedFilter kFilters[] = {
+constexpr NamedFilter kSelectionFilters[] = {
     {"dictsort", dictsort},
     {"map", map},
     {"max", extreme<true>},
@@ -197,6 +197,8 @@ constexpr NamedFilter kFilters[] = {
 
 } // namespace
 
-FilterFunction findSelectionFilter(std::string_view name) { return findNamed(kFilters, name); }
+FilterFunction findSelectionFilter(std::string_view name) {
+    return findNamed(kSelectionFilters, name);
+}
 
 } // namespace engine::jinja

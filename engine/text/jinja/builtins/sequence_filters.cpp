@@ -160,7 +160,7 @@ Result<Value> slice(RenderContext& context, const Value& input, const Arguments&
     return Value::sequence(SequenceKind::Generator, std::move(slices));
 }
 
-constexpr NamedFilter kFilters[] = {
+constexpr NamedFilter kSequenceFilters[] = {
     {"batch", batch},
     {"count", length},
     {"first", first},
@@ -176,6 +176,8 @@ constexpr NamedFilter kFilters[] = {
 
 } // namespace
 
-FilterFunction findSequenceFilter(std::string_view name) { return findNamed(kFilters, name); }
+FilterFunction findSequenceFilter(std::string_view name) {
+    return findNamed(kSequenceFilters, name);
+}
 
 } // namespace engine::jinja

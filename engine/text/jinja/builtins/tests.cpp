@@ -82,9 +82,9 @@ Result<bool> divisible(RenderContext& context, const Value& value, const Argumen
     return leaves(context, value, bound.valueAt(0), 0);
 }
 
-using Comparison = Result<bool> (*)(RenderContext&, const Value&, const Value&);
+using OrderTest = Result<bool> (*)(RenderContext&, const Value&, const Value&);
 
-template <Comparison Compare>
+template <OrderTest Compare>
 Result<bool> compared(RenderContext& context, const Value& value, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("test", arguments, {"other"}, 1));
     return Compare(context, value, bound.valueAt(0));

@@ -186,7 +186,7 @@ Result<Value> format(RenderContext& context, const Value& input, const Arguments
     return percentFormatted(context, text, values);
 }
 
-constexpr NamedFilter kFilters[] = {
+constexpr NamedFilter kTextFilters[] = {
     {"capitalize", mapped<utf8::capitalized>},
     {"center", center},
     {"e", mapped<escaped>},
@@ -207,6 +207,6 @@ constexpr NamedFilter kFilters[] = {
 
 } // namespace
 
-FilterFunction findTextFilter(std::string_view name) { return findNamed(kFilters, name); }
+FilterFunction findTextFilter(std::string_view name) { return findNamed(kTextFilters, name); }
 
 } // namespace engine::jinja

@@ -212,7 +212,7 @@ Result<Value> tojson(RenderContext& context, const Value& input, const Arguments
     return Value::text(std::move(json));
 }
 
-constexpr NamedFilter kFilters[] = {
+constexpr NamedFilter kValueFilters[] = {
     {"abs", absolute},
     {"attr", attribute},
     {"d", standIn},
@@ -225,6 +225,6 @@ constexpr NamedFilter kFilters[] = {
 
 } // namespace
 
-FilterFunction findValueFilter(std::string_view name) { return findNamed(kFilters, name); }
+FilterFunction findValueFilter(std::string_view name) { return findNamed(kValueFilters, name); }
 
 } // namespace engine::jinja

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "engine/kernels/rows/narrow_floats.h"
 #include "tests/engine/kernels/rows/row_variants.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 /// What attention is computed from, wherever it lies in a cache.
 struct Problem {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "tests/engine/kernels/tiles/tile_fixture.h"
 
 #include <QTest>
@@ -9,8 +10,6 @@ using namespace engine;
 using namespace support;
 
 namespace {
-
-std::size_t toSize(int value) { return static_cast<std::size_t>(value); }
 
 struct Variant {
     InstructionSet set;

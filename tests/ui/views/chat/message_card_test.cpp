@@ -115,6 +115,63 @@ private slots:
         QCOMPARE(edited[0][1].toString(), QStringLiteral("how?\n"));
     }
 
+    void anAnswerThatWasCutOffersToGoOn() {
+        StoredMessage message = answer();
+        message.figures.finishReason = QStringLiteral("max_tokens");
+        MessageCard card(m_theme, message, {});
+        card.show();
+        QSignalSpy asked(&card, &MessageCard::continueAsked);
+        QAbstractButton* goOn = buttonNamed(card, QStringLiteral("Continue"));
+        QVERIFY(goOn->isVisible());
+        card.setBusy(true);
+        goOn->click();
+        QCOMPARE(asked.count(), 0);
+        card.setBusy(false);
+        goOn->click();
+        QCOMPARE(asked.count(), 1);
+        message.figures.finishReason = QStringLiteral("end_token");
+        card.finish(message);
+        QVERIFY(!goOn->isVisible());
+    }
+
+    void anAnswerIsEditedInManyLines() {
+        MessageCard card(m_theme, answer(), {});
+        card.show();
+        QSignalSpy edited(&card, &MessageCard::answerEdited);
+        QAbstractButton* edit =
+            buttonNamed(card, QStringLiteral("Edit the answer in a new branch"));
+        edit->click();
+        buttonNamed(card, QStringLiteral("Keep as a new branch"))->click();
+        QCOMPARE(edited.count(), 0); // nothing was changed
+        edit->click();
+        auto* editor = card.findChildren<QPlainTextEdit*>().last();
+        editor->moveCursor(QTextCursor::End);
+        QTest::keyClick(editor, Qt::Key_Return);
+        QTest::keyClicks(editor, QStringLiteral("more"));
+        card.setBusy(true);
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
+        QCOMPARE(edited.count(), 0);
+        QVERIFY(editor->isVisible());
+        card.setBusy(false);
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
+        QCOMPARE(edited.count(), 1);
+        QCOMPARE(edited[0][1].toString(), answer().text + QStringLiteral("\nmore"));
+        QCOMPARE(edited[0][2].toBool(), true);
+        QVERIFY(card.body().isVisible());
+    }
+
+    void filesStandBelowTheWords() {
+        StoredMessage message = question();
+        message.attachments = {{QStringLiteral("<b>a.txt"), QStringLiteral("<i>x"), 1234}};
+        const MessageCard card(m_theme, message, {});
+        const auto labels = card.findChildren<QLabel*>();
+        const auto found = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
+            return label->text() == QStringLiteral("<b>a.txt \u00B7 1,234 tokens");
+        });
+        QVERIFY(found != labels.end());
+        QCOMPARE((*found)->textFormat(), Qt::PlainText);
+    }
+
     void escapeInTheEditorStopsNothingElse() {
         QMainWindow window;
         QAction stop;
