@@ -132,7 +132,8 @@ private:
     void makeNote();
     void applyTheme();
     void prepare(QSize size);
-    void applyMargins();
+    void applyMargins(int plotWidth);
+    int marginBeside(int plotWidth);
     void updateNote();
     void replotCursor();
     PlotRange homeYWithHeadroom(int plotHeight) const;

@@ -5,6 +5,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/replay/replay_transport.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
 
@@ -57,8 +58,10 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
         m_bridge->markChanged(Topic::Selection);
     });
     connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
-    if (!m_options.replayName.isEmpty())
-        m_window->statusStrip().setSource(tr("Replay of %1").arg(m_options.replayName));
+    if (m_bridge->isReplay()) {
+        m_transport = new ReplayTransport(m_theme, *m_bridge);
+        m_window->setTransport(m_transport);
+    }
 }
 
 /// The session before the store, the window before what it shows.
@@ -73,6 +76,8 @@ Studio::~Studio() {
 void Studio::start() {
     markOpen(true);
     m_chatView->input().focusText();
+    if (m_transport != nullptr)
+        m_transport->setFocus();
     m_chats->open();
     m_bridge->start();
     const QString path = firstModel();
@@ -121,8 +126,9 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         m_settings.setValue(kModelKey, model.absoluteFilePath());
     m_noGain->update({});
     m_window->messages().withdraw(QStringLiteral("ended_badly"));
-    m_window->setWindowTitle(
-        QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
+    const QString name = QString::fromStdString(loaded.model.name);
+    m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
+                                 .arg(m_bridge->isReplay() ? m_options.replayName : name));
     if (!m_options.replayName.isEmpty())
         return;
     if (!std::exchange(m_hasChosenDecoder, true))
@@ -182,6 +188,11 @@ QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
 
 void Studio::connectNotices() {
     connect(m_bridge.get(), &EngineBridge::eventCame, this, &Studio::onEvent);
+    connect(m_bridge.get(), &EngineBridge::tickFinished, this, [this] {
+        if (m_noGain->isVisible())
+            m_noGain->update(gainFinding(m_run));
+    });
+    connect(m_bridge.get(), &EngineBridge::rewound, this, [this] { m_noGain->update({}); });
     connect(m_chats.get(), &ChatStore::faulted, this, &Studio::onFault);
     connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {
         m_window->messages().withdraw(QStringLiteral("store"));

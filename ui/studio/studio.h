@@ -26,6 +26,7 @@ class InspectPage;
 class CommandSearch;
 class ModelPanel;
 class NoGainNotice;
+class ReplayTransport;
 
 /// What the window is made from.
 struct StudioOptions {
@@ -141,6 +142,7 @@ private:
     ChatsPanel* m_chatsPanel = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
+    ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
