@@ -140,6 +140,12 @@ template <typename V> void visitFields(V& visit, DraftNode& r) {
     visit("probability", r.probability);
 }
 
+template <typename V> void visitFields(V& visit, DraftEnd& r) {
+    visit("reason", r.reason);
+    visit("value", r.value);
+    visit("limit", r.limit);
+}
+
 template <typename V> void visitFields(V& visit, SideRow& r) {
     visit("token", r.token);
     visit("parent", r.parent);
@@ -236,6 +242,12 @@ template <typename V> void visitFields(V& visit, PromptStarted& r) {
     visit("task", r.task);
     visit("prompt_tokens", r.promptTokens);
     visit("reused_tokens", r.reusedTokens);
+    visit("question", r.question);
+}
+
+template <typename V> void visitFields(V& visit, SpanStarted& r) {
+    visit("span", r.span);
+    visit("cause", r.cause);
 }
 
 template <typename V> void visitFields(V& visit, PromptProgress& r) {
@@ -251,6 +263,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("draft", r.draft);
     visit("draft_texts", r.draftTexts);
     visit("path", r.path);
+    visit("draft_end", r.draftEnd);
     visit("confidences", r.confidences);
     visit("sides", r.sides);
     visit("side_texts", r.sideTexts);
@@ -273,6 +286,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("search_ms", r.searchMs);
     visit("other_ms", r.otherMs);
     visit("tokens_per_second", r.tokensPerSecond);
+    visit("baseline_step_ms", r.baselineStepMs);
     visit("total", r.total);
 }
 
@@ -311,6 +325,7 @@ template <typename V> void visitFields(V& visit, Statistics& r) {
     visit("context_used", r.contextUsed);
     visit("context_length", r.contextLength);
     visit("prompts_finished", r.promptsFinished);
+    visit("baseline_step_ms", r.baselineStepMs);
     visit("total", r.total);
 }
 

@@ -39,6 +39,7 @@ ChatSession::ChatSession(EngineBridge& bridge,
     , m_store(store)
     , m_defaults(defaults) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
     connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
     m_draftTimer.setSingleShot(true);
@@ -365,6 +366,7 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
     prompt.promptId = m_answer->promptId;
     prompt.messages = std::move(messages);
     prompt.task = kChatTask;
+    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
     prompt.maxTokens = maxTokens;
     prompt.continuesLast = continuesLast;
     for (const QString& text : settings().stopStrings)

@@ -166,8 +166,6 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
-        int ownRounds = 0; ///< those that were asked for as a baseline left out
-        int ownTokens = 0; ///< emitted by them
         bool hasStep = false;
         int firstStep = 0;          ///< of the message; more than 0 when it goes on
         MessageFigures before = {}; ///< of an answer that goes on
@@ -194,6 +192,8 @@ private:
 
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
+    void onRewound();
+    void addSpeed(MessageFigures& figures) const;
     StoredMessage beginAnswer(MessageId parent) const;
     StoredMessage* find(MessageId id);
     void leaveChat();

@@ -310,7 +310,7 @@ void LinePlot::applyTheme() {
     refresh();
 }
 
-void LinePlot::applyMargins() {
+void LinePlot::applyMargins(int plotWidth) {
     const PlotState& state = m_drawing->state;
     const QFontMetrics figures(m_theme.font(TextRole::AxisFigure));
     state.figures.setFont(m_theme.font(TextRole::AxisFigure));
@@ -319,10 +319,27 @@ void LinePlot::applyMargins() {
         widestText =
             std::max(widestText, state.figures.width(tickText(state.yAxis, state.yTicks, tick)));
     const int widest = static_cast<int>(std::lround(widestText));
+    const int right = marginBeside(plotWidth);
     m_drawing->plot->axisRect()->setMargins(QMargins(widest + m_theme.scaled(14),
                                                      m_theme.scaled(8),
-                                                     m_theme.scaled(12),
+                                                     right,
                                                      figures.height() + m_theme.scaled(10)));
+}
+
+/// Room for the labels beside the plot, of which the data keeps at least three fifths.
+int LinePlot::marginBeside(int plotWidth) {
+    PlotState& state = m_drawing->state;
+    state.words.setFont(m_theme.font(TextRole::Tiny));
+    double widest = 0.0;
+    for (const ReferenceLine& line : state.references)
+        if (line.side == LabelSide::Beside)
+            widest = std::max(widest, state.words.width(line.label));
+    for (const auto& series : state.series)
+        if (series->isShown && series->label.side == LabelSide::Beside)
+            widest = std::max(widest, state.words.width(series->label.text));
+    const int least = m_theme.scaled(12);
+    state.besideWidth = std::min(std::ceil(widest), 0.4 * plotWidth);
+    return std::max(least, static_cast<int>(state.besideWidth) + 2 * kBesideGap);
 }
 
 PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
@@ -348,7 +365,7 @@ void LinePlot::prepare(QSize size) {
     QCustomPlot& plot = *m_drawing->plot;
     state.xTicks = tickPositions(state.xAxis, shownX());
     state.yTicks = yTicksThatFit(size.height());
-    applyMargins();
+    applyMargins(size.width());
     const PlotRange x = shownX();
     const PlotRange y = m_zoomY.value_or(homeYWithHeadroom(size.height()));
     plot.xAxis->setRange(x.from, x.to);

@@ -133,7 +133,8 @@ private:
     void makeNote();
     void applyTheme();
     void prepare(QSize size);
-    void applyMargins();
+    void applyMargins(int plotWidth);
+    int marginBeside(int plotWidth);
     void updateNote();
     void fitNote();
     void replotCursor();

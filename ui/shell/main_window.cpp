@@ -47,6 +47,7 @@ MainWindow::MainWindow(
     , m_settings(settings)
     , m_actions(*this, settings)
     , m_stack(new QStackedWidget)
+    , m_column(new QVBoxLayout)
     , m_modes(new ModeBar(theme))
     , m_messages(new MessageBar(theme))
     , m_status(new StatusStrip(theme, store, bridge)) {
@@ -63,7 +64,9 @@ MainWindow::MainWindow(
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_modes);
-    middle->addWidget(m_stack, 1);
+    m_column->setSpacing(0);
+    m_column->addWidget(m_stack, 1);
+    middle->addLayout(m_column, 1);
     rows->addWidget(m_messages);
     rows->addLayout(middle, 1);
     rows->addWidget(m_status);
@@ -99,6 +102,8 @@ void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconNa
                                   {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))},
                                   [this, index] { showWorkspace(index); }));
 }
+
+void MainWindow::setTransport(QWidget* transport) { m_column->addWidget(transport); }
 
 Workspace* MainWindow::currentWorkspace() const {
     return m_workspaces.at(static_cast<std::size_t>(m_stack->currentIndex()));

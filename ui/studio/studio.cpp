@@ -8,6 +8,7 @@
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/replay/replay_transport.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
@@ -62,8 +63,10 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
         m_bridge->markChanged(Topic::Selection);
     });
     connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
-    if (!m_options.replayName.isEmpty())
-        m_window->statusStrip().setSource(tr("Replay of %1").arg(m_options.replayName));
+    if (m_bridge->isReplay()) {
+        m_transport = new ReplayTransport(m_theme, *m_bridge);
+        m_window->setTransport(m_transport);
+    }
 }
 
 /// The session before the store, the window before what it shows.
@@ -78,6 +81,8 @@ Studio::~Studio() {
 void Studio::start() {
     markOpen(true);
     m_chatView->input().focusText();
+    if (m_transport != nullptr)
+        m_transport->setFocus();
     m_chats->open();
     m_bridge->start();
     const QString path = firstModel();
@@ -128,8 +133,9 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     m_noGain->update({});
     for (const char* told : {"ended_badly", "load_model", "choose_decoder"})
         m_window->messages().withdraw(QLatin1String(told));
-    m_window->setWindowTitle(
-        QStringLiteral("%1 \u2013 SWIFT Studio").arg(QString::fromStdString(loaded.model.name)));
+    const QString name = QString::fromStdString(loaded.model.name);
+    m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
+                                 .arg(m_bridge->isReplay() ? m_options.replayName : name));
     if (!m_options.replayName.isEmpty())
         return;
     if (!std::exchange(m_hasChosenDecoder, true))
@@ -241,6 +247,11 @@ QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
 
 void Studio::connectNotices() {
     connect(m_bridge.get(), &EngineBridge::eventCame, this, &Studio::onEvent);
+    connect(m_bridge.get(), &EngineBridge::tickFinished, this, [this] {
+        if (m_noGain->isVisible())
+            m_noGain->update(gainFinding(m_run));
+    });
+    connect(m_bridge.get(), &EngineBridge::rewound, this, [this] { m_noGain->update({}); });
     connect(m_chats.get(), &ChatStore::faulted, this, &Studio::onFault);
     connect(m_chats.get(), &ChatStore::faultCleared, this, [this] {
         m_window->messages().withdraw(QStringLiteral("store"));

@@ -28,6 +28,7 @@ class ModelPanel;
 class ParametersView;
 struct Command;
 class NoGainNotice;
+class ReplayTransport;
 class SkipSetFinder;
 struct StartRequest;
 
@@ -156,6 +157,7 @@ private:
     ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
+    ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
     SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;

@@ -243,8 +243,8 @@ void Studio::updateActions() {
            hasModel &&
                !m_answerDefaults.ofModel(QString::fromStdString(m_run.model()->path)).isEmpty());
     enable("model.unload", !isReplay && m_run.model() != nullptr);
-    m_recordAction->setText(m_run.recordingPath().empty() ? tr("&Record to a file...")
-                                                          : tr("S&top recording"));
+    const bool isRecording = !isReplay && !m_run.recordingPath().empty();
+    m_recordAction->setText(isRecording ? tr("S&top recording") : tr("&Record to a file..."));
 }
 
 /// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.

@@ -441,7 +441,9 @@ void EngineSessionTest::aRecordingHoldsWhatIsNeededToUnderstandIt() {
         played.push_back(*event);
     QVERIFY(played.at(0).as<ModelLoaded>() != nullptr);
     QCOMPARE(played.at(1).as<DecoderChosen>()->info.name, std::string("drafting"));
-    QVERIFY(played.at(2).as<RecordingStarted>() != nullptr);
+    QVERIFY(std::any_of(played.begin(), played.end(), [](const EngineEvent& event) {
+        return event.as<RecordingStarted>() != nullptr;
+    }));
     std::vector<StepFinished> steps;
     for (const EngineEvent& event : played)
         if (const StepFinished* step = event.as<StepFinished>())

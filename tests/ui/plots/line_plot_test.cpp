@@ -185,6 +185,30 @@ private slots:
             static_cast<int>(49 * shown.plot.devicePixelRatioF() * shown.plot.devicePixelRatioF()));
     }
 
+    void labelsBesideThePlotStandOffItsData() {
+        ShownPlot shown;
+        shown.plot.append(0, {0.0, 0.31});
+        shown.plot.append(0, {1.0, 0.31});
+        shown.plot.setHome({0.0, 1.0}, {0.0, 1.0});
+        QVERIFY(shown.show());
+        const auto dataEnd = [&] {
+            const QImage image = shown.plot.grab().toImage();
+            for (int x = image.width() - 1; x >= 0; --x)
+                for (int y = 0; y < image.height(); ++y)
+                    if (image.pixelColor(x, y) == shown.theme.colours().rawLine)
+                        return x;
+            return 0;
+        };
+        const int alone = dataEnd();
+        const QString label = QStringLiteral("expected 1.31 to 1.34");
+        shown.plot.setReferences({{0.5, label, &Colours::muted, Dash::Dashed, LabelSide::Beside}});
+        shown.plot.refresh();
+        shown.settle();
+        const int width = QFontMetrics(shown.theme.font(TextRole::Tiny)).horizontalAdvance(label);
+        QVERIFY2(dataEnd() <= alone - width + shown.theme.scaled(12),
+                 qPrintable(QStringLiteral("%1 of %2").arg(dataEnd()).arg(alone)));
+    }
+
     void theThemeIsFollowed() {
         ShownPlot shown;
         shown.theme.setChoice(ThemeChoice::Light);

@@ -189,7 +189,8 @@ void LayerMapView::updateTitle() {
         setSubtitle({});
         return;
     }
-    setBadge(isBack ? tr("step %1").arg(sets[static_cast<std::size_t>(*index)].place) : tr("live"));
+    setBadge(isBack ? tr("step %1").arg(sets[static_cast<std::size_t>(*index)].place)
+                    : newestBadge());
     QString words = isBack                ? tr("best set at that time")
                     : m_manual.isManual() ? tr("manual set")
                                           : tr("live set");

@@ -182,7 +182,7 @@ void MatchnessView::updateCursor() {
     const auto index = selection().historyIndex();
     if (!index || *index < 0 || *index >= static_cast<int>(sets.size())) {
         m_plot->setCursor(std::nullopt);
-        setBadge(m_taken == 0 ? QString() : tr("live"));
+        setBadge(m_taken == 0 ? QString() : newestBadge());
         return;
     }
     const BestSet& set = sets[static_cast<std::size_t>(*index)];
