@@ -2,6 +2,8 @@
 #include "engine/loading/gguf_model.h"
 
 #include "engine/base/checked_math.h"
+#include "engine/loading/config/model_limits.h"
+#include "engine/loading/config/unused_parts.h"
 #include "engine/loading/quantized_blocks.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/tensor_table.h"
@@ -16,6 +18,7 @@ namespace engine {
 
 namespace {
 
+constexpr std::string_view kFrequencyFactors = "rope_freqs.weight";
 constexpr const char* kConvertAgain = "Fetch the file again, or convert the model again.";
 
 Error corrupt(std::string problem) {
@@ -25,6 +28,33 @@ Error corrupt(std::string problem) {
 Error unsupportedGguf(std::string problem) {
     return {ErrorCode::Unsupported, std::move(problem), "Choose a model that does without it."};
 }
+
+/// Metadata of an architecture that is read, or that says nothing about what is computed.
+constexpr auto kKnownKeys = std::to_array<std::string_view>({
+    "attention.causal",
+    "attention.head_count",
+    "attention.head_count_kv",
+    "attention.key_length",
+    "attention.layer_norm_rms_epsilon",
+    "attention.scale",
+    "attention.value_length",
+    "block_count",
+    "context_length",
+    "embedding_length",
+    "expert_count",
+    "expert_used_count",
+    "feed_forward_length",
+    "rope.dimension_count",
+    "rope.freq_base",
+    "rope.scale_linear",
+    "rope.scaling.attn_factor",
+    "rope.scaling.factor",
+    "rope.scaling.finetuned",
+    "rope.scaling.original_context_length",
+    "rope.scaling.type",
+    "tensor_data_layout",
+    "vocab_size",
+});
 
 /// Metadata keys of one architecture: "block_count" is "llama.block_count".
 class ArchitectureKeys {
@@ -51,6 +81,17 @@ public:
 
     std::optional<std::string_view> text(std::string_view key) const {
         return m_file.stringValue(m_prefix + std::string(key));
+    }
+
+    std::optional<bool> flag(std::string_view key) const {
+        return m_file.boolValue(m_prefix + std::string(key));
+    }
+
+    /// Of a whole key: it is one of this architecture, and nothing is known of it.
+    bool isUnknown(std::string_view wholeKey) const {
+        return wholeKey.starts_with(m_prefix) &&
+               std::find(kKnownKeys.begin(), kKnownKeys.end(), wholeKey.substr(m_prefix.size())) ==
+                   kKnownKeys.end();
     }
 
     Error missing(std::string_view key, std::string_view kind) const {
@@ -114,12 +155,11 @@ Result<void> readRotary(const GgufFile& file, const ArchitectureKeys& keys, Mode
     // Converters write 0 or 1 where nothing is to be scaled.
     if (kind == "linear" && factor != 0 && factor != 1)
         config.ropeScaling = {.kind = RopeScalingKind::Linear, .factor = factor};
-    const TensorInfo* frequencies = file.find("rope_freqs.weight");
+    const TensorInfo* frequencies = file.find(kFrequencyFactors);
     if (!frequencies)
         return {};
     const std::uint64_t pairs = static_cast<std::uint64_t>(std::max(config.headDim, 0)) / 2;
-    ENGINE_TRY(config.ropeFrequencyFactors,
-               readTensor(file, "rope_freqs.weight", std::array{pairs}));
+    ENGINE_TRY(config.ropeFrequencyFactors, readTensor(file, kFrequencyFactors, std::array{pairs}));
     return {};
 }
 
@@ -168,39 +208,6 @@ Result<int> readVocabSize(const GgufFile& file, const ModelConfig& config) {
     return *rows;
 }
 
-} // namespace
-
-Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
-    const auto architecture = file.stringValue("general.architecture");
-    if (!architecture)
-        return corrupt("the metadata key general.architecture is missing or no string");
-    if (architecture != "llama" && architecture != "qwen2")
-        return unsupportedArchitecture(*architecture);
-    const ArchitectureKeys keys(file, *architecture);
-    ModelConfig config;
-    config.architecture = *architecture;
-    ENGINE_TRY_DO(readSizes(keys, config));
-    ENGINE_TRY(config.vocabSize, readVocabSize(file, config));
-    ENGINE_TRY_DO(readRotary(file, keys, config));
-    ENGINE_TRY_DO(readSpecialIds(file, config));
-    config.qkvBias = architecture == "qwen2" || file.find("blk.0.attn_q.bias");
-    config.outputBias = file.find("blk.0.attn_output.bias") != nullptr;
-    config.mlpBias = file.find("blk.0.ffn_gate.bias") != nullptr;
-    config.tiedHead = file.find("output.weight") == nullptr;
-    config.storedType = mainType(file);
-    if (architecture == "llama")
-        config.notes.push_back(
-            "A GGUF file of architecture llama carries no sliding window: all layers see the whole "
-            "context, also where the model was trained with a window (Mistral 7B v0.1).");
-    constexpr int kMostLayers = 1024; // validate() repeats it; here it bounds the allocation
-    config.layerWindows.assign(
-        static_cast<std::size_t>(std::clamp(config.layerCount, 0, kMostLayers)), 0);
-    ENGINE_TRY_DO(config.validate());
-    return config;
-}
-
-namespace {
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kLayerNames = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
@@ -233,6 +240,74 @@ std::string huggingFaceName(std::string_view name) {
     }
     return std::string(name);
 }
+
+/// Metadata that would change the arithmetic to one that no backend has.
+Result<void> refuseOtherArithmetic(const ArchitectureKeys& keys) {
+    if (const auto scale = keys.number("attention.scale"); scale && *scale != 0)
+        return unsupportedGguf("an attention.scale of the model's own is not supported");
+    if (const auto factor = keys.number("rope.scaling.attn_factor"); factor && *factor != 1)
+        return unsupportedGguf("a rope.scaling.attn_factor other than 1 is not supported");
+    if (keys.flag("attention.causal") == false)
+        return unsupportedGguf("attention to later tokens (attention.causal) is not supported");
+    return {};
+}
+
+/// Notes which tensors and which metadata of the architecture are not computed with.
+void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelConfig& config) {
+    std::vector<std::string> unusedKeys;
+    for (const auto& [key, value] : file.describeMetadata()) {
+        if (keys.isUnknown(key))
+            unusedKeys.push_back(key);
+    }
+    if (!unusedKeys.empty())
+        config.notes.push_back(fmt::format(
+            "The file's metadata holds keys that have no effect on architecture {}: {}.",
+            config.architecture,
+            listOf(unusedKeys)));
+    std::vector<std::string> unused;
+    for (const TensorInfo& tensor : file.tensors()) {
+        if (tensor.name != kFrequencyFactors && !computesWith(config, huggingFaceName(tensor.name)))
+            unused.push_back(tensor.name);
+    }
+    noteUnusedTensors(unused, config);
+}
+
+} // namespace
+
+Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
+    const auto architecture = file.stringValue("general.architecture");
+    if (!architecture)
+        return corrupt("the metadata key general.architecture is missing or no string");
+    if (architecture != "llama" && architecture != "qwen2")
+        return unsupportedArchitecture(*architecture);
+    const ArchitectureKeys keys(file, *architecture);
+    ModelConfig config;
+    config.architecture = *architecture;
+    ENGINE_TRY_DO(refuseOtherArithmetic(keys));
+    ENGINE_TRY_DO(readSizes(keys, config));
+    ENGINE_TRY(config.vocabSize, readVocabSize(file, config));
+    ENGINE_TRY_DO(readRotary(file, keys, config));
+    ENGINE_TRY_DO(readSpecialIds(file, config));
+    config.qkvBias = architecture == "qwen2" || file.find("blk.0.attn_q.bias");
+    config.outputBias = file.find("blk.0.attn_output.bias") != nullptr;
+    config.mlpBias = file.find("blk.0.ffn_gate.bias") != nullptr;
+    config.tiedHead = file.find("output.weight") == nullptr;
+    config.storedType = mainType(file);
+    if (architecture == "llama")
+        config.notes.push_back(
+            "A GGUF file of architecture llama carries no sliding window: all layers see the whole "
+            "context, also where the model was trained with a window (Mistral 7B v0.1).");
+    // validate() repeats the limit; here it bounds the allocation.
+    config.layerWindows.assign(
+        std::clamp<std::size_t>(
+            static_cast<std::size_t>(std::max(config.layerCount, 0)), 0, model_limits::kLayers),
+        0);
+    ENGINE_TRY_DO(config.validate());
+    noteUnusedParts(file, keys, config);
+    return config;
+}
+
+namespace {
 
 /// How many heads the rows of this tensor were interleaved in; 0: they were not.
 int interleavedHeads(std::string_view name, const ModelConfig& config) {

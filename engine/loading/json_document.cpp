@@ -20,6 +20,9 @@ namespace {
 /// Objects with more members than this get a sorted index; smaller ones are searched in order.
 constexpr std::uint32_t kLargestPlainObject = 8;
 
+} // namespace
+
+/// One value; no part of the interface.
 struct JsonNode {
     /// Bool, integer or number bits; first character of a string; first index entry of an object.
     std::uint64_t payload = 0;
@@ -30,8 +33,6 @@ struct JsonNode {
     std::uint32_t offset = 0;
     JsonType type = JsonType::Null;
 };
-
-} // namespace
 
 /// Nodes in the order of the text: the first child of a container is the node behind it.
 struct JsonStorage {
@@ -72,6 +73,28 @@ private:
     const char* m_at;
     const char** m_reached;
 };
+
+/// As corruptAt, of a text that may come from a file or have been typed.
+Error textError(const std::string& source, std::uint64_t offset, std::string_view problem) {
+    Error error = corruptAt(source, offset, problem);
+    error.hint = "Mend the JSON at this byte; if it came with a model, fetch its file again.";
+    return error;
+}
+
+/// The parser's reason without its own names for things: of "[json.exception...] parse error at
+/// line 1, column 5: syntax error while parsing value - invalid literal; last read: '[nul]'" it is
+/// "invalid literal".
+std::string reasonOf(const nlohmann::json::exception& exception, const std::string& lastToken) {
+    constexpr int kNumberOverflow = 406;
+    if (exception.id == kNumberOverflow)
+        return fmt::format("the number {} is too large", readable(lastToken, 40));
+    std::string_view reason = exception.what();
+    const std::size_t dash = reason.find(" - ");
+    if (dash == std::string_view::npos)
+        return "it cannot be read on from here";
+    reason.remove_prefix(dash + 3);
+    return readable(reason.substr(0, reason.find("; last read")), 200);
+}
 
 /// Receives the parser's events and fills the storage; `false` stops the parser.
 class StorageBuilder final : public nlohmann::json_sax<nlohmann::json> {
@@ -146,13 +169,10 @@ public:
     }
 
     bool parse_error(std::size_t position,
-                     const std::string&,
+                     const std::string& lastToken,
                      const nlohmann::json::exception& exception) override {
-        std::string_view problem = exception.what();
-        // "[json.exception...] parse error at line 1, column 2: syntax error ...": the tail only.
-        const std::size_t tail = problem.find(": ");
-        problem.remove_prefix(tail == std::string_view::npos ? 0 : tail + 2);
-        m_error = corruptAt(m_source, position, "not valid JSON: " + readable(problem, 200));
+        m_error =
+            textError(m_source, position, "not valid JSON: " + reasonOf(exception, lastToken));
         return false;
     }
 
@@ -160,7 +180,7 @@ private:
     bool fail(std::string_view problem) { return failAt(reachedOffset(), problem); }
 
     bool failAt(std::uint32_t offset, std::string_view problem) {
-        m_error = corruptAt(m_source, offset, problem);
+        m_error = textError(m_source, offset, problem);
         return false;
     }
 
@@ -265,7 +285,7 @@ JsonDocument::parse(std::string_view text, const std::string& source, const Json
             "Check that this is the file you meant."};
     // The library takes a NUL for the end of the text; what hides behind it would go unread.
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-        return corruptAt(source, nul, "not valid JSON: a NUL character");
+        return textError(source, nul, "not valid JSON: a NUL character");
     StorageBuilder builder(text, source, limits);
     if (!builder.parse())
         return builder.takeError();

@@ -6,6 +6,7 @@
 #include "engine/loading/gguf_model.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/safetensors_file.h"
+#include "engine/loading/config/unused_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -172,6 +173,23 @@ void addTokenizersMask(const std::optional<fs::path>& path, ModelConfig& config)
         adoptMaskToken(*id, config);
 }
 
+/// What the names of the tensors tell about the configuration. A head of its own counts even where
+/// the configuration ties it to the embedding, as in transformers.
+void compareWithTensors(const WeightSource& weights, ModelConfig& config) {
+    if (config.tiedHead && weights.find("lm_head.weight")) {
+        config.tiedHead = false;
+        config.notes.push_back("config.json ties the head to the embedding "
+                               "(tie_word_embeddings), but the weights hold a head of their own: "
+                               "that one is used.");
+    }
+    std::vector<std::string> unused;
+    for (const TensorInfo& tensor : weights.tensors()) {
+        if (!computesWith(config, tensor.name))
+            unused.push_back(tensor.name);
+    }
+    noteUnusedTensors(unused, config);
+}
+
 /// The folder itself, or the one GGUF file that it holds instead of a configuration.
 Result<fs::path> modelInFolder(const fs::path& folder) {
     ENGINE_TRY(const FolderListing listing, listFolder(folder));
@@ -231,6 +249,9 @@ Result<ModelConfig> ModelFiles::config() const {
         return inFile(path, config.error());
     if (config.value().maskTokenId == kNoToken)
         addTokenizersMask(tokenizerConfigPath(), config.value());
+    // What is wrong with the weights is told when they are asked for.
+    if (const auto source = weights())
+        compareWithTensors(*source.value(), config.value());
     const fs::path generationPath = m_path / "generation_config.json";
     if (!isThere(generationPath))
         return config;

@@ -35,6 +35,8 @@ public:
     Format format() const;
     const std::filesystem::path& path() const;
 
+    /// Minds which tensors the weights hold, where they are there and can be read: a head of their
+    /// own is used, and tensors that are not computed with are noted.
     /// Errors: NotFound when the folder has no config.json; see readModelConfig for the rest.
     Result<ModelConfig> config() const;
 

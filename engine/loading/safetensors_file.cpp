@@ -137,7 +137,9 @@ private:
         if (!text.starts_with('{'))
             return corrupt(0, "the header does not begin with '{'");
         auto header = JsonDocument::parse(text, "header of " + m_file.path().string());
-        if (header && !header.value().root().isObject())
+        if (!header) // nobody mends a header by hand
+            return Error{header.error().code, header.error().message, corrupt(0, "").hint};
+        if (!header.value().root().isObject())
             return corrupt(0, "the header is no object");
         return header;
     }
@@ -275,6 +277,39 @@ Result<std::uint32_t> addFileTo(TensorTable& table, const fs::path& path) {
     return number;
 }
 
+bool isBelow(const fs::path& folder, const fs::path& path) {
+    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+           folder.end();
+}
+
+/// Where links among the shards of a folder may lead: the folder itself; from a snapshot of the
+/// Hugging Face cache (REPOSITORY/snapshots/REVISION) anywhere in its repository, whose blobs they
+/// name. `folder` is canonical.
+fs::path roomForLinks(const fs::path& folder) {
+    const fs::path snapshots = folder.parent_path();
+    return snapshots.filename() == "snapshots" ? snapshots.parent_path() : folder;
+}
+
+/// A shard that is a link must lead to a file that belongs to the model.
+Result<void> checkLink(const fs::path& folder, const fs::path& path) {
+    std::error_code failure;
+    if (!fs::is_symlink(fs::symlink_status(path, failure)))
+        return {}; // what is no link lies in the folder, or opening it tells that it is not there
+    const fs::path target = fs::canonical(path, failure);
+    if (failure)
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} is a link to a file that is not there", path.string()),
+                     "Fetch the model again: this part of it is missing."};
+    const fs::path realFolder = fs::canonical(folder, failure);
+    if (!failure && isBelow(roomForLinks(realFolder), target))
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("{} is a link that leads out of the model's folder, to {}",
+                             path.string(),
+                             target.string()),
+                 "Put the file itself into the folder in place of the link."};
+}
+
 /// A shard is named by untrusted text: it must be a plain name of a file in the index's folder.
 Result<fs::path> shardPath(const fs::path& indexPath, std::string_view name, std::uint64_t offset) {
     const auto refuse = [&](std::string_view why) {
@@ -287,14 +322,7 @@ Result<fs::path> shardPath(const fs::path& indexPath, std::string_view name, std
         return refuse("is not one of a safetensors file in this folder");
     const fs::path folder = indexPath.has_parent_path() ? indexPath.parent_path() : fs::path(".");
     const fs::path path = folder / std::string(name);
-    std::error_code failure;
-    const fs::path realFolder = fs::canonical(folder, failure);
-    const fs::path realPath = fs::weakly_canonical(path, failure);
-    if (failure || realPath.parent_path() != realFolder) {
-        Error error = refuse("leads out of the model's folder");
-        error.hint = "Put the shards themselves into the folder, not links to them.";
-        return error;
-    }
+    ENGINE_TRY_DO(checkLink(folder, path));
     return path;
 }
 

@@ -78,8 +78,13 @@ struct SubmitPrompt {
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
     std::string text = {};                    ///< raw text to continue, when there are no messages
     std::string task = {};                    ///< whose search state shall be used
+    std::uint64_t chat = 0;                   ///< whose sums its steps are added to (SpanStarted)
     int maxTokens = 256;
     std::vector<std::string> stopStrings = {};
+    /// The last message is an answer that goes on: it ends the prompt as it is, and what comes is
+    /// text behind its `content`, beginning with what its `tokens` say beyond it. Greedy decoding
+    /// then makes the very tokens that it would have made without the stop.
+    bool continuesLast = false;
 };
 
 /// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.
@@ -87,6 +92,7 @@ struct CountTokens {
     std::uint64_t requestId = 0;              ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< as in SubmitPrompt; or:
     std::string text = {};
+    bool continuesLast = false; ///< as in SubmitPrompt
 };
 
 /// Ends the prompt that runs and those that wait, never one that is sent later. Acts at once,

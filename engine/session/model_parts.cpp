@@ -14,12 +14,24 @@ namespace {
 
 constexpr int kDefaultContext = 8192;
 
+/// NAME of a snapshot of the Hugging Face cache, .../models--ORGANISATION--NAME/snapshots/REVISION;
+/// empty for any other path.
+std::string nameInHuggingFaceCache(const std::filesystem::path& path) {
+    const std::filesystem::path snapshots = path.parent_path();
+    const std::string repository = snapshots.parent_path().filename().string();
+    if (snapshots.filename() != "snapshots" || !repository.starts_with("models--"))
+        return {};
+    return repository.substr(repository.rfind("--") + 2);
+}
+
 /// What the file or folder is called, without a kind of weights at the end (".Q4_1", "-f16"):
 /// people chose it, while a GGUF's own name is often that of a training run.
 std::string nameOf(const ModelFiles& files) {
     std::filesystem::path path = files.path().lexically_normal();
     if (path.filename().empty()) // the path ends in a slash
         path = path.parent_path();
+    if (const std::string name = nameInHuggingFaceCache(path); !name.empty())
+        return readable(name);
     std::string name = (files.gguf() != nullptr ? path.stem() : path.filename()).string();
     static constexpr std::string_view kKinds[] = {"Q", "IQ", "F16", "F32", "BF16"};
     if (const std::size_t end = name.find_last_of(".-"); end != std::string::npos && end > 0) {
@@ -62,7 +74,7 @@ Result<int> chosenContext(int asked, const ModelConfig& config) {
                      fmt::format("A context of {} tokens cannot be had: the model was made for {}.",
                                  asked,
                                  config.contextLength),
-                     "Ask for 0, which lets the program choose, or for less."};
+                     fmt::format("Ask for {} at most.", config.contextLength)};
     return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
 }
 

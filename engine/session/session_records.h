@@ -71,6 +71,12 @@ inline PlanOutline outlineOf(const LayerPlan& plan) {
 /// All that a pass leaves out: what is skipped, and the layers behind the exit.
 SkipSet leftOutBy(const PlanOutline& outline);
 
+/// What makes the sums of steps begin anew.
+enum class SpanCause : std::uint8_t { Model, Decoder, Settings, Sampling, Chat };
+
+/// Of a question as an event carries it.
+inline constexpr std::size_t kQuestionBytes = std::size_t{1} << 16U;
+
 /// A token in a table: its text as readableToken() writes it. A plain value.
 struct ShownToken {
     TokenId id = kNoToken; ///< kNoToken: the cell is empty
@@ -91,11 +97,22 @@ struct ShownTable {
     int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
 };
 
+/// A TokenChance as people read it. A plain value.
+struct TokenChoice {
+    TokenId id = kNoToken;
+    std::string text;         ///< as readableToken() writes it
+    double probability = 0.0; ///< the full model's, temperature 1
+
+    bool operator==(const TokenChoice&) const = default;
+};
+
 /// A token of an answer.
 struct EmittedToken {
     TokenId id = kNoToken;
     std::string text; ///< what it made certain; may be empty, or end an earlier token's character
     TokenFact fact;
+    /// What the full model held most likely here, best first; empty in older recordings.
+    std::vector<TokenChoice> choices = {};
 };
 
 } // namespace engine

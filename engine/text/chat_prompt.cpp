@@ -93,7 +93,11 @@ public:
             const std::size_t at = text.find(m_names[i]);
             if (at == std::string::npos || at < begin || text.rfind(m_names[i]) != at)
                 return std::vector<std::string>();
-            const std::size_t end = endOfPrompt(i, text.substr(0, at), chatTemplate, tokenizer);
+            // Of an answer without ids all that is written before it belongs to the prompt.
+            const std::size_t end =
+                m_answers[i]->front() == kNoToken
+                    ? at
+                    : endOfPrompt(i, text.substr(0, at), chatTemplate, tokenizer);
             pieces.push_back(text.substr(begin, std::max(begin, end) - begin));
             begin = at + m_names[i].size();
         }
@@ -182,6 +186,26 @@ Result<std::vector<TokenId>> encodeKeepingIds(const ChatTemplate& chatTemplate,
     return joinPieces(pieces, placeholders.answers(), tokenizer);
 }
 
+/// A conversation up to the last letter of its last message, an answer of which only the text is
+/// known: what a template writes behind it, or trims of it, is not there.
+Result<std::vector<TokenId>> encodeOpenAnswer(const ChatTemplate& chatTemplate,
+                                              std::vector<StoredMessage> messages,
+                                              const Tokenizer& tokenizer) {
+    const std::string text = messages.back().message.content;
+    messages.back().tokens = {kNoToken}; // holds its place
+    const Placeholders placeholders(messages);
+    ENGINE_TRY(auto pieces, placeholders.split(chatTemplate, tokenizer));
+    if (pieces.size() < 2)
+        return Error{ErrorCode::Unsupported,
+                     "This model's chat template cannot leave an answer open.",
+                     "Ask again instead of going on."};
+    pieces.pop_back();
+    pieces.back() += text;
+    std::vector<const std::vector<TokenId>*> answers = placeholders.answers();
+    answers.pop_back();
+    return joinPieces(pieces, answers, tokenizer);
+}
+
 } // namespace
 
 Result<std::vector<TokenId>> encodeChat(const ChatTemplate& chatTemplate,
@@ -198,6 +222,25 @@ Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate
     if (!kept.empty())
         return kept;
     return encodeChat(chatTemplate, textsOf(messages), tokenizer);
+}
+
+Result<PromptTokens> encodeContinuation(const ChatTemplate& chatTemplate,
+                                        const std::vector<StoredMessage>& messages,
+                                        const Tokenizer& tokenizer) {
+    const std::vector<StoredMessage> before(messages.begin(), messages.end() - 1);
+    const StoredMessage& answer = messages.back();
+    PromptTokens prompt{{}, answer.tokens};
+    if (answer.tokens.empty()) {
+        ENGINE_TRY(prompt.begun, tokenizer.encode(answer.message.content, false));
+        ENGINE_TRY(prompt.ids, encodeOpenAnswer(chatTemplate, messages, tokenizer));
+        return prompt;
+    }
+    const std::vector<TokenId> endIds = chatEndIds(tokenizer);
+    if (std::find(endIds.begin(), endIds.end(), prompt.begun.back()) != endIds.end())
+        prompt.begun.pop_back();
+    ENGINE_TRY(prompt.ids, encodeConversation(chatTemplate, before, tokenizer));
+    prompt.ids.insert(prompt.ids.end(), prompt.begun.begin(), prompt.begun.end());
+    return prompt;
 }
 
 Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,

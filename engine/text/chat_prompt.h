@@ -30,6 +30,19 @@ Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate
                                                 const std::vector<StoredMessage>& messages,
                                                 const Tokenizer& tokenizer);
 
+/// A prompt, and the ids at its end that an answer began with.
+struct PromptTokens {
+    std::vector<TokenId> ids;
+    std::vector<TokenId> begun = {};
+};
+
+/// The tokens of a conversation whose last message, an answer, goes on: those of the prompt that
+/// it answers, then its own as far as it came, without an end id. An answer without stored ids is
+/// encoded together with what the template writes before it. Errors: as encodeChat.
+Result<PromptTokens> encodeContinuation(const ChatTemplate& chatTemplate,
+                                        const std::vector<StoredMessage>& messages,
+                                        const Tokenizer& tokenizer);
+
 /// How the tokens of a conversation's prompt are spread over its messages.
 struct PromptCount {
     int total = 0; ///< tokens of encodeConversation()

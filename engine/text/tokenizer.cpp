@@ -115,7 +115,7 @@ Result<std::vector<AddedToken>> tokensBesides(const SentencePieceModel& model,
                                      token.id,
                                      readable(token.content),
                                      readable(model.pieces[id].text)),
-                         "the two files do not belong together; fetch them again"};
+                         "The two files do not belong together: fetch them again."};
         added.push_back(token);
     }
     return added;
@@ -140,7 +140,7 @@ Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
         return Error{ErrorCode::NotFound,
                      fmt::format("{} holds no tokenizer (tokenizer.ggml.model is missing)",
                                  file.path().string()),
-                     "convert the model with its vocabulary"};
+                     "Convert the model with its vocabulary."};
     if (*kind == "gpt2") {
         ENGINE_TRY(BpeParts parts, readGgufBpe(file));
         return ByteLevelBpe::make(std::move(parts));
@@ -150,7 +150,7 @@ Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
                      fmt::format("{}: the tokenizer '{}' is not supported; supported: gpt2, llama",
                                  file.path().string(),
                                  readable(*kind)),
-                     "use a model of a supported family"};
+                     "Use a model of a supported family."};
     ENGINE_TRY(const GgufVocabulary vocabulary, gguf_vocabulary::read(file));
     ENGINE_TRY(SentencePieceModel model, readGgufSentencePiece(file, vocabulary));
     SentencePieceOptions options;
@@ -201,7 +201,7 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
                  fmt::format("{} holds no tokenizer: neither tokenizer.json nor tokenizer.model is "
                              "there",
                              files.path().string()),
-                 "put the model's tokenizer.json beside its weights"};
+                 "Put the model's tokenizer.json beside its weights."};
 }
 
 } // namespace engine

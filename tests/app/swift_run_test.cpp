@@ -6,6 +6,7 @@
 #include "tests/support/tiny_folder_model.h"
 
 #include <QJsonArray>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -39,6 +40,8 @@ private slots:
     void generateEndsWithADoneLine();
     void generateStreamsText();
     void sameSeedSameText();
+    void aBiasEnforcesAToken();
+    void anExpressionGivesTheAnswerItsForm();
     void forwardPrintsEveryPosition();
     void forwardMatchesTheGoldenTree();
     void forwardHonoursSkipSetsAndExits();
@@ -130,6 +133,39 @@ void SwiftRunTest::sameSeedSameText() {
     };
     QCOMPARE(text("3"), text("3"));
     QVERIFY(text("3") != text("4"));
+}
+
+void SwiftRunTest::aBiasEnforcesAToken() {
+    const ProgramRun result = run(plain({"generate",
+                                         "--model",
+                                         kFolderModel,
+                                         "--prompt-ids",
+                                         "5,6,7",
+                                         "--max-tokens",
+                                         "3",
+                                         "--logit-bias",
+                                         "9=100"}));
+    QCOMPARE(result.exitCode, 0);
+    QCOMPARE(result.output, QByteArray("9 9 9 \n"));
+}
+
+void SwiftRunTest::anExpressionGivesTheAnswerItsForm() {
+    const QStringList arguments = plain({"generate",
+                                         "--model",
+                                         kGgufModel,
+                                         "--prompt",
+                                         "Hello",
+                                         "--max-tokens",
+                                         "3",
+                                         "--regex",
+                                         "[a-e]{40}"});
+    const ProgramRun result = run(arguments + QStringList{"--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QJsonObject done = result.jsonLines().last();
+    const QRegularExpression form("^[a-e]+$");
+    QVERIFY2(form.match(done["text"].toString()).hasMatch(), qPrintable(done["text"].toString()));
+    QVERIFY(done["inside_grammar"].toBool());
+    QVERIFY(run(arguments).errors.contains("The answer ends before it has the form"));
 }
 
 void SwiftRunTest::forwardPrintsEveryPosition() {

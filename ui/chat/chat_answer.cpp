@@ -16,6 +16,31 @@ MessageState stateOf(FinishReason reason) {
     return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
 }
 
+/// The figures of an answer that went on: those of both parts together. M is left out: how many of
+/// the first part's rounds were its decoder's own is not known.
+MessageFigures joined(const MessageFigures& before, MessageFigures more) {
+    if (before.outputTokens == 0)
+        return more;
+    more.promptTokens = before.promptTokens;
+    more.outputTokens += before.outputTokens;
+    more.steps += before.steps;
+    more.acceptedTokens += before.acceptedTokens;
+    more.draftSteps += before.draftSteps;
+    more.firstTokenMs = before.firstTokenMs;
+    more.tokensPerStep.reset();
+    more.tokensPerSecond.reset();
+    more.speedup.reset();
+    if (before.decodeMs && more.decodeMs) {
+        more.decodeMs = *before.decodeMs + *more.decodeMs;
+        more.tokensPerSecond = more.outputTokens / *more.decodeMs * 1e3;
+        if (more.baselineTokensPerSecond && more.draftSteps > 0)
+            more.speedup = *more.tokensPerSecond / *more.baselineTokensPerSecond;
+    } else {
+        more.decodeMs.reset();
+    }
+    return more;
+}
+
 } // namespace
 
 void ChatSession::onEvent(const EngineEvent& event) {
@@ -35,20 +60,31 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
-/// The figures so far; those at the end replace them.
+/// The figures so far; those at the end add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     MessageFigures& figures = answer.figures;
+    const MessageFigures& before = m_answer->before;
+    addSpeed(figures);
     figures.outputTokens = static_cast<int>(answer.tokens.size());
-    figures.steps = step.step + 1;
-    figures.tokensPerSecond = step.tokensPerSecond;
-    if (step.isBaseline)
+    figures.steps = m_answer->firstStep + step.step + 1;
+    figures.acceptedTokens += before.acceptedTokens;
+    figures.draftSteps += before.draftSteps;
+    if (before.outputTokens > 0)
+        figures.tokensPerStep.reset(); // of the whole answer it is not known
+}
+
+/// Those that the other views of the window show of this answer.
+void ChatSession::addSpeed(MessageFigures& figures) const {
+    const SpanFigures answer = m_run.speed().answer();
+    figures.acceptedTokens = answer.sums.accepted;
+    figures.draftSteps = answer.sums.draftSteps;
+    figures.tokensPerStep = answer.sums.tokensPerRound();
+    figures.tokensPerSecond = answer.tokensPerSecond();
+    if (!answer.baselineMs)
         return;
-    ++m_answer->ownRounds;
-    m_answer->ownTokens += static_cast<int>(step.tokens.size());
-    figures.acceptedTokens += static_cast<qint64>(step.path.size());
-    figures.draftSteps += static_cast<qint64>(step.confidences.size());
-    if (figures.draftSteps > 0 || !step.isPlain())
-        figures.tokensPerStep = static_cast<double>(m_answer->ownTokens) / m_answer->ownRounds;
+    figures.baselineTokensPerSecond = 1e3 / *answer.baselineMs;
+    if (answer.isDrafting())
+        figures.speedup = answer.speedup();
 }
 
 /// What is known of an answer before its first token.
@@ -64,15 +100,21 @@ StoredMessage ChatSession::beginAnswer(MessageId parent) const {
     return answer;
 }
 
-/// A recording holds answers without the words they answer.
+/// Older recordings hold answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
-    StoredMessage answer = beginAnswer(m_chat.record.leafId);
     m_chat.record.title = tr("Recording");
+    if (!started.question.empty()) {
+        StoredMessage question;
+        question.parentId = m_chat.record.leafId;
+        question.text = QString::fromStdString(started.question);
+        append(std::move(question));
+    }
+    StoredMessage answer = beginAnswer(m_chat.record.leafId);
     m_answer.emplace();
     m_answer->promptId = started.promptId;
     m_answer->sinceUpdate.start();
     m_answer->messageId = append(std::move(answer));
-    m_prompts[m_answer->messageId] = m_answer->promptId;
+    m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
     emit stateChanged();
 }
 
@@ -86,6 +128,7 @@ void ChatSession::onStep(const StepFinished& step) {
     StoredMessage* answer = find(m_answer->messageId);
     if (answer == nullptr)
         return;
+    m_answer->hasStep = true;
     const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
     for (const EmittedToken& token : step.tokens) {
         const int begin = static_cast<int>(answer->text.size());
@@ -94,8 +137,9 @@ void ChatSession::onStep(const StepFinished& step) {
                                   begin,
                                   static_cast<int>(answer->text.size()),
                                   token.fact,
-                                  step.step,
-                                  stepMs});
+                                  m_answer->firstStep + step.step,
+                                  stepMs,
+                                  {token.choices.begin(), token.choices.end()}});
     }
     showProgress(*answer, step);
     if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
@@ -110,32 +154,35 @@ void ChatSession::onReleased(const TextReleased& released) {
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
         answer->text += QString::fromStdString(released.text);
+        // Before the first step of an answer that goes on it is what its last token says.
+        if (!m_answer->hasStep && !answer->tokens.isEmpty())
+            answer->tokens.last().end = static_cast<int>(answer->text.size());
         emit messageGrew(answer->id);
     }
 }
 
 MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
     const GenerationMetrics& generation = finished.generation;
-    const DecodeMetrics& decoding = finished.decoding;
     MessageFigures figures;
     figures.promptTokens = generation.promptTokens;
     figures.outputTokens = generation.outputTokens;
     figures.steps = generation.steps;
-    figures.acceptedTokens = decoding.accepted;
-    figures.draftSteps = decoding.draftSteps;
-    figures.tokensPerStep = decoding.tokensPerRound();
     figures.finishReason = QString::fromUtf8(finishReasonName(finished.reason).data());
     if (generation.outputTokens == 0 || generation.decodeMs <= 0.0)
         return figures;
     figures.firstTokenMs = generation.firstTokenMs;
     figures.decodeMs = generation.decodeMs;
-    figures.tokensPerSecond = generation.tokensPerSecond();
-    if (const auto baseline = m_run.speed().baselineMs()) {
-        figures.baselineTokensPerSecond = 1e3 / *baseline;
-        if (decoding.draftSteps > 0)
-            figures.speedup = *baseline * generation.outputTokens / generation.decodeMs;
-    }
+    addSpeed(figures);
     return figures;
+}
+
+/// The replay goes back: all of it comes again.
+void ChatSession::onRewound() {
+    m_answer.reset();
+    m_prompts.clear();
+    m_chat = {};
+    emit shown();
+    emit stateChanged();
 }
 
 void ChatSession::onFinished(const PromptFinished& finished) {
@@ -151,7 +198,7 @@ void ChatSession::onFinished(const PromptFinished& finished) {
     }
     if (StoredMessage* answer = find(done.messageId)) {
         const MessageFigures begun = answer->figures;
-        answer->figures = figuresOf(finished);
+        answer->figures = joined(done.before, figuresOf(finished));
         answer->figures.modelName = begun.modelName;
         answer->figures.decoderName = begun.decoderName;
         answer->figures.seed = begun.seed;
@@ -168,7 +215,8 @@ void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
 }
 
 void ChatSession::onFailed(const EngineFailed& failure) {
-    const bool isCount = failure.task == "count_tokens" && m_count;
+    const bool isCount =
+        failure.task == "count_tokens" && m_count && failure.requestId == m_count->requestId;
     const bool isAnswer =
         failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
     if (!isCount && !isAnswer)

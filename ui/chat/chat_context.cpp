@@ -22,25 +22,57 @@ void ChatSession::goOn(ContextPolicy policy) {
     }
     m_chat.record.settings.insert(QStringLiteral("context_policy"), policyName(policy));
     m_store.setSettings(m_chat.record.id, m_chat.record.settings);
-    const MessageId waiting = m_question->userMessage;
+    const MessageId waiting = m_question->leaf;
     m_question.reset();
     answer(waiting);
+}
+
+/// Words that found no room go back into the input field, and leave the branch that is shown. An
+/// answer that was to go on stays as it was.
+void ChatSession::takeBack(MessageId id) {
+    const StoredMessage* words = message(id);
+    if (words == nullptr || words->role != MessageRole::User)
+        return;
+    if (!m_chat.childrenOf(id).isEmpty()) {
+        showBranch(id); // it was to be answered once more
+        return;
+    }
+    m_chat.record.leafId = words->parentId;
+    m_store.setCurrentLeaf(m_chat.record.id, words->parentId);
+    const QString text = words->text;
+    const QList<Attachment> attachments = words->attachments;
+    emit shown();
+    emit draftReturned(text, attachments);
+}
+
+/// Nothing can be dropped to make room beside it.
+bool ChatSession::refuseLongSystemPrompt(const TokensCounted& counted, MessageId leaf) {
+    if (settings().systemPrompt.isEmpty() || counted.perMessage.empty() ||
+        counted.perMessage.front() <
+            counted.contextLength - std::min(kAnswerRoom, counted.contextLength / 4))
+        return false;
+    emit failed(tr("The system prompt has %1 tokens, and the context holds %2.")
+                    .arg(counted.perMessage.front())
+                    .arg(counted.contextLength),
+                tr("Shorten it, or load the model with a longer context."));
+    takeBack(leaf);
+    emit stateChanged();
+    return true;
 }
 
 void ChatSession::dismissContextQuestion() {
     if (!m_question)
         return;
-    const StoredMessage* words = message(m_question->userMessage);
+    const MessageId waiting = m_question->leaf;
     m_question.reset();
-    if (words != nullptr)
-        emit draftReturned(words->text);
+    takeBack(waiting);
     emit stateChanged();
 }
 
 /// Asks the model itself, with the oldest messages left out, what the chat was about.
 void ChatSession::submitSummary() {
     const ContextFit& fit = m_question->dropOldest;
-    std::vector<PromptMessage> messages = promptMessages(m_question->userMessage);
+    std::vector<PromptMessage> messages = promptMessages(m_question->leaf);
     const std::size_t first = messages.size() - fit.isSent.size();
     std::vector<PromptMessage> sent(messages.begin(),
                                     messages.begin() + static_cast<std::ptrdiff_t>(first));
@@ -57,21 +89,27 @@ void ChatSession::submitSummary() {
 }
 
 void ChatSession::continueWithSummary(const QString& summary) {
-    const StoredMessage* waiting = m_question ? message(m_question->userMessage) : nullptr;
+    const StoredMessage* waiting = m_question ? message(m_question->leaf) : nullptr;
     if (waiting == nullptr)
         return;
+    const bool isAnswer = waiting->role == MessageRole::Assistant;
     const QString words = waiting->text;
+    const QList<Attachment> attachments = waiting->attachments;
+    const QString systemPrompt = settings().systemPrompt;
     const QString oldTitle = m_chat.record.title;
     m_question.reset();
+    saveDraft();
     m_chat = {};
     m_chat.record.title = tr("%1 (continued)").arg(oldTitle);
     m_chat.record.systemPrompt =
+        (systemPrompt.isEmpty() ? QString() : systemPrompt + QStringLiteral("\n\n")) +
         QStringLiteral("Summary of the conversation so far: %1").arg(summary);
     if (const ModelLoaded* model = m_run.model())
         m_chat.record.modelName = QString::fromStdString(model->model.name);
     m_chat.record.id = m_store.createChat(m_chat.record);
     emit shown();
-    send(words);
+    if (!isAnswer)
+        send(words, attachments);
 }
 
 } // namespace ui

@@ -20,29 +20,36 @@ constexpr const char* kChatTask = "chat";
 
 constexpr const char* kPolicyKey = "context_policy";
 
+/// A draft is on its way to the disk this long after a key, at the latest.
+constexpr int kDraftMs = 300;
+
 QString titleOf(const QString& words) {
     const QString line = words.simplified();
     return line.size() <= kTitleLength ? line : line.left(kTitleLength - 1) + u'\u2026';
 }
 
-std::vector<TokenId> idsOf(const StoredMessage& message) {
-    std::vector<TokenId> ids;
-    for (const TokenTrace& token : message.tokens)
-        ids.push_back(token.id);
-    return ids;
-}
-
 } // namespace
 
-ChatSession::ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& store)
+ChatSession::ChatSession(EngineBridge& bridge,
+                         const RunStore& run,
+                         ChatStore& store,
+                         AnswerDefaults& defaults)
     : m_bridge(bridge)
     , m_run(run)
-    , m_store(store) {
+    , m_store(store)
+    , m_defaults(defaults) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+    connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
+    m_draftTimer.setSingleShot(true);
+    m_draftTimer.setInterval(kDraftMs);
+    connect(&m_draftTimer, &QTimer::timeout, this, &ChatSession::saveDraft);
+    connect(&store, &ChatStore::opened, this, &ChatSession::showNewChat);
 }
 
 ChatSession::~ChatSession() {
+    saveDraft();
     if (!m_answer || m_isReplay)
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
@@ -56,9 +63,11 @@ const StoredMessage* ChatSession::message(MessageId id) const {
     return found == m_chat.messages.end() ? nullptr : &*found;
 }
 
-std::optional<std::uint64_t> ChatSession::promptOf(MessageId answer) const {
+std::optional<ChatSession::PromptPlace> ChatSession::placeOf(MessageId answer, int token) const {
     const auto found = m_prompts.find(answer);
-    return found == m_prompts.end() ? std::nullopt : std::optional(found->second);
+    if (found == m_prompts.end() || token < found->second.firstToken)
+        return std::nullopt;
+    return PromptPlace{found->second.promptId, token - found->second.firstToken};
 }
 
 StoredMessage* ChatSession::find(MessageId id) {
@@ -71,6 +80,7 @@ StoredMessage* ChatSession::find(MessageId id) {
 /// The engine ends within a pass, and tells so later: what it tells still belongs to the answer.
 void ChatSession::leaveChat() {
     stop();
+    saveDraft();
     if (m_answer)
         if (const StoredMessage* answer = message(m_answer->messageId))
             m_leftAnswer = *answer;
@@ -94,7 +104,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::Loading;
     if (m_run.model() == nullptr)
         return SendObstacle::NoModel;
-    if (m_answer || m_count)
+    if (m_answer || m_count || m_run.answers().isRunning())
         return SendObstacle::Answering;
     if (m_question)
         return SendObstacle::ContextFull;
@@ -104,6 +114,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
 void ChatSession::newChat() {
     leaveChat();
     m_chat = {};
+    m_chat.draft = m_newChatDraft;
     m_question.reset();
     m_count.reset();
     emit shown();
@@ -127,6 +138,11 @@ void ChatSession::openChat(ChatId id) {
 void ChatSession::beginChatIfNew(const QString& firstWords) {
     if (m_chat.record.id != 0)
         return;
+    saveDraft();
+    if (!std::exchange(m_newChatDraft, {}).isEmpty())
+        m_store.setDraft(0, {});
+    if (!m_chat.draft.isEmpty())
+        m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
     if (const ModelLoaded* model = m_run.model())
         m_chat.record.modelName = QString::fromStdString(model->model.name);
@@ -143,13 +159,16 @@ MessageId ChatSession::append(StoredMessage message) {
     return m_chat.record.leafId;
 }
 
-void ChatSession::send(const QString& text) {
-    if (obstacle(text) != SendObstacle::None)
+void ChatSession::send(const QString& text, const QList<Attachment>& attachments) {
+    const SendObstacle what = obstacle(text);
+    const bool isOnlyFiles = what == SendObstacle::NoText && !attachments.isEmpty();
+    if (what != SendObstacle::None && !isOnlyFiles)
         return;
-    beginChatIfNew(text);
+    beginChatIfNew(isOnlyFiles ? attachments.first().name : text);
     StoredMessage words;
     words.parentId = m_chat.record.leafId;
     words.text = text.trimmed();
+    words.attachments = attachments;
     answer(append(std::move(words)));
 }
 
@@ -176,12 +195,13 @@ void ChatSession::edit(MessageId id, const QString& text) {
     if (old == nullptr || old->role != MessageRole::User)
         return;
     if (obstacle(text) != SendObstacle::None) {
-        emit draftReturned(text);
+        emit draftReturned(text, {});
         return;
     }
     StoredMessage words;
     words.parentId = old->parentId;
     words.text = text.trimmed();
+    words.attachments = old->attachments;
     m_chat.record.leafId = words.parentId;
     const MessageId added = append(std::move(words));
     emit shown();
@@ -207,6 +227,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     const auto last = std::ranges::find(old, id, &StoredMessage::id);
     if (last == old.end())
         return;
+    saveDraft();
     Chat made;
     made.record = m_chat.record;
     made.record.title = tr("%1 (branch)").arg(m_chat.record.title);
@@ -223,24 +244,40 @@ void ChatSession::branchIntoNewChat(MessageId id) {
 }
 
 /// First the model counts the conversation: what does not fit is the user's choice, not an error.
-void ChatSession::answer(MessageId userMessage) {
-    m_count = PendingCount{++m_lastPromptId, userMessage};
-    if (!m_bridge.send(CountTokens{m_count->requestId, promptMessages(userMessage)})) {
+void ChatSession::answer(MessageId leaf) {
+    m_count = PendingCount{++m_lastPromptId, leaf};
+    CountTokens count{m_count->requestId, promptMessages(leaf)};
+    count.continuesLast = message(leaf)->role == MessageRole::Assistant;
+    if (!m_bridge.send(std::move(count))) {
         m_count.reset();
         emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
     }
     emit stateChanged();
 }
 
+/// Ids of another model mean other words, and those of an edited answer are not all of its text.
+std::vector<TokenId> ChatSession::idsOf(const StoredMessage& message) const {
+    const ModelLoaded* model = m_run.model();
+    const bool isOwn =
+        model != nullptr && message.figures.modelName == QString::fromStdString(model->model.name);
+    std::vector<TokenId> ids;
+    if (isOwn && !message.tokens.isEmpty() && message.tokens.front().begin == 0)
+        for (const TokenTrace& token : message.tokens)
+            ids.push_back(token.id);
+    return ids;
+}
+
 std::vector<PromptMessage> ChatSession::promptMessages(MessageId last) const {
     std::vector<PromptMessage> messages;
-    if (!m_chat.record.systemPrompt.isEmpty())
-        messages.push_back({"system", m_chat.record.systemPrompt.toStdString(), {}});
+    if (const QString prompt = settings().systemPrompt; !prompt.isEmpty())
+        messages.push_back({"system", prompt.toStdString(), {}});
     for (const StoredMessage& each : branch()) {
-        const bool isUser = each.role == MessageRole::User;
-        messages.push_back({roleName(each.role).toStdString(),
-                            each.text.toStdString(),
-                            isUser ? std::vector<TokenId>() : idsOf(each)});
+        std::vector<TokenId> ids = idsOf(each);
+        QString text = textWithAttachments(each);
+        // An answer that goes on begins where its last token made its text certain.
+        if (each.id == last && !ids.empty() && each.isTraced)
+            text.truncate(each.tokens.last().end);
+        messages.push_back({roleName(each.role).toStdString(), text.toStdString(), std::move(ids)});
         if (each.id == last)
             break;
     }
@@ -251,15 +288,51 @@ ContextPolicy ChatSession::policy() const {
     return policyNamed(m_chat.record.settings.value(QLatin1String(kPolicyKey)).toString());
 }
 
+void ChatSession::countDraft() {
+    if (m_isReplay || m_answer || m_count || m_run.model() == nullptr)
+        return;
+    std::vector<PromptMessage> messages = promptMessages(0);
+    StoredMessage words;
+    words.text = m_chat.draft.text.trimmed();
+    words.attachments = m_chat.draft.attachments;
+    if (!words.text.isEmpty() || !words.attachments.isEmpty())
+        messages.push_back({"user", textWithAttachments(words).toStdString(), {}});
+    if (messages.empty()) {
+        emit promptCounted(0);
+        return;
+    }
+    m_draftCount = ++m_lastPromptId;
+    m_bridge.send(CountTokens{m_draftCount, std::move(messages)});
+}
+
+std::optional<SubmitPrompt> ChatSession::newestQuestion() const {
+    const QList<StoredMessage> messages = branch();
+    const auto last = std::ranges::find(
+        messages.rbegin(), messages.rend(), MessageRole::User, &StoredMessage::role);
+    if (last == messages.rend())
+        return std::nullopt;
+    SubmitPrompt prompt;
+    prompt.messages = promptMessages(last->id);
+    prompt.task = kChatTask;
+    return prompt;
+}
+
 void ChatSession::onCounted(const TokensCounted& counted) {
+    if (counted.requestId == m_draftCount && m_draftCount != 0) {
+        m_draftCount = 0;
+        emit promptCounted(counted.total);
+        return;
+    }
     if (!m_count || counted.requestId != m_count->requestId)
         return;
-    const MessageId userMessage = m_count->userMessage;
+    const MessageId leaf = m_count->leaf;
     m_count.reset();
     emit promptCounted(counted.total);
-    std::vector<PromptMessage> messages = promptMessages(userMessage);
+    if (refuseLongSystemPrompt(counted, leaf))
+        return;
+    std::vector<PromptMessage> messages = promptMessages(leaf);
     // The system prompt always stays: it counts as overhead.
-    const std::size_t first = m_chat.record.systemPrompt.isEmpty() ? 0 : 1;
+    const std::size_t first = settings().systemPrompt.isEmpty() ? 0 : 1;
     const std::span<const int> perMessage = std::span(counted.perMessage).subspan(first);
     int overhead = counted.total;
     for (const int tokens : perMessage)
@@ -272,7 +345,7 @@ void ChatSession::onCounted(const TokensCounted& counted) {
                             length,
                             fitContext(ContextPolicy::DropOldest, perMessage, overhead, length),
                             fitContext(ContextPolicy::CutMiddle, perMessage, overhead, length),
-                            userMessage};
+                            leaf};
         emit stateChanged();
         return;
     }
@@ -280,10 +353,12 @@ void ChatSession::onCounted(const TokensCounted& counted) {
     for (std::size_t i = first; i < messages.size(); ++i)
         if (fit.isSent[i - first])
             sent.push_back(std::move(messages[i]));
-    submit(userMessage, std::move(sent));
+    submit(leaf, std::move(sent));
 }
 
-bool ChatSession::startPrompt(std::vector<PromptMessage> messages, int maxTokens) {
+bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
+                              int maxTokens,
+                              bool continuesLast) {
     m_answer.emplace();
     m_answer->promptId = ++m_lastPromptId;
     m_answer->sinceUpdate.start();
@@ -291,7 +366,11 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages, int maxTokens
     prompt.promptId = m_answer->promptId;
     prompt.messages = std::move(messages);
     prompt.task = kChatTask;
+    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
     prompt.maxTokens = maxTokens;
+    prompt.continuesLast = continuesLast;
+    for (const QString& text : settings().stopStrings)
+        prompt.stopStrings.push_back(text.toStdString());
     if (m_bridge.send(std::move(prompt)))
         return true;
     m_answer.reset();
@@ -299,13 +378,19 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages, int maxTokens
     return false;
 }
 
-void ChatSession::submit(MessageId userMessage, std::vector<PromptMessage> messages) {
-    StoredMessage answer = beginAnswer(userMessage);
+void ChatSession::submit(MessageId leaf, std::vector<PromptMessage> messages) {
+    StoredMessage* begun = find(leaf);
+    const bool goesOn = begun != nullptr && begun->role == MessageRole::Assistant;
+    StoredMessage answer = beginAnswer(leaf);
     answer.figures.seed = m_run.sampling().seed;
-    if (!startPrompt(std::move(messages), kMostAnswerTokens))
+    if (!startPrompt(std::move(messages), settings().maxTokens, goesOn))
         return;
-    m_answer->messageId = append(std::move(answer));
-    m_prompts[m_answer->messageId] = m_answer->promptId;
+    if (goesOn) {
+        goOnWith(*begun);
+    } else {
+        m_answer->messageId = append(std::move(answer));
+        m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    }
     emit stateChanged();
 }
 
@@ -315,6 +400,93 @@ void ChatSession::stop() {
     m_count.reset();
     m_bridge.send(StopGeneration{});
     emit stateChanged();
+}
+
+AnswerSettings ChatSession::ownSettings() const {
+    AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
+    // A prompt of its own that is empty is told from none by the settings.
+    if (!m_chat.record.systemPrompt.isEmpty())
+        own.systemPrompt = m_chat.record.systemPrompt;
+    return own;
+}
+
+void ChatSession::setOwnSettings(const AnswerSettings& own) {
+    QJsonObject& kept = m_chat.record.settings;
+    const AnswerSettings none{QString(), 0, QStringList()};
+    for (const QString& key : answerSettingsToJson(none).keys())
+        kept.remove(key);
+    AnswerSettings rest = own;
+    m_chat.record.systemPrompt = own.systemPrompt.value_or(QString());
+    if (!m_chat.record.systemPrompt.isEmpty())
+        rest.systemPrompt.reset();
+    const QJsonObject json = answerSettingsToJson(rest);
+    for (auto value = json.begin(); value != json.end(); ++value)
+        kept.insert(value.key(), value.value());
+    if (m_chat.record.id != 0) {
+        m_store.setSystemPrompt(m_chat.record.id, m_chat.record.systemPrompt);
+        m_store.setSettings(m_chat.record.id, kept);
+    }
+    emit stateChanged();
+}
+
+QString ChatSession::modelPath() const {
+    const ModelLoaded* model = m_run.model();
+    return model != nullptr ? QString::fromStdString(model->path) : QString();
+}
+
+ResolvedAnswerSettings ChatSession::settings() const {
+    return m_defaults.resolve(ownSettings(), modelPath());
+}
+
+AnswerSettings ChatSession::settingsAt(SettingsPlace place) const {
+    switch (place) {
+    case SettingsPlace::Chat:
+        return ownSettings();
+    case SettingsPlace::Model:
+        return m_defaults.ofModel(modelPath()).answers;
+    case SettingsPlace::Everywhere:
+        return m_defaults.everywhere();
+    }
+    return {};
+}
+
+void ChatSession::setSettingsAt(SettingsPlace place, const AnswerSettings& settings) {
+    if (place == SettingsPlace::Chat)
+        setOwnSettings(settings);
+    else if (place == SettingsPlace::Everywhere)
+        m_defaults.setEverywhere(settings);
+    else {
+        ModelDefaults defaults = m_defaults.ofModel(modelPath());
+        defaults.answers = settings;
+        m_defaults.setOfModel(modelPath(), defaults);
+    }
+}
+
+void ChatSession::setDraft(const Draft& draft) {
+    if (m_isReplay || draft == m_chat.draft)
+        return;
+    m_chat.draft = draft;
+    m_draftTimer.start();
+}
+
+void ChatSession::saveDraft() {
+    if (!m_draftTimer.isActive())
+        return;
+    m_draftTimer.stop();
+    if (m_chat.record.id == 0)
+        m_newChatDraft = m_chat.draft;
+    m_store.setDraft(m_chat.record.id, m_chat.draft);
+}
+
+/// What was begun in the last run and not sent, unless the user writes already.
+void ChatSession::showNewChat() {
+    m_store.loadDraft(0, this, [this](const Draft& draft) {
+        if (m_chat.record.id != 0 || !m_chat.draft.isEmpty() || draft.isEmpty())
+            return;
+        m_newChatDraft = draft;
+        m_chat.draft = draft;
+        emit draftLoaded();
+    });
 }
 
 void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }

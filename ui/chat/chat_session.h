@@ -2,11 +2,13 @@
 #pragma once
 
 #include "ui/bridge/engine_bridge.h"
+#include "ui/chat/answer_defaults.h"
 #include "ui/chat/context_fit.h"
 #include "ui/store/chat_store.h"
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QTimer>
 
 #include <map>
 #include <optional>
@@ -22,10 +24,11 @@ class ChatSession : public QObject {
     Q_OBJECT
 
 public:
-    static constexpr int kMostAnswerTokens = 1024;
-
     /// All outlive it.
-    ChatSession(EngineBridge& bridge, const RunStore& run, ChatStore& store);
+    ChatSession(EngineBridge& bridge,
+                const RunStore& run,
+                ChatStore& store,
+                AnswerDefaults& defaults);
 
     /// Keeps what has come of an answer so far.
     ~ChatSession() override;
@@ -39,8 +42,14 @@ public:
     /// Null when the chat has no such message.
     const StoredMessage* message(MessageId id) const;
 
-    /// The prompt that made this answer in this run; none for an older answer.
-    std::optional<std::uint64_t> promptOf(MessageId answer) const;
+    /// Where a token of an answer stands among those of the prompt that made it in this run.
+    struct PromptPlace {
+        std::uint64_t promptId = 0;
+        int index = 0; ///< among the prompt's tokens
+    };
+
+    /// None for a token that was made before this run, or put there by the user.
+    std::optional<PromptPlace> placeOf(MessageId answer, int token) const;
 
     /// The answer that is being written, 0 when there is none.
     MessageId answeringId() const { return m_answer ? m_answer->messageId : 0; }
@@ -58,7 +67,20 @@ public:
     void openChat(ChatId id);
 
     /// Adds the user's words behind the leaf and asks for an answer.
-    void send(const QString& text);
+    void send(const QString& text, const QList<Attachment>& attachments = {});
+
+    /// What this chat, the model that is loaded, or all chats ask for. Without a model its own are
+    /// empty, and setting them does nothing.
+    AnswerSettings settingsAt(SettingsPlace place) const;
+    void setSettingsAt(SettingsPlace place, const AnswerSettings& settings);
+
+    /// What holds for its next answer.
+    ResolvedAnswerSettings settings() const;
+
+    /// What was written and not sent; it is kept with the chat.
+    const Draft& draft() const { return m_chat.draft; }
+
+    void setDraft(const Draft& draft);
 
     /// Another answer beside this one, with a new seed.
     void regenerate(MessageId answer);
@@ -67,10 +89,31 @@ public:
     /// cannot be sent now come back by draftReturned().
     void edit(MessageId userMessage, const QString& text);
 
+    /// Whether the answer was cut off, so that continueAnswer() can go on with it.
+    static bool canContinue(const StoredMessage& message);
+
+    /// Goes on where the answer ended. One that was answered already goes on in a new branch.
+    void continueAnswer(MessageId answer);
+
+    /// Other words in the place of the model's: a new branch, from which the model goes on itself
+    /// if asked to; the old one stays.
+    void editAnswer(MessageId answer, const QString& text, bool goesOn);
+
+    /// A new branch: the answer up to this token, then `choice` in its place, and the model goes
+    /// on.
+    void branchAt(MessageId answer, int token, const engine::TokenChoice& choice);
+
     /// Shows the branch through this message, down to its newest end.
     void showBranch(MessageId message);
 
     void rename(ChatId id, const QString& title);
+
+    /// Asks how many tokens the chat and its unsent words would take: promptCounted() tells.
+    void countDraft();
+
+    /// The newest question of the chat, to be answered once more for another purpose than the chat;
+    /// its promptId is the asker's. None while nothing was asked.
+    std::optional<engine::SubmitPrompt> newestQuestion() const;
 
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
@@ -108,7 +151,10 @@ signals:
     void hinted(const QString& sentence, const QString& hint);
 
     /// Words that could not be sent and shall not be lost.
-    void draftReturned(const QString& text);
+    void draftReturned(const QString& text, const QList<ui::Attachment>& attachments);
+
+    /// The draft of the chat shown was read from the disk.
+    void draftLoaded();
 
     /// The number of prompt tokens of the chat shown, as the model counts them.
     void promptCounted(int tokens);
@@ -120,13 +166,20 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
-        int ownRounds = 0; ///< those that were asked for as a baseline left out
-        int ownTokens = 0; ///< emitted by them
+        bool hasStep = false;
+        int firstStep = 0;          ///< of the message; more than 0 when it goes on
+        MessageFigures before = {}; ///< of an answer that goes on
     };
 
     struct PendingCount {
         std::uint64_t requestId = 0;
-        MessageId userMessage = 0;
+        MessageId leaf = 0; ///< words to be answered, or an answer that goes on
+    };
+
+    /// Of an answer that was made in this run.
+    struct MadeBy {
+        std::uint64_t promptId = 0;
+        int firstToken = 0; ///< of the message that it made
     };
 
     void onEvent(const engine::EngineEvent& event);
@@ -139,15 +192,29 @@ private:
 
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
+    void onRewound();
+    void addSpeed(MessageFigures& figures) const;
     StoredMessage beginAnswer(MessageId parent) const;
     StoredMessage* find(MessageId id);
     void leaveChat();
     void returnTo(Chat chat);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
-    void answer(MessageId userMessage);
-    bool startPrompt(std::vector<engine::PromptMessage> messages, int maxTokens);
-    void submit(MessageId userMessage, std::vector<engine::PromptMessage> messages);
+    void answer(MessageId leaf);
+    bool startPrompt(std::vector<engine::PromptMessage> messages,
+                     int maxTokens,
+                     bool continuesLast = false);
+    void submit(MessageId leaf, std::vector<engine::PromptMessage> messages);
+    void goOnWith(StoredMessage& answer);
+    void addBranch(MessageId beside, StoredMessage message, bool goesOn);
+    std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;
+    bool refuseLongSystemPrompt(const engine::TokensCounted& counted, MessageId leaf);
+    void takeBack(MessageId words);
+    void saveDraft();
+    void showNewChat();
+    QString modelPath() const;
+    AnswerSettings ownSettings() const;
+    void setOwnSettings(const AnswerSettings& own);
     void submitSummary();
     void continueWithSummary(const QString& summary);
     void finishMessage(StoredMessage& message, MessageState state);
@@ -162,8 +229,12 @@ private:
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
+    std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
-    std::map<MessageId, std::uint64_t> m_prompts; // of this run
+    AnswerDefaults& m_defaults;
+    std::map<MessageId, MadeBy> m_prompts; // of this run
+    Draft m_newChatDraft;
+    QTimer m_draftTimer;
     std::uint64_t m_lastPromptId = 0;
     bool m_isReplay = false;
 };

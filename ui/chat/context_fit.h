@@ -43,7 +43,7 @@ struct ContextQuestion {
     int contextLength = 0;
     ContextFit dropOldest;
     ContextFit cutMiddle;
-    qint64 userMessage = 0; ///< waits to be answered
+    qint64 leaf = 0; ///< waits to be answered, or to go on
 };
 
 } // namespace ui

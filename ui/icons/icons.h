@@ -9,6 +9,7 @@ namespace ui {
 
 /// The drawings of resources/icons, in the order of their file names.
 enum class IconName {
+    Attach,
     Branch,
     Chat,
     Check,

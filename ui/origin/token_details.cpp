@@ -2,10 +2,13 @@
 #include "ui/origin/token_details.h"
 
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -44,6 +47,14 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
                                 tr("Step"),
                                 tr("Step took")})
         m_values.push_back(addRow(name));
+    m_choicesTitle = plainLabel(this);
+    m_choicesTitle->setText(tr("Likely here \u00B7 a click goes on with that one"));
+    m_choicesTitle->setWordWrap(true);
+    m_choicesTitle->hide();
+    grid->addWidget(m_choicesTitle, grid->rowCount(), 0, 1, 2);
+    m_choices = new QVBoxLayout;
+    m_choices->setSpacing(theme.scaled(2));
+    grid->addLayout(m_choices, grid->rowCount(), 0, 1, 2);
     m_hint = plainLabel(this);
     grid->addWidget(m_hint, grid->rowCount(), 0, 1, 2);
     setPinned(false);
@@ -72,10 +83,57 @@ void TokenDetails::setToken(const TokenMark& token, const QString& text) {
     m_values[kConfidence]->setText(isDrafted ? probabilityText(token.draftProbability) : none);
     m_values[kRank]->setText(isDrafted ? QString::number(token.rank + 1) : none);
     m_values[kTarget]->setText(probabilityText(token.targetProbability));
-    m_values[kStep]->setText(QString::number(token.step + 1));
+    m_values[kStep]->setText(token.step < 0 ? tr("none") : QString::number(token.step + 1));
     m_values[kTime]->setText(tr("%1 ms").arg(QLocale::c().toString(token.stepMs, 'f', 1)));
 
     setAccessibleDescription(summary());
+}
+
+void TokenDetails::setChoices(const QList<engine::TokenChoice>& choices,
+                              engine::TokenId current,
+                              bool canBranch) {
+    while (QLayoutItem* item = m_choices->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    for (const engine::TokenChoice& choice : choices)
+        addChoice(choice, choice.id == current, canBranch);
+    m_choicesTitle->setVisible(!choices.isEmpty());
+}
+
+void TokenDetails::addChoice(const engine::TokenChoice& choice, bool isCurrent, bool canBranch) {
+    const QString text = QString::fromStdString(choice.text);
+    const QString probability = probabilityText(choice.probability);
+    auto* button = new QPushButton(this);
+    button->setProperty("form", "small");
+    button->setAutoDefault(false);
+    button->setEnabled(canBranch && !isCurrent);
+    button->setAccessibleName(
+        isCurrent ? tr("%1, the token itself, probability %2").arg(text, probability)
+                  : tr("Branch here with %1, probability %2").arg(text, probability));
+    button->setToolTip(isCurrent
+                           ? tr("The token itself")
+                           : tr("Branch here with this token: the answer up to here stays, and "
+                                "the model goes on behind it in a new branch."));
+    auto* row = new QHBoxLayout(button);
+    row->setContentsMargins(m_theme.scaled(8), 0, m_theme.scaled(8), 0);
+    auto* words = plainLabel(button);
+    words->setText(isCurrent ? tr("%1 \u00B7 this one").arg(visibleTokenText(text))
+                             : visibleTokenText(text));
+    words->setFont(m_theme.font(TextRole::Code));
+    auto* share = plainLabel(button);
+    share->setText(probability);
+    share->setFont(m_theme.font(TextRole::Figure));
+    for (QLabel* label : {words, share})
+        label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    row->addWidget(words, 1);
+    row->addWidget(share);
+    // Copied before the button goes, which what it asks for may bring about.
+    connect(button, &QPushButton::clicked, this, [this, choice] {
+        const engine::TokenChoice chosen = choice;
+        emit branchAsked(chosen);
+    });
+    m_choices->addWidget(button);
 }
 
 void TokenDetails::setPinned(bool isPinned) {
@@ -132,6 +190,7 @@ void TokenDetails::applyTheme() {
     dress(m_text, TextRole::Code, colours.text);
     dress(m_origin, TextRole::Small, colours.text);
     dress(m_hint, TextRole::Tiny, colours.muted);
+    dress(m_choicesTitle, TextRole::Small, colours.muted);
     for (QLabel* name : m_names)
         dress(name, TextRole::Small, colours.muted);
     for (QLabel* value : m_values)

@@ -9,6 +9,7 @@
 #include <vector>
 
 class QLabel;
+class QVBoxLayout;
 
 namespace ui {
 
@@ -23,6 +24,11 @@ public:
     /// `text`: the token's characters in the message.
     void setToken(const TokenMark& token, const QString& text);
 
+    /// What the full model held most likely in the token's place, best first. A click on another
+    /// one than the token itself asks for a branch, while that can be had.
+    void
+    setChoices(const QList<engine::TokenChoice>& choices, engine::TokenId current, bool canBranch);
+
     /// Pinned: it stays and takes the focus; else it is a preview.
     void setPinned(bool isPinned);
 
@@ -32,6 +38,9 @@ public:
     QString summary() const;
 
 signals:
+    /// The answer shall go on with this token instead.
+    void branchAsked(const engine::TokenChoice& choice);
+
     /// Esc was pressed.
     void closeRequested();
 
@@ -42,6 +51,7 @@ protected:
 
 private:
     QLabel* addRow(const QString& name);
+    void addChoice(const engine::TokenChoice& choice, bool isCurrent, bool canBranch);
     void applyTheme();
 
     const Theme& m_theme;
@@ -50,6 +60,8 @@ private:
     QLabel* m_origin = nullptr;
     std::vector<QLabel*> m_names;
     std::vector<QLabel*> m_values;
+    QLabel* m_choicesTitle = nullptr;
+    QVBoxLayout* m_choices = nullptr;
     QLabel* m_hint = nullptr;
 };
 

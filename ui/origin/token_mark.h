@@ -15,7 +15,7 @@ struct TokenMark {
     int rank = -1;                  ///< among the draft's choices, 0 = first; -1 = not drafted
     double draftProbability = 0.0;  ///< 0 to 1
     double targetProbability = 0.0; ///< 0 to 1
-    int step = 0;                   ///< of its answer, from 0
+    int step = 0;                   ///< of its answer, from 0; negative: the user put it there
     double stepMs = 0.0;            ///< the whole step took
     engine::TokenId id = engine::kNoToken;
 };

@@ -36,14 +36,38 @@ QString stateName(MessageState state); ///< "streaming", "finished", ...
 /// "SWIFT", "Vanilla", "Self-sd".
 QString decoderTitle(const QString& decoderName);
 
+/// A text file that goes along with a user's message.
+struct Attachment {
+    QString name;   ///< without its folders
+    QString text;   ///< all of it
+    int tokens = 0; ///< as the model of that time counted them; 0 = not counted
+
+    bool operator==(const Attachment&) const = default;
+};
+
+/// What the user has written into the input field and not sent yet.
+struct Draft {
+    QString text;
+    QList<Attachment> attachments;
+
+    bool isEmpty() const { return text.isEmpty() && attachments.isEmpty(); }
+
+    bool operator==(const Draft&) const = default;
+};
+
+/// Stands in the place of a round's number at a token that the user has chosen.
+inline constexpr int kChosenByUser = -2;
+
 /// One token of an answer, and how it came about.
 struct TokenTrace {
     engine::TokenId id = engine::kNoToken;
     int begin = 0; ///< first UTF-16 unit of the message's text
     int end = 0;   ///< behind its last one; equal to begin for a token without text
     engine::TokenFact fact;
-    int step = -1;       ///< round of the answer, from 0
+    int step = -1;       ///< round of the answer, from 0; or kChosenByUser
     double stepMs = 0.0; ///< what that whole round took
+    /// What the full model held most likely here, best first; empty where it was not kept.
+    QList<engine::TokenChoice> choices;
 };
 
 /// The figures below an answer. What was not measured is empty, never 0.
@@ -62,7 +86,7 @@ struct MessageFigures {
     std::optional<double> speedup;       ///< against the measured baseline
     std::optional<double> baselineTokensPerSecond;
     std::optional<quint64> seed;
-    QString finishReason; ///< as the engine names it; empty while streaming
+    QString finishReason; ///< as the engine names it, or "edited"; empty while streaming
 
     bool operator==(const MessageFigures&) const = default;
 };
@@ -76,10 +100,15 @@ struct StoredMessage {
     MessageState state = MessageState::Finished;
     qint64 createdMs = 0;
     QString text;
-    QList<TokenTrace> tokens; ///< of an answer; an end id included
-    bool isTraced = true;     ///< false: of the tokens only the ids are known
+    QList<TokenTrace> tokens;      ///< of an answer; an end id included
+    bool isTraced = true;          ///< false: of the tokens only the ids are known
+    QList<Attachment> attachments; ///< of the user's message
     MessageFigures figures;
 };
+
+/// The message as the model reads it: the words, and behind them each file between fences that are
+/// longer than any in it.
+QString textWithAttachments(const StoredMessage& message);
 
 /// A chat without its messages.
 struct ChatRecord {
@@ -100,6 +129,7 @@ struct ChatRecord {
 struct Chat {
     ChatRecord record;
     QList<StoredMessage> messages;
+    Draft draft;
 
     /// From the first message to the present leaf.
     QList<StoredMessage> currentBranch() const;

@@ -97,6 +97,10 @@ void ChatStore::loadChat(ChatId id,
     ask(context, std::move(done), [id](StoreWorker& worker) { return worker.load(id); });
 }
 
+void ChatStore::loadDraft(ChatId chat, QObject* context, std::function<void(Draft)> done) {
+    ask(context, std::move(done), [chat](StoreWorker& worker) { return worker.draft(chat); });
+}
+
 void ChatStore::exportChat(ChatId id,
                            const ExportRequest& request,
                            QObject* context,
@@ -149,6 +153,10 @@ void ChatStore::deleteChat(ChatId id) {
 
 void ChatStore::restoreChat(ChatId id) {
     change(id, [](ChatRecord& chat) { chat.deletedMs = 0; });
+}
+
+void ChatStore::setDraft(ChatId chat, const Draft& draft) {
+    post([chat, draft](StoreWorker& worker) { worker.putDraft(chat, draft); });
 }
 
 MessageId ChatStore::appendMessage(StoredMessage message) {

@@ -45,6 +45,10 @@ public:
     /// Nothing if there is no such chat.
     void loadChat(ChatId id, QObject* context, std::function<void(std::optional<Chat>)> done);
 
+    /// What the user wrote and did not send; `chat` 0: into the chat that is not begun yet. That of
+    /// another chat comes with loadChat().
+    void loadDraft(ChatId chat, QObject* context, std::function<void(Draft)> done);
+
     /// Writes the chat to a file; an old one stays as it was if that fails.
     void exportChat(ChatId id,
                     const ExportRequest& request,
@@ -65,6 +69,8 @@ public:
     /// Hides the chat. The next start removes it; until then restoreChat() brings it back.
     void deleteChat(ChatId id);
     void restoreChat(ChatId id);
+
+    void setDraft(ChatId chat, const Draft& draft);
 
     /// Adds a message to its chat as the new leaf. Gives it its id, and its time if it has none.
     MessageId appendMessage(StoredMessage message);

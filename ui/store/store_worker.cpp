@@ -143,7 +143,19 @@ std::optional<Chat> StoreWorker::load(ChatId id) const {
     for (const StoredMessage& message : m_unsaved.messages)
         if (message.chatId == id)
             messages.insert(message.id, message);
-    return Chat{m_chats.value(id), messages.values()};
+    return Chat{m_chats.value(id), messages.values(), draft(id)};
+}
+
+void StoreWorker::putDraft(ChatId chat, const Draft& draft) {
+    m_unsaved.drafts.insert(chat, draft);
+    m_commitTimer.start(0);
+}
+
+Draft StoreWorker::draft(ChatId chat) const {
+    if (m_unsaved.drafts.contains(chat))
+        return m_unsaved.drafts.value(chat);
+    return m_database.isReadable() ? readDraft(m_database.connection(), chat).value_or(Draft())
+                                   : Draft();
 }
 
 void StoreWorker::touch(ChatRecord& chat) {

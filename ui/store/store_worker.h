@@ -40,6 +40,10 @@ public:
     /// as everything posted before has been taken.
     void putMessage(const StoredMessage& message, bool isNew);
 
+    /// Of the chat that is not begun yet: 0.
+    void putDraft(ChatId chat, const Draft& draft);
+    Draft draft(ChatId chat) const;
+
     void commit();
 
 signals:

@@ -6,7 +6,9 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QApplication>
 #include <QFileDialog>
@@ -55,6 +57,15 @@ void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
     });
 }
 
+/// The title as far as every file system takes it.
+QString fileNameOf(const QString& title) {
+    QString name;
+    for (const QChar letter : title)
+        name += letter.isLetterOrNumber() || letter == u'-' || letter == u'_' ? letter : u' ';
+    name = name.simplified().left(60).trimmed();
+    return name.isEmpty() ? Studio::tr("Chat") : name;
+}
+
 } // namespace
 
 void Studio::addChatActions() {
@@ -78,16 +89,27 @@ void Studio::addChatActions() {
     QAction* rename = add(file, "chat.rename", tr("Re&name chat..."), {}, [this] { renameChat(); });
     QAction* save =
         add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
+    QAction* settings = add(file, "chat.settings", tr("S&ystem prompt and limits..."), {}, [this] {
+        m_window->showWorkspace(0);
+        m_chatView->showAnswerSettings();
+    });
+    add(file, "chat.prompts", tr("&Prompts..."), keys({"Ctrl+Shift+P"}), [this] { showPrompts(); });
+    add(file, "chat.attach", tr("&Attach a text file..."), keys({"Ctrl+Shift+A"}), [this] {
+        m_window->showWorkspace(0);
+        m_chatView->askForFile();
+    });
     file.addSeparator();
-    m_chatView->setMenuActions({rename, save});
+    m_chatView->setMenuActions({settings, rename, save});
     addUndoActions(catalog, m_undoStack, edit);
     edit.addSeparator();
     add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
         m_chatView->copyLastAnswer();
     });
-    add(edit, "app.search", tr("&Search chats and commands..."), keys({"Ctrl+K"}), [this] {
-        showCommandSearch();
-    });
+    add(edit,
+        "app.search",
+        tr("&Search chats, commands and settings..."),
+        keys({"Ctrl+K"}),
+        [this] { showCommandSearch(); });
     add(edit, "app.shortcuts", tr("&Keyboard shortcuts..."), keys({"Ctrl+/"}), [this] {
         showShortcuts();
     });
@@ -122,6 +144,9 @@ void Studio::addRunActions() {
     add("run.regenerate", tr("Answer &again"), keys({"Ctrl+R"}), [this] {
         m_chatView->regenerateLast();
     });
+    add("run.continue", tr("&Continue the answer"), keys({"Ctrl+Shift+Return"}), [this] {
+        m_chatView->continueLast();
+    });
     run.addSeparator();
     m_recordAction =
         add("run.record", tr("&Record to a file..."), {}, [this] { toggleRecording(); });
@@ -143,6 +168,12 @@ void Studio::addModelActions() {
     add("model.open_folder", tr("Open a model f&older..."), {}, [this] {
         showModelPanel();
         m_modelPanel->askForFolder();
+    });
+    add("model.save_defaults", tr("Save as this model's &defaults"), {}, [this] {
+        saveModelDefaults();
+    });
+    add("model.forget_defaults", tr("For&get this model's defaults"), {}, [this] {
+        forgetModelDefaults();
     });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
 }
@@ -195,23 +226,32 @@ void Studio::updateActions() {
         m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
     };
     enable("run.stop",
-           obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
-               m_session->contextQuestion() != nullptr);
+           m_finder->isRunning() || obstacle == SendObstacle::Answering ||
+               m_run.loading() != nullptr || m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
+    enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
+    enable("chat.settings", !isReplay);
     enable("run.record", !isReplay);
     enable("chat.copy_last", hasAnswer);
     enable("chat.rename", hasChat);
     enable("chat.export", hasChat);
     for (const char* id : {"model.choose", "model.open_file", "model.open_folder"})
         enable(id, !isReplay);
+    const bool hasModel = !isReplay && m_run.model() != nullptr;
+    enable("model.save_defaults", hasModel);
+    enable("model.forget_defaults",
+           hasModel &&
+               !m_answerDefaults.ofModel(QString::fromStdString(m_run.model()->path)).isEmpty());
     enable("model.unload", !isReplay && m_run.model() != nullptr);
-    m_recordAction->setText(m_run.recordingPath().empty() ? tr("&Record to a file...")
-                                                          : tr("S&top recording"));
+    const bool isRecording = !isReplay && !m_run.recordingPath().empty();
+    m_recordAction->setText(isRecording ? tr("S&top recording") : tr("&Record to a file..."));
 }
 
 /// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.
 void Studio::stopOrClose() {
-    if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
+    if (m_finder->isRunning())
+        m_finder->stop();
+    else if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
         m_session->stop();
     else if (m_run.loading() != nullptr)
         m_bridge->send(StopLoading{});
@@ -227,11 +267,19 @@ void Studio::showCommandSearch() {
                                     m_window->showWorkspace(0);
                                     m_session->openChat(id);
                                 }});
+        for (const SavedPrompt& prompt : m_prompts.prompts())
+            commands.push_back({prompt.title, tr("prompt"), [this, text = prompt.text] {
+                                    m_window->showWorkspace(0);
+                                    m_chatView->insertText(text);
+                                    m_chatView->input().focusText();
+                                }});
         for (const ActionCatalog::Entry& entry : m_window->actionCatalog().entries())
             if (entry.action->isEnabled())
                 commands.push_back({QString(entry.action->text()).remove(QLatin1Char('&')),
                                     entry.action->shortcut().toString(QKeySequence::NativeText),
                                     [action = entry.action] { action->trigger(); }});
+        for (Command& command : parameterCommands())
+            commands.push_back(std::move(command));
         if (m_search != nullptr)
             return;
         auto* search = new CommandSearch(m_theme, std::move(commands), m_window.get());
@@ -241,6 +289,26 @@ void Studio::showCommandSearch() {
             QPoint((m_window->width() - search->width()) / 2, m_theme.scaled(60))));
         search->open();
     });
+}
+
+/// Decoders are chosen at once; a setting is shown, ready to be changed.
+std::vector<Command> Studio::parameterCommands() {
+    std::vector<Command> commands;
+    if (!m_options.replayName.isEmpty() || m_run.model() == nullptr)
+        return commands;
+    for (const DecoderInfo& decoder : m_run.model()->decoders)
+        commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),
+                            tr("decoder"),
+                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); }});
+    for (const SettingsForm* form : {&m_parameters->form(), &m_parameters->sampling()})
+        for (const SettingRow* row : form->rows())
+            commands.push_back({tr("Setting: %1").arg(settingTitle(row->setting()).whole()),
+                                row->valueText(),
+                                [this, name = row->setting().name] {
+                                    showDock(QStringLiteral("chat.parameters"));
+                                    m_parameters->showSetting(name);
+                                }});
+    return commands;
 }
 
 void Studio::showShortcuts() {
@@ -278,6 +346,7 @@ void Studio::toggleRecording() {
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("swiftrun"));
     dialog->setNameFilter(tr("Recordings (*.swiftrun)"));
+    dialog->selectFile(fileNameOf(m_session->chat().record.title) + QStringLiteral(".swiftrun"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         m_bridge->send(StartRecording{path.toStdString()});
     });
@@ -291,8 +360,10 @@ void Studio::exportChat() {
     auto* dialog = new QFileDialog(m_window.get(), tr("Export the chat"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setNameFilters({tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)")});
+    dialog->setNameFilters(
+        {tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)"), tr("PDF (*.pdf)")});
     dialog->setDefaultSuffix(QStringLiteral("md"));
+    dialog->selectFile(fileNameOf(chat.title) + QStringLiteral(".md"));
     connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
     });
@@ -310,6 +381,8 @@ void Studio::exportChatTo(ChatId id, const QString& path) {
         request.format = ExportFormat::Html;
     else if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
         request.format = ExportFormat::Json;
+    else if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive))
+        request.format = ExportFormat::Pdf;
     m_chats->exportChat(id, request, this, [this](ExportOutcome outcome) {
         m_window->messages().show(outcome.error.isEmpty() ? Notice{Notice::Kind::Info,
                                                                    QStringLiteral("export"),

@@ -34,15 +34,18 @@ public:
         const auto begun = m_decoder.begin({.tokens = m_request.prompt,
                                             .maxTokens = m_request.limits.maxTokens,
                                             .endIds = m_request.limits.endIds,
-                                            .task = m_request.task},
+                                            .task = m_request.task,
+                                            .vocabulary = m_request.vocabulary,
+                                            .begunTokens = begunTokens()},
                                            {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
             return begun.error();
+        ENGINE_TRY_DO(takeUpText());
         std::optional<FinishReason> reason = reasonBeforeStep();
         while (!reason) {
             ENGINE_TRY_DO(oneStep());
-            reason = m_finished ? m_finished : reasonBeforeStep();
+            reason = reasonBeforeStep();
         }
         if (*reason != FinishReason::Cancelled)
             ENGINE_TRY_DO(endAnswer());
@@ -52,7 +55,17 @@ public:
     }
 
 private:
+    int begunTokens() const {
+        const std::span<const TokenId> begun = m_request.begun;
+        const std::span<const TokenId> prompt = m_request.prompt;
+        const bool endsPrompt = begun.size() < prompt.size() &&
+                                std::equal(begun.rbegin(), begun.rend(), prompt.rbegin());
+        return endsPrompt ? static_cast<int>(begun.size()) : 0;
+    }
+
     std::optional<FinishReason> reasonBeforeStep() const {
+        if (m_finished)
+            return m_finished;
         if (m_request.stop.stop_requested())
             return FinishReason::Cancelled;
         if (static_cast<int>(m_result.tokens.size()) >= m_request.limits.maxTokens)
@@ -60,6 +73,25 @@ private:
         if (m_decoder.remainingContext() <= 0)
             return FinishReason::ContextFull;
         return std::nullopt;
+    }
+
+    /// A text that differs from what its ids say (it was edited) leaves nothing to tell.
+    Result<void> takeUpText() {
+        std::string text;
+        for (const TokenId id : m_request.begun)
+            if (m_stream) {
+                ENGINE_TRY(const std::string piece, pieceOf(id));
+                text += piece;
+            }
+        if (!std::string_view(text).starts_with(m_request.begunText))
+            return {};
+        const std::string rest = m_stops.push(text.substr(m_request.begunText.size()));
+        m_result.text += rest;
+        if (m_request.onStep && !rest.empty())
+            m_request.onStep({}, rest);
+        if (m_stops.hasHit())
+            m_finished = FinishReason::StopString;
+        return {};
     }
 
     Result<void> oneStep() {
@@ -97,6 +129,7 @@ private:
 
     void tell(const StepDetails& details) {
         const DecodeStep& step = details.step;
+        m_result.isInsideGrammar = step.isInsideGrammar;
         m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
         m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
         m_result.text += details.text;
@@ -135,6 +168,12 @@ private:
     Result<std::string> textOf(TokenId id) {
         if (!m_stream)
             return std::string();
+        ENGINE_TRY(const std::string piece, pieceOf(id));
+        return m_stops.push(piece);
+    }
+
+    /// Errors: InvalidInput for an id that the tokenizer does not know.
+    Result<std::string> pieceOf(TokenId id) {
         auto piece = m_stream->push(id);
         if (!piece)
             return Error{
@@ -145,7 +184,7 @@ private:
                             m_request.tokenizer->vocabSize()),
                 "The tokenizer probably belongs to another model; use --prompt-ids to do "
                 "without it."};
-        return m_stops.push(piece.value());
+        return piece;
     }
 
     Result<void> finishText() {

@@ -25,6 +25,7 @@ struct GenerationResult {
     std::vector<TokenId> tokens; ///< new ids, the end id included when met
     std::string text;            ///< special tokens left out; empty without a tokenizer
     FinishReason reason = FinishReason::MaxTokens;
+    bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
     GenerationMetrics metrics;
 };
 
@@ -43,9 +44,14 @@ struct StepDetails {
 /// What to generate from, and who is told.
 struct GenerationRequest {
     std::span<const TokenId> prompt;
+    /// An answer that goes on: its ids so far, which decide how the new text joins the old one.
+    std::span<const TokenId> begun = {};
+    /// What is told of their text already. The rest is told first, by onStep with an empty step.
+    std::string_view begunText = {};
     std::string task = {}; ///< whose search state the decoder shall use
     GenerationLimits limits = {};
-    const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
+    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
+    std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
     /// Told before onStep; not told of text that was held back to the end.

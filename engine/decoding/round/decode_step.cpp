@@ -36,6 +36,7 @@ std::string_view decoderPhaseName(DecoderPhase phase) {
 void DecodeStep::cutTo(std::size_t count) {
     tokens.resize(std::min(tokens.size(), count));
     facts.resize(std::min(facts.size(), count));
+    chances.resize(std::min(chances.size(), count));
     path.resize(std::min(path.size(), count));
 }
 

@@ -31,6 +31,12 @@ struct TokenFact {
     double targetProbability = 0.0; ///< the full model's, temperature 1
 };
 
+/// A token that could stand at a place, and how likely it is. A plain value.
+struct TokenChance {
+    TokenId id = kNoToken;
+    double probability = 0.0; ///< the full model's, temperature 1
+};
+
 /// What a decoder is doing besides emitting tokens.
 enum class DecoderPhase : std::uint8_t {
     Plain,      ///< nothing to search
@@ -119,9 +125,11 @@ struct StepTable {
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
     std::vector<TokenFact> facts; ///< [tokens]
-    DraftTree draft;              ///< empty for a plain step, and where nothing was drafted
-    std::vector<int> path;        ///< accepted nodes of `draft`, in order
-    std::uint64_t planId = 0;     ///< what was drafted with; 0 = the full model
+    /// [tokens] what the full model held most likely at each place, best first.
+    std::vector<std::vector<TokenChance>> chances;
+    DraftTree draft;          ///< empty for a plain step, and where nothing was drafted
+    std::vector<int> path;    ///< accepted nodes of `draft`, in order
+    std::uint64_t planId = 0; ///< what was drafted with; 0 = the full model
     SearchReport search;
     DraftChoice choice;
     std::vector<SideRow> sides; ///< ran beside the draft
@@ -135,7 +143,8 @@ struct DecodeStep {
     /// rows: the prompt's time, in none of the others.
     double promptMs = 0.0;
     double draftMs = 0.0;
-    double verifyMs = 0.0; ///< for a plain step: the whole pass
+    double verifyMs = 0.0;        ///< for a plain step: the whole pass
+    bool isInsideGrammar = false; ///< there is a grammar, and it wants more behind the last token
 
     /// By the full model alone: rows beside a draft make it a round of a method even without one.
     bool isPlain() const { return draft.size() == 0 && sides.empty(); }

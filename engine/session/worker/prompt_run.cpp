@@ -11,22 +11,29 @@ namespace engine {
 
 namespace {
 
-std::vector<EmittedToken> emittedTokens(const StepDetails& details) {
+std::vector<EmittedToken> emittedTokens(const StepDetails& details, const Tokenizer* tokenizer) {
+    const DecodeStep& step = details.step;
     std::vector<EmittedToken> tokens;
-    for (std::size_t i = 0; i < details.step.tokens.size(); ++i)
-        tokens.push_back({details.step.tokens[i], details.pieces[i], details.step.facts[i]});
+    for (std::size_t i = 0; i < step.tokens.size(); ++i) {
+        tokens.push_back({step.tokens[i], details.pieces[i], step.facts[i]});
+        if (i < step.chances.size())
+            tokens.back().choices = tokenChoices(step.chances[i], tokenizer);
+    }
     return tokens;
 }
 
 } // namespace
 
 Result<void> PromptRun::run() {
-    ENGINE_TRY(m_prompt, promptTokens(m_setup.command, m_setup.model));
+    ENGINE_TRY(PromptTokens prompt, promptTokens(m_setup.command, m_setup.model));
+    m_prompt = std::move(prompt.ids);
+    m_begun = std::move(prompt.begun);
     ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
                                       static_cast<int>(m_prompt.size()),
-                                      m_setup.slot.reusableTokens(m_prompt)});
+                                      m_setup.slot.reusableTokens(m_prompt),
+                                      questionOf(m_setup.command)});
     auto result = generate(*decoder, request());
     if (!result) {
         // A prompt that is refused has touched nothing; what was searched stays.
@@ -49,8 +56,13 @@ GenerationRequest PromptRun::request() {
     const SubmitPrompt& command = m_setup.command;
     GenerationRequest request;
     request.prompt = m_prompt;
+    request.begun = m_begun;
+    if (command.continuesLast)
+        request.begunText = command.messages.back().content;
     request.task = command.task;
     request.tokenizer = m_setup.model.tokenizer.get();
+    if (!m_setup.slot.sampling().grammar.isOff())
+        request.vocabulary = vocabularyOf(*m_setup.ground.model);
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -81,12 +93,13 @@ GenerationRequest PromptRun::request() {
 /// The search first: a plan must be known before a step that drafted with it.
 void PromptRun::tellStep(const StepDetails& details) {
     const DecodeStep& step = details.step;
-    DecodeMetrics& total = m_setup.slot.metrics();
-    for (DecodeMetrics* sums : {&total, &m_metrics})
-        if (details.isBaseline)
-            sums->addBaseline(step, details.stepMs);
-        else
-            sums->add(step, details.stepMs);
+    m_setup.slot.add(step, details.stepMs, details.isBaseline);
+    const DecodeMetrics& total = m_setup.slot.metrics();
+    const double baselineStepMs = m_setup.slot.baselineStepMs();
+    if (details.isBaseline)
+        m_metrics.addBaseline(step, details.stepMs);
+    else
+        m_metrics.add(step, details.stepMs);
     m_tokenCount += static_cast<std::int64_t>(step.tokens.size());
     m_decodeMs += details.stepMs;
     tellSearch(step.search, !details.isBaseline);
@@ -98,10 +111,11 @@ void PromptRun::tellStep(const StepDetails& details) {
         .promptId = m_setup.command.promptId,
         .step = m_stepCount++,
         .text = std::string(details.text),
-        .tokens = emittedTokens(details),
+        .tokens = emittedTokens(details, tokenizer),
         .draft = {nodes.begin(), nodes.end()},
         .draftTexts = draftTexts(step.draft, tokenizer),
         .path = step.path,
+        .draftEnd = step.draft.end(),
         .confidences = {confidences.begin(), confidences.end()},
         .sides = step.sides,
         .sideTexts = sideTexts(step.sides, tokenizer),
@@ -125,11 +139,13 @@ void PromptRun::tellStep(const StepDetails& details) {
         .otherMs = std::max(0.0, details.stepMs - namedMs),
         .tokensPerSecond =
             m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0,
+        .baselineStepMs = baselineStepMs,
         .total = total});
     m_setup.outlet.emit(
         Statistics{static_cast<int>(m_prompt.size() + static_cast<std::size_t>(m_tokenCount)),
                    m_setup.model.contextLength,
                    m_setup.promptsFinished,
+                   baselineStepMs,
                    total});
 }
 
@@ -147,10 +163,12 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                                        result.text,
                                        result.reason,
                                        result.metrics,
-                                       m_metrics});
+                                       m_metrics,
+                                       result.isInsideGrammar});
     m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
                                    m_setup.model.contextLength,
                                    m_setup.promptsFinished + 1,
+                                   m_setup.slot.baselineStepMs(),
                                    m_setup.slot.metrics()});
 }
 

@@ -45,7 +45,8 @@ private:
 
     PromptSetup m_setup;
     std::vector<TokenId> m_prompt;
-    DecodeMetrics m_metrics; // of this prompt alone
+    std::vector<TokenId> m_begun; ///< of an answer that goes on; the end of m_prompt where known
+    DecodeMetrics m_metrics;      // of this prompt alone
     int m_tooManyTokens = 0;
     int m_stepCount = 0;
     std::int64_t m_tokenCount = 0;

@@ -15,11 +15,16 @@ std::vector<StoredMessage> storedMessages(const std::vector<PromptMessage>& mess
 /// Whether the model can read this prompt.
 Result<void> checkReadable(const std::vector<PromptMessage>& messages,
                            const std::string& text,
+                           bool continuesLast,
                            const SessionModel& model) {
     if (!messages.empty() && !text.empty())
         return Error{ErrorCode::InvalidInput,
                      "The prompt has both messages and raw text.",
                      "Send one of them."};
+    if (continuesLast && (messages.empty() || messages.back().role != "assistant"))
+        return Error{ErrorCode::InvalidInput,
+                     "There is no answer to go on with: the last message is not the assistant's.",
+                     "Send the conversation up to the answer that shall go on."};
     if (!model.tokenizer)
         return Error{ErrorCode::NotFound,
                      "The model has no tokenizer, so it cannot read the prompt.",
@@ -33,21 +38,49 @@ Result<void> checkReadable(const std::vector<PromptMessage>& messages,
 
 } // namespace
 
-Result<std::vector<TokenId>> promptTokens(const SubmitPrompt& command, const SessionModel& model) {
-    ENGINE_TRY_DO(checkReadable(command.messages, command.text, model));
-    if (command.messages.empty())
-        return model.tokenizer->encode(command.text, true);
-    return encodeConversation(
-        *model.chatTemplate, storedMessages(command.messages), *model.tokenizer);
+Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionModel& model) {
+    ENGINE_TRY_DO(checkReadable(command.messages, command.text, command.continuesLast, model));
+    const Tokenizer& tokenizer = *model.tokenizer;
+    if (command.messages.empty()) {
+        ENGINE_TRY(auto ids, tokenizer.encode(command.text, true));
+        return PromptTokens{std::move(ids), {}};
+    }
+    const std::vector<StoredMessage> messages = storedMessages(command.messages);
+    if (command.continuesLast)
+        return encodeContinuation(*model.chatTemplate, messages, tokenizer);
+    ENGINE_TRY(auto ids, encodeConversation(*model.chatTemplate, messages, tokenizer));
+    return PromptTokens{std::move(ids), {}};
 }
 
 Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& model) {
-    ENGINE_TRY_DO(checkReadable(command.messages, command.text, model));
-    if (!command.messages.empty())
-        return countConversation(
-            *model.chatTemplate, storedMessages(command.messages), *model.tokenizer);
-    ENGINE_TRY(const auto ids, model.tokenizer->encode(command.text, true));
-    return PromptCount{static_cast<int>(ids.size()), {}};
+    ENGINE_TRY_DO(checkReadable(command.messages, command.text, command.continuesLast, model));
+    if (command.messages.empty()) {
+        ENGINE_TRY(const auto ids, model.tokenizer->encode(command.text, true));
+        return PromptCount{static_cast<int>(ids.size()), {}};
+    }
+    const std::vector<StoredMessage> messages = storedMessages(command.messages);
+    ENGINE_TRY(PromptCount count,
+               countConversation(*model.chatTemplate, messages, *model.tokenizer));
+    if (command.continuesLast) {
+        ENGINE_TRY(const PromptTokens tokens,
+                   encodeContinuation(*model.chatTemplate, messages, *model.tokenizer));
+        count.total = static_cast<int>(tokens.ids.size());
+    }
+    return count;
+}
+
+std::string questionOf(const SubmitPrompt& command) {
+    const auto asked = std::find_if(command.messages.rbegin(),
+                                    command.messages.rend(),
+                                    [](const auto& message) { return message.role == "user"; });
+    std::string question = asked == command.messages.rend() ? command.text : asked->content;
+    if (question.size() <= kQuestionBytes)
+        return question;
+    std::size_t end = kQuestionBytes;
+    while (end > 0 && (static_cast<unsigned char>(question[end]) & 0xC0U) == 0x80U)
+        --end;
+    question.resize(end);
+    return question;
 }
 
 } // namespace engine

@@ -10,11 +10,15 @@
 namespace engine {
 
 /// The tokens of a prompt: a conversation by the model's template, or raw text. Thread: engine.
-/// Errors: InvalidInput for both at once; NotFound without tokenizer or template; those of
-/// rendering and encoding.
-Result<std::vector<TokenId>> promptTokens(const SubmitPrompt& command, const SessionModel& model);
+/// Errors: InvalidInput for both at once, or when there is no answer to go on with; NotFound
+/// without tokenizer or template; those of rendering and encoding.
+Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionModel& model);
 
 /// How many they would be; raw text has no messages. Errors: as promptTokens().
 Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& model);
+
+/// What the user asks with it: the last message of the user, or the raw text, cut at kQuestionBytes
+/// between two characters.
+std::string questionOf(const SubmitPrompt& command);
 
 } // namespace engine

@@ -21,6 +21,14 @@ ShownCell shownCell(const TableCell& cell, const Tokenizer* tokenizer) {
 
 } // namespace
 
+std::vector<TokenChoice> tokenChoices(std::span<const TokenChance> chances,
+                                      const Tokenizer* tokenizer) {
+    std::vector<TokenChoice> choices;
+    for (const TokenChance& chance : chances)
+        choices.push_back({chance.id, textOf(chance.id, tokenizer), chance.probability});
+    return choices;
+}
+
 std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer) {
     std::vector<std::string> texts;
     for (const DraftNode& node : draft.nodes())

@@ -14,6 +14,9 @@ class Tokenizer;
 
 // What people read in the place of a step's token ids. A null tokenizer gives empty texts.
 
+std::vector<TokenChoice> tokenChoices(std::span<const TokenChance> chances,
+                                      const Tokenizer* tokenizer);
+
 std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer);
 
 std::vector<std::string> sideTexts(std::span<const SideRow> sides, const Tokenizer* tokenizer);

@@ -31,7 +31,7 @@ Error missingToken(std::string_view text, std::uint32_t rank) {
             fmt::format("merge {} needs the token '{}', which is not in the vocabulary",
                         rank,
                         text.substr(0, 100)),
-            "the vocabulary and the merges do not belong together; fetch the file again"};
+            "The vocabulary and the merges do not belong together: fetch the file again."};
 }
 
 } // namespace
@@ -81,7 +81,7 @@ Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
             return Error{ErrorCode::CorruptFile,
                          fmt::format("the unknown token '{}' is not in the vocabulary",
                                      model.m_options.unknownToken.substr(0, 100)),
-                         "fetch the file again, or convert the model anew"};
+                         "Fetch the file again, or convert the model anew."};
     }
     return model;
 }
@@ -99,7 +99,7 @@ Result<void> BpeModel::indexTexts() {
                                      "as id {}",
                                      std::string_view(text).substr(0, 100),
                                      id),
-                         "fetch the file again, or convert the model anew"};
+                         "Fetch the file again, or convert the model anew."};
         place = static_cast<TokenId>(id);
     }
     return {};

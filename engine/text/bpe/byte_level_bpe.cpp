@@ -9,7 +9,7 @@ namespace engine {
 
 namespace {
 
-constexpr const char* kHint = "fetch the file again, or convert the model anew";
+constexpr const char* kHint = "Fetch the file again, or convert the model anew.";
 
 Error corruptVocabulary(const std::string& origin, std::string_view problem) {
     return {ErrorCode::CorruptFile, fmt::format("{}: {}", origin, problem), kHint};

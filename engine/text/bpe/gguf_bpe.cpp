@@ -58,7 +58,7 @@ Result<PreTokenizerKind> findKind(std::string_view name) {
                  fmt::format("the pre-tokenizer '{}' is not supported; supported: llama-bpe, "
                              "qwen2, smollm, gpt-2, deepseek-coder, deepseek-llm, default",
                              readable(name)),
-                 "use a model of a supported family"};
+                 "Use a model of a supported family."};
 }
 
 Result<PreTokenizer> makePreTokenizer(const PreTokenizerKind& kind) {

@@ -24,13 +24,13 @@ bool boolOr(const JsonValue& value, bool otherwise) { return value.asBool().valu
 Error unsupported(const std::string& source, std::string_view section, std::string_view what) {
     return {ErrorCode::Unsupported,
             fmt::format("{}: {} '{}' is not supported", source, section, readable(what)),
-            "use the model's GGUF file or another export of its tokenizer"};
+            "Use the model's GGUF file or another export of its tokenizer."};
 }
 
 Error corrupt(const std::string& source, const JsonValue& at, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {} (byte {})", source, problem, at.offset()),
-            "fetch the file again"};
+            "Fetch the file again."};
 }
 
 } // namespace tokenizer_json

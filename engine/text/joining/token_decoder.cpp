@@ -31,7 +31,7 @@ Error cannotFollow(std::string_view step) {
             fmt::format("the decoder of the tokenizer uses {} after its tokens have been joined, "
                         "which is not supported",
                         step),
-            "use the model's GGUF file or another export of its tokenizer"};
+            "Use the model's GGUF file or another export of its tokenizer."};
 }
 
 } // namespace

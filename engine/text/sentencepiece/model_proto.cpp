@@ -45,7 +45,7 @@ private:
     Error corrupt(std::string_view problem, std::uint64_t offset) const {
         return {ErrorCode::CorruptFile,
                 fmt::format("{}: {} (byte {})", m_source, problem, offset),
-                "fetch the file again"};
+                "Fetch the file again."};
     }
 
     Result<void> readPiece(ProtobufReader reader) {
@@ -135,7 +135,7 @@ private:
                 return Error{
                     ErrorCode::Unsupported,
                     fmt::format("{}: a model with a denormalizer is not supported", m_source),
-                    "use another export of the tokenizer"};
+                    "Use another export of the tokenizer."};
         }
         return {};
     }
@@ -147,7 +147,7 @@ private:
                                      "supported: 1 (unigram), 2 (BPE)",
                                      m_source,
                                      value),
-                         "use another export of the tokenizer"};
+                         "Use another export of the tokenizer."};
         m_model.algorithm = static_cast<SentencePieceModel::Algorithm>(value);
         return {};
     }
@@ -204,7 +204,7 @@ Result<SentencePieceModel> parseSentencePieceModel(std::string_view bytes,
     if (bytes.empty())
         return Error{ErrorCode::CorruptFile,
                      fmt::format("{}: the file is empty", source),
-                     "fetch the file again"};
+                     "Fetch the file again."};
     ENGINE_TRY(SentencePieceModel model, ModelProtoReader(source).read(bytes));
     ENGINE_TRY_DO(model.validate(source));
     return model;

@@ -16,7 +16,7 @@ std::uint64_t tag(std::uint32_t number, std::uint32_t wireType) {
 Error ProtobufReader::corrupt(std::string_view problem) const {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {} (byte {})", m_source, problem, m_offset + m_position),
-            "fetch the file again"};
+            "Fetch the file again."};
 }
 
 Result<std::uint64_t> ProtobufReader::varint() {
@@ -90,7 +90,7 @@ Result<void> ProtobufReader::expect(const ProtobufField& field, ProtobufField::K
         ErrorCode::CorruptFile,
         fmt::format(
             "{}: field {} has the wrong type (byte {})", m_source, field.number, field.offset),
-        "fetch the file again"};
+        "Fetch the file again."};
 }
 
 void ProtobufWriter::raw(std::uint64_t value) {

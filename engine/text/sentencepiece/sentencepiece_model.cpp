@@ -25,7 +25,7 @@ using Piece = SentencePieceModel::Piece;
 Error corrupt(const std::string& source, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {}", source, problem),
-            "fetch the file again, or convert the model anew"};
+            "Fetch the file again, or convert the model anew."};
 }
 
 std::optional<std::string> findPieceFault(const Piece& piece) {
@@ -102,7 +102,7 @@ Result<void> checkNesting(const std::vector<Piece>& pieces, const std::string& s
                                      source,
                                      kMaxNestedPieces,
                                      readable(text)),
-                         "use another export of the tokenizer"};
+                         "Use another export of the tokenizer."};
     }
     return {};
 }

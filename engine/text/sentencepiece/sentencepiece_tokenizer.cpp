@@ -23,22 +23,16 @@ template <typename Call> Result<void> guarded(std::string_view what, Call call) 
         const sentencepiece::util::Status status = call();
         if (status.ok())
             return {};
-        return Error{ErrorCode::CorruptFile,
-                     fmt::format("the sentencepiece library cannot {}: {}",
-                                 what,
-                                 readable(status.error_message())),
-                     "fetch the tokenizer again, or convert the model anew"};
     } catch (const std::bad_alloc&) {
         return Error{ErrorCode::NoMemory,
                      fmt::format("no memory left for sentencepiece to {}", what),
-                     "use a shorter text"};
-    } catch (const std::exception& exception) {
-        return Error{ErrorCode::CorruptFile,
-                     fmt::format("the sentencepiece library cannot {}: {}",
-                                 what,
-                                 readable(exception.what())),
-                     "fetch the tokenizer again, or convert the model anew"};
+                     "Use a shorter text."};
+    } catch (const std::exception&) {
+        // As a bad status: what the library says of it means nothing to people.
     }
+    return Error{ErrorCode::CorruptFile,
+                 fmt::format("sentencepiece cannot {}: the tokenizer's model is damaged", what),
+                 "Fetch the tokenizer again, or convert the model anew."};
 }
 
 } // namespace
@@ -80,7 +74,7 @@ Result<void> SentencePieceTokenizer::indexTokens() {
                                  m_options.origin,
                                  size - 1,
                                  m_model.pieces.size()),
-                     "fetch the files again"};
+                     "Fetch the files again."};
     m_texts.resize(size);
     m_isSpecial.resize(size, false);
     std::vector<AddedToken> searched;

@@ -178,7 +178,7 @@ Result<std::string> Normalizer::apply(std::string_view text, StepBudget& budget)
                          fmt::format("normalising the text makes it grow beyond {} bytes, more "
                                      "than 64 times its length",
                                      limitBytes),
-                         "check the normalizer section of tokenizer.json"};
+                         "Check the normalizer section of tokenizer.json."};
     }
     return current;
 }

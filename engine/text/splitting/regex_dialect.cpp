@@ -39,7 +39,7 @@ Error unsupported(std::string_view pattern, std::string_view construct) {
             fmt::format("the split pattern '{}' uses {}, which is not supported",
                         pattern.substr(0, 200),
                         construct),
-            "use the model's GGUF file or another export of its tokenizer"};
+            "Use the model's GGUF file or another export of its tokenizer."};
 }
 
 /// Walks over a pattern once, copying what both dialects share.

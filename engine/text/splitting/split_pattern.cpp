@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/splitting/split_pattern.h"
 
+#include "engine/loading/readable_text.h"
 #include "engine/text/splitting/regex_dialect.h"
 #include "engine/text/vocabulary/utf8.h"
 
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxPatternBytes = 65'536;
 constexpr std::uint32_t kMatchLimit = 10'000'000; // PCRE2's default; bounds the time of one match
 constexpr std::uint32_t kHeapLimitKib = 65'536;
-constexpr const char* kHint = "use the model's GGUF file or another export of its tokenizer";
+constexpr const char* kHint = "Use the model's GGUF file or another export of its tokenizer.";
 
 /// What the callout between two pattern items needs to know.
 struct StepCount {
@@ -112,7 +113,7 @@ Result<SplitPattern> SplitPattern::compileTranslated(std::string_view pattern, b
     if (code.code == nullptr)
         return Error{ErrorCode::Unsupported,
                      fmt::format("the split pattern '{}' cannot be used: {} at character {}",
-                                 pattern.substr(0, 200),
+                                 readable(pattern, 200),
                                  pcreMessage(errorCode),
                                  errorOffset),
                      kHint};
@@ -145,7 +146,7 @@ Error SplitPattern::matchError(int code) const {
     const bool isBudget = code == PCRE2_ERROR_CALLOUT;
     return {ErrorCode::Unsupported,
             fmt::format("splitting the text by the pattern '{}' was given up: {}",
-                        std::string_view(m_text).substr(0, 200),
+                        readable(m_text, 200),
                         isBudget ? "it takes too many steps" : pcreMessage(code)),
             kHint};
 }

@@ -111,7 +111,7 @@ bool hasKey(const GgufFile& file, std::string_view key) {
 Error corrupt(const GgufFile& file, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {}", file.path().string(), problem),
-            "fetch the file again, or convert the model anew"};
+            "Fetch the file again, or convert the model anew."};
 }
 
 Error inFile(const GgufFile& file, Error error) {

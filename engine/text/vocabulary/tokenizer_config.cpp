@@ -27,7 +27,7 @@ readAddedToken(std::string_view key, const JsonValue& value, const std::string& 
                                  "{})",
                                  source,
                                  value.offset()),
-                     "fetch the file again"};
+                     "Fetch the file again."};
     token.content = readToken(value);
     token.isSpecial = value["special"].asBool().value_or(false);
     token.stripsLeft = value["lstrip"].asBool().value_or(false);

@@ -40,6 +40,8 @@ private slots:
     void depthSizeAndCountAreLimited();
     void brokenTextSaysWhere_data();
     void brokenTextSaysWhere();
+    void reasonsHoldNoNamesOfTheLibrary_data();
+    void reasonsHoldNoNamesOfTheLibrary();
     void memoryIsASmallMultipleOfTheText();
     void filesAreReadAndNamed();
 };
@@ -160,6 +162,44 @@ void JsonDocumentTest::brokenTextSaysWhere() {
     const QString message = QString::fromStdString(document.error().message);
     QVERIFY2(message.startsWith("test: ") && message.contains(place), qPrintable(message));
     QVERIFY(!message.contains(QChar::ReplacementCharacter));
+}
+
+void JsonDocumentTest::reasonsHoldNoNamesOfTheLibrary_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("message");
+    const auto row = [](const char* name, const char* text, const char* message) {
+        QTest::newRow(name) << QByteArray(text) << QString(message);
+    };
+    row("number", "[1e999]", "test: not valid JSON: the number 1e999 is too large (byte 6)");
+    row("negative number",
+        "{\"a\": -1e400}",
+        "test: not valid JSON: the number -1e400 is too large (byte 12)");
+    row("comma",
+        "[1,]",
+        "test: not valid JSON: unexpected ']'; expected '[', '{', or a literal (byte 4)");
+    row("end",
+        "{\"a\":",
+        "test: not valid JSON: unexpected end of input; expected '[', '{', or a literal (byte 6)");
+    row("word", "[nul]", "test: not valid JSON: invalid literal (byte 5)");
+    row("line break in text",
+        "[\"a\nb\"]",
+        "test: not valid JSON: invalid string: control character U+000A (LF) must be escaped to "
+        "\\u000A or \\n (byte 4)");
+    row("digits",
+        "[1.]",
+        "test: not valid JSON: invalid number; expected digit after '.' (byte 4)");
+    row("half a surrogate",
+        "[\"\\ud800\"]",
+        "test: not valid JSON: invalid string: surrogate U+D800..U+DBFF must be followed by "
+        "U+DC00..U+DFFF (byte 9)");
+}
+
+void JsonDocumentTest::reasonsHoldNoNamesOfTheLibrary() {
+    QFETCH(QByteArray, text);
+    QFETCH(QString, message);
+    const auto document = JsonDocument::parse(text.toStdString(), "test");
+    QCOMPARE(QString::fromStdString(document.error().message), message);
+    QVERIFY(!document.error().hint.empty());
 }
 
 void JsonDocumentTest::memoryIsASmallMultipleOfTheText() {

@@ -59,7 +59,10 @@ private slots:
     void eosIdsAreOneOrMany();
     void maskTokensAreTakenOrTold();
     void bothNamesOfTheScalingKindWork();
-    void mistralWindowsAllLayers();
+    void mistralWindowsLayersAsSaid();
+    void llamaRefusesAWindowThatWouldAct();
+    void whatHasNoEffectIsNoted();
+    void unsaidNumbersAreThoseOfTheFamilies();
     void qwen2WindowsOnlyWhereAsked();
     void linearScalingDividesEveryFrequency();
     void llama3ScalingHasThreeZones();
@@ -116,6 +119,15 @@ void ModelConfigTest::badConfigsAreRefused_data() {
     row("moreHeadsThanHidden",
         configText(R"("num_attention_heads":128)", "num_attention_heads"),
         "head dimension");
+    row("epsilonNull", configText(R"("rms_norm_eps":null)", "rms_norm_eps"), "rms_norm_eps");
+    row("thetaNull", configText(R"("rope_theta":null)"), "rope_theta");
+    row("seesTheFuture", configText(R"("is_causal":false)"), "is_causal");
+    row("layersDiffer", configText(R"("per_layer_config":{"0":{}})"), "per_layer_config");
+    row("chunks", configText(R"("attention_chunk_size":8)"), "attention_chunk_size");
+    row("rotationByKindOfLayer",
+        configText(R"("rope_parameters":{"full_attention":{"rope_type":"default"}})"),
+        "by kind of layer");
+    row("scalingIsText", configText(R"("rope_scaling":"linear")"), "no object");
     row("epsilonZero", configText(R"("rms_norm_eps":0)", "rms_norm_eps"), "rms_norm_eps");
     row("thetaNegative", configText(R"("rope_theta":-1)"), "rope_theta");
     row("issue25508SpecialIdBeyondVocabulary",
@@ -217,16 +229,48 @@ void ModelConfigTest::bothNamesOfTheScalingKindWork() {
             RopeScalingKind::None);
 }
 
-void ModelConfigTest::mistralWindowsAllLayers() {
+void ModelConfigTest::mistralWindowsLayersAsSaid() {
     const auto windows = [](const std::string& extra) {
         return valueOf(configText(R"("model_type":"mistral")" + extra, "model_type")).layerWindows;
     };
     QCOMPARE(windows(R"(,"sliding_window":16)"), std::vector<int>({16, 16, 16, 16}));
     QCOMPARE(windows(R"(,"sliding_window":null)"), std::vector<int>({0, 0, 0, 0}));
-    QCOMPARE(windows(""), std::vector<int>({0, 0, 0, 0}));
-    // Llama knows no window, whatever its file says.
-    QCOMPARE(valueOf(configText(R"("sliding_window":16)")).layerWindows,
-             std::vector<int>({0, 0, 0, 0}));
+    QCOMPARE(windows(""), std::vector<int>({4096, 4096, 4096, 4096}));
+    const std::string types = R"(,"layer_types":["full_attention","sliding_attention",)"
+                              R"("full_attention","sliding_attention"])";
+    QCOMPARE(windows(R"(,"sliding_window":16)" + types), std::vector<int>({0, 16, 0, 16}));
+    QCOMPARE(windows(types), std::vector<int>({0, 4096, 0, 4096}));
+}
+
+void ModelConfigTest::llamaRefusesAWindowThatWouldAct() {
+    const std::vector<int> none = {0, 0, 0, 0};
+    QCOMPARE(valueOf(configText(R"("sliding_window":256)")).layerWindows, none);
+    QCOMPARE(valueOf(configText(R"("sliding_window":null)")).layerWindows, none);
+    const auto refused = read(configText(R"("sliding_window":255)"));
+    QCOMPARE(refused.error().code, ErrorCode::Unsupported);
+    QCOMPARE(refused.error().message,
+             std::string("a sliding window (\"sliding_window\") is not supported for architecture "
+                         "llama"));
+}
+
+void ModelConfigTest::whatHasNoEffectIsNoted() {
+    const auto noteOf = [](const std::string& text) {
+        const auto notes = valueOf(text).notes;
+        return notes.size() == 1 ? notes[0] : fmt::format("{} notes", notes.size());
+    };
+    const std::string begin = "config.json holds fields that have no effect on architecture ";
+    QCOMPARE(noteOf(configText(R"("logit_scale":0.5,"use_cache":false,"mup":null)")),
+             begin + "llama: logit_scale.");
+    QCOMPARE(noteOf(configText(R"("model_type":"qwen2","attention_bias":false,"mlp_bias":true)",
+                               "model_type")),
+             begin + "qwen2: attention_bias and mlp_bias.");
+    QCOMPARE(noteOf(configText(R"("rope_scaling":{"type":"linear","factor":2,"beta_fast":32})")),
+             std::string("rope_scaling in config.json holds fields that have no effect: "
+                         "beta_fast."));
+    std::string many;
+    for (const char* name : {"a\\u0007", "b", "c", "d", "e", "f", "g", "h"})
+        many += fmt::format("{}\"{}\":1", many.empty() ? "" : ",", name);
+    QCOMPARE(noteOf(configText(many)), begin + "llama: a?, b, c, d, e, f and 2 more.");
 }
 
 void ModelConfigTest::qwen2WindowsOnlyWhereAsked() {
@@ -241,9 +285,30 @@ void ModelConfigTest::qwen2WindowsOnlyWhereAsked() {
     QCOMPARE(windows(R"("use_sliding_window":true,"max_window_layers":3)"),
              std::vector<int>({0, 0, 0, 8}));
     QCOMPARE(windows(R"("use_sliding_window":true)"), std::vector<int>({0, 0, 0, 0}));
+    QCOMPARE(valueOf(configText(R"("model_type":"qwen2","use_sliding_window":true,)"
+                                R"("max_window_layers":3)",
+                                "model_type"))
+                 .layerWindows,
+             std::vector<int>({0, 0, 0, 4096}));
     QCOMPARE(windows(R"("use_sliding_window":true,"max_window_layers":0,"layer_types":)"
                      R"(["full_attention","sliding_attention","full_attention","full_attention"])"),
              std::vector<int>({0, 8, 0, 0}));
+}
+
+void ModelConfigTest::unsaidNumbersAreThoseOfTheFamilies() {
+    const auto unsaid = [](const std::string& family) {
+        return valueOf(configText(
+            fmt::format(R"("model_type":"{}","num_attention_heads":64,"head_dim":16)", family),
+            "model_type num_attention_heads num_key_value_heads rms_norm_eps"));
+    };
+    QCOMPARE(unsaid("llama").kvHeadCount, 64);
+    QCOMPARE(unsaid("mistral").kvHeadCount, 8);
+    QCOMPARE(unsaid("qwen2").kvHeadCount, 32);
+    QCOMPARE(unsaid("llama").normEpsilon, 1e-6);
+    QCOMPARE(valueOf(configText(R"("model_type":"mistral","num_key_value_heads":null)",
+                                "model_type num_key_value_heads"))
+                 .kvHeadCount,
+             4);
 }
 
 void ModelConfigTest::linearScalingDividesEveryFrequency() {

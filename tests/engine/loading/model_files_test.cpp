@@ -55,6 +55,9 @@ private slots:
     void aFolderOfOneGgufIsThatGguf();
     void endIdsOfBothFilesAreMerged();
     void theMaskTokenMayBeNamedInThreePlaces();
+    void aHeadOfItsOwnCountsAlsoWhereItIsTied();
+    void tensorsWithoutEffectAreNoted();
+    void ggufMetadataWithoutEffectIsNoted();
     void brokenPartsNameTheirFile();
     void chatTemplatesComeFromTheirThreePlaces();
     void shardedFoldersOpen();
@@ -92,7 +95,9 @@ void ModelFilesTest::aGgufFileGivesAllItsParts() {
         QCOMPARE(config.vocabSize, 5);
         QCOMPARE(config.headDim, 2);
         QVERIFY(config.tiedHead && config.eosIds == std::vector<TokenId>({2}));
-        QCOMPARE(config.notes.size(), std::size_t(1));
+        QCOMPARE(config.notes.size(), std::size_t(2)); // no window, and the tensor extra.q8
+        QCOMPARE(config.notes[1],
+                 std::string("The model's files hold tensors that have no effect: extra.q8."));
         QVERIFY(!files.tokenizerJsonPath());
         weights = valueOf(files.weights());
     }
@@ -207,6 +212,67 @@ void ModelFilesTest::theMaskTokenMayBeNamedInThreePlaces() {
     file.addU32("tokenizer.ggml.mask_token_id", 2);
     addTinyTensors(file);
     QCOMPARE(valueOf(ggufConfig(file)).maskTokenId, TokenId(2));
+}
+
+void ModelFilesTest::aHeadOfItsOwnCountsAlsoWhereItIsTied() {
+    const TemporaryFolder folder;
+    folder.write("config.json", tinyConfigJson());
+    TinySafetensors file = tinySafetensors();
+    folder.write("model.safetensors", file.toBytes());
+    const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
+    QVERIFY(valueOf(files.config()).tiedHead && valueOf(files.config()).notes.empty());
+    file.addFloats("lm_head.weight", {5, 4});
+    folder.write("model.safetensors", file.toBytes());
+    const ModelConfig config = valueOf(files.config());
+    QVERIFY(!config.tiedHead);
+    QCOMPARE(config.notes.size(), std::size_t(1));
+    QVERIFY(config.notes[0].find("tie_word_embeddings") != std::string::npos);
+}
+
+void ModelFilesTest::tensorsWithoutEffectAreNoted() {
+    const TemporaryFolder folder;
+    folder.write("config.json", tinyConfigJson());
+    TinySafetensors file = tinySafetensors();
+    file.addFloats("model.layers.0.self_attn.q_proj.bias", {4});
+    file.addFloats("model.layers.1.input_layernorm.weight", {4});
+    file.addFloats("model.layers.00.input_layernorm.weight", {4});
+    folder.write("model.safetensors", file.toBytes());
+    const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
+    QCOMPARE(valueOf(files.config()).notes,
+             std::vector<std::string>({"The model's files hold tensors that have no effect: "
+                                       "model.layers.0.self_attn.q_proj.bias and "
+                                       "model.layers.*.input_layernorm.weight (2)."}));
+    // Damaged weights are told when they are asked for.
+    folder.write("model.safetensors", "no weights");
+    QVERIFY(valueOf(files.config()).notes.empty());
+    QVERIFY(!files.weights());
+}
+
+void ModelFilesTest::ggufMetadataWithoutEffectIsNoted() {
+    const auto with = [](const std::function<void(TinyGguf&)>& change) {
+        TinyGguf file = tinyGgufMetadata();
+        change(file);
+        addTinyTensors(file);
+        return ggufConfig(file);
+    };
+    const ModelConfig config = valueOf(with([](TinyGguf& file) {
+        file.addF32("llama.logit_scale", 2);
+        file.addU32("llama.vocab_size", 5);
+        file.addF32("qwen2.logit_scale", 2); // another architecture's
+        file.addF32("llama.attention.scale", 0);
+        file.addF32("llama.rope.scaling.attn_factor", 1);
+    }));
+    QCOMPARE(config.notes.size(), std::size_t(3));
+    QCOMPARE(
+        config.notes[1],
+        std::string("The file's metadata holds keys that have no effect on architecture llama: "
+                    "llama.logit_scale."));
+    QVERIFY(messageOf(with([](TinyGguf& file) {
+                file.addF32("llama.attention.scale", 0.5F);
+            })).contains("attention.scale"));
+    QVERIFY(messageOf(with([](TinyGguf& file) {
+                file.addF32("llama.rope.scaling.attn_factor", 1.5F);
+            })).contains("attn_factor"));
 }
 
 void ModelFilesTest::brokenPartsNameTheirFile() {

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <array>
+#include <fstream>
 #include <limits>
 
 using namespace engine;
@@ -33,6 +34,23 @@ std::string headerOfLength(std::uint64_t length) {
     return bytesOf(length) + "{}" + std::string(14, ' ');
 }
 
+/// A folder laid out as the Hugging Face cache: snapshots hold links to blobs.
+struct CachedRepository {
+    explicit CachedRepository(const TemporaryFolder& cache)
+        : root(cache.path() / "models--some--model")
+        , snapshot(root / "snapshots" / "0123abcd") {
+        std::filesystem::create_directories(snapshot);
+        std::filesystem::create_directories(root / "blobs");
+    }
+
+    void write(const std::filesystem::path& path, std::string_view bytes) const {
+        std::ofstream(path, std::ios::binary) << bytes;
+    }
+
+    std::filesystem::path root;
+    std::filesystem::path snapshot;
+};
+
 } // namespace
 
 /// The rules of formats.md 4.1 and the public faults of other readers, one file each.
@@ -52,7 +70,10 @@ private slots:
     void shardsAreOneSource();
     void badIndexesAreRefused_data();
     void badIndexesAreRefused();
+    void shardsOfAHuggingFaceCacheAreOneSource();
+    void aShardThatIsALinkOutIsRefused_data();
     void aShardThatIsALinkOutIsRefused();
+    void aShardWhoseLinkLeadsNowhereIsMissing();
     void manyTinyTensorsStayWithinMemory();
 
 private:
@@ -320,18 +341,86 @@ void SafetensorsFileTest::badIndexesAreRefused() {
     QVERIFY2(message.contains(problem), qPrintable(message));
 }
 
+void SafetensorsFileTest::shardsOfAHuggingFaceCacheAreOneSource() {
+    const TemporaryFolder cache;
+    const CachedRepository repository(cache);
+    TinySafetensors first;
+    first.addFloats("a", {2});
+    TinySafetensors second;
+    second.addFloats("b", {3});
+    repository.write(repository.root / "blobs/f00d", first.toBytes());
+    repository.write(repository.root / "blobs/beef", second.toBytes());
+    repository.write(repository.root / "blobs/cafe",
+                     R"({"weight_map":{"a":"one.safetensors","b":"two.safetensors"}})");
+    const auto link = [&](const char* blob, const char* name) {
+        std::filesystem::create_symlink(std::filesystem::path("../../blobs") / blob,
+                                        repository.snapshot / name);
+    };
+    link("f00d", "one.safetensors");
+    link("beef", "two.safetensors");
+    link("cafe", "model.safetensors.index.json");
+    // Also through a link to the snapshot, as people make them.
+    std::filesystem::create_directory_symlink(repository.snapshot, cache.path() / "model");
+    for (const auto& folder : {repository.snapshot, cache.path() / "model"}) {
+        const auto opened = openSafetensorsIndex(folder / "model.safetensors.index.json");
+        QVERIFY2(opened.hasValue(), opened ? "" : opened.error().message.c_str());
+        const std::array<std::uint64_t, 1> three = {3};
+        QCOMPARE(readTensor(*opened.value(), "b", three).value()[2], 0.5F);
+    }
+}
+
+void SafetensorsFileTest::aShardThatIsALinkOutIsRefused_data() {
+    QTest::addColumn<bool>("isInCache");
+    QTest::addColumn<QString>("target"); // from the folder of the index
+    QTest::newRow("a folder beside the model's") << false << "../elsewhere/real.safetensors";
+    QTest::newRow("another snapshot's neighbour, outside of a cache") << false << "../blobs/f00d";
+    QTest::newRow("another repository of the cache")
+        << true << "../../../models--other--model/blobs/f00d";
+    QTest::newRow("a repository whose name begins alike")
+        << true << "../../../models--some--model-2/blobs/f00d";
+}
+
 void SafetensorsFileTest::aShardThatIsALinkOutIsRefused() {
-    const TemporaryFolder outside;
+    QFETCH(bool, isInCache);
+    QFETCH(QString, target);
+    const TemporaryFolder cache;
+    const CachedRepository repository(cache);
+    const auto folder = isInCache ? repository.snapshot : repository.root / "model";
+    std::filesystem::create_directories(folder);
     TinySafetensors file;
     file.addFloats("a", {2});
-    const auto target = outside.write("real.safetensors", file.toBytes());
-    std::filesystem::create_symlink(target, m_folder.path() / "link.safetensors");
-    const auto index =
-        m_folder.write("link.index.json", R"({"weight_map":{"a":"link.safetensors"}})");
-    const auto opened = openSafetensorsIndex(index);
+    const auto real = folder / target.toStdString();
+    std::filesystem::create_directories(real.lexically_normal().parent_path());
+    repository.write(real.lexically_normal(), file.toBytes());
+    std::filesystem::create_symlink(target.toStdString(), folder / "link.safetensors");
+    repository.write(folder / "link.index.json", R"({"weight_map":{"a":"link.safetensors"}})");
+    const auto opened = openSafetensorsIndex(folder / "link.index.json");
     QVERIFY(!opened);
-    QCOMPARE(opened.error().code, ErrorCode::CorruptFile);
-    QVERIFY(opened.error().message.find("leads out of the model's folder") != std::string::npos);
+    QCOMPARE(opened.error().code, ErrorCode::InvalidInput);
+    const std::string& message = opened.error().message;
+    QVERIFY2(message.find("link.safetensors is a link that leads out of the model's folder, to ") !=
+                 std::string::npos,
+             message.c_str());
+    // The hint helps.
+    std::filesystem::remove(folder / "link.safetensors");
+    std::filesystem::copy_file(real, folder / "link.safetensors");
+    QVERIFY(openSafetensorsIndex(folder / "link.index.json"));
+}
+
+void SafetensorsFileTest::aShardWhoseLinkLeadsNowhereIsMissing() {
+    const TemporaryFolder cache;
+    const CachedRepository repository(cache);
+    for (const char* target : {"../../blobs/gone", "link.safetensors"}) {
+        std::filesystem::remove(repository.snapshot / "link.safetensors");
+        std::filesystem::create_symlink(target, repository.snapshot / "link.safetensors");
+        repository.write(repository.snapshot / "i.json",
+                         R"({"weight_map":{"a":"link.safetensors"}})");
+        const auto opened = openSafetensorsIndex(repository.snapshot / "i.json");
+        QCOMPARE(opened.error().code, ErrorCode::NotFound);
+        QVERIFY(opened.error().message.find("is a link to a file that is not there") !=
+                std::string::npos);
+        QVERIFY(opened.error().hint.find("Fetch the model again") != std::string::npos);
+    }
 }
 
 void SafetensorsFileTest::manyTinyTensorsStayWithinMemory() {

@@ -2,6 +2,7 @@
 // What can be asked of a session besides answers: models that are looked at, tokens that are
 // counted, and why a prompt was refused.
 #include "tests/engine/session/session_fixture.h"
+#include "tests/support/temporary_folder.h"
 
 #include <QTest>
 
@@ -51,6 +52,8 @@ private slots:
     void theCpuBackendIsTheUsualOne();
     void weightsAreHeldAsAsked();
     void aFolderHasItsOwnName();
+    void aSnapshotHasTheNameOfItsRepository();
+    void aContextBeyondTheModelsIsRefusedWithAHintThatHelps();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion_data();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion();
     void messagesAreCounted();
@@ -146,6 +149,40 @@ void SessionQuestionsTest::aFolderHasItsOwnName() {
     QVERIFY(seen->model.weightTypes.starts_with("F16 "));
     QCOMPARE(seen->model.weightBytes, seen->model.parameterCount * 8);
     QCOMPARE(seen->remarks.size(), std::size_t{1}); // no tokenizer
+}
+
+void SessionQuestionsTest::aSnapshotHasTheNameOfItsRepository() {
+    const test_support::TemporaryFolder cache;
+    const auto repository = cache.path() / "models--some-one--tiny-llama";
+    const auto snapshot = repository / "snapshots" / "0123abcd";
+    std::filesystem::create_directories(repository / "blobs");
+    std::filesystem::create_directories(snapshot);
+    for (const char* name : {"config.json", "model.safetensors"}) {
+        std::filesystem::copy_file(std::filesystem::path(kFolder) / name,
+                                   repository / "blobs" / name);
+        std::filesystem::create_symlink(std::filesystem::path("../../blobs") / name,
+                                        snapshot / name);
+    }
+    RealSession session;
+    const auto seen =
+        session.ask<ModelInspected>(InspectModel{.path = snapshot.string(), .backend = "plain"});
+    QVERIFY(seen.has_value());
+    QCOMPARE(seen->model.name, std::string("tiny-llama"));
+}
+
+void SessionQuestionsTest::aContextBeyondTheModelsIsRefusedWithAHintThatHelps() {
+    RealSession session;
+    const auto inspect = [&](int context) {
+        return session.ask<ModelInspected>(
+            InspectModel{.path = kFolder, .backend = "plain", .contextLength = context});
+    };
+    const auto whole = inspect(0);
+    QVERIFY(whole.has_value());
+    const int most = whole->model.modelContextLength;
+    QVERIFY(!inspect(most + 1));
+    QVERIFY(session.failure.has_value());
+    QCOMPARE(session.failure->error.hint, fmt::format("Ask for {} at most.", most));
+    QVERIFY(inspect(most).has_value());
 }
 
 void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion_data() {

@@ -76,6 +76,8 @@ private slots:
     void sentencePieceModelsKeepTheirIdsToo();
     void textsAreEncodedWhereTheTemplateDropsAnswers();
     void textsAreEncodedWhereNoIdsAreStored();
+    void anAnswerThatGoesOnEndsThePrompt();
+    void anEditedAnswerThatGoesOnIsReadWithWhatStandsBeforeIt();
     void aMessageThatLooksLikeAPlaceholderStaysText();
     void countsOfMessagesAddUpToThePrompt();
     void whatATemplateJoinsIsCountedOnce();
@@ -193,6 +195,39 @@ void ChatPromptTest::textsAreEncodedWhereNoIdsAreStored() {
     const auto texts =
         encodeChat(chatTemplate, {kQuestion, {"assistant", "Red, blue"}, kNext}, *m_tokenizer);
     QCOMPARE(second(chatTemplate, {}), texts.value());
+}
+
+void ChatPromptTest::anAnswerThatGoesOnEndsThePrompt() {
+    for (const std::string& source : {kChatMl, kSpaced}) {
+        const ChatTemplate chatTemplate = compiled(source);
+        auto answer = oddlySplit("Red, blue", *m_tokenizer);
+        const auto goingOn = [&](const std::vector<TokenId>& ids) {
+            return encodeContinuation(
+                       chatTemplate, {{kQuestion}, {{"assistant", "Red, blue"}, ids}}, *m_tokenizer)
+                .value();
+        };
+        const PromptTokens prompt = goingOn(answer);
+        QCOMPARE(prompt.begun, answer);
+        QCOMPARE(prompt.ids, joined(first(chatTemplate), answer));
+        // An end that the model wrote would be an answer that is over.
+        auto ended = answer;
+        ended.push_back(m_tokenizer->findToken("<|im_end|>"));
+        QCOMPARE(goingOn(ended).ids, prompt.ids);
+    }
+}
+
+void ChatPromptTest::anEditedAnswerThatGoesOnIsReadWithWhatStandsBeforeIt() {
+    const auto textOf = [this](const std::string& source, const std::string& words) {
+        const auto ids = encodeContinuation(
+                             compiled(source), {{kQuestion}, {{"assistant", words}}}, *m_tokenizer)
+                             .value()
+                             .ids;
+        return m_tokenizer->decode(ids, false).value();
+    };
+    QCOMPARE(textOf(kChatMl, "Red, "),
+             std::string("<|im_start|>user\nName three colours.<|im_end|>\n"
+                         "<|im_start|>assistant\nRed, "));
+    QCOMPARE(textOf(kSpaced, "Red, "), std::string("[INST] Name three colours. [/INST] Red, "));
 }
 
 void ChatPromptTest::aMessageThatLooksLikeAPlaceholderStaysText() {

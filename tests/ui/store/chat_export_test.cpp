@@ -140,6 +140,27 @@ private slots:
             QJsonValue(1.33));
     }
 
+    void filesOfAMessageAreInEveryExport() {
+        Chat chat = hostileChat();
+        chat.messages[0].attachments = {{QStringLiteral("a.txt"), QStringLiteral("attached"), 2}};
+        QVERIFY(chatToMarkdown(chat).contains("a.txt:\n```\nattached\n```"));
+        QVERIFY(chatToHtml(chat, false).contains("attached"));
+        QVERIFY(chatToJson(chat).contains("\"text\": \"attached\""));
+    }
+
+    void pdfHasPagesAndTheTitle() {
+        const QByteArray one = chatToPdf(hostileChat(), true);
+        QVERIFY(one.startsWith("%PDF-1."));
+        QVERIFY(one.trimmed().endsWith("%%EOF"));
+        Chat chat = hostileChat();
+        const auto pages = [](const QByteArray& pdf) { return pdf.count("/Type /Page\n"); };
+        const qsizetype few = pages(one);
+        QVERIFY(few >= 1);
+        chat.messages[1].text = QStringLiteral("A sentence of some words. ").repeated(2000);
+        chat.messages[1].tokens.clear();
+        QVERIFY(pages(chatToPdf(chat, false)) > few + 5);
+    }
+
     void theStoreWritesAFileAndSaysWhenItCannot() {
         QTemporaryDir folder;
         ChatStore store({folder.filePath(QStringLiteral("chats.sqlite")), 5, 20});
@@ -156,6 +177,14 @@ private slots:
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll(), QByteArray("# to a file\n\n## You\n\nhello\n\n"));
+        const QString pdf = folder.filePath(QStringLiteral("chat.pdf"));
+        const auto printed = answerTo<ExportOutcome>([&](QObject* context, auto done) {
+            store.exportChat(chat, {ExportFormat::Pdf, pdf, true}, context, done);
+        });
+        QCOMPARE(printed.error, QString());
+        QFile pages(pdf);
+        QVERIFY(pages.open(QIODevice::ReadOnly));
+        QVERIFY(pages.readAll().startsWith("%PDF-1."));
         const QString nowhere = folder.filePath(QStringLiteral("no/such/chat.md"));
         const ExportOutcome failed = exported(chat, nowhere);
         QVERIFY(failed.error.contains(nowhere));

@@ -46,6 +46,7 @@ private slots:
         answer.text.replace(0, 2, QStringLiteral("√\U0001F600").left(2));
         answer.state = MessageState::Stopped;
         answer.figures = someFigures();
+        answer.tokens[6].choices = {{5, "␣a", 0.5}, {9, "b", 0.25}};
         ChatId chat = 0;
         {
             ChatStore store(options());
@@ -78,6 +79,8 @@ private slots:
         QCOMPARE(message.tokens[6].fact.origin, answer.tokens[6].fact.origin);
         QCOMPARE(message.tokens[6].fact.targetProbability, 0.25);
         QCOMPARE(message.tokens[6].stepMs, 12.5);
+        QCOMPARE(message.tokens[6].choices, answer.tokens[6].choices);
+        QVERIFY(message.tokens[5].choices.isEmpty());
     }
 
     void aTraceThatDoesNotFitIsLeftOutAndTheIdsStay() {
@@ -98,6 +101,57 @@ private slots:
         QVERIFY(unpackTrace(trace, length, read));
         QCOMPARE(read[4].end, tokens[4].end);
         QCOMPARE(read[4].id, tokens[4].id);
+    }
+
+    void choicesThatDoNotFitAreLeftOut() {
+        QList<TokenTrace> tokens = answerOfTokens(0, 0, 3).tokens;
+        QVERIFY(packChoices(tokens).isEmpty());
+        tokens[1].choices = {{5, "x", 0.5}};
+        const QByteArray blob = packChoices(tokens);
+        const auto firstRead = [&](const QByteArray& from, int count) {
+            QList<TokenTrace> read(count);
+            unpackChoices(from, read);
+            return read.at(1).choices;
+        };
+        QCOMPARE(firstRead(blob, 3), tokens[1].choices);
+        QVERIFY(firstRead(blob, 2).isEmpty());
+        QVERIFY(firstRead(blob.chopped(1), 3).isEmpty());
+        QVERIFY(firstRead(QByteArray(blob).replace(0, 1, "\x09"), 3).isEmpty());
+        QVERIFY(firstRead({}, 3).isEmpty());
+    }
+
+    void aDraftStaysUntilItIsSentOrItsChatIsDeleted() {
+        const Draft draft{QStringLiteral("half a thought"),
+                          {{QStringLiteral("a.txt"), QStringLiteral("√ text"), 4}}};
+        ChatId kept = 0;
+        ChatId deleted = 0;
+        {
+            ChatStore store(options());
+            store.open();
+            kept = store.createChat(titled(QStringLiteral("kept")));
+            deleted = store.createChat(titled(QStringLiteral("deleted")));
+            for (const ChatId chat : {ChatId(0), kept, deleted})
+                store.setDraft(chat, draft);
+            QCOMPARE(chatOf(store, kept).draft, draft);
+            store.deleteChat(deleted);
+        }
+        {
+            ChatStore store(options());
+            store.open();
+            const auto draftOf = [&](ChatId chat) {
+                return answerTo<Draft>(
+                    [&](QObject* context, auto done) { store.loadDraft(chat, context, done); });
+            };
+            QCOMPARE(chatOf(store, kept).draft, draft);
+            QCOMPARE(draftOf(0), draft);
+            QVERIFY(draftOf(deleted).isEmpty());
+            QCOMPARE(chatsOf(store).size(), 1);
+            store.setDraft(kept, {});
+            store.setDraft(0, {});
+        }
+        ChatStore store(options());
+        store.open();
+        QVERIFY(chatOf(store, kept).draft.isEmpty());
     }
 
     void branchesAreChildrenOfOneMessageAndTheChatKnowsItsLeaf() {

@@ -287,6 +287,81 @@ private slots:
         QVERIFY(!OtherProgram(copy).run(QStringLiteral("SELECT * FROM message_search")));
     }
 
+    void aFileOfVersion2KeepsItsMessagesAndTakesWhatIsNew() {
+        {
+            OtherProgram old(path());
+            for (const int step : {0, 1})
+                for (const QString& statement : schemaStep(step, true))
+                    QVERIFY(old.run(statement));
+            QVERIFY(
+                old.run(QStringLiteral("INSERT INTO chats VALUES (7, 'from before', 1, 1, 0, '',"
+                                       " '', NULL, 'Be brief.', 9, '{\"r\":0.5}')")));
+            QVERIFY(old.run(QStringLiteral("INSERT INTO messages VALUES (8, 7, 0, 'user',"
+                                           " 'finished', 1, 'old words', x'', NULL, '{}')")));
+            QVERIFY(old.run(QStringLiteral("INSERT INTO messages VALUES (9, 7, 8, 'assistant',"
+                                           " 'streaming', 2, 'an answer', x'0100000002000000',"
+                                           " NULL, '{}')")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA user_version = 2")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
+        }
+        const Attachment file{QStringLiteral("a.txt"), QStringLiteral("text"), 3};
+        MessageId added = 0;
+        {
+            ChatStore store(options());
+            QSignalSpy faulted(&store, &ChatStore::faulted);
+            QSignalSpy recovered(&store, &ChatStore::recovered);
+            store.open();
+            const Chat chat = chatOf(store, 7);
+            QCOMPARE(faulted.count(), 0);
+            QCOMPARE(recovered.count(), 1);
+            QCOMPARE(chat.record.systemPrompt, QStringLiteral("Be brief."));
+            QCOMPARE(chat.record.settings.value(QStringLiteral("r")).toDouble(), 0.5);
+            QCOMPARE(chat.messages.size(), 2);
+            QVERIFY(chat.messages.first().attachments.isEmpty());
+            QCOMPARE(chat.messages.last().tokens.size(), 2);
+            QVERIFY(chat.messages.last().tokens.first().choices.isEmpty());
+            QVERIFY(chat.draft.isEmpty());
+            StoredMessage words = userMessage(7, 9, QStringLiteral("new words"));
+            words.attachments = {file};
+            added = store.appendMessage(words);
+            store.setDraft(7, {QStringLiteral("unsent"), {file}});
+        }
+        ChatStore store(options());
+        store.open();
+        const Chat chat = chatOf(store, 7);
+        QCOMPARE(chat.messages.last().id, added);
+        QCOMPARE(chat.messages.last().attachments, QList<Attachment>{file});
+        QCOMPARE(chat.draft, (Draft{QStringLiteral("unsent"), {file}}));
+        QVERIFY(QFileInfo::exists(path() + QStringLiteral(".before-version-3")));
+    }
+
+    void anOlderFileWithoutRoomToMigrateLosesNothing() {
+        {
+            OtherProgram old(path());
+            for (const QString& statement : schemaStep(0, true))
+                QVERIFY(old.run(statement));
+            QVERIFY(
+                old.run(QStringLiteral("INSERT INTO chats VALUES"
+                                       " (7, 'from before', 1, 1, 0, '', '', NULL, '', 8, '{}')")));
+            QVERIFY(old.run(QStringLiteral("INSERT INTO messages VALUES (8, 7, 0, 'user',"
+                                           " 'finished', 1, 'old words', x'', NULL, '{}')")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA user_version = 1")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
+        }
+        // No room for the copy that a migration keeps, as on a full disk.
+        {
+            const FileSizeLimit limit(100);
+            ChatStore store(options());
+            QSignalSpy faulted(&store, &ChatStore::faulted);
+            store.open();
+            QTRY_VERIFY(faulted.count() > 0);
+            QVERIFY(faultIn(faulted).isLasting());
+        }
+        ChatStore store(options());
+        store.open();
+        QCOMPARE(chatOf(store, 7).messages.first().text, QStringLiteral("old words"));
+    }
+
     void aSecondProgramWaitsInMemoryAndSavesWhenTheFirstEnds() {
         auto first = std::make_unique<ChatStore>(options());
         first->open();

@@ -5,6 +5,7 @@
 #include "tests/ui/support/scripted_link.h"
 #include "ui/chat/chat_session.h"
 
+#include <QSettings>
 #include <QTemporaryDir>
 
 #include <memory>
@@ -14,14 +15,14 @@ namespace support {
 /// A chat session with a scripted engine and a real store in a folder of its own.
 class ChatFixture {
 public:
-    explicit ChatFixture(const QString& folder)
-        : m_folder(folder) {
+    explicit ChatFixture(const QString& at)
+        : folder(at) {
         auto link = std::make_unique<ScriptedLink>();
         engine = link.get();
         bridge = std::make_unique<ui::EngineBridge>(std::move(link), run);
         store = std::make_unique<ui::ChatStore>(
-            ui::StoreOptions{.path = m_folder + QStringLiteral("/chats.sqlite")});
-        session = std::make_unique<ui::ChatSession>(*bridge, run, *store);
+            ui::StoreOptions{.path = folder + QStringLiteral("/chats.sqlite")});
+        session = std::make_unique<ui::ChatSession>(*bridge, run, *store, defaults);
         store->open();
     }
 
@@ -56,7 +57,11 @@ public:
     void answer() {
         engine->say(promptStarted(promptId()));
         engine->say(plainStep(promptId(), 0, "one", 20.0));
-        engine->say(draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four"));
+        engine::StepFinished drafted =
+            draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four");
+        drafted.draftMs = 20.0;
+        drafted.verifyMs = 40.0;
+        engine->say(drafted);
         bridge->tick();
         finish();
     }
@@ -76,14 +81,16 @@ public:
         bridge->tick();
     }
 
+    const QString folder;
     ui::RunStore run;
+    QSettings settings{folder + QStringLiteral("/studio.ini"), QSettings::IniFormat};
+    ui::AnswerDefaults defaults{settings};
     ScriptedLink* engine = nullptr;
     std::unique_ptr<ui::EngineBridge> bridge;
     std::unique_ptr<ui::ChatStore> store;
     std::unique_ptr<ui::ChatSession> session;
 
 private:
-    QString m_folder;
     int m_context = 0;
 };
 

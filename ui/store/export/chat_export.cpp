@@ -43,6 +43,13 @@ QJsonObject tokenToJson(const TokenTrace& token, bool isTraced) {
     json.insert(QStringLiteral("target_probability"), token.fact.targetProbability);
     json.insert(QStringLiteral("step"), token.step);
     json.insert(QStringLiteral("step_ms"), token.stepMs);
+    QJsonArray choices;
+    for (const engine::TokenChoice& choice : token.choices)
+        choices.append(QJsonObject{{QStringLiteral("id"), choice.id},
+                                   {QStringLiteral("text"), QString::fromStdString(choice.text)},
+                                   {QStringLiteral("probability"), choice.probability}});
+    if (!choices.isEmpty())
+        json.insert(QStringLiteral("choices"), choices);
     return json;
 }
 
@@ -57,6 +64,7 @@ QJsonObject messageToJson(const StoredMessage& message) {
             {QStringLiteral("created"), isoTime(message.createdMs)},
             {QStringLiteral("text"), message.text},
             {QStringLiteral("tokens"), tokens},
+            {QStringLiteral("attachments"), attachmentsToJson(message.attachments)},
             {QStringLiteral("figures"), figuresToJson(message.figures)}};
 }
 
@@ -77,6 +85,8 @@ QByteArray contentOf(const Chat& chat, const ExportRequest& request) {
         return chatToHtml(chat, request.hasOrigin);
     case ExportFormat::Json:
         return chatToJson(chat);
+    case ExportFormat::Pdf:
+        return chatToPdf(chat, request.hasOrigin);
     }
     return {};
 }
@@ -126,8 +136,8 @@ QByteArray chatToMarkdown(const Chat& chat) {
         const QString name = isUser            ? Exports::tr("You")
                              : model.isEmpty() ? Exports::tr("Assistant")
                                                : model;
-        text += QStringLiteral("## ") + name + QStringLiteral("\n\n") + message.text +
-                QStringLiteral("\n\n");
+        text += QStringLiteral("## ") + name + QStringLiteral("\n\n") +
+                textWithAttachments(message) + QStringLiteral("\n\n");
         const QString figures = figuresLine(message.figures);
         if (!figures.isEmpty())
             text += QStringLiteral("*") + figures + QStringLiteral("*\n\n");

@@ -5,20 +5,23 @@
 
 namespace ui {
 
-enum class ExportFormat : std::uint8_t { Markdown, Html, Json };
+enum class ExportFormat : std::uint8_t { Markdown, Html, Json, Pdf };
 
 struct ExportRequest {
     ExportFormat format = ExportFormat::Markdown;
     QString path;
-    bool hasOrigin = false; ///< HTML: mark each token by how it came about
+    bool hasOrigin = false; ///< HTML and PDF: mark each token by how it came about
 };
 
-// Markdown and HTML hold the branch that is shown, JSON holds everything. All UTF-8. Thread: any.
+// Markdown, HTML and PDF hold the branch that is shown, JSON holds everything. Thread: any.
 
 QByteArray chatToMarkdown(const Chat& chat);
 
 /// One page without scripts or anything from elsewhere; every text is escaped.
 QByteArray chatToHtml(const Chat& chat, bool hasOrigin);
+
+/// Pages of A4 with what chatToHtml() holds, and page numbers.
+QByteArray chatToPdf(const Chat& chat, bool hasOrigin);
 
 /// {"format": "swift-studio-chat", "version": 1, ...}: every field of the records.
 QByteArray chatToJson(const Chat& chat);

@@ -81,10 +81,11 @@ QString messageToHtml(const StoredMessage& message, bool hasOrigin) {
                          : model.isEmpty() ? HtmlExports::tr("Assistant")
                                            : model;
     const bool isMarked = hasOrigin && message.isTraced && !message.tokens.isEmpty();
-    QString html =
-        QStringLiteral("<section class=\"") + roleName(message.role) + QStringLiteral("\">\n<h2>") +
-        escaped(name) + QStringLiteral("</h2>\n<div class=\"text\">") +
-        (isMarked ? tracedText(message) : escaped(message.text)) + QStringLiteral("</div>\n");
+    QString html = QStringLiteral("<section class=\"") + roleName(message.role) +
+                   QStringLiteral("\">\n<h2>") + escaped(name) +
+                   QStringLiteral("</h2>\n<div class=\"text\">") +
+                   (isMarked ? tracedText(message) : escaped(textWithAttachments(message))) +
+                   QStringLiteral("</div>\n");
     const QString figures = figuresLine(message.figures);
     if (!figures.isEmpty())
         html +=

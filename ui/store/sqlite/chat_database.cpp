@@ -267,7 +267,9 @@ void ChatDatabase::openCopy() {
     if (!database.open())
         return;
     harden();
-    m_isReadable = !checkOrigin(storeVersion()) && readChats(database).has_value();
+    const std::optional<QVariant> version = firstValue(QStringLiteral("PRAGMA user_version"));
+    m_isReadable = version && !checkOrigin(version->toInt()) && applySteps(version->toInt()) &&
+                   readChats(database).has_value();
 }
 
 std::optional<StoreFault> ChatDatabase::write(const UnsavedRecords& records) {
@@ -294,12 +296,19 @@ std::optional<StoreFault> ChatDatabase::tryWrite(const UnsavedRecords& records) 
                     [&](const StoredMessage& message) {
                         return writeMessage(database, message, m_hasFullText);
                     }) &&
-        run(QStringLiteral("COMMIT"));
+        writeDrafts(records.drafts) && run(QStringLiteral("COMMIT"));
     if (isWritten)
         return std::nullopt;
     const StoreFault fault = currentFault();
     run(QStringLiteral("ROLLBACK"));
     return fault;
+}
+
+bool ChatDatabase::writeDrafts(const QMap<ChatId, Draft>& drafts) {
+    for (auto draft = drafts.cbegin(); draft != drafts.cend(); ++draft)
+        if (!writeDraft(connection(), draft.key(), draft.value()))
+            return false;
+    return true;
 }
 
 // It can be told from the messages, so its damage is no reason to give up the file.

@@ -18,8 +18,9 @@ namespace ui {
 struct UnsavedRecords {
     QMap<ChatId, ChatRecord> chats;
     QMap<MessageId, StoredMessage> messages;
+    QMap<ChatId, Draft> drafts; ///< of the chat that is not begun yet: 0; an empty one is removed
 
-    bool isEmpty() const { return chats.isEmpty() && messages.isEmpty(); }
+    bool isEmpty() const { return chats.isEmpty() && messages.isEmpty() && drafts.isEmpty(); }
 };
 
 /// The file of the chats and its one connection: WAL, synchronous FULL, locked for this program
@@ -58,6 +59,7 @@ public:
 
 private:
     std::optional<StoreFault> tryWrite(const UnsavedRecords& records);
+    bool writeDrafts(const QMap<ChatId, Draft>& drafts);
     bool remakeSearchTable();
     std::optional<StoreFault> prepareFolder() const;
     std::optional<StoreFault> openFile();

@@ -3,6 +3,7 @@
 
 #include "ui/store/sqlite/record_blobs.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -16,7 +17,7 @@ namespace {
 
 const QString kMessageColumns = QStringLiteral(
     "m.id, m.chat, m.parent, m.role, m.state, m.created_ms, m.text, m.token_ids, m.trace,"
-    " m.figures");
+    " m.figures, m.choices, m.attachments");
 
 // Trigrams cannot find less.
 constexpr qsizetype kShortestIndexedWord = 3;
@@ -35,6 +36,14 @@ QString compactJson(const QJsonObject& json) {
 
 QJsonObject jsonOf(const QVariant& text) {
     return QJsonDocument::fromJson(text.toString().toUtf8()).object();
+}
+
+QString compactJson(const QJsonArray& json) {
+    return QString::fromUtf8(QJsonDocument(json).toJson(QJsonDocument::Compact));
+}
+
+QJsonArray listOf(const QVariant& text) {
+    return QJsonDocument::fromJson(text.toString().toUtf8()).array();
 }
 
 MessageState stateNamed(const QString& name) {
@@ -61,6 +70,8 @@ StoredMessage messageAt(const QSqlQuery& row) {
     message.isTraced = message.tokens.isEmpty() ||
                        unpackTrace(row.value(8).toByteArray(), message.text.size(), message.tokens);
     message.figures = figuresFromJson(jsonOf(row.value(9)));
+    unpackChoices(row.value(10).toByteArray(), message.tokens);
+    message.attachments = attachmentsFromJson(listOf(row.value(11)));
     return message;
 }
 
@@ -156,8 +167,8 @@ bool writeMessage(const QSqlDatabase& database, const StoredMessage& message, bo
     QSqlQuery query =
         prepared(database,
                  QStringLiteral("INSERT OR REPLACE INTO messages (id, chat, parent, role, state,"
-                                " created_ms, text, token_ids, trace, figures)"
-                                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                                " created_ms, text, token_ids, trace, figures, choices,"
+                                " attachments) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     query.addBindValue(message.id);
     query.addBindValue(message.chatId);
     query.addBindValue(message.parentId);
@@ -171,6 +182,9 @@ bool writeMessage(const QSqlDatabase& database, const StoredMessage& message, bo
                            ? QVariant(packTrace(message.tokens))
                            : QVariant());
     query.addBindValue(compactJson(figuresToJson(message.figures)));
+    const QByteArray choices = packChoices(message.tokens);
+    query.addBindValue(choices.isEmpty() ? QVariant() : QVariant(choices));
+    query.addBindValue(compactJson(attachmentsToJson(message.attachments)));
     if (!query.exec())
         return false;
     return !hasFullText || message.state == MessageState::Streaming ||
@@ -221,6 +235,31 @@ std::optional<QList<StoredMessage>> readStreaming(const QSqlDatabase& database) 
     return messagesOf(query);
 }
 
+bool writeDraft(const QSqlDatabase& database, ChatId chat, const Draft& draft) {
+    QSqlQuery query = prepared(
+        database,
+        draft.isEmpty() ? QStringLiteral("DELETE FROM drafts WHERE chat = ?")
+                        : QStringLiteral("INSERT OR REPLACE INTO drafts (chat, text, attachments)"
+                                         " VALUES (?, ?, ?)"));
+    query.addBindValue(chat);
+    if (!draft.isEmpty()) {
+        query.addBindValue(textOf(draft.text));
+        query.addBindValue(compactJson(attachmentsToJson(draft.attachments)));
+    }
+    return query.exec();
+}
+
+std::optional<Draft> readDraft(const QSqlDatabase& database, ChatId chat) {
+    QSqlQuery query =
+        prepared(database, QStringLiteral("SELECT text, attachments FROM drafts WHERE chat = ?"));
+    query.addBindValue(chat);
+    if (!query.exec())
+        return std::nullopt;
+    if (!query.next())
+        return query.lastError().isValid() ? std::nullopt : std::optional(Draft());
+    return Draft{query.value(0).toString(), attachmentsFromJson(listOf(query.value(1)))};
+}
+
 MessageId highestMessageId(const QSqlDatabase& database) {
     QSqlQuery query = prepared(database, QStringLiteral("SELECT max(id) FROM messages"));
     return query.exec() && query.next() ? query.value(0).toLongLong() : 0;
@@ -233,6 +272,8 @@ bool purgeDeleted(const QSqlDatabase& database, bool hasFullText) {
                                          " messages WHERE chat IN (SELECT id FROM chats WHERE"
                                          " deleted_ms <> 0))"));
     statements.append(QStringLiteral("DELETE FROM messages WHERE chat IN"
+                                     " (SELECT id FROM chats WHERE deleted_ms <> 0)"));
+    statements.append(QStringLiteral("DELETE FROM drafts WHERE chat IN"
                                      " (SELECT id FROM chats WHERE deleted_ms <> 0)"));
     statements.append(QStringLiteral("DELETE FROM chats WHERE deleted_ms <> 0"));
     QSqlQuery query(database);

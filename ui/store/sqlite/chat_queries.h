@@ -24,10 +24,16 @@ std::optional<QList<StoredMessage>> readMessages(const QSqlDatabase& database, C
 /// Messages that a program which ended left unfinished.
 std::optional<QList<StoredMessage>> readStreaming(const QSqlDatabase& database);
 
+/// An empty draft is removed. `chat` 0: of the chat that is not begun yet.
+bool writeDraft(const QSqlDatabase& database, ChatId chat, const Draft& draft);
+
+/// An empty one if there is none.
+std::optional<Draft> readDraft(const QSqlDatabase& database, ChatId chat);
+
 /// 0 if there is none.
 MessageId highestMessageId(const QSqlDatabase& database);
 
-/// Removes chats marked as deleted, with their messages.
+/// Removes chats marked as deleted, with their messages and drafts.
 bool purgeDeleted(const QSqlDatabase& database, bool hasFullText);
 
 struct MessageMatch {

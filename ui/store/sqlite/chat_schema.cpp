@@ -45,9 +45,19 @@ QStringList fullText() {
                            " SELECT id, text FROM messages WHERE state <> 'streaming'")};
 }
 
+QStringList choicesAttachmentsAndDrafts() {
+    return {
+        QStringLiteral("ALTER TABLE messages ADD COLUMN choices BLOB"),
+        QStringLiteral("ALTER TABLE messages ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'"),
+        QStringLiteral("CREATE TABLE drafts ("
+                       " chat INTEGER PRIMARY KEY,"
+                       " text TEXT NOT NULL,"
+                       " attachments TEXT NOT NULL)")};
+}
+
 } // namespace
 
-int storeVersion() { return 2; }
+int storeVersion() { return 3; }
 
 QStringList schemaStep(int version, bool hasFullText) {
     switch (version) {
@@ -55,6 +65,8 @@ QStringList schemaStep(int version, bool hasFullText) {
         return chatsAndMessages();
     case 1:
         return hasFullText ? fullText() : QStringList();
+    case 2:
+        return choicesAttachmentsAndDrafts();
     default:
         return {};
     }

@@ -4,6 +4,7 @@
 #include <QDataStream>
 #include <QIODevice>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ui {
@@ -11,6 +12,8 @@ namespace ui {
 namespace {
 
 constexpr quint8 kTraceVersion = 1;
+constexpr quint8 kChoicesVersion = 1;
+constexpr quint8 kMostChoices = 32;
 constexpr qsizetype kTraceBytes = 29;
 constexpr qsizetype kIdBytes = 4;
 
@@ -115,6 +118,66 @@ bool unpackTrace(const QByteArray& blob, qsizetype textLength, QList<TokenTrace>
     }
     tokens = traced;
     return true;
+}
+
+QByteArray packChoices(const QList<TokenTrace>& tokens) {
+    const auto hasChoices = [](const TokenTrace& token) { return !token.choices.isEmpty(); };
+    if (std::none_of(tokens.cbegin(), tokens.cend(), hasChoices))
+        return {};
+    QByteArray blob;
+    QDataStream stream(&blob, QIODevice::WriteOnly);
+    prepare(stream);
+    stream << kChoicesVersion;
+    for (const TokenTrace& token : tokens) {
+        const QList<engine::TokenChoice> kept =
+            token.choices.first(std::min<qsizetype>(token.choices.size(), kMostChoices));
+        stream << static_cast<quint8>(kept.size());
+        for (const engine::TokenChoice& choice : kept)
+            stream << static_cast<qint32>(choice.id) << choice.probability
+                   << QByteArray::fromStdString(choice.text);
+    }
+    return blob;
+}
+
+void unpackChoices(const QByteArray& blob, QList<TokenTrace>& tokens) {
+    QDataStream stream(blob);
+    prepare(stream);
+    quint8 version = 0;
+    stream >> version;
+    if (blob.isEmpty() || version != kChoicesVersion)
+        return;
+    QList<TokenTrace> filled = tokens;
+    for (TokenTrace& token : filled) {
+        quint8 count = 0;
+        stream >> count;
+        for (int i = 0; i < count && stream.status() == QDataStream::Ok; ++i) {
+            qint32 id = 0;
+            double probability = 0.0;
+            QByteArray text;
+            stream >> id >> probability >> text;
+            token.choices.append({id, text.toStdString(), probability});
+        }
+    }
+    if (stream.status() == QDataStream::Ok && stream.atEnd())
+        tokens = filled;
+}
+
+QJsonArray attachmentsToJson(const QList<Attachment>& attachments) {
+    QJsonArray json;
+    for (const Attachment& attachment : attachments)
+        json.append(QJsonObject{{QStringLiteral("name"), attachment.name},
+                                {QStringLiteral("text"), attachment.text},
+                                {QStringLiteral("tokens"), attachment.tokens}});
+    return json;
+}
+
+QList<Attachment> attachmentsFromJson(const QJsonArray& json) {
+    QList<Attachment> attachments;
+    for (const QJsonValue& value : json)
+        attachments.append({value[QLatin1String("name")].toString(),
+                            value[QLatin1String("text")].toString(),
+                            value[QLatin1String("tokens")].toInt()});
+    return attachments;
 }
 
 QJsonObject figuresToJson(const MessageFigures& figures) {

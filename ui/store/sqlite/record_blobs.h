@@ -4,6 +4,7 @@
 #include "ui/store/chat_records.h"
 
 #include <QByteArray>
+#include <QJsonArray>
 
 namespace ui {
 
@@ -22,6 +23,16 @@ QList<TokenTrace> unpackTokenIds(const QByteArray& blob);
 /// Fills in what packTrace() wrote. False, and `tokens` as they were, if the blob does not belong
 /// to them or points outside of `textLength` UTF-16 units.
 bool unpackTrace(const QByteArray& blob, qsizetype textLength, QList<TokenTrace>& tokens);
+
+/// For each token the number of its choices, and their ids, probabilities and texts; empty when no
+/// token has any.
+QByteArray packChoices(const QList<TokenTrace>& tokens);
+
+/// Fills in what packChoices() wrote; a blob that does not belong to the tokens changes nothing.
+void unpackChoices(const QByteArray& blob, QList<TokenTrace>& tokens);
+
+QJsonArray attachmentsToJson(const QList<Attachment>& attachments);
+QList<Attachment> attachmentsFromJson(const QJsonArray& json);
 
 /// What was not measured has no member.
 QJsonObject figuresToJson(const MessageFigures& figures);

@@ -3,6 +3,8 @@
 
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
+#include "ui/shell/prompt_progress.h"
+#include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/context_panel.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -26,6 +28,7 @@ namespace ui {
 namespace {
 
 constexpr int kInputWidth = 728;
+constexpr int kCountMs = 300; ///< without a key, until the words typed are counted
 
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
@@ -43,16 +46,26 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     : View(context, chatInfo(), parent)
     , m_session(session)
     , m_titleRow(makeTitleRow())
+    , m_systemPrompt(new QPushButton(this))
+    , m_settings(new AnswerSettingsPanel(context.theme, this))
     , m_legend(new OriginLegend(context.theme, this))
     , m_pages(new QStackedWidget(this))
     , m_start(new StartPanel(context.theme, this))
     , m_conversation(new ConversationView(context.theme, this))
     , m_contextPanel(new ContextPanel(context.theme, this))
-    , m_input(new InputBar(context.theme, this)) {
+    , m_input(new InputBar(context.theme, this))
+    , m_counter(context.bridge) {
+    setAcceptDrops(true);
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_titleRow);
+    auto* promptRow = new QHBoxLayout;
+    promptRow->setContentsMargins(theme().scaled(8), 0, theme().scaled(8), 0);
+    promptRow->addWidget(m_systemPrompt);
+    promptRow->addStretch();
+    rows->addLayout(promptRow);
+    rows->addWidget(m_settings);
     auto* legendRow = new QHBoxLayout;
     legendRow->setContentsMargins(theme().scaled(16), 0, theme().scaled(8), 0);
     legendRow->addWidget(m_legend, 1);
@@ -79,7 +92,12 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     bottom->addLayout(column, 100);
     bottom->addStretch(1);
     rows->addLayout(bottom);
+    m_countSoon.setSingleShot(true);
+    m_countSoon.setInterval(kCountMs);
+    connect(&m_countSoon, &QTimer::timeout, this, [this] { m_session.countDraft(); });
     connectSession();
+    connectInput();
+    connectSettings();
     connectConversation();
     connect(&context.theme, &Theme::changed, this, &ChatView::restyle);
     restyle();
@@ -132,23 +150,15 @@ void ChatView::connectSession() {
     connect(&m_session, &ChatSession::messageFinished, this, [this](MessageId id) {
         if (const StoredMessage* done = m_session.message(id))
             m_conversation->finish(*done);
-    });
-    connect(&m_session, &ChatSession::draftReturned, this, [this](const QString& text) {
-        const QString typed = m_input->text();
-        m_input->setText(typed.isEmpty() ? text : typed + u'\n' + text);
+        m_countSoon.start();
     });
     connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
         m_countedTokens = tokens;
         showGauge();
     });
-    connect(m_input, &InputBar::sendAsked, this, [this](const QString& text) {
-        m_input->setLastMessage(text);
-        m_input->setText({});
-        m_session.send(text);
+    connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
+        m_session.send(prompt);
     });
-    connect(m_input, &InputBar::stopAsked, &m_session, &ChatSession::stop);
-    connect(m_input, &InputBar::textChanged, this, &ChatView::showState);
-    connect(m_start, &StartPanel::promptChosen, &m_session, &ChatSession::send);
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
     connect(
         m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
@@ -165,26 +175,61 @@ void ChatView::connectConversation() {
             &ConversationView::branchAsked,
             &m_session,
             &ChatSession::branchIntoNewChat);
+    connect(m_conversation, &ConversationView::editEnded, m_input, &InputBar::focusText);
     connect(m_conversation, &ConversationView::editAsked, &m_session, &ChatSession::edit);
+    connect(
+        m_conversation, &ConversationView::continueAsked, &m_session, &ChatSession::continueAnswer);
+    connect(m_conversation, &ConversationView::answerEdited, &m_session, &ChatSession::editAnswer);
+    connect(
+        m_conversation, &ConversationView::tokenBranchAsked, &m_session, &ChatSession::branchAt);
+    connect(m_conversation, &ConversationView::keepAsPromptAsked, this, [this](MessageId id) {
+        if (const StoredMessage* message = m_session.message(id))
+            emit keepAsPromptAsked(message->text);
+    });
     connect(m_conversation, &ConversationView::branchShown, &m_session, &ChatSession::showBranch);
 }
 
 void ChatView::refreshView(Topics changed) {
     m_conversation->flush(m_session.chat());
+    showPromptProgress();
+    if (changed.testFlag(Topic::Model))
+        m_countSoon.start();
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Loading) ||
         changed.testFlag(Topic::Decoder))
         showState();
-    if (changed.testFlag(Topic::Context))
+    if (changed.testFlag(Topic::Context)) {
+        takeStatistics();
         showGauge();
+    }
+}
+
+/// The engine's own figures, where they are of the chat that is shown.
+void ChatView::takeStatistics() {
+    const Answer* newest = store().answers().latest();
+    const StoredMessage* shown = lastAnswer();
+    if (newest == nullptr || shown == nullptr)
+        return;
+    const auto place = m_session.placeOf(shown->id, static_cast<int>(shown->tokens.size()) - 1);
+    if (place && place->promptId == newest->promptId)
+        m_countedTokens = store().statistics().contextUsed;
+}
+
+void ChatView::showPromptProgress() {
+    const QString sentence = promptProgressText(store().answers().latest());
+    if (MessageCard* card = m_conversation->card(m_session.answeringId());
+        card != nullptr && !sentence.isEmpty())
+        card->setProgress(sentence);
 }
 
 void ChatView::showChat() {
     m_countedTokens = 0;
+    m_countSoon.start();
     m_conversation->showChat(m_session.chat());
     for (const StoredMessage& message : m_session.branch())
         if (message.role == MessageRole::User)
             m_input->setLastMessage(message.text);
     m_pages->setCurrentIndex(m_session.branch().isEmpty() ? 0 : 1);
+    showDraft();
     showTitle();
     showState();
     showGauge();
@@ -206,7 +251,7 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
     case SendObstacle::Answering:
         return tr("Wait for the answer, or stop it (Esc).");
     case SendObstacle::ContextFull:
-        return tr("Choose first how to go on: the context is full.");
+        return tr("The context is full: choose above how to go on.");
     case SendObstacle::NoText:
         return tr("Write something first.");
     case SendObstacle::Replay:
@@ -218,7 +263,8 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
 }
 
 void ChatView::showState() {
-    const SendObstacle obstacle = m_session.obstacle(m_input->text());
+    const SendObstacle obstacle = this->obstacle();
+    showSettings();
     m_input->setObstacle(obstacleText(obstacle));
     m_input->setAnswering(m_session.isAnswering());
     m_conversation->setBusy(m_session.isAnswering());
@@ -246,12 +292,7 @@ void ChatView::showState() {
 }
 
 void ChatView::showGauge() {
-    const engine::Statistics& statistics = store().statistics();
-    const bool isOwn = m_session.isAnswering() || m_countedTokens == 0;
-    const int used = m_session.branch().isEmpty() ? 0
-                     : isOwn                      ? statistics.contextUsed
-                             : std::max(m_countedTokens, statistics.contextUsed);
-    m_input->gauge().show(used, statistics.contextLength);
+    m_input->gauge().show(m_countedTokens, store().statistics().contextLength);
 }
 
 const StoredMessage* ChatView::lastAnswer() const {

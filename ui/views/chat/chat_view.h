@@ -2,9 +2,11 @@
 #pragma once
 
 #include "ui/chat/chat_session.h"
+#include "ui/chat/token_counter.h"
 #include "ui/shell/view.h"
 
 #include <QString>
+#include <QTimer>
 
 class QLabel;
 class QPushButton;
@@ -13,6 +15,7 @@ class QToolButton;
 
 namespace ui {
 
+class AnswerSettingsPanel;
 class ContextPanel;
 class ConversationView;
 class InputBar;
@@ -37,6 +40,22 @@ public:
     /// Stands above the conversation, e.g. a finding about the run.
     void addNotice(QWidget* notice);
 
+    /// What goes along with the next message; what cannot is told in one sentence by refused().
+    void attachFile(const QString& path);
+
+    /// Lets the user choose files to attach.
+    void askForFile();
+
+    /// Adds a text behind what is written already, e.g. one of the user's prompts.
+    void insertText(const QString& text);
+
+    /// Opens what the chat, the model or all chats ask for besides the words.
+    void showAnswerSettings();
+
+    /// Goes on with the answer at the end, when it was cut off.
+    void continueLast();
+    bool canContinueLast() const;
+
     /// The newest answer's text, without marks.
     void copyLastAnswer();
     void regenerateLast();
@@ -50,16 +69,32 @@ signals:
     void originToggled(bool isShown);
     void titleEdited(const QString& title);
 
+    /// Something that was asked for cannot be had: one sentence.
+    void refused(const QString& sentence);
+
+    /// The text of one of the user's messages shall be kept among the prompts.
+    void keepAsPromptAsked(const QString& text);
+
 protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
     void refreshView(Topics changed) override;
 
 private:
     QWidget* makeTitleRow();
     void connectSession();
     void connectConversation();
+    void connectInput();
+    void connectSettings();
     void showChat();
+    void showDraft();
+    void keepDraft();
+    void showSettings();
+    SendObstacle obstacle() const;
     void showState();
     void showGauge();
+    void takeStatistics();
+    void showPromptProgress();
     void showTitle();
     QString obstacleText(SendObstacle obstacle) const;
     const StoredMessage* lastAnswer() const;
@@ -71,13 +106,17 @@ private:
     QLabel* m_title;
     QPushButton* m_originButton;
     QToolButton* m_menuButton;
+    QPushButton* m_systemPrompt; ///< in the head: its beginning; opens the settings
+    AnswerSettingsPanel* m_settings;
     OriginLegend* m_legend;
     QStackedWidget* m_pages;
     StartPanel* m_start;
     ConversationView* m_conversation;
     ContextPanel* m_contextPanel;
     InputBar* m_input;
+    TokenCounter m_counter;
     int m_countedTokens = 0;
+    QTimer m_countSoon; ///< until nothing was typed for a moment
 };
 
 } // namespace ui

@@ -83,7 +83,7 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
     m_dropOldest->setEnabled(canDrop);
     m_cutMiddle->setEnabled(question.cutMiddle.isEnough);
-    chooseFirst(std::exchange(m_askedFor, question.userMessage) == question.userMessage);
+    chooseFirst(std::exchange(m_askedFor, question.leaf) == question.leaf);
     setBusy(false);
     m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
 }

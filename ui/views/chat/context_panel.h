@@ -43,7 +43,7 @@ private:
     QPushButton* m_continue;
     QPushButton* m_cancel;
     QLabel* m_note;
-    qint64 m_askedFor = 0; ///< ContextQuestion::userMessage
+    qint64 m_askedFor = 0; ///< ContextQuestion::leaf
 };
 
 } // namespace ui

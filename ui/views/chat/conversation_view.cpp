@@ -60,6 +60,14 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     connect(m_earlier, &QPushButton::clicked, this, &ConversationView::showEarlier);
     connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::scrollToEnd);
     connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::hideDetails);
+    connect(m_details, &TokenDetails::branchAsked, this, [this](const engine::TokenChoice& choice) {
+        if (m_detailsCard == nullptr)
+            return;
+        const MessageId id = m_detailsCard->message().id;
+        const int token = m_detailsToken;
+        hideDetails();
+        emit tokenBranchAsked(id, token, choice);
+    });
     connect(
         verticalScrollBar(), &QScrollBar::rangeChanged, this, &ConversationView::onRangeChanged);
     connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &ConversationView::onScrolled);
@@ -169,7 +177,11 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     connect(card, &MessageCard::regenerateAsked, this, &ConversationView::regenerateAsked);
     connect(card, &MessageCard::branchAsked, this, &ConversationView::branchAsked);
     connect(card, &MessageCard::editAsked, this, &ConversationView::editAsked);
+    connect(card, &MessageCard::continueAsked, this, &ConversationView::continueAsked);
+    connect(card, &MessageCard::answerEdited, this, &ConversationView::answerEdited);
+    connect(card, &MessageCard::keepAsPromptAsked, this, &ConversationView::keepAsPromptAsked);
     connect(card, &MessageCard::branchShown, this, &ConversationView::branchShown);
+    connect(card, &MessageCard::editEnded, this, &ConversationView::editEnded);
     connect(&card->body(), &MessageBody::tokenHovered, this, [this, card](int token) {
         if (!m_details->isPinned())
             showDetails(card, token, false);
@@ -255,6 +267,7 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     const QList<TokenTrace> one = {card->message().tokens[token]};
     m_details->setToken(tokenMarks(one).front(), card->tokenText(token));
     m_details->setPinned(isPinned);
+    m_details->setChoices(one.front().choices, one.front().id, !m_isBusy);
     m_details->adjustSize();
     placeDetails();
     m_details->show();

@@ -59,7 +59,14 @@ signals:
     void regenerateAsked(qint64 id);
     void branchAsked(qint64 id);
     void editAsked(qint64 id, const QString& text);
+    void continueAsked(qint64 id);
+    void answerEdited(qint64 id, const QString& text, bool goesOn);
+    void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+    void editEnded();
+
+    /// The answer shall go on from this token of it, with `choice` in its place.
+    void tokenBranchAsked(qint64 id, int index, const engine::TokenChoice& choice);
 
     /// The user points at a token of a message; -1 = at none.
     void tokenChosen(qint64 id, int index);

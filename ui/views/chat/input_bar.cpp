@@ -2,6 +2,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/views/chat/attachment_row.h"
 
 #include <QAbstractTextDocumentLayout>
 #include <QHBoxLayout>
@@ -13,6 +14,7 @@
 #include <QPushButton>
 #include <QTextBlock>
 #include <QTextDocument>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -55,6 +57,16 @@ QString ContextGauge::numbers() const {
 
 QString ContextGauge::words() const { return tr("%1 context").arg(numbers()); }
 
+QString ContextGauge::share() const {
+    return m_length > 0 ? tr("%1 %").arg(100 * static_cast<qint64>(m_used) / m_length) : QString();
+}
+
+/// The share is always told whole.
+QSize ContextGauge::minimumSizeHint() const {
+    const QFontMetrics metrics(m_theme.font(TextRole::Figure));
+    return {metrics.horizontalAdvance(tr("%1 %").arg(100)), m_theme.scaled(20)};
+}
+
 QSize ContextGauge::sizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Figure));
     return {m_theme.scaled(108) + metrics.horizontalAdvance(words()), m_theme.scaled(20)};
@@ -68,23 +80,37 @@ void ContextGauge::paintEvent(QPaintEvent*) {
     const QColor level = part >= kRed     ? colours.error
                          : part >= kAmber ? colours.warning
                                           : colours.muted;
-    const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(colours.hover);
-    painter.drawRoundedRect(bar, 2, 2);
-    painter.setBrush(level);
-    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
     painter.setFont(m_theme.font(TextRole::Figure));
+    const auto fits = [&](const QString& text, int room) {
+        return painter.fontMetrics().horizontalAdvance(text) <= room;
+    };
+    QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
+    const bool hasBar = fits(numbers(), room.width());
+    if (hasBar) {
+        const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colours.hover);
+        painter.drawRoundedRect(bar, 2, 2);
+        painter.setBrush(level);
+        painter.drawRoundedRect(
+            QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
+    } else {
+        room = rect(); // narrow, the numbers matter more than their picture
+    }
     painter.setPen(part >= kRed ? colours.error : colours.muted);
-    const QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
-    const bool isRoomy = painter.fontMetrics().horizontalAdvance(words()) <= room.width();
-    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, isRoomy ? words() : numbers());
+    painter.drawText(room,
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     fits(words(), room.width())     ? words()
+                     : fits(numbers(), room.width()) ? numbers()
+                                                     : share());
 }
 
 InputBar::InputBar(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
+    , m_attachments(new AttachmentRow(theme, this))
     , m_text(new QPlainTextEdit(this))
+    , m_attach(new QToolButton(this))
     , m_row(new QHBoxLayout)
     , m_gauge(new ContextGauge(theme, this))
     , m_send(new QPushButton(tr("Send"), this))
@@ -94,6 +120,10 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     m_text->setTabChangesFocus(true);
     m_text->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     m_text->installEventFilter(this);
+    m_text->setAcceptDrops(false); // files would come as their names; the chat takes both
+    m_attach->setAccessibleName(tr("Attach a text file"));
+    m_attach->setToolTip(tr("Attach a text file, or drop it onto the chat"));
+    m_attach->setFocusPolicy(Qt::TabFocus);
     m_send->setAccessibleName(tr("Send the message"));
     m_stop->setAccessibleName(tr("Stop the answer"));
     m_stop->setToolTip(tr("Stop the answer (Esc)"));
@@ -101,7 +131,9 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(theme.scaled(12), theme.scaled(8), theme.scaled(8), theme.scaled(8));
     rows->setSpacing(theme.scaled(6));
+    rows->addWidget(m_attachments);
     rows->addWidget(m_text);
+    m_row->addWidget(m_attach);
     m_row->setSpacing(theme.scaled(12));
     m_row->addWidget(m_gauge);
     m_row->addStretch();
@@ -112,6 +144,8 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
         fitHeight();
         emit textChanged();
     });
+    connect(m_attachments, &AttachmentRow::changed, this, &InputBar::textChanged);
+    connect(m_attach, &QToolButton::clicked, this, &InputBar::attachAsked);
     connect(m_send, &QPushButton::clicked, this, &InputBar::send);
     connect(m_stop, &QPushButton::clicked, this, &InputBar::stopAsked);
     connect(&theme, &Theme::changed, this, &InputBar::restyle);
@@ -201,6 +235,8 @@ void InputBar::restyle() {
     m_text->setFont(m_theme.font(TextRole::Conversation));
     m_text->setStyleSheet(
         QStringLiteral("QPlainTextEdit { border: none; background: transparent; }"));
+    m_attach->setIcon(
+        makeIcon(IconName::Attach, m_theme.colours().muted, m_theme.colours().disabled));
     m_stop->setIcon(makeIcon(IconName::Stop, m_theme.colours().text, m_theme.colours().disabled));
     m_stop->setStyleSheet(
         QStringLiteral("border-color: %1; font-weight: 600;").arg(m_theme.colours().text.name()));

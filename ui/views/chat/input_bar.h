@@ -9,8 +9,11 @@ class QHBoxLayout;
 class QLabel;
 class QPlainTextEdit;
 class QPushButton;
+class QToolButton;
 
 namespace ui {
+
+class AttachmentRow;
 
 /// How full the context is: a bar, amber from 75 %, red from 90 %, and the numbers.
 class ContextGauge : public QWidget {
@@ -23,11 +26,13 @@ public:
     void show(int used, int length);
 
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    QString share() const;
     QString numbers() const;
     QString words() const;
 
@@ -53,6 +58,8 @@ public:
     void setText(const QString& text);
     void setPlaceholder(const QString& text);
 
+    AttachmentRow& attachments() { return *m_attachments; }
+
     /// Whether Send or Stop is shown.
     void setAnswering(bool isAnswering);
 
@@ -70,6 +77,7 @@ public:
 signals:
     void sendAsked(const QString& text);
     void stopAsked();
+    void attachAsked();
     void textChanged();
 
 protected:
@@ -83,7 +91,9 @@ private:
     void send();
 
     const Theme& m_theme;
+    AttachmentRow* m_attachments;
     QPlainTextEdit* m_text;
+    QToolButton* m_attach;
     QHBoxLayout* m_row;
     ContextGauge* m_gauge;
     QPushButton* m_send;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/message_card.h"
 
+#include "ui/chat/chat_session.h"
+#include "ui/views/chat/attachment_row.h"
+
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -11,6 +14,12 @@
 #include <QVBoxLayout>
 
 namespace ui {
+
+namespace {
+
+constexpr qsizetype kShownOfFile = 2000; ///< characters of a file in its tip
+
+} // namespace
 
 std::vector<TokenMark> tokenMarks(const QList<TokenTrace>& tokens, qsizetype first) {
     std::vector<TokenMark> marks;
@@ -54,6 +63,7 @@ MessageCard::MessageCard(const Theme& theme,
     header->setContentsMargins(inset, 0, inset, 0);
     rows->addLayout(header);
     rows->addWidget(m_body);
+    showAttachments(*rows);
     auto* actions = new QHBoxLayout(m_actionRow);
     actions->setContentsMargins(inset, theme.scaled(4), inset, 0);
     actions->setSpacing(theme.scaled(2));
@@ -96,14 +106,42 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     addStep(IconName::ChevronRight, tr("Show the next version"), place.next);
 }
 
+/// The files of the user's message; their text is in the tips.
+void MessageCard::showAttachments(QVBoxLayout& rows) {
+    for (const Attachment& attachment : m_message.attachments) {
+        auto* name = new QLabel(this);
+        name->setTextFormat(Qt::PlainText);
+        name->setProperty("tone", "small");
+        name->setContentsMargins(m_body->textInset(), 0, 0, 0);
+        name->setText(attachmentText(attachment));
+        name->setToolTip(
+            attachment.text.left(kShownOfFile).toHtmlEscaped().prepend(QStringLiteral("<pre>")));
+        rows.addWidget(name);
+    }
+}
+
 void MessageCard::makeActions(QHBoxLayout& row) {
+    if (!isUser()) {
+        m_continue = new QPushButton(tr("Continue"), this);
+        m_continue->setProperty("form", "small");
+        m_continue->setToolTip(tr("Go on where the answer ended (Ctrl+Shift+Return)"));
+        connect(
+            m_continue, &QPushButton::clicked, this, [this] { emit continueAsked(m_message.id); });
+        row.addWidget(m_continue);
+    }
     QToolButton* copy = addAction(row, IconName::Copy, tr("Copy the text"));
     connect(copy, &QToolButton::clicked, this, [this] { emit copyAsked(m_message.id); });
     if (isUser()) {
         QToolButton* edit = addAction(row, IconName::Edit, tr("Edit and send again"));
         connect(edit, &QToolButton::clicked, this, &MessageCard::beginEdit);
         m_changing.push_back(edit);
+        QToolButton* keep = addAction(row, IconName::Save, tr("Keep as a prompt"));
+        connect(
+            keep, &QToolButton::clicked, this, [this] { emit keepAsPromptAsked(m_message.id); });
     } else {
+        QToolButton* edit = addAction(row, IconName::Edit, tr("Edit the answer in a new branch"));
+        connect(edit, &QToolButton::clicked, this, &MessageCard::beginEdit);
+        m_changing.push_back(edit);
         QToolButton* again =
             addAction(row, IconName::Regenerate, tr("Answer again, with a new seed (Ctrl+R)"));
         connect(again, &QToolButton::clicked, this, [this] { emit regenerateAsked(m_message.id); });
@@ -145,13 +183,23 @@ void MessageCard::showState() {
     for (const ActionButton& action : m_actions)
         if (action.button->parentWidget() == m_actionRow)
             action.button->setVisible(!isWriting);
+    if (m_continue != nullptr)
+        m_continue->setVisible(ChatSession::canContinue(m_message));
     const QString role = isUser() ? tr("Your message") : tr("Answer");
     setAccessibleName(role);
+}
+
+void MessageCard::setProgress(const QString& sentence) {
+    if (m_message.tokens.isEmpty())
+        m_figures->showSentence(sentence);
 }
 
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
 
 void MessageCard::setBusy(bool isBusy) {
+    m_isBusy = isBusy;
+    if (m_continue != nullptr)
+        m_continue->setEnabled(!isBusy);
     for (QToolButton* button : m_changing)
         button->setEnabled(!isBusy);
 }
@@ -172,35 +220,60 @@ void MessageCard::beginEdit() {
     m_editorRow = new QWidget(this);
     auto* row = new QHBoxLayout(m_editorRow);
     row->setContentsMargins(0, 0, 0, 0);
-    auto* send = new QPushButton(tr("Send as a new branch"), m_editorRow);
-    send->setProperty("kind", "primary");
-    send->setProperty("form", "small");
-    auto* cancel = new QPushButton(tr("Cancel"), m_editorRow);
-    cancel->setProperty("form", "small");
-    row->addWidget(send);
-    row->addWidget(cancel);
+    if (isUser()) {
+        addEditChoice(tr("Send as a new branch"), [this] {
+            keepEdit(false);
+        })->setProperty("kind", "primary");
+    } else {
+        addEditChoice(tr("Keep and go on"), [this] {
+            keepEdit(true);
+        })->setProperty("kind", "primary");
+        addEditChoice(tr("Keep as a new branch"), [this] { keepEdit(false); });
+    }
+    addEditChoice(tr("Cancel"), [this] { endEdit(); });
     row->addStretch();
-    connect(send, &QPushButton::clicked, this, [this] { endEdit(true); });
-    connect(cancel, &QPushButton::clicked, this, [this] { endEdit(false); });
     auto* rows = static_cast<QVBoxLayout*>(layout());
     rows->insertWidget(rows->indexOf(m_body) + 1, m_editor);
     rows->insertWidget(rows->indexOf(m_editor) + 1, m_editorRow);
     m_body->hide();
     m_actionRow->hide();
     m_editor->setFocus();
-    m_editor->selectAll();
+    if (isUser())
+        m_editor->selectAll();
+    else
+        m_editor->moveCursor(QTextCursor::End);
 }
 
-void MessageCard::endEdit(bool isKept) {
-    const QString text = m_editor->toPlainText();
+QPushButton* MessageCard::addEditChoice(const QString& text, std::function<void()> act) {
+    auto* button = new QPushButton(text, m_editorRow);
+    button->setProperty("form", "small");
+    connect(button, &QPushButton::clicked, this, std::move(act));
+    m_editorRow->layout()->addWidget(button);
+    return button;
+}
+
+void MessageCard::endEdit() {
     m_editor->deleteLater();
     m_editorRow->deleteLater();
     m_editor = nullptr;
     m_editorRow = nullptr;
     m_body->show();
     m_actionRow->setVisible(!isUser());
-    if (isKept && !text.trimmed().isEmpty())
+    emit editEnded();
+}
+
+/// While an answer is written nothing can branch: what was edited waits in its editor.
+void MessageCard::keepEdit(bool goesOn) {
+    if (!isUser() && m_isBusy)
+        return;
+    const QString text = m_editor->toPlainText();
+    endEdit();
+    if (text.trimmed().isEmpty())
+        return;
+    if (isUser())
         emit editAsked(m_message.id, text);
+    else if (goesOn || text != m_message.text)
+        emit answerEdited(m_message.id, text, goesOn);
 }
 
 bool MessageCard::eventFilter(QObject* watched, QEvent* event) {
@@ -216,12 +289,15 @@ bool MessageCard::eventFilter(QObject* watched, QEvent* event) {
         return key->key() == Qt::Key_Escape;
     }
     const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
-    if (isEnter && !(key->modifiers() & Qt::ShiftModifier)) {
-        endEdit(true);
+    // An answer has many lines: there Enter begins one, and with Ctrl it ends the editing.
+    const bool isEnd = isUser() ? !(key->modifiers() & Qt::ShiftModifier)
+                                : bool(key->modifiers() & Qt::ControlModifier);
+    if (isEnter && isEnd) {
+        keepEdit(true);
         return true;
     }
     if (key->key() == Qt::Key_Escape) {
-        endEdit(false);
+        endEdit();
         return true;
     }
     return QWidget::eventFilter(watched, event);

@@ -9,9 +9,13 @@
 
 #include <QWidget>
 
+#include <functional>
+
 class QHBoxLayout;
 class QLabel;
 class QPlainTextEdit;
+class QPushButton;
+class QVBoxLayout;
 class QToolButton;
 
 namespace ui {
@@ -46,6 +50,9 @@ public:
 
     void setShowsOrigin(bool isShown);
 
+    /// How far the prompt is read, in the place of the figures until there are some.
+    void setProgress(const QString& sentence);
+
     /// While an answer is written nothing can be edited or asked again.
     void setBusy(bool isBusy);
 
@@ -57,7 +64,15 @@ signals:
     void regenerateAsked(qint64 id);
     void branchAsked(qint64 id);
     void editAsked(qint64 id, const QString& text);
+    void continueAsked(qint64 id);
+
+    /// An answer got other words; `goesOn`: the model shall go on behind them.
+    void answerEdited(qint64 id, const QString& text, bool goesOn);
+    void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+
+    /// The field in which the message was edited is gone.
+    void editEnded();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -75,7 +90,10 @@ private:
     void makeActions(QHBoxLayout& row);
     QToolButton* addAction(QHBoxLayout& row, IconName icon, const QString& name);
     void beginEdit();
-    void endEdit(bool isKept);
+    void endEdit();
+    void keepEdit(bool goesOn);
+    QPushButton* addEditChoice(const QString& text, std::function<void()> act);
+    void showAttachments(QVBoxLayout& rows);
     void showState();
     void restyle();
 
@@ -86,6 +104,8 @@ private:
     QLabel* m_chip;
     FiguresLine* m_figures;
     QWidget* m_actionRow;
+    QPushButton* m_continue = nullptr; ///< of an answer
+    bool m_isBusy = false;
     QPlainTextEdit* m_editor = nullptr;
     QWidget* m_editorRow = nullptr;
     std::vector<ActionButton> m_actions;

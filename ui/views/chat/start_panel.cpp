@@ -15,17 +15,28 @@ namespace ui {
 namespace {
 
 struct Example {
+    const char* title;
     const char* prompt;
     const char* kind;
 };
 
+// The second answer repeats its question nearly word for word: what drafts from the text are for.
 constexpr std::array kExamples = {
     Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old"),
+            QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old."),
             QT_TRANSLATE_NOOP("ui::StartPanel", "chat")},
+    Example{
+        QT_TRANSLATE_NOOP("ui::StartPanel", "Write a text again with another word in it"),
+        QT_TRANSLATE_NOOP(
+            "ui::StartPanel",
+            "Write this text again, with \"sea\" in the place of \"lake\": The lake is quiet in "
+            "the morning. A boat crosses the lake, and the lake carries it home. In the evening "
+            "the boat rests at the shore of the lake, and the children throw stones into the "
+            "water. At night the lake is dark, and nobody crosses it."),
+        QT_TRANSLATE_NOOP("ui::StartPanel", "much is drafted")},
     Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Write Python that merges two sorted lists"),
-            QT_TRANSLATE_NOOP("ui::StartPanel", "code")},
-    Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Tell a short story about a lighthouse keeper"),
-            QT_TRANSLATE_NOOP("ui::StartPanel", "story")}};
+            QT_TRANSLATE_NOOP("ui::StartPanel", "Write Python that merges two sorted lists."),
+            QT_TRANSLATE_NOOP("ui::StartPanel", "code")}};
 
 } // namespace
 
@@ -49,7 +60,8 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
         button->setProperty("form", "large");
         auto* row = new QHBoxLayout(button);
         row->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), 0);
-        auto* words = new QLabel(prompt, button);
+        button->setToolTip(prompt);
+        auto* words = new QLabel(tr(example.title), button);
         auto* kind = new QLabel(tr(example.kind), button);
         kind->setProperty("tone", "small");
         auto* arrow = new QLabel(button);

@@ -2,11 +2,14 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/stored_messages.h"
 #include "ui/views/chat/context_panel.h"
+#include "ui/views/chat/prompts_dialog.h"
 #include "ui/views/chat/start_panel.h"
 
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QtTest>
 
 using namespace support;
@@ -22,7 +25,7 @@ class ChatPanelsTest : public QObject {
         ContextQuestion asked;
         asked.usedTokens = 8190;
         asked.contextLength = 8192;
-        asked.userMessage = 5;
+        asked.leaf = 5;
         asked.dropOldest = {{false, false, true}, oldest, 1200, 100, oldest > 0};
         asked.cutMiddle = {{true, false, true}, middle, 300, 100, middle > 0};
         return asked;
@@ -108,6 +111,45 @@ private slots:
         panel.setBusy(true);
         QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
         QCOMPARE(namelessWidgets(panel).join(QLatin1Char('\n')), QString());
+    }
+
+    void promptsAreWrittenInsertedAndDeletedWithUndo() {
+        const QTemporaryDir folder;
+        PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
+        prompts.add({QStringLiteral("B"), QStringLiteral("second")});
+        PromptsDialog dialog(m_theme, prompts);
+        dialog.show();
+        const auto press = [&](const char* name) {
+            buttonNamed(dialog, QLatin1String(name))->click();
+        };
+        auto* text = dialog.findChild<QPlainTextEdit*>();
+        QCOMPARE(text->toPlainText(), QStringLiteral("second"));
+        press("New prompt");
+        text->setPlainText(QStringLiteral("a first one"));
+        press("Save");
+        QCOMPARE(prompts.prompts().first().title, QStringLiteral("a first one"));
+        text->setPlainText(QStringLiteral("changed"));
+        press("Save");
+        QCOMPARE(prompts.prompts().first().text, QStringLiteral("changed"));
+        press("Delete");
+        QCOMPARE(prompts.prompts().size(), 1);
+        press("Undo");
+        QCOMPARE(prompts.prompts().size(), 2);
+        QCOMPARE(text->toPlainText(), QStringLiteral("changed"));
+        QSignalSpy inserted(&dialog, &PromptsDialog::insertAsked);
+        press("Insert");
+        QCOMPARE(inserted[0][0].toString(), QStringLiteral("changed"));
+        QVERIFY(!dialog.isVisible());
+        QCOMPARE(namelessWidgets(dialog).join(QLatin1Char('\n')), QString());
+    }
+
+    void whatIsWrittenIntoAPromptIsKeptWhenTheDialogIsClosed() {
+        const QTemporaryDir folder;
+        PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
+        PromptsDialog dialog(m_theme, prompts);
+        dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("not saved yet"));
+        dialog.reject();
+        QCOMPARE(prompts.prompts().size(), 1);
     }
 
     void threeExamplesSendTheirWords() {

@@ -2,6 +2,8 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/chat_fixture.h"
 #include "tests/ui/support/stored_messages.h"
+#include "ui/views/chat/answer_settings_panel.h"
+#include "ui/views/chat/attachment_row.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/context_panel.h"
 #include "ui/views/chat/conversation_view.h"
@@ -9,9 +11,14 @@
 #include "ui/views/chat/start_panel.h"
 
 #include <QClipboard>
+#include <QComboBox>
+#include <QDropEvent>
 #include <QGuiApplication>
+#include <QLabel>
+#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QUndoStack>
 #include <QtTest>
 
@@ -265,6 +272,64 @@ private slots:
         QCOMPARE(gauge.accessibleDescription(), QStringLiteral("0 / 1,000 context"));
     }
 
+    void theGaugeCountsWhatIsTypedAndWhatIsReopened() {
+        m_chat->loadModel();
+        ContextGauge& gauge = m_view->input().gauge();
+        field()->setPlainText(QStringLiteral("a long text that was pasted"));
+        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
+        QCOMPARE(m_chat->engine->lastSent<CountTokens>()->messages.back().content,
+                 std::string("a long text that was pasted"));
+        m_chat->count(120);
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("120 / 1,000 context"));
+        QVERIFY(m_chat->engine->lastSent<SubmitPrompt>() == nullptr); // only counted
+        field()->clear();
+        converse("gauge");
+        const ChatId id = m_chat->session->chat().record.id;
+        m_chat->session->newChat();
+        m_chat->engine->sent.clear();
+        m_chat->session->openChat(id);
+        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
+        QCOMPARE(m_chat->engine->lastSent<CountTokens>()->messages.size(), std::size_t{2});
+        m_chat->count(7);
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("14 / 1,000 context"));
+    }
+
+    void aLongPromptTellsHowFarItIsRead() {
+        m_chat->loadModel(20000);
+        type("read all of this");
+        m_chat->count(4000);
+        m_chat->engine->time = 10.0;
+        m_chat->engine->say(promptStarted(m_chat->promptId(), 4000));
+        m_chat->engine->time += 1.98;
+        m_chat->engine->say(PromptProgress{m_chat->promptId(), 0.25});
+        m_chat->bridge->tick();
+        const auto* figures = lastCard().findChild<FiguresLine*>();
+        QVERIFY2(figures->text().contains(
+                     QStringLiteral("Reading the prompt: 1,000 of 4,000 tokens, about 6 s left")),
+                 qPrintable(figures->text()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "some", 20.0));
+        m_chat->bridge->tick();
+        QVERIFY(!figures->text().contains(QStringLiteral("Reading")));
+    }
+
+    void theKeyboardGoesBackToTheMessageBehindAnEdit_data() {
+        QTest::addColumn<int>("key");
+        QTest::newRow("sent") << static_cast<int>(Qt::Key_Return);
+        QTest::newRow("given up") << static_cast<int>(Qt::Key_Escape);
+    }
+
+    void theKeyboardGoesBackToTheMessageBehindAnEdit() {
+        QFETCH(int, key);
+        m_chat->loadModel();
+        converse("first words");
+        MessageCard* card = m_view->conversation().cards().front();
+        buttonNamed(*card, QStringLiteral("Edit and send again"))->click();
+        auto* editor = card->findChild<QPlainTextEdit*>();
+        QVERIFY(editor->hasFocus());
+        QTest::keyClick(editor, static_cast<Qt::Key>(key));
+        QVERIFY(field()->hasFocus());
+    }
+
     void aFullContextIsAskedAboutBesideTheInput() {
         m_chat->loadModel(600);
         converse("one");
@@ -294,6 +359,135 @@ private slots:
         QTRY_COMPARE(shown.count(), 1);
         QTest::keyClick(field(), Qt::Key_Up);
         QCOMPARE(m_view->input().text(), QStringLiteral("one"));
+    }
+
+    void theHeadShowsTheSystemPromptAndItIsEditedThere() {
+        m_chat->loadModel();
+        QAbstractButton* head = button("No system prompt");
+        QVERIFY(head->isVisible());
+        head->click();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        QVERIFY(panel->isVisible());
+        auto* editor = panel->findChild<QPlainTextEdit*>();
+        QCOMPARE(editor->accessibleName(), QStringLiteral("System prompt"));
+        QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
+        QVERIFY(!save->isEnabled());
+        QTest::keyClicks(editor, QStringLiteral("Be brief & kind."));
+        save->click();
+        QCOMPARE(head->text(), QStringLiteral("System prompt (this chat's): Be brief && kind."));
+        QCOMPARE(m_chat->session->settings().systemPrompt, QStringLiteral("Be brief & kind."));
+        QTest::keyClick(editor, Qt::Key_Escape);
+        QVERIFY(!panel->isVisible());
+        converse("hello");
+        QCOMPARE(m_chat->engine->lastSent<SubmitPrompt>()->messages[0].content,
+                 std::string("Be brief & kind."));
+    }
+
+    void aWiderPlaceIsShownUntilTheChatHasItsOwn() {
+        m_chat->loadModel();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        m_view->showAnswerSettings();
+        auto* place = panel->findChild<QComboBox*>();
+        auto* editor = panel->findChild<QPlainTextEdit*>();
+        auto* longest = panel->findChild<QSpinBox*>();
+        QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
+        place->setCurrentIndex(2);
+        editor->setPlainText(QStringLiteral("For all."));
+        longest->setValue(77);
+        save->click();
+        place->setCurrentIndex(0);
+        QCOMPARE(editor->toPlainText(), QStringLiteral("For all."));
+        QCOMPARE(longest->value(), 77);
+        QVERIFY(!save->isEnabled());
+        panel->findChildren<QPlainTextEdit*>().last()->setPlainText(QStringLiteral("END\n\\n\\n"));
+        save->click();
+        const ResolvedAnswerSettings settings = m_chat->session->settings();
+        QCOMPARE(settings.systemPrompt, QStringLiteral("For all."));
+        QCOMPARE(settings.stopStrings,
+                 (QStringList{QStringLiteral("END"), QStringLiteral("\n\n")}));
+        QVERIFY(!m_chat->session->settingsAt(SettingsPlace::Chat).systemPrompt);
+        buttonNamed(*panel, QStringLiteral("Use the wider settings"))->click();
+        QVERIFY(m_chat->session->settings().stopStrings.isEmpty());
+    }
+
+    void aSystemPromptTooLongIsSaidWhereItIsWritten() {
+        m_chat->loadModel();
+        m_view->showAnswerSettings();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        panel->findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("long"));
+        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
+        const auto* asked = m_chat->engine->lastSent<CountTokens>();
+        QCOMPARE(asked->text, std::string("long"));
+        m_chat->engine->say(TokensCounted{asked->requestId, 2000, {}, 1000});
+        m_chat->bridge->tick();
+        bool isSaid = false;
+        for (const QLabel* label : panel->findChildren<QLabel*>())
+            isSaid = isSaid || label->text().contains(QStringLiteral("2,000 tokens"));
+        QVERIFY(isSaid);
+        QCOMPARE(panel->findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("long"));
+    }
+
+    void theDraftComesBackWithItsChat() {
+        m_chat->loadModel();
+        converse("one");
+        const ChatId chat = m_chat->session->chat().record.id;
+        QTest::keyClicks(field(), QStringLiteral("half a thought"));
+        m_chat->session->newChat();
+        QCOMPARE(field()->toPlainText(), QString());
+        QTest::keyClicks(field(), QStringLiteral("new"));
+        m_chat->session->openChat(chat);
+        QTRY_COMPARE(field()->toPlainText(), QStringLiteral("half a thought"));
+        m_chat->session->newChat();
+        QCOMPARE(field()->toPlainText(), QStringLiteral("new"));
+    }
+
+    void aDroppedFileIsAttachedCountedAndSent() {
+        m_chat->loadModel();
+        const QString path = m_folder->filePath(QStringLiteral("notes.txt"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("some notes") > 0);
+        file.close();
+        QMimeData dropped;
+        dropped.setUrls({QUrl::fromLocalFile(path)});
+        const QPoint at = field()->rect().center();
+        QDropEvent event(at, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(m_view.get(), &event);
+        AttachmentRow& row = m_view->input().attachments();
+        QTRY_COMPARE(row.attachments().size(), 1);
+        QVERIFY(row.isVisible());
+        const auto* asked = m_chat->engine->lastSent<CountTokens>();
+        m_chat->engine->say(TokensCounted{asked->requestId, 3, {}, 1000});
+        m_chat->bridge->tick();
+        QCOMPARE(row.attachments().first().tokens, 3);
+        QVERIFY(button("Send")->isEnabled());
+        QTest::keyClick(field(), Qt::Key_Return);
+        m_chat->count();
+        QVERIFY(row.attachments().isEmpty());
+        QVERIFY(QString::fromStdString(
+                    m_chat->engine->lastSent<SubmitPrompt>()->messages.back().content)
+                    .contains(QStringLiteral("some notes")));
+        QSignalSpy refused(m_view.get(), &ChatView::refused);
+        m_view->attachFile(m_folder->path());
+        QTRY_COMPARE(refused.count(), 1);
+        QVERIFY(row.attachments().isEmpty());
+    }
+
+    void aCutAnswerGoesOnInItsCard() {
+        m_chat->loadModel();
+        type("count");
+        m_chat->count();
+        m_chat->engine->say(promptStarted(m_chat->promptId()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
+        m_chat->bridge->tick();
+        m_chat->finish(FinishReason::MaxTokens);
+        buttonNamed(lastCard(), QStringLiteral("Continue"))->click();
+        m_chat->count();
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, " two", 20.0));
+        m_chat->bridge->tick();
+        m_chat->finish();
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+        QCOMPARE(lastCard().message().text, QStringLiteral("one two"));
+        QVERIFY(!m_view->canContinueLast());
     }
 
     void everythingHasAName() {

@@ -279,6 +279,30 @@ private slots:
         QCOMPARE(distance(), before);
     }
 
+    void aPinnedTokenOffersWhatElseWasLikely() {
+        Chat chat = chatOf(1);
+        StoredMessage& last = chat.messages.last();
+        last.tokens[1].choices = {{last.tokens[1].id, "b", 0.6}, {77, "\u2423z", 0.3}};
+        m_view->showChat(chat);
+        settle();
+        QSignalSpy branch(m_view, &ConversationView::tokenBranchAsked);
+        pin(*m_view->cards().back(), 1);
+        QVERIFY(details().isPinned());
+        QAbstractButton* own = button("b, the token itself, probability 0.600");
+        QAbstractButton* other =
+            buttonNamed(details(), QStringLiteral("Branch here with \u2423z, probability 0.300"));
+        QVERIFY(!own->isEnabled());
+        other->click();
+        QCOMPARE(branch.count(), 1);
+        QCOMPARE(branch[0][0].toLongLong(), last.id);
+        QCOMPARE(branch[0][1].toInt(), 1);
+        QVERIFY(!details().isVisible());
+        m_view->setBusy(true);
+        pin(*m_view->cards().back(), 1);
+        for (const auto* choice : details().findChildren<QAbstractButton*>())
+            QVERIFY(!choice->isEnabled());
+    }
+
     void hidingTheOriginHidesDetails() {
         m_view->showChat(chatOf(1));
         settle();

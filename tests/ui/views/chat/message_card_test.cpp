@@ -7,7 +7,9 @@
 #include <QMainWindow>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
+#include <QTextBlock>
 #include <QTextDocument>
+#include <QTextLayout>
 #include <QtTest>
 
 using namespace engine;
@@ -36,7 +38,7 @@ class MessageCardTest : public QObject {
     QString figures(const StoredMessage& message) const {
         QTextDocument words;
         words.setHtml(figuresText(message, m_theme.colours()));
-        return words.toPlainText().simplified();
+        return words.toPlainText().remove(QChar(0x2060)).simplified();
     }
 
     StoredMessage question() const {
@@ -47,6 +49,29 @@ class MessageCardTest : public QObject {
     }
 
 private slots:
+
+    void figuresBreakBetweenAndNeverWithin() {
+        QTextDocument words;
+        words.setHtml(figuresText(answer(), m_theme.colours()));
+        words.setTextWidth(10); // narrower than any figure
+        QStringList lines;
+        const QTextLayout* layout = words.firstBlock().layout();
+        for (int i = 0; i < layout->lineCount(); ++i) {
+            const QTextLine line = layout->lineAt(i);
+            lines << words.firstBlock()
+                         .text()
+                         .mid(line.textStart(), line.textLength())
+                         .replace(QChar::Nbsp, u' ')
+                         .remove(QChar(0x2060))
+                         .trimmed();
+        }
+        QCOMPARE(lines,
+                 QStringList({QStringLiteral("1.33\u00D7 vs vanilla 46.8"),
+                              QStringLiteral("62.2 tok/s"),
+                              QStringLiteral("0.64 s to first token"),
+                              QStringLiteral("3.00 tokens/step (M)"),
+                              QStringLiteral("4/5 accepted (.80)")}));
+    }
 
     void figuresEqualTheMessage() {
         const QString text = figures(answer());
@@ -113,6 +138,63 @@ private slots:
         QCOMPARE(edited.count(), 1);
         QCOMPARE(edited[0][0].toLongLong(), 11);
         QCOMPARE(edited[0][1].toString(), QStringLiteral("how?\n"));
+    }
+
+    void anAnswerThatWasCutOffersToGoOn() {
+        StoredMessage message = answer();
+        message.figures.finishReason = QStringLiteral("max_tokens");
+        MessageCard card(m_theme, message, {});
+        card.show();
+        QSignalSpy asked(&card, &MessageCard::continueAsked);
+        QAbstractButton* goOn = buttonNamed(card, QStringLiteral("Continue"));
+        QVERIFY(goOn->isVisible());
+        card.setBusy(true);
+        goOn->click();
+        QCOMPARE(asked.count(), 0);
+        card.setBusy(false);
+        goOn->click();
+        QCOMPARE(asked.count(), 1);
+        message.figures.finishReason = QStringLiteral("end_token");
+        card.finish(message);
+        QVERIFY(!goOn->isVisible());
+    }
+
+    void anAnswerIsEditedInManyLines() {
+        MessageCard card(m_theme, answer(), {});
+        card.show();
+        QSignalSpy edited(&card, &MessageCard::answerEdited);
+        QAbstractButton* edit =
+            buttonNamed(card, QStringLiteral("Edit the answer in a new branch"));
+        edit->click();
+        buttonNamed(card, QStringLiteral("Keep as a new branch"))->click();
+        QCOMPARE(edited.count(), 0); // nothing was changed
+        edit->click();
+        auto* editor = card.findChildren<QPlainTextEdit*>().last();
+        editor->moveCursor(QTextCursor::End);
+        QTest::keyClick(editor, Qt::Key_Return);
+        QTest::keyClicks(editor, QStringLiteral("more"));
+        card.setBusy(true);
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
+        QCOMPARE(edited.count(), 0);
+        QVERIFY(editor->isVisible());
+        card.setBusy(false);
+        QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
+        QCOMPARE(edited.count(), 1);
+        QCOMPARE(edited[0][1].toString(), answer().text + QStringLiteral("\nmore"));
+        QCOMPARE(edited[0][2].toBool(), true);
+        QVERIFY(card.body().isVisible());
+    }
+
+    void filesStandBelowTheWords() {
+        StoredMessage message = question();
+        message.attachments = {{QStringLiteral("<b>a.txt"), QStringLiteral("<i>x"), 1234}};
+        const MessageCard card(m_theme, message, {});
+        const auto labels = card.findChildren<QLabel*>();
+        const auto found = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
+            return label->text() == QStringLiteral("<b>a.txt \u00B7 1,234 tokens");
+        });
+        QVERIFY(found != labels.end());
+        QCOMPARE((*found)->textFormat(), Qt::PlainText);
     }
 
     void escapeInTheEditorStopsNothingElse() {

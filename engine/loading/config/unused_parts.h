@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/json_document.h"
+#include "engine/loading/model_config.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a model's files hold beyond what is computed with: it is told, never passed over.
+namespace engine {
+
+/// Whether a network of this configuration computes with the tensor of this Hugging Face name.
+bool computesWith(const ModelConfig& config, std::string_view tensor);
+
+/// Adds a remark to the configuration that these tensors have no effect, if there are any.
+void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config);
+
+/// Names of the object's members that are in neither list; those that are null are left out.
+std::vector<std::string> fieldsWithoutEffect(const JsonValue& object,
+                                             std::span<const std::string_view> known,
+                                             std::span<const std::string_view> alsoKnown);
+
+/// "a", "a and b", "a, b, c and 5 more" where there are more than `most`; control characters are
+/// replaced.
+std::string listOf(std::span<const std::string> names, std::size_t most = 6);
+
+} // namespace engine

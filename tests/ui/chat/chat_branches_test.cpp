@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/chat_fixture.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class ChatBranchesTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<ChatFixture> m_chat;
+
+    ChatSession& session() { return *m_chat->session; }
+
+    ScriptedLink& engine() { return *m_chat->engine; }
+
+    StoredMessage last() { return session().branch().last(); }
+
+    const SubmitPrompt& prompt() { return *engine().lastSent<SubmitPrompt>(); }
+
+    void say(EventContent content) {
+        engine().say(std::move(content));
+        m_chat->bridge->tick();
+    }
+
+    /// The answer "one two three four", ended for this reason.
+    void converse(FinishReason reason) {
+        session().send(QStringLiteral("count"));
+        m_chat->count();
+        say(promptStarted(m_chat->promptId()));
+        StepFinished first = plainStep(m_chat->promptId(), 0, "one", 20.0);
+        first.tokens[0].choices = {{1, "one", 0.9}, {40, "uno", 0.05}};
+        say(first);
+        say(draftStep(m_chat->promptId(), 1, {" two", " three", " wrong"}, 2, " four"));
+        m_chat->finish(reason);
+    }
+
+private slots:
+
+    void init() {
+        m_chat.reset();
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_chat = std::make_unique<ChatFixture>(m_folder->path());
+        m_chat->loadModel();
+    }
+
+    void onlyAnAnswerThatWasCutCanGoOn() {
+        for (const auto& [reason, can] : {std::pair{FinishReason::MaxTokens, true},
+                                          {FinishReason::Cancelled, true},
+                                          {FinishReason::ContextFull, true},
+                                          {FinishReason::EndToken, false},
+                                          {FinishReason::StopString, false}}) {
+            session().newChat();
+            converse(reason);
+            QCOMPARE(ChatSession::canContinue(last()), can);
+            const std::size_t sent = engine().sent.size();
+            session().continueAnswer(last().id);
+            QCOMPARE(engine().sent.size() > sent, can);
+            if (can)
+                session().stop();
+        }
+    }
+
+    void anAnswerGoesOnInItsPlaceFromItsOwnTokens() {
+        converse(FinishReason::MaxTokens);
+        const StoredMessage cut = last();
+        session().continueAnswer(cut.id);
+        QVERIFY(engine().lastSent<CountTokens>()->continuesLast);
+        m_chat->count();
+        QVERIFY(prompt().continuesLast);
+        QCOMPARE(prompt().messages.back().content, std::string("one two three four"));
+        QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{1, 100, 101, 199}));
+        QVERIFY(session().isAnswering());
+        say(promptStarted(m_chat->promptId()));
+        say(plainStep(m_chat->promptId(), 0, " five", 20.0));
+        PromptFinished end = promptFinished(m_chat->promptId());
+        end.reason = FinishReason::EndToken;
+        end.generation.outputTokens = 1;
+        end.generation.steps = 1;
+        end.generation.decodeMs = 20.0;
+        say(end);
+        QCOMPARE(last().id, cut.id);
+        QCOMPARE(last().text, QStringLiteral("one two three four five"));
+        QCOMPARE(last().tokens.size(), 5);
+        QCOMPARE(last().tokens.last().step, 2);
+        QCOMPARE(last().state, MessageState::Finished);
+        QCOMPARE(last().figures.outputTokens, 5);
+        QCOMPARE(last().figures.steps, 3);
+        QCOMPARE(*last().figures.decodeMs, 100.0);
+        QCOMPARE(*last().figures.tokensPerSecond, 50.0);
+        QCOMPARE(last().figures.acceptedTokens, 2);
+        QVERIFY(!last().figures.tokensPerStep);
+        QVERIFY(!ChatSession::canContinue(last()));
+        // Tokens of this run are found under the prompt that made them.
+        QVERIFY(!session().placeOf(cut.id, 3));
+        QCOMPARE(session().placeOf(cut.id, 4)->promptId, m_chat->promptId());
+        QCOMPARE(session().placeOf(cut.id, 4)->index, 0);
+    }
+
+    void whatWasHeldBackBehindTheLastTokenComesAgain() {
+        session().send(QStringLiteral("count"));
+        m_chat->count();
+        say(promptStarted(m_chat->promptId()));
+        say(plainStep(m_chat->promptId(), 0, "one", 20.0));
+        say(TextReleased{m_chat->promptId(), " tw"});
+        m_chat->finish(FinishReason::MaxTokens);
+        QCOMPARE(last().text, QStringLiteral("one tw"));
+        session().continueAnswer(last().id);
+        m_chat->count();
+        QCOMPARE(prompt().messages.back().content, std::string("one"));
+        say(TextReleased{m_chat->promptId(), " tw"});
+        say(plainStep(m_chat->promptId(), 0, "o", 20.0));
+        QCOMPARE(last().text, QStringLiteral("one two"));
+        QCOMPARE(last().tokens.first().end, 6);
+    }
+
+    void anAnswerThatWasAnsweredGoesOnInANewBranch() {
+        converse(FinishReason::MaxTokens);
+        const MessageId cut = last().id;
+        converse(FinishReason::EndToken);
+        session().continueAnswer(cut);
+        m_chat->count();
+        QVERIFY(last().id != cut);
+        QCOMPARE(session().branch().size(), 2);
+        QCOMPARE(session().chat().childrenOf(last().parentId).size(), 2);
+        session().stop();
+        m_chat->finish(FinishReason::Cancelled);
+        session().showBranch(cut);
+        QCOMPARE(session().branch().size(), 4);
+    }
+
+    void anEditedAnswerIsANewBranchAndTheOldOneStays() {
+        converse(FinishReason::EndToken);
+        const StoredMessage old = last();
+        session().editAnswer(old.id, QStringLiteral("uno due"), false);
+        QCOMPARE(last().text, QStringLiteral("uno due"));
+        QVERIFY(last().tokens.isEmpty());
+        QCOMPARE(last().figures.finishReason, QStringLiteral("edited"));
+        QVERIFY(!session().isAnswering());
+        session().send(QStringLiteral("and then?"));
+        m_chat->count();
+        QCOMPARE(prompt().messages[1].content, std::string("uno due"));
+        QVERIFY(prompt().messages[1].tokens.empty());
+        m_chat->answer();
+        session().showBranch(old.id);
+        QCOMPARE(last().text, old.text);
+    }
+
+    void anEditedAnswerGoesOnAndItsNewTokensStandBehindTheText() {
+        converse(FinishReason::EndToken);
+        session().editAnswer(last().id, QStringLiteral("uno due"), true);
+        m_chat->count();
+        QVERIFY(prompt().continuesLast);
+        QCOMPARE(prompt().messages.back().content, std::string("uno due"));
+        QVERIFY(prompt().messages.back().tokens.empty());
+        say(plainStep(m_chat->promptId(), 0, " tre", 20.0));
+        m_chat->finish(FinishReason::MaxTokens);
+        QCOMPARE(last().text, QStringLiteral("uno due tre"));
+        QCOMPARE(last().tokens.first().begin, 7);
+        // Its tokens are not all of its text: the text goes into the next prompt.
+        session().continueAnswer(last().id);
+        m_chat->count();
+        QVERIFY(prompt().messages.back().tokens.empty());
+        QCOMPARE(prompt().messages.back().content, std::string("uno due tre"));
+    }
+
+    void aShortenedAnswerKeepsTheTokensOfItsBeginning() {
+        converse(FinishReason::EndToken);
+        session().editAnswer(last().id, QStringLiteral("one two"), true);
+        m_chat->count();
+        QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{1, 100}));
+    }
+
+    void aBranchTakesAnotherTokenAndGoesOn() {
+        converse(FinishReason::EndToken);
+        const StoredMessage old = last();
+        const TokenChoice choice = old.tokens[0].choices[1];
+        session().branchAt(old.id, 0, choice);
+        m_chat->count();
+        QVERIFY(prompt().continuesLast);
+        QCOMPARE(prompt().messages.back().content, std::string());
+        QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{40}));
+        say(promptStarted(m_chat->promptId()));
+        say(TextReleased{m_chat->promptId(), "uno"});
+        say(plainStep(m_chat->promptId(), 0, " due", 20.0));
+        m_chat->finish();
+        QCOMPARE(last().text, QStringLiteral("uno due"));
+        QCOMPARE(last().tokens.size(), 2);
+        QCOMPARE(last().tokens[0].end, 3);
+        QCOMPARE(last().tokens[0].step, kChosenByUser);
+        QCOMPARE(last().tokens[0].fact.targetProbability, 0.05);
+        QCOMPARE(last().tokens[1].begin, 3);
+        QCOMPARE(session().chat().childrenOf(last().parentId).size(), 2);
+        session().showBranch(old.id);
+        QCOMPARE(last().text, old.text);
+    }
+
+    void tokensOfAnotherModelAreNeverSent() {
+        converse(FinishReason::MaxTokens);
+        const MessageId cut = last().id;
+        ModelLoaded other = loadedModel(4, 1000);
+        other.model.name = "other";
+        say(other);
+        session().branchAt(cut, 0, {40, "uno", 0.05});
+        QCOMPARE(last().id, cut); // ids of the old model mean nothing to this one
+        session().continueAnswer(cut);
+        m_chat->count();
+        QVERIFY(prompt().messages.back().tokens.empty());
+        QCOMPARE(prompt().messages.back().content, std::string("one two three four"));
+        QVERIFY(last().tokens.isEmpty());
+        QCOMPARE(last().figures.modelName, QStringLiteral("other"));
+    }
+
+    void aContinuedAnswerThatIsCutOffAgainIsKept() {
+        converse(FinishReason::MaxTokens);
+        const ChatId chat = session().chat().record.id;
+        session().continueAnswer(last().id);
+        m_chat->count();
+        say(plainStep(m_chat->promptId(), 0, " five", 20.0));
+        m_chat.reset(); // the window closes
+        m_chat = std::make_unique<ChatFixture>(m_folder->path());
+        session().openChat(chat);
+        QTRY_COMPARE(session().branch().size(), 2);
+        QCOMPARE(last().text, QStringLiteral("one two three four five"));
+        QCOMPARE(last().state, MessageState::Stopped);
+        QVERIFY(ChatSession::canContinue(last()));
+        QCOMPARE(last().tokens.first().choices.size(), 2);
+    }
+};
+
+QTEST_GUILESS_MAIN(ChatBranchesTest)
+#include "chat_branches_test.moc"

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/answer_defaults.h"
+
+#include "engine/session/event_json.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QSettings>
+#include <QUrl>
+
+#include <algorithm>
+#include <array>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kEverywhereKey = "answers/everywhere";
+constexpr const char* kModelKey = "answers/models/%1";
+
+constexpr QLatin1String kSystemPrompt("system_prompt");
+constexpr QLatin1String kMaxTokens("max_tokens");
+constexpr QLatin1String kStopStrings("stop_strings");
+
+QJsonObject objectOf(const QVariant& text) {
+    return QJsonDocument::fromJson(text.toString().toUtf8()).object();
+}
+
+QString textOf(const QJsonObject& json) {
+    return QString::fromUtf8(QJsonDocument(json).toJson(QJsonDocument::Compact));
+}
+
+/// A path has slashes, which would make groups of a key.
+QString modelKey(const QString& path) {
+    return QLatin1String(kModelKey).arg(QString::fromLatin1(QUrl::toPercentEncoding(path)));
+}
+
+QJsonValue valueToJson(const SettingValue& value) {
+    return std::visit(
+        [](const auto& held) -> QJsonValue {
+            if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>)
+                return QString::fromStdString(held);
+            else
+                return held;
+        },
+        value);
+}
+
+SettingValue valueFromJson(const QJsonValue& json) {
+    if (json.isDouble())
+        return json.toDouble();
+    return json.toString().toStdString();
+}
+
+/// By the names that recordings have for the options, so that no option is forgotten here.
+QString samplingText(const SamplingOptions& sampling) {
+    return QString::fromStdString(eventJson({0.0, SamplingChanged{sampling}}));
+}
+
+std::optional<SamplingOptions> samplingFrom(const QString& text) {
+    const auto event = readEventJson(text.toStdString(), "the model's defaults", 0);
+    if (!event || !event.value())
+        return std::nullopt;
+    const auto* changed = event.value()->as<SamplingChanged>();
+    if (changed == nullptr || !changed->sampling.validate())
+        return std::nullopt;
+    return changed->sampling;
+}
+
+} // namespace
+
+QJsonObject answerSettingsToJson(const AnswerSettings& settings) {
+    QJsonObject json;
+    if (settings.systemPrompt)
+        json.insert(kSystemPrompt, *settings.systemPrompt);
+    if (settings.maxTokens)
+        json.insert(kMaxTokens, *settings.maxTokens);
+    if (settings.stopStrings)
+        json.insert(kStopStrings, QJsonArray::fromStringList(*settings.stopStrings));
+    return json;
+}
+
+AnswerSettings answerSettingsFromJson(const QJsonObject& json) {
+    AnswerSettings settings;
+    if (const QJsonValue value = json.value(kSystemPrompt); value.isString())
+        settings.systemPrompt = value.toString();
+    if (const QJsonValue value = json.value(kMaxTokens); value.isDouble())
+        settings.maxTokens = std::clamp(value.toInt(), 1, AnswerDefaults::kMostTokens);
+    if (const QJsonValue value = json.value(kStopStrings); value.isArray()) {
+        settings.stopStrings.emplace();
+        for (const QJsonValue& text : value.toArray())
+            if (!text.toString().isEmpty())
+                settings.stopStrings->append(text.toString());
+    }
+    return settings;
+}
+
+AnswerDefaults::AnswerDefaults(QSettings& settings, QObject* parent)
+    : QObject(parent)
+    , m_settings(settings) {}
+
+AnswerSettings AnswerDefaults::everywhere() const {
+    return answerSettingsFromJson(objectOf(m_settings.value(QLatin1String(kEverywhereKey))));
+}
+
+void AnswerDefaults::setEverywhere(const AnswerSettings& settings) {
+    m_settings.setValue(QLatin1String(kEverywhereKey), textOf(answerSettingsToJson(settings)));
+    emit changed();
+}
+
+ModelDefaults AnswerDefaults::ofModel(const QString& path) const {
+    ModelDefaults defaults;
+    if (path.isEmpty())
+        return defaults;
+    const QJsonObject json = objectOf(m_settings.value(modelKey(path)));
+    defaults.answers = answerSettingsFromJson(json);
+    defaults.decoder = json.value(QLatin1String("decoder")).toString().toStdString();
+    const QJsonObject values = json.value(QLatin1String("decoder_settings")).toObject();
+    for (auto value = values.begin(); value != values.end(); ++value)
+        defaults.decoderSettings[value.key().toStdString()] = valueFromJson(value.value());
+    defaults.sampling = samplingFrom(json.value(QLatin1String("sampling")).toString());
+    return defaults;
+}
+
+void AnswerDefaults::setOfModel(const QString& path, const ModelDefaults& defaults) {
+    if (path.isEmpty())
+        return;
+    QJsonObject json = answerSettingsToJson(defaults.answers);
+    if (!defaults.decoder.empty()) {
+        json.insert(QLatin1String("decoder"), QString::fromStdString(defaults.decoder));
+        QJsonObject values;
+        for (const auto& [name, value] : defaults.decoderSettings)
+            values.insert(QString::fromStdString(name), valueToJson(value));
+        json.insert(QLatin1String("decoder_settings"), values);
+    }
+    if (defaults.sampling)
+        json.insert(QLatin1String("sampling"), samplingText(*defaults.sampling));
+    if (defaults.isEmpty())
+        m_settings.remove(modelKey(path));
+    else
+        m_settings.setValue(modelKey(path), textOf(json));
+    emit changed();
+}
+
+ResolvedAnswerSettings AnswerDefaults::resolve(const AnswerSettings& chat,
+                                               const QString& modelPath) const {
+    const AnswerSettings model = ofModel(modelPath).answers;
+    const AnswerSettings all = everywhere();
+    ResolvedAnswerSettings resolved;
+    resolved.systemPromptPlace = chat.systemPrompt    ? SettingsPlace::Chat
+                                 : model.systemPrompt ? SettingsPlace::Model
+                                                      : SettingsPlace::Everywhere;
+    const std::array places = {&chat, &model, &all};
+    const auto nearest = [&places](auto member, auto otherwise) {
+        for (const AnswerSettings* place : places)
+            if (place->*member)
+                return *(place->*member);
+        return otherwise;
+    };
+    resolved.systemPrompt = nearest(&AnswerSettings::systemPrompt, QString());
+    resolved.maxTokens = nearest(&AnswerSettings::maxTokens, kMaxTokens);
+    resolved.stopStrings = nearest(&AnswerSettings::stopStrings, QStringList());
+    return resolved;
+}
+
+} // namespace ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_event.h"
+
+#include <QJsonObject>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+
+class QSettings;
+
+namespace ui {
+
+/// What the model is asked for besides the words of a chat. What is not set here is taken from the
+/// next wider place: a chat's own, the model's, those of all chats. A plain value.
+struct AnswerSettings {
+    std::optional<QString> systemPrompt;
+    std::optional<int> maxTokens; ///< of an answer
+    std::optional<QStringList> stopStrings;
+
+    bool isEmpty() const { return !systemPrompt && !maxTokens && !stopStrings; }
+
+    bool operator==(const AnswerSettings&) const = default;
+};
+
+/// Where a setting is kept, nearest first.
+enum class SettingsPlace : std::uint8_t { Chat, Model, Everywhere };
+
+/// All of them, and where the system prompt came from.
+struct ResolvedAnswerSettings {
+    QString systemPrompt;
+    SettingsPlace systemPromptPlace = SettingsPlace::Everywhere;
+    int maxTokens = 0;
+    QStringList stopStrings;
+};
+
+/// How a model is used unless the user says otherwise: what *Save as this model's defaults* keeps.
+struct ModelDefaults {
+    AnswerSettings answers;
+    std::optional<engine::SamplingOptions> sampling; ///< the seed aside
+    std::string decoder;                             ///< empty = the one used last
+    engine::SettingValues decoderSettings;
+
+    bool isEmpty() const { return answers.isEmpty() && !sampling && decoder.empty(); }
+};
+
+QJsonObject answerSettingsToJson(const AnswerSettings& settings);
+
+/// What does not fit is left out.
+AnswerSettings answerSettingsFromJson(const QJsonObject& json);
+
+/// The settings of all chats and of each model, kept in the settings it is given. Thread: UI.
+class AnswerDefaults : public QObject {
+    Q_OBJECT
+
+public:
+    static constexpr int kMaxTokens = 1024; ///< of an answer, unless the user says otherwise
+    static constexpr int kMostTokens = 1'000'000;
+
+    /// `settings` outlives it.
+    explicit AnswerDefaults(QSettings& settings, QObject* parent = nullptr);
+
+    AnswerSettings everywhere() const;
+    void setEverywhere(const AnswerSettings& settings);
+
+    /// By the path that the model was loaded from.
+    ModelDefaults ofModel(const QString& path) const;
+
+    /// Empty defaults are removed.
+    void setOfModel(const QString& path, const ModelDefaults& defaults);
+
+    /// What holds for a chat with these settings of its own and this model ("" = none).
+    ResolvedAnswerSettings resolve(const AnswerSettings& chat, const QString& modelPath) const;
+
+signals:
+    void changed();
+
+private:
+    QSettings& m_settings;
+};
+
+} // namespace ui

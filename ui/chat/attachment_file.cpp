@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/attachment_file.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QFileInfo>
+#include <QPointer>
+#include <QStringDecoder>
+#include <QThreadPool>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+struct AttachmentFiles {
+    Q_DECLARE_TR_FUNCTIONS(AttachmentFiles)
+};
+
+AttachmentFile refusal(const QString& sentence) { return {{}, sentence}; }
+
+/// Text has no other control characters than these.
+bool isControl(QChar character) {
+    const char16_t code = character.unicode();
+    return (code < 0x20 && code != u'\t' && code != u'\n' && code != u'\r' && code != u'\f') ||
+           code == 0x7f;
+}
+
+} // namespace
+
+AttachmentFile readAttachment(const QString& path) {
+    using T = AttachmentFiles;
+    const QFileInfo info(path);
+    const QString name = info.fileName();
+    if (!info.exists())
+        return refusal(T::tr("There is no file %1.").arg(path));
+    // A pipe or a device could give text without end.
+    if (!info.isFile())
+        return refusal(T::tr("%1 is no file: attach the text files in it.").arg(path));
+    const QString tooLarge =
+        T::tr("%1 is larger than 1 MB, more than any context holds: attach a part of it.")
+            .arg(name);
+    if (info.size() > kMostAttachmentBytes)
+        return refusal(tooLarge);
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return refusal(T::tr("%1 cannot be read (%2).").arg(name, file.errorString()));
+    const QByteArray content = file.read(kMostAttachmentBytes + 1);
+    if (file.error() != QFileDevice::NoError)
+        return refusal(T::tr("%1 cannot be read (%2).").arg(name, file.errorString()));
+    if (content.size() > kMostAttachmentBytes)
+        return refusal(tooLarge);
+    QStringDecoder decoder(QStringDecoder::Utf8);
+    const QString text = decoder(content);
+    if (decoder.hasError() || std::any_of(text.cbegin(), text.cend(), isControl))
+        return refusal(
+            T::tr("%1 is no text that can be read: save it as plain UTF-8 text.").arg(name));
+    if (text.trimmed().isEmpty())
+        return refusal(T::tr("%1 is empty.").arg(name));
+    return {{name, text, 0}, {}};
+}
+
+void readAttachment(const QString& path,
+                    QObject* context,
+                    std::function<void(AttachmentFile)> done) {
+    QThreadPool::globalInstance()->start(
+        [path, guard = QPointer<QObject>(context), done = std::move(done)]() mutable {
+            AttachmentFile file = readAttachment(path);
+            QMetaObject::invokeMethod(
+                QCoreApplication::instance(),
+                [guard, done = std::move(done), file = std::move(file)] {
+                    if (guard)
+                        done(file);
+                },
+                Qt::QueuedConnection);
+        });
+}
+
+} // namespace ui

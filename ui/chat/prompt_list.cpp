@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/prompt_list.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr QLatin1String kFormat("swift-studio-prompts");
+constexpr int kTitleLength = 60;
+
+bool isBefore(const SavedPrompt& a, const SavedPrompt& b) {
+    return QString::localeAwareCompare(a.title, b.title) < 0;
+}
+
+} // namespace
+
+PromptList::PromptList(QString path, QObject* parent)
+    : QObject(parent)
+    , m_path(std::move(path)) {
+    read();
+}
+
+QString PromptList::titleOf(const QString& text) {
+    const QString line = text.simplified();
+    return line.size() <= kTitleLength ? line : line.left(kTitleLength - 1) + u'\u2026';
+}
+
+void PromptList::read() {
+    QFile file(m_path);
+    if (!file.exists())
+        return;
+    const bool isOpen = file.open(QIODevice::ReadOnly);
+    const QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
+    if (isOpen && json.value(QLatin1String("format")).toString() == kFormat) {
+        for (const QJsonValue& value : json.value(QLatin1String("prompts")).toArray())
+            m_prompts.append({value[QLatin1String("title")].toString(),
+                              value[QLatin1String("text")].toString()});
+        return;
+    }
+    file.close();
+    const QString aside = m_path + QStringLiteral(".damaged-") +
+                          QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
+    const bool isAside = QFile::rename(m_path, aside);
+    m_problem = tr("The file of your prompts cannot be read; it is kept as %1.")
+                    .arg(QDir::toNativeSeparators(isAside ? aside : m_path));
+    if (!isAside)
+        m_path.clear(); // never written over
+}
+
+QString PromptList::keep(QList<SavedPrompt> prompts) {
+    std::stable_sort(prompts.begin(), prompts.end(), isBefore);
+    QJsonArray list;
+    for (const SavedPrompt& prompt : prompts)
+        list.append(QJsonObject{{QStringLiteral("title"), prompt.title},
+                                {QStringLiteral("text"), prompt.text}});
+    const QJsonObject json{{QStringLiteral("format"), kFormat},
+                           {QStringLiteral("version"), 1},
+                           {QStringLiteral("prompts"), list}};
+    const QByteArray content = QJsonDocument(json).toJson();
+    if (m_path.isEmpty())
+        return m_problem;
+    QDir().mkpath(QFileInfo(m_path).absolutePath());
+    QSaveFile file(m_path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.commit())
+        return tr("Your prompts cannot be written to %1 (%2).")
+            .arg(QDir::toNativeSeparators(m_path), file.errorString());
+    m_prompts = prompts;
+    emit changed();
+    return {};
+}
+
+QString PromptList::add(SavedPrompt prompt) {
+    if (prompt.title.trimmed().isEmpty())
+        prompt.title = titleOf(prompt.text);
+    QList<SavedPrompt> more = m_prompts;
+    more.append(prompt);
+    return keep(more);
+}
+
+QString PromptList::replace(const SavedPrompt& old, SavedPrompt by) {
+    if (by.title.trimmed().isEmpty())
+        by.title = titleOf(by.text);
+    QList<SavedPrompt> other = m_prompts;
+    const qsizetype at = other.indexOf(old);
+    if (at < 0)
+        return add(by);
+    other[at] = by;
+    return keep(other);
+}
+
+QString PromptList::remove(const SavedPrompt& prompt) {
+    QList<SavedPrompt> fewer = m_prompts;
+    fewer.removeOne(prompt);
+    return keep(fewer);
+}
+
+} // namespace ui

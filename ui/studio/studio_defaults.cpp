@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/studio.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/prompts_dialog.h"
+
+#include <algorithm>
+
+// What the user keeps for later: prompts, and how a model is used.
+
+namespace ui {
+
+using namespace engine;
+
+void Studio::showPrompts() {
+    auto* dialog = new PromptsDialog(m_theme, m_prompts, m_window.get());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &PromptsDialog::insertAsked, this, [this](const QString& text) {
+        m_window->showWorkspace(0);
+        m_chatView->insertText(text);
+        m_chatView->input().focusText();
+    });
+    dialog->open();
+}
+
+void Studio::keepAsPrompt(const QString& text) {
+    const SavedPrompt prompt{PromptList::titleOf(text), text};
+    const QString problem = m_prompts.add(prompt);
+    if (!problem.isEmpty()) {
+        m_window->messages().show(
+            {Notice::Kind::Error, QStringLiteral("prompts"), problem, {}, {}, {}});
+        return;
+    }
+    m_window->messages().show({Notice::Kind::Info,
+                               QStringLiteral("prompts"),
+                               tr("The message is kept among your prompts."),
+                               tr("File > Prompts lists them, and so does Ctrl+K."),
+                               {},
+                               {{tr("Undo"), [this, prompt] { m_prompts.remove(prompt); }, true}}});
+}
+
+/// Sampling and decoder as they are now; its system prompt is kept already.
+void Studio::saveModelDefaults() {
+    const ModelLoaded* model = m_run.model();
+    const DecoderInfo* decoder = m_run.decoder();
+    if (model == nullptr || decoder == nullptr)
+        return;
+    const QString path = QString::fromStdString(model->path);
+    const ModelDefaults before = m_answerDefaults.ofModel(path);
+    ModelDefaults defaults = before;
+    defaults.sampling = m_run.sampling();
+    defaults.decoder = decoder->name;
+    defaults.decoderSettings = m_run.settings();
+    m_answerDefaults.setOfModel(path, defaults);
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("model_defaults"),
+         tr("%1 starts like this from now on.").arg(QString::fromStdString(model->model.name)),
+         tr("Its decoder %1, the decoder's settings and the sampling are chosen whenever it is "
+            "loaded.")
+             .arg(QString::fromStdString(decoder->title)),
+         {},
+         {{tr("Undo"),
+           [this, path, before] { m_answerDefaults.setOfModel(path, before); },
+           true}}});
+}
+
+void Studio::forgetModelDefaults() {
+    const ModelLoaded* model = m_run.model();
+    if (model == nullptr)
+        return;
+    const QString path = QString::fromStdString(model->path);
+    const ModelDefaults before = m_answerDefaults.ofModel(path);
+    m_answerDefaults.setOfModel(path, {});
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("model_defaults"),
+         tr("%1 has no defaults of its own any more.")
+             .arg(QString::fromStdString(model->model.name)),
+         {},
+         {},
+         {{tr("Undo"),
+           [this, path, before] { m_answerDefaults.setOfModel(path, before); },
+           true}}});
+}
+
+/// What of it is still there.
+void Studio::useModelDefaults(const ModelLoaded& loaded) {
+    const ModelDefaults defaults = m_answerDefaults.ofModel(QString::fromStdString(loaded.path));
+    if (defaults.sampling) {
+        SamplingOptions sampling = *defaults.sampling;
+        sampling.seed = m_run.sampling().seed;
+        m_bridge->send(ChangeSampling{sampling});
+    }
+    const auto isIt = [&](const DecoderInfo& info) { return info.name == defaults.decoder; };
+    if (std::ranges::any_of(loaded.decoders, isIt))
+        m_bridge->send(ChooseDecoder{defaults.decoder, defaults.decoderSettings});
+}
+
+} // namespace ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/chat/answer_defaults.h"
+#include "ui/theme/theme.h"
+
+#include <QFrame>
+#include <QTimer>
+
+#include <array>
+
+class QComboBox;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace ui {
+
+/// What is asked of the model besides the words: system prompt, longest answer, stop strings; for
+/// the chat shown, for the model, or for all chats. Fields show what holds there, be it that
+/// place's own or a wider one's. Changes act when they are saved.
+class AnswerSettingsPanel : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit AnswerSettingsPanel(const Theme& theme, QWidget* parent = nullptr);
+
+    /// What each SettingsPlace has of its own. What is being written stays.
+    void setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName);
+
+    /// Answers systemPromptTyped().
+    void setTokens(int tokens, int contextLength);
+
+    void focusText();
+
+signals:
+    void saved(ui::SettingsPlace place, const ui::AnswerSettings& settings);
+    void closed();
+
+    /// The system prompt has been written; its tokens are to be counted.
+    void systemPromptTyped(const QString& text);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    SettingsPlace place() const;
+    AnswerSettings wider() const;
+    AnswerSettings written() const;
+    void fill();
+    void save();
+    void showButtons();
+    void restyle();
+
+    const Theme& m_theme;
+    std::array<AnswerSettings, 3> m_places; ///< by SettingsPlace
+    QComboBox* m_place;
+    QPlainTextEdit* m_systemPrompt;
+    QLabel* m_note;
+    QSpinBox* m_maxTokens;
+    QPlainTextEdit* m_stopStrings;
+    QPushButton* m_save;
+    QPushButton* m_forget;
+    QTimer m_countTimer;
+};
+
+} // namespace ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace ui {
+
+/// "notes.txt, 1,234 tokens"; without the tokens while they are not counted.
+QString attachmentText(const Attachment& attachment);
+
+/// The files that will go along with the message being written, each with a button that takes it
+/// off. Hidden while there are none.
+class AttachmentRow : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit AttachmentRow(const Theme& theme, QWidget* parent = nullptr);
+
+    const QList<Attachment>& attachments() const { return m_attachments; }
+
+    void setAttachments(const QList<Attachment>& attachments);
+
+    /// The count of the one with this name and text, if it is still there.
+    void setTokens(const Attachment& of, int tokens);
+
+signals:
+    void changed();
+
+private:
+    void showFiles();
+
+    const Theme& m_theme;
+    QVBoxLayout* m_rows;
+    QList<Attachment> m_attachments;
+};
+
+} // namespace ui

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/attachment_file.h"
+#include "ui/views/chat/answer_settings_panel.h"
+#include "ui/views/chat/attachment_row.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QMimeData>
+#include <QPushButton>
+
+// What goes to the model: words, files, system prompt.
+
+namespace ui {
+
+namespace {
+
+constexpr int kShownOfPrompt = 90; ///< characters of the system prompt in the head
+
+} // namespace
+
+void ChatView::connectInput() {
+    connect(m_input, &InputBar::sendAsked, this, [this](const QString& text) {
+        const QList<Attachment> attachments = m_input->attachments().attachments();
+        if (!text.trimmed().isEmpty())
+            m_input->setLastMessage(text);
+        m_input->setText({});
+        m_input->attachments().setAttachments({});
+        m_session.send(text, attachments);
+    });
+    connect(m_input, &InputBar::stopAsked, &m_session, &ChatSession::stop);
+    connect(m_input, &InputBar::textChanged, this, [this] {
+        keepDraft();
+        showState();
+        m_countSoon.start();
+    });
+    connect(m_input, &InputBar::attachAsked, this, &ChatView::askForFile);
+    connect(&m_session, &ChatSession::draftLoaded, this, &ChatView::showDraft);
+    connect(&m_session,
+            &ChatSession::draftReturned,
+            this,
+            [this](const QString& text, const QList<Attachment>& attachments) {
+                insertText(text);
+                m_input->attachments().setAttachments(m_input->attachments().attachments() +
+                                                      attachments);
+            });
+}
+
+void ChatView::insertText(const QString& text) {
+    const QString typed = m_input->text();
+    m_input->setText(typed.isEmpty() ? text : typed + u'\n' + text);
+}
+
+/// Files alone can be sent, too.
+SendObstacle ChatView::obstacle() const {
+    const bool hasFiles = !m_input->attachments().attachments().isEmpty();
+    return m_session.obstacle(hasFiles ? QStringLiteral("x") : m_input->text());
+}
+
+/// The field holds what was written in this chat.
+void ChatView::showDraft() {
+    const Draft draft = m_session.draft();
+    if (m_input->text() != draft.text)
+        m_input->setText(draft.text);
+    m_input->attachments().setAttachments(draft.attachments);
+}
+
+void ChatView::keepDraft() {
+    m_session.setDraft({m_input->text(), m_input->attachments().attachments()});
+}
+
+void ChatView::askForFile() {
+    auto* dialog = new QFileDialog(this, tr("Attach text files"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& paths) {
+        for (const QString& path : paths)
+            attachFile(path);
+    });
+    dialog->open();
+}
+
+/// The file belongs to the chat that was shown when it was asked for.
+void ChatView::attachFile(const QString& path) {
+    const ChatId chat = m_session.chat().record.id;
+    readAttachment(path, this, [this, chat](const AttachmentFile& file) {
+        if (!file.error.isEmpty()) {
+            emit refused(file.error);
+            return;
+        }
+        if (m_session.chat().record.id != chat)
+            return;
+        AttachmentRow& row = m_input->attachments();
+        row.setAttachments(row.attachments() + QList<Attachment>{file.attachment});
+        m_counter.count(file.attachment.text,
+                        [&row, attachment = file.attachment](int tokens, int) {
+                            row.setTokens(attachment, tokens);
+                        });
+    });
+}
+
+void ChatView::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls() || event->mimeData()->hasText())
+        event->acceptProposedAction();
+}
+
+void ChatView::dropEvent(QDropEvent* event) {
+    const QMimeData* dropped = event->mimeData();
+    event->acceptProposedAction();
+    for (const QUrl& url : dropped->urls())
+        if (url.isLocalFile())
+            attachFile(url.toLocalFile());
+        else
+            emit refused(tr("%1 is not a file on this computer.").arg(url.toDisplayString()));
+    if (!dropped->hasUrls())
+        insertText(dropped->text());
+}
+
+void ChatView::connectSettings() {
+    m_settings->hide();
+    m_systemPrompt->setCheckable(true);
+    m_systemPrompt->setProperty("kind", "link");
+    m_systemPrompt->setProperty("form", "small");
+    connect(m_systemPrompt, &QPushButton::toggled, this, [this](bool isOpen) {
+        m_settings->setVisible(isOpen);
+        if (isOpen)
+            m_settings->focusText();
+    });
+    connect(m_settings, &AnswerSettingsPanel::closed, this, [this] {
+        m_systemPrompt->setChecked(false);
+        m_input->focusText();
+    });
+    connect(m_settings, &AnswerSettingsPanel::saved, &m_session, &ChatSession::setSettingsAt);
+    connect(m_settings, &AnswerSettingsPanel::systemPromptTyped, this, [this](const QString& text) {
+        m_counter.count(text, [this](int tokens, int contextLength) {
+            m_settings->setTokens(tokens, contextLength);
+        });
+    });
+}
+
+void ChatView::showAnswerSettings() { m_systemPrompt->setChecked(true); }
+
+void ChatView::showSettings() {
+    const engine::ModelLoaded* model = store().model();
+    m_settings->setSettings({m_session.settingsAt(SettingsPlace::Chat),
+                             m_session.settingsAt(SettingsPlace::Model),
+                             m_session.settingsAt(SettingsPlace::Everywhere)},
+                            model != nullptr ? QString::fromStdString(model->model.name)
+                                             : QString());
+    const ResolvedAnswerSettings settings = m_session.settings();
+    const QString prompt = settings.systemPrompt.simplified();
+    const QString place = settings.systemPromptPlace == SettingsPlace::Chat    ? tr("this chat's")
+                          : settings.systemPromptPlace == SettingsPlace::Model ? tr("this model's")
+                                                                               : tr("of all chats");
+    const QString begin =
+        prompt.size() > kShownOfPrompt ? prompt.left(kShownOfPrompt) + u'\u2026' : prompt;
+    QString text =
+        prompt.isEmpty() ? tr("No system prompt") : tr("System prompt (%1): %2").arg(place, begin);
+    m_systemPrompt->setText(text.replace(u'&', QLatin1String("&&")));
+    m_systemPrompt->setToolTip(
+        tr("Edit the system prompt, the longest answer and where answers stop"));
+}
+
+void ChatView::continueLast() {
+    if (canContinueLast())
+        m_session.continueAnswer(m_session.chat().record.leafId);
+}
+
+bool ChatView::canContinueLast() const {
+    const StoredMessage* last = m_session.message(m_session.chat().record.leafId);
+    return last != nullptr && ChatSession::canContinue(*last);
+}
+
+} // namespace ui
