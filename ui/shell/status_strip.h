@@ -13,6 +13,7 @@
 #include <vector>
 
 class QHBoxLayout;
+class QToolButton;
 
 namespace ui {
 
@@ -64,6 +65,7 @@ private:
     LiveLabel* m_memory;
     LiveLabel* m_pace;
     LiveLabel* m_remark;
+    QToolButton* m_stopRecording;
     QElapsedTimer m_memoryClock;
     QString m_recordingPath;
     QElapsedTimer m_recordingClock;
