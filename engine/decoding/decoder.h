@@ -25,6 +25,7 @@ struct Prompt {
     std::string_view task = {};                      ///< whose search state shall be used
     /// What tokens stand for, shared; where the sampling options have a grammar, it needs them.
     std::shared_ptr<const TokenTrie> vocabulary = nullptr;
+    int begunTokens = 0; ///< an answer that goes on: so many at the end of `tokens` belong to it
 };
 
 /// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens (under

@@ -191,10 +191,7 @@ Result<void> Target::applyLaw(const DraftTree& draft) {
     std::vector<TokenId> sequence(m_sequence.tokens().begin(), m_sequence.tokens().end());
     sequence.insert(sequence.end(), m_unread.begin(), m_unread.end());
     sequence.push_back(m_pending);
-    return m_law.apply({.sequence = sequence,
-                        .promptLength = static_cast<std::size_t>(m_promptLength),
-                        .draft = draft},
-                       m_pass);
+    return m_law.apply({sequence, draft}, m_pass);
 }
 
 std::span<const double> Target::lastLogits(int row) const {

@@ -84,7 +84,7 @@ void answer(const support::DefaultModel& model,
         cache.commit(1);
         const double before = cpuMs();
         if (!choice.law.isOff()) {
-            const auto applied = choice.law.apply({sequence, prompt.size(), noDraft}, result);
+            const auto applied = choice.law.apply({sequence, noDraft}, result);
             ENGINE_CHECK(applied.hasValue(), "{}", applied.error().message);
         }
         const double start = cpuMs();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
+#include "ui/shell/wheel_guard.h"
+
 #include <QActionGroup>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -50,6 +52,7 @@ MainWindow::MainWindow(
     , m_messages(new MessageBar(theme))
     , m_status(new StatusStrip(theme, store, bridge)) {
     setWindowTitle(QStringLiteral("SWIFT Studio"));
+    new WheelGuard(this);
     for (const NamedTheme& known : kThemes)
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
             theme.setChoice(known.choice);
@@ -69,6 +72,7 @@ MainWindow::MainWindow(
     rows->addWidget(m_status);
     setCentralWidget(centre);
     connect(m_modes, &ModeBar::chosen, this, &MainWindow::showWorkspace);
+    connect(m_messages, &MessageBar::focusFreed, this, [this] { currentWorkspace()->focusHome(); });
     connect(m_modes, &ModeBar::settingsAsked, this, &MainWindow::settingsAsked);
     for (const char* title : {QT_TR_NOOP("&File"),
                               QT_TR_NOOP("&Edit"),

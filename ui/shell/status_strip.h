@@ -36,6 +36,9 @@ public:
 
     void refresh(Topics changed) override;
 
+    /// What was said of another chat is no news any more; the tool tip keeps it.
+    void forgetRemark();
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
@@ -46,6 +49,7 @@ private:
     void showReplay();
     void showSpeed();
     void showMemory();
+    void ageRemark(Topics changed);
     void showRemark();
     void restyle();
 
@@ -65,7 +69,12 @@ private:
     LiveLabel* m_memory;
     LiveLabel* m_pace;
     LiveLabel* m_remark;
+<<<<<<< HEAD
     QToolButton* m_stopRecording;
+=======
+    std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
+    bool m_isRemarkOld = false;
+>>>>>>> main
     QElapsedTimer m_memoryClock;
     QString m_recordingPath;
     QElapsedTimer m_recordingClock;

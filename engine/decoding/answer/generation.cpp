@@ -35,7 +35,8 @@ public:
                                             .maxTokens = m_request.limits.maxTokens,
                                             .endIds = m_request.limits.endIds,
                                             .task = m_request.task,
-                                            .vocabulary = m_request.vocabulary},
+                                            .vocabulary = m_request.vocabulary,
+                                            .begunTokens = begunTokens()},
                                            {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
@@ -54,6 +55,14 @@ public:
     }
 
 private:
+    int begunTokens() const {
+        const std::span<const TokenId> begun = m_request.begun;
+        const std::span<const TokenId> prompt = m_request.prompt;
+        const bool endsPrompt = begun.size() < prompt.size() &&
+                                std::equal(begun.rbegin(), begun.rend(), prompt.rbegin());
+        return endsPrompt ? static_cast<int>(begun.size()) : 0;
+    }
+
     std::optional<FinishReason> reasonBeforeStep() const {
         if (m_finished)
             return m_finished;
@@ -91,11 +100,13 @@ private:
         const bool isBaseline = m_request.isBaselineStep && m_request.isBaselineStep();
         const auto stepStart = Clock::now();
         auto stepped = isBaseline ? m_decoder.plainStep() : m_decoder.step();
-        if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
+        if (!stepped) {
+            if (stepped.error().code != ErrorCode::Cancelled)
+                return std::move(stepped).error();
             m_finished = FinishReason::Cancelled;
             return {};
         }
-        ENGINE_TRY(DecodeStep step, std::move(stepped));
+        DecodeStep step = std::move(stepped).value();
         const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
         m_result.metrics.promptMs += step.promptMs;
         m_result.metrics.decodeMs += stepMs;

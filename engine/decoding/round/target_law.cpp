@@ -34,6 +34,8 @@ void TargetLaw::change(const SamplingOptions& options) {
 }
 
 Result<void> TargetLaw::begin(const Prompt& prompt) {
+    const auto begun = prompt.tokens.last(static_cast<std::size_t>(prompt.begunTokens));
+    m_answerStart = prompt.tokens.size() - begun.size();
     if (m_grammar.isOff())
         return {};
     if (prompt.vocabulary == nullptr)
@@ -49,6 +51,12 @@ Result<void> TargetLaw::begin(const Prompt& prompt) {
     m_state = m_tokens->start();
     if (m_state == GrammarMatcher::kDead)
         return TokenGrammar::ambiguityError();
+    for (const TokenId token : begun)
+        m_state = m_tokens->next(m_state, token);
+    if (m_state == GrammarMatcher::kDead)
+        return Error{ErrorCode::InvalidInput,
+                     "The answer so far does not have the form that is asked for.",
+                     "Take the form back, or have it answered again."};
     m_hasEnded = false;
     return {};
 }
@@ -80,7 +88,7 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
                      m_sequence.end());
         const auto place = static_cast<std::size_t>(row);
         const auto logits = std::span(pass.logits).subspan(place * width, width);
-        m_penalties.apply(m_sequence, rows.promptLength, logits);
+        m_penalties.apply(m_sequence, m_answerStart, logits);
         if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead)
             ENGINE_TRY_DO(m_tokens->apply(m_states[place], m_endIds, logits));
         pass.summaries[place] = lawSummary(logits);

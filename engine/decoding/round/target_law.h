@@ -16,7 +16,6 @@ namespace engine {
 /// The rows of a verify pass that can decide a token. Guests of the call.
 struct LawRows {
     std::span<const TokenId> sequence; ///< prompt and answer, the pending token its last
-    std::size_t promptLength = 0;      ///< where the answer begins in it
     const DraftTree& draft;
 };
 
@@ -32,7 +31,8 @@ public:
     /// The same with other options; what is known of the grammar stays where that is the same.
     void change(const SamplingOptions& options);
 
-    /// A new answer. Errors: InvalidInput for a grammar without a vocabulary, or too ambiguous.
+    /// A new answer. Errors: InvalidInput for a grammar without a vocabulary, for one that is too
+    /// ambiguous, and where what the answer has begun with does not fit it.
     Result<void> begin(const Prompt& prompt);
 
     /// Whether rows are left as they are. Otherwise apply() needs the logits of all of them, also
@@ -65,6 +65,7 @@ private:
     std::vector<TokenId> m_endIds;
     State m_state = GrammarMatcher::kDead; // behind the answer
     bool m_hasEnded = false;
+    std::size_t m_answerStart = 0;   // where the answer begins in a sequence
     std::vector<State> m_states;     // [rows] of a pass
     std::vector<TokenId> m_sequence; // of one row
 };

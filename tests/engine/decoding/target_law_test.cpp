@@ -74,6 +74,8 @@ private slots:
     void aGrammarLeavesTheTokensThatFit();
     void anAnswerThatIsCutInsideItsGrammarSaysSo();
     void aGrammarNeedsAVocabulary();
+    void anAnswerThatGoesOnIsTheOneThatWasNeverStopped();
+    void whatHasBegunMustFitTheGrammar();
 
 private:
     Ids answerOf(const SamplingOptions& sampling) {
@@ -233,6 +235,53 @@ void TargetLawTest::aGrammarNeedsAVocabulary() {
     QVERIFY(refused.error().message.starts_with("A grammar needs the texts of tokens"));
     options.grammar = {GrammarKind::Regex, "("};
     QVERIFY(!Target::make(*m_model, options, 100, 8));
+}
+
+void TargetLawTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
+    const int vocabSize = m_model->config().vocabSize;
+    const auto vocabulary = support::caseVocabulary(vocabSize);
+    const std::vector<TokenId> endIds = {vocabSize - 1};
+    SamplingOptions options{.repetitionPenalty = 1.2,
+                            .repetitionWindow = 6,
+                            .presencePenalty = 0.5,
+                            .frequencyPenalty = 0.3};
+    options.grammar = {GrammarKind::Json};
+    const auto answer = [&](const Ids& begun) {
+        Ids prompt = kPrompt;
+        prompt.insert(prompt.end(), begun.begin(), begun.end());
+        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        const int left = 20 - static_cast<int>(begun.size());
+        auto result = generate(*decoder,
+                               {.prompt = prompt,
+                                .begun = begun,
+                                .limits = {.maxTokens = left, .endIds = endIds},
+                                .vocabulary = vocabulary});
+        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+        return std::move(result).value().tokens;
+    };
+    const Ids whole = answer({});
+    for (const std::ptrdiff_t cut : {1, 4, 11}) {
+        Ids joined(whole.begin(), whole.begin() + cut);
+        const Ids rest = answer(joined);
+        joined.insert(joined.end(), rest.begin(), rest.end());
+        QCOMPARE(joined, whole);
+    }
+}
+
+void TargetLawTest::whatHasBegunMustFitTheGrammar() {
+    SamplingOptions options;
+    options.grammar = {GrammarKind::Regex, "[0-9]*"};
+    Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+    const auto vocabulary = support::caseVocabulary(m_model->config().vocabSize);
+    const Ids fitting = {5, '7' - ' '};
+    const Ids other = {5, 'x' - ' '};
+    QVERIFY(target.begin({.tokens = fitting, .vocabulary = vocabulary, .begunTokens = 1}, {})
+                .hasValue());
+    const auto refused =
+        target.begin({.tokens = other, .vocabulary = vocabulary, .begunTokens = 1}, {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().message,
+             "The answer so far does not have the form that is asked for.");
 }
 
 QTEST_APPLESS_MAIN(TargetLawTest)

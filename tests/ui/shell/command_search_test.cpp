@@ -42,6 +42,19 @@ private slots:
         QCOMPARE(score(""), 1);
     }
 
+    void nothingThatMatchesIsSaidSo() {
+        CommandSearch search(m_theme, commands());
+        search.open();
+        auto* field = search.findChild<QLineEdit*>();
+        auto* list = search.findChild<QListWidget*>();
+        QTest::keyClicks(field, QStringLiteral("zebra"));
+        QCOMPARE(list->count(), 1);
+        QVERIFY(list->item(0)->text().contains(QStringLiteral("zebra")));
+        QTest::keyClick(field, Qt::Key_Return);
+        QVERIFY(search.isVisible());
+        QVERIFY(m_ran.isEmpty());
+    }
+
     void typingShowsTheBestMatchFirstAndEnterRunsIt() {
         QPointer<CommandSearch> search = new CommandSearch(m_theme, commands());
         search->setAttribute(Qt::WA_DeleteOnClose);

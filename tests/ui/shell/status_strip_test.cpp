@@ -121,6 +121,52 @@ private slots:
                  QStringLiteral("%1\u00D7 vs vanilla").arg(QString::number(speedup, 'f', 2)));
     }
 
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged_data() {
+        QTest::addColumn<int>("change");
+        QTest::newRow("decoder") << 0;
+        QTest::newRow("settings") << 1;
+        QTest::newRow("answer") << 2;
+        QTest::newRow("model") << 3;
+        QTest::newRow("chat") << 4;
+    }
+
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged() {
+        QFETCH(int, change);
+        m_stage->say(loadedModel());
+        m_stage->say(promptStarted(1));
+        m_stage->settle();
+        m_stage->say(Remark{"The search stays at 5 % skipped."});
+        m_stage->settle();
+        m_stage->say(plainStep(1, 0, "a", 20.0));
+        m_stage->say(PhaseChanged{DecoderPhase::Accelerate});
+        m_stage->say(promptFinished(1));
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("The search stays at 5 % skipped."));
+        switch (change) {
+        case 0:
+            m_stage->say(DecoderChosen{});
+            break;
+        case 1:
+            m_stage->say(SettingsChanged{});
+            break;
+        case 2:
+            m_stage->say(promptStarted(2));
+            break;
+        case 3:
+            m_stage->say(loadedModel());
+            break;
+        default:
+            m_strip->forgetRemark();
+            break;
+        }
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QString());
+        QVERIFY(part("Newest remark")->toolTip().contains(QStringLiteral("5 % skipped")));
+        m_stage->say(Remark{"Another one."});
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("Another one."));
+    }
+
     void memoryIsOfThisProcess() {
         const auto memory = memoryInUse();
         QVERIFY(memory.has_value());

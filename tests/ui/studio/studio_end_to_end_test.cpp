@@ -118,6 +118,26 @@ private slots:
 
     void cleanup() { m_stage.reset(); }
 
+    void aSkipSetIsSearchedForOnTheChatWhenAskedFor() {
+        studio().bridge().send(ChooseDecoder{"vanilla", {}});
+        QTRY_COMPARE(studio().run().decoder()->name, std::string("vanilla"));
+        answer(QStringLiteral("abc ab"));
+        QVERIFY(studio().run().search().trials().empty());
+        auto* map = m_stage->view<LayerMapView>();
+        emit map->findAsked();
+        const auto isOver = [&] {
+            return map->notice().startsWith(QStringLiteral("Found a set")) ||
+                   map->notice().startsWith(QStringLiteral("No useful set"));
+        };
+        QTRY_VERIFY2_WITH_TIMEOUT(isOver(), qPrintable(map->notice()), 60000);
+        QVERIFY(studio().run().search().trials().size() >= 8);
+        QVERIFY(map->shownSet().has_value());
+        QTRY_COMPARE(std::get<double>(studio().run().settings().at("S")), 1000.0);
+        QCOMPARE(studio().session().branch().size(), qsizetype{2}); // the chat is as it was
+        answer(QStringLiteral("ba"));
+        QVERIFY(map->notice().isEmpty()); // old news
+    }
+
     void theAnswerOnTheScreenIsTheEnginesAnswer() {
         answer(QStringLiteral("abc ab"));
         show(0);

@@ -140,7 +140,8 @@ private slots:
         stage.open();
         QTRY_VERIFY(stage.notice("recovered") != nullptr);
         const Notice* notice = stage.notice("recovered");
-        QCOMPARE(notice->headline, QStringLiteral("An answer was cut off when the program ended."));
+        QCOMPARE(notice->headline,
+                 QStringLiteral("An answer was interrupted when the program ended."));
         QVERIFY(notice->sentence.contains(QStringLiteral("<b>cut</b>")));
         choose(notice, 0);
         QTRY_COMPARE(stage.studio->session().chat().record.title, QStringLiteral("<b>cut</b>"));

@@ -145,7 +145,7 @@ class StudioKillTest : public QObject {
         QVERIFY2(engine->lastSent<engine::LoadModel>() == nullptr,
                  "the model was loaded by itself");
         QCOMPARE(notice("recovered")->headline,
-                 QStringLiteral("An answer was cut off when the program ended."));
+                 QStringLiteral("An answer was interrupted when the program ended."));
         notice("recovered")->choices.front().act();
         QTRY_VERIFY(studio.session().branch().size() == 2);
         const StoredMessage answer = studio.session().branch().last();

@@ -249,6 +249,18 @@ private slots:
         }
     }
 
+    void aLongTextIsCutBetweenWords() {
+        MarkdownDocument document;
+        const QString word = QStringLiteral("extraordinarily ");
+        document.append(word.repeated(3000));
+        document.finish();
+        QVERIFY(document.blocks().size() > 1);
+        for (const Block& block : document.blocks())
+            for (const StyledText& part : block.parts)
+                for (const QString& shown : part.text.split(u' ', Qt::SkipEmptyParts))
+                    QCOMPARE(shown, QStringLiteral("extraordinarily"));
+    }
+
     void codeIsColouredLineByLine() {
         const CodeHighlighter highlighter(u"Python");
         std::vector<CodeSpan> spans;

@@ -91,6 +91,25 @@ private slots:
         QVERIFY(body.tokenRect(2).left() > body.tokenRect(1).right() + 8);
     }
 
+    void codeKeepsItsColumnsWhileItsOriginIsShown() {
+        const Theme theme;
+        MessageSample sample;
+        sample.add(QStringLiteral("```python\nif a:\n"), TokenOrigin::Draft);
+        sample.add(QStringLiteral("    "), TokenOrigin::Sibling);
+        sample.add(QStringLiteral("first"), TokenOrigin::Draft);
+        sample.add(QStringLiteral("\n"), TokenOrigin::Vanilla);
+        sample.add(QStringLiteral("    "), TokenOrigin::Vanilla);
+        sample.add(QStringLiteral("second"), TokenOrigin::Sibling);
+        sample.add(QStringLiteral("()\n```\n"), TokenOrigin::Bonus);
+        MessageBody body(theme);
+        body.setMessage(sample.text, sample.tokens);
+        body.setShowsOrigin(true);
+        body.resize(kWidth, body.heightForWidth(kWidth));
+        QCOMPARE(body.tokenRect(2).left(), body.tokenRect(5).left());
+        const int behindSibling = body.tokenRect(6).left() - body.tokenRect(5).right();
+        QVERIFY2(behindSibling <= 1, qPrintable(QString::number(behindSibling)));
+    }
+
     void originsHaveTheirColoursInLightAndDark() {
         for (const ThemeChoice choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
             Theme theme;
