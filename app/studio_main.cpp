@@ -5,7 +5,9 @@
 #include "engine/session/engine_session.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/bridge/session_link.h"
+#include "ui/studio/end_signals.h"
 #include "ui/studio/screenshot_job.h"
+#include "ui/studio/single_instance.h"
 #include "ui/studio/studio.h"
 
 #include <QApplication>
@@ -179,6 +181,14 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     return options;
 }
 
+ui::StartRequest requestOf(const Arguments& arguments) {
+    const QString model = QString::fromStdString(arguments.model);
+    return {model.isEmpty() ? QString() : QFileInfo(model).absoluteFilePath(),
+            QString::fromStdString(arguments.backend),
+            QString::fromStdString(arguments.decoder),
+            QString::fromStdString(arguments.ask)};
+}
+
 engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& arguments) {
     if (arguments.replay.empty())
         return ui::makeSessionLink(
@@ -203,13 +213,33 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().resize(*size);
 }
 
+/// The exit code of a start that the open window took over; none for the first.
+std::optional<int> handedOver(ui::SingleInstance& instance, const ui::StartRequest& request) {
+    switch (instance.begin(request)) {
+    case ui::SingleInstance::Outcome::HandedOver:
+        return app::kSuccess;
+    case ui::SingleInstance::Outcome::NoAnswer:
+        return fail({engine::ErrorCode::Io,
+                     "SWIFT Studio is open already, and its window does not answer.",
+                     "Close that window, or end its process, and start again."});
+    case ui::SingleInstance::Outcome::First:
+        break;
+    }
+    return std::nullopt;
+}
+
 int run(QApplication& application, const Arguments& arguments) {
     const bool isPicture = !arguments.screenshot.empty();
+    const QTemporaryDir scratch;
+    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
+    ui::SingleInstance instance(studioOptions.settingsPath);
+    // Pictures and replays keep no chats: they work beside the window.
+    if (!isPicture && arguments.replay.empty())
+        if (const auto ended = handedOver(instance, requestOf(arguments)))
+            return *ended;
     auto link = makeLink(arguments);
     if (!link)
         return fail(link.error());
-    const QTemporaryDir scratch;
-    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
     if (isPicture)
         if (const auto checked = checkPicture(arguments, studioOptions); !checked)
             return fail(checked.error());
@@ -219,6 +249,11 @@ int run(QApplication& application, const Arguments& arguments) {
         QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                 {QStringLiteral("--replay"), path});
     });
+    QObject::connect(&instance, &ui::SingleInstance::asked, &studio, &ui::Studio::takeStart);
+    std::optional<ui::EndSignals> endSignals;
+    if (!isPicture) // half a picture is no success
+        QObject::connect(
+            &endSignals.emplace(), &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
     std::unique_ptr<ui::ScreenshotJob> job;
     if (isPicture) {
         job = std::make_unique<ui::ScreenshotJob>(

@@ -23,22 +23,6 @@ void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::st
         ->capture_default_str();
 }
 
-void addSamplingOptions(CLI::App& command, SamplingOptions& options) {
-    command
-        .add_option("--temperature",
-                    options.temperature,
-                    "0 takes the most probable token; higher draws more freely")
-        ->capture_default_str();
-    command.add_option("--top-k", options.topK, "Draw among the K most probable; 0 = off")
-        ->capture_default_str();
-    command
-        .add_option(
-            "--top-p", options.topP, "Draw among the most probable that together reach P; 1 = off")
-        ->capture_default_str();
-    command.add_option("--seed", options.seed, "Key of the draws: same seed, same text")
-        ->capture_default_str();
-}
-
 void addContextOption(CLI::App& command, ModelOptions& options) {
     command
         .add_option(

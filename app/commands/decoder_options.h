@@ -21,9 +21,6 @@ struct DecoderOptions {
 /// --decoder, --set, --task.
 void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::string& defaultTask);
 
-/// --temperature, --top-k, --top-p, --seed.
-void addSamplingOptions(CLI::App& command, engine::SamplingOptions& options);
-
 /// --context.
 void addContextOption(CLI::App& command, ModelOptions& options);
 

@@ -118,6 +118,10 @@ struct EventLine {
                            event.sampling.seed);
     }
 
+    std::string operator()(const SpanStarted& event) const {
+        return fmt::format("the sums begin anew (span {})", event.span);
+    }
+
     std::string operator()(const PromptStarted& event) const {
         return fmt::format("prompt {}: {} tokens, {} of them cached{}",
                            event.promptId,

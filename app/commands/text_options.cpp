@@ -93,11 +93,12 @@ Json doneLine(const GenerationResult& result,
                     {"kv", transformer.kvTypeName()},
                     {"isa", isa.empty() ? Json() : Json(isa)},
                     {"context", model.contextLength},
-                    {"seed", options.sampling.seed}});
+                    {"seed", options.sampling.options.seed}});
     return {{"event", "done"},
             {"tokens", result.tokens},
             {"text", model.hasText ? Json(result.text) : Json(nullptr)},
             {"finish_reason", finishReasonName(result.reason)},
+            {"inside_grammar", result.isInsideGrammar},
             {"metrics", std::move(numbers)}};
 }
 
@@ -142,18 +143,19 @@ Result<TextModel> loadTextModel(const TextOptions& options,
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(SettingValues settings,
                parseSettings(registry, options.decoder.name, options.decoder.settings));
-    ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY(const SamplingOptions sampling, resolveSampling(options.sampling, tokenizer));
     ENGINE_TRY(const ModelConfig config, files.config());
     if (tokenizer != nullptr)
         ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, config));
     TextModel model;
     ENGINE_TRY(model.contextLength, contextLength(options.model, config));
     ENGINE_TRY(model.loaded, loadModel(options.model, files, model.contextLength, std::move(stop)));
+    model.vocabulary = vocabularyFor(sampling, tokenizer, config.vocabSize);
     ENGINE_TRY(model.memory, openSkipSetMemory(options.decoder.name, files));
     ENGINE_TRY(model.decoder,
                registry.make(options.decoder.name,
                              {.transformer = *model.loaded.transformer,
-                              .sampling = options.sampling,
+                              .sampling = sampling,
                               .contextLength = model.contextLength,
                               .settings = std::move(settings),
                               .memory = model.memory.get()}));
@@ -168,6 +170,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     model.hasText = request.tokenizer != nullptr;
     GenerationRequest streamed = request;
     streamed.task = options.decoder.task;
+    streamed.vocabulary = model.vocabulary;
     DecodeTally tally;
     bool hasStreamed = false;
     std::optional<ProgressBar> bar(std::in_place, "Reading the prompt");
@@ -192,6 +195,8 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     if (!result)
         return result;
     printSummary(result.value(), tally, model);
+    if (result.value().isInsideGrammar)
+        Console::note("The answer ends before it has the form that was asked for.");
     console.jsonLine(doneLine(result.value(), tally, options, model));
     return result;
 }

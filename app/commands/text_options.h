@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/commands/decoder_options.h"
+#include "app/commands/sampling_options.h"
 #include "engine/decoding/answer/generation.h"
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace app {
 struct TextOptions {
     ModelOptions model;
     DecoderOptions decoder;
-    engine::SamplingOptions sampling;
+    TypedSampling sampling;
     int maxTokens = 256;
     std::vector<std::string> stopStrings;
     std::string system; ///< text of a system message for chats; empty = none
@@ -28,7 +29,8 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
 struct TextModel {
     LoadedModel loaded;
     std::unique_ptr<engine::SkipSetMemory> memory;
-    std::unique_ptr<engine::Decoder> decoder; // refers to loaded.transformer and memory
+    std::unique_ptr<engine::Decoder> decoder;            // refers to loaded.transformer and memory
+    std::shared_ptr<const engine::TokenTrie> vocabulary; // null unless a grammar needs it
     int contextLength = 0;
     bool hasText = false; // false: ids only, there is no tokenizer
 };

@@ -45,6 +45,7 @@ answerRecord(Decoder& decoder, const DataRecord& record, const AnswerRequest& re
         asked.task = record.task;
         asked.limits = {.maxTokens = request.maxTokens, .endIds = request.model.endIds};
         asked.tokenizer = request.model.tokenizer.get();
+        asked.vocabulary = request.vocabulary;
         asked.stop = request.stop;
         if (request.onStep)
             asked.onStep = [&](const DecodeStep& step, std::string_view) { request.onStep(step); };

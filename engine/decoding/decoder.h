@@ -8,6 +8,7 @@
 #include "engine/decoding/round/decode_step.h"
 #include "engine/model/transformer.h"
 #include "engine/sampling/sampler.h"
+#include "engine/text/vocabulary/token_trie.h"
 
 #include <limits>
 #include <memory>
@@ -22,6 +23,9 @@ struct Prompt {
     int maxTokens = std::numeric_limits<int>::max(); ///< of the answer
     std::span<const TokenId> endIds = {};            ///< the first one met ends the answer
     std::string_view task = {};                      ///< whose search state shall be used
+    /// What tokens stand for, shared; where the sampling options have a grammar, it needs them.
+    std::shared_ptr<const TokenTrie> vocabulary = nullptr;
+    int begunTokens = 0; ///< an answer that goes on: so many at the end of `tokens` belong to it
 };
 
 /// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens (under
@@ -36,11 +40,13 @@ public:
 
     /// Processes the prompt but for its last token, left to the first step, with up to kPrefillRows
     /// before it where that drafts from them. The stop token also ends later steps, between passes.
-    /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first), or
-    /// a prompt longer than the context; Numeric from a pass; Cancelled.
+    /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first),
+    /// a prompt longer than the context, or a grammar without a vocabulary; Numeric from a pass;
+    /// Cancelled.
     virtual Result<void> begin(const Prompt& prompt, const PromptWork& work) = 0;
 
-    /// One round. Errors: those of a pass, and Cancelled; the decoder must then begin again.
+    /// One round. Errors: those of a pass, InvalidInput from a grammar that cannot go on, and
+    /// Cancelled; the decoder must then begin again.
     virtual Result<DecodeStep> step() = 0;
 
     /// One token by the full model alone, whatever the method: the baseline measured while running.

@@ -18,7 +18,7 @@ Result<Target> Target::make(Transformer& transformer,
                             const SamplingOptions& sampling,
                             int contextLength,
                             int scratchRows) {
-    ENGINE_TRY_DO(sampling.validate());
+    ENGINE_TRY_DO(sampling.validateFor(transformer.config().vocabSize));
     ENGINE_TRY(KvCache cache, transformer.makeCache(contextLength + scratchRows));
     return Target(transformer, sampling, contextLength, std::move(cache));
 }
@@ -29,6 +29,7 @@ Target::Target(Transformer& transformer,
                KvCache cache)
     : m_transformer(&transformer)
     , m_sampler(sampling)
+    , m_law(sampling, transformer.config().vocabSize)
     , m_sequence(std::move(cache))
     , m_fullPlan(LayerPlan::full(transformer.config().layerCount))
     , m_contextLength(contextLength) {}
@@ -43,6 +44,7 @@ double Target::nowMs() const {
 Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unreadRows) {
     ENGINE_CHECK(unreadRows >= 0 && unreadRows <= kPrefillRows, "{} rows left unread", unreadRows);
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
+    ENGINE_TRY_DO(m_law.begin(prompt));
     m_pending = kNoToken;
     m_pass.clear();
     m_unread.clear();
@@ -64,8 +66,10 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
 }
 
 Result<void> Target::changeSampling(const SamplingOptions& sampling) {
-    ENGINE_TRY_DO(sampling.validate());
+    const int vocabSize = m_transformer->config().vocabSize;
+    ENGINE_TRY_DO(sampling.validateFor(vocabSize));
     m_sampler = Sampler(sampling);
+    m_law.change(sampling);
     return {};
 }
 
@@ -98,6 +102,7 @@ Result<DecodeStep> Target::verify(VerifyRequest request) {
     const double rows = static_cast<double>(m_rowTokens.size());
     const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
+    step.isInsideGrammar = m_law.isInsideGrammar();
     const double allMs = nowMs() - startMs;
     step.promptMs = allMs * promptShare;
     step.verifyMs = allMs - step.promptMs;
@@ -132,13 +137,15 @@ void Target::gatherRows(const VerifyRequest& request) {
     m_beforeRows = length() > 0 ? m_sequence.tokens().back() : kNoToken;
 }
 
-/// The full model over the pending token and the draft. Greedy decoding needs no logits.
+/// The full model over the pending token and the draft. Greedy decoding needs no logits, unless the
+/// law changes them.
 Result<void> Target::runPass(const VerifyRequest& request) {
     gatherRows(request);
     const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
     const std::span<const int> rows = m_headRows;
     const std::size_t drawn =
         request.drawsFromSides ? rows.size() : rows.size() - request.sides.size();
+    const bool needsLogits = !m_sampler.isGreedy() || !m_law.isOff();
     const bool isWhole = request.firstLayer == 0;
     const auto ran = m_transformer->forwardInto(
         {.plan = m_fullPlan,
@@ -146,7 +153,7 @@ Result<void> Target::runPass(const VerifyRequest& request) {
          .tokens = isWhole ? std::span<const TokenId>(m_rowTokens) : std::span<const TokenId>(),
          .hidden = request.hidden,
          .firstLayer = request.firstLayer,
-         .logitRows = rows.first(m_sampler.isGreedy() ? 0 : drawn),
+         .logitRows = rows.first(needsLogits ? drawn : 0),
          .summaryRows = rows,
          .hiddenLayers = request.hiddenLayers,
          .wantsInfluence = isWhole},
@@ -159,7 +166,12 @@ Result<void> Target::runPass(const VerifyRequest& request) {
     if (isWhole)
         m_influence.add(m_pass.influence, layout.rowCount());
     forbidMaskToken();
-    return {};
+    if (m_law.isOff())
+        return {};
+    auto applied = applyLaw(request.draft);
+    if (!applied)
+        m_pass.clear();
+    return applied;
 }
 
 /// Every decoder emits by a pass of this class, vanilla too: what is forbidden here, none emits.
@@ -172,6 +184,14 @@ void Target::forbidMaskToken() {
     const auto width = static_cast<std::size_t>(m_pass.vocabSize);
     for (auto at = static_cast<std::size_t>(mask); at < m_pass.logits.size(); at += width)
         m_pass.logits[at] = -std::numeric_limits<double>::infinity();
+}
+
+/// Rows beside the draft stay as the model has them: nothing that is emitted hangs on them.
+Result<void> Target::applyLaw(const DraftTree& draft) {
+    std::vector<TokenId> sequence(m_sequence.tokens().begin(), m_sequence.tokens().end());
+    sequence.insert(sequence.end(), m_unread.begin(), m_unread.end());
+    sequence.push_back(m_pending);
+    return m_law.apply({sequence, draft}, m_pass);
 }
 
 std::span<const double> Target::lastLogits(int row) const {
@@ -240,6 +260,7 @@ void Target::keep(const Verdict& verdict) {
     m_unread.clear();
     m_pending = verdict.emitted.back();
     m_output.insert(m_output.end(), verdict.emitted.begin(), verdict.emitted.end());
+    m_law.keep(verdict.emitted);
     for (const int row : verdict.rows)
         m_outputArgmax.push_back(m_pass.summaries[static_cast<std::size_t>(row)].best());
 }

@@ -4,6 +4,7 @@
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/round/target_law.h"
 #include "engine/decoding/round/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
@@ -63,7 +64,8 @@ public:
     /// one are left to the next pass; what is cached already stays.
     Result<void> begin(const Prompt& prompt, const PromptWork& work, int unreadRows = 0);
 
-    /// Draws with these options from the next pass on. Errors: InvalidInput, out of range.
+    /// Draws with these options from the next pass on. Errors: InvalidInput, out of range or of
+    /// the vocabulary.
     Result<void> changeSampling(const SamplingOptions& sampling);
 
     /// One pass of the full model over the pending token and the draft; keeps what is accepted.
@@ -108,11 +110,11 @@ public:
     std::span<const TokenId> outputArgmax() const { return m_outputArgmax; }
 
     /// For each row of the newest pass of verify() what the full model said, rejected branches
-    /// included: the pending token's row, then those of the draft's nodes and of the rows beside
-    /// it. Empty before the first.
+    /// included: the pending token's row, then those of the draft's nodes, both as the TargetLaw
+    /// has it, and of the rows beside the draft. Empty before the first.
     std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
 
-    /// All logits of such a row, [vocab]; unless greedy, which needs none. Of a row beside the
+    /// All logits of such a row, [vocab]; unless greedy, which may need none. Of a row beside the
     /// draft only when the request said that it draws from those.
     std::span<const double> lastLogits(int row) const;
 
@@ -142,6 +144,7 @@ private:
     Result<void> runPass(const VerifyRequest& request);
     void gatherRows(const VerifyRequest& request);
     void forbidMaskToken();
+    Result<void> applyLaw(const DraftTree& draft);
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
     std::vector<TokenChance> chancesAt(int row) const;
@@ -150,6 +153,7 @@ private:
     Transformer* m_transformer;
     StepClock m_clock;
     Sampler m_sampler;
+    TargetLaw m_law;
     CachedSequence m_sequence;
     LayerPlan m_fullPlan;
     SublayerInfluence m_influence;

@@ -58,6 +58,12 @@ struct DecodeMetrics {
     /// The time of these rounds, the search left out.
     double ownMs() const { return draftMs + verifyMs + otherMs + plainMs; }
 
+    /// What all rounds emitted, those that were only asked for too.
+    std::int64_t allTokens() const { return tokens + baselineTokens; }
+
+    /// The time of all rounds, the search included.
+    double allMs() const { return draftMs + verifyMs + otherMs + baselineMs + searchMs; }
+
     /// M: tokens emitted per round of its own.
     std::optional<double> tokensPerRound() const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace engine {
 
@@ -35,13 +36,15 @@ double HeadSummary::probabilityOf(double logit) const {
     return std::min(std::exp(logit - logSumExp), 1.0); // rounding could carry a sure token above 1
 }
 
-HeadSummary summarise(std::span<const double> logits) {
+HeadSummary bestTokens(std::span<const double> logits) {
     ENGINE_CHECK(!logits.empty(), "a summary of no logits");
     HeadSummary summary;
     int& count = summary.count;
     for (std::size_t id = 0; id < logits.size(); ++id) {
         const double logit = logits[id];
         if (count == HeadSummary::kMost && !(logit > summary.logits.back()))
+            continue;
+        if (logit == -std::numeric_limits<double>::infinity())
             continue;
         int place = count < HeadSummary::kMost ? count++ : count - 1;
         for (; place > 0 && logit > summary.logits[static_cast<std::size_t>(place) - 1]; --place) {
@@ -52,6 +55,11 @@ HeadSummary summarise(std::span<const double> logits) {
         summary.logits[static_cast<std::size_t>(place)] = logit;
         summary.ids[static_cast<std::size_t>(place)] = static_cast<TokenId>(id);
     }
+    return summary;
+}
+
+HeadSummary summarise(std::span<const double> logits) {
+    HeadSummary summary = bestTokens(logits);
     const double highest = summary.logits.front();
     double total = 0.0;
     for (const double logit : logits)

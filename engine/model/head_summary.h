@@ -16,7 +16,7 @@ struct HeadSummary {
 
     std::array<TokenId, kMost> ids{};   ///< [count] best first; of equal logits the lower id first
     std::array<double, kMost> logits{}; ///< [count] exact in whatever type the backend computes
-    int count = 0;                      ///< min(kMost, vocabulary)
+    int count = 0;                      ///< min(kMost, tokens that are not forbidden)
     double logSumExp = 0.0;             ///< over the whole vocabulary, natural logarithm
 
     TokenId best() const { return ids[0]; }
@@ -37,7 +37,11 @@ struct HeadSummary {
     double probabilityOf(double logit) const;
 };
 
-/// From full logits, for backends without a fused head. Shapes: logits [vocab], not empty, finite.
+/// The best tokens alone, from full logits; `logSumExp` stays 0. Shapes: logits [vocab], finite or
+/// -infinity (a token that is forbidden and never among the best), one at least finite.
+HeadSummary bestTokens(std::span<const double> logits);
+
+/// The same with the normaliser.
 HeadSummary summarise(std::span<const double> logits);
 
 /// The rows that a head without fused summaries has to compute, each once.

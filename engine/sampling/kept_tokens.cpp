@@ -20,6 +20,9 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// a few of the first nearly always do.
 constexpr std::array<double, 5> kDepths = {5.0, 8.0, 12.0, 18.0, kUnbounded};
 
+/// In exponents; far more than rounding does.
+constexpr double kRounding = 1e-6;
+
 /// Differences first: the smallest temperatures would carry a logit itself to infinity.
 class Weigher {
 public:
@@ -56,11 +59,12 @@ bool isBetter(const KeptToken& a, const KeptToken& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 }
 
-/// Gives the tokens best first, and sorts no more of them than are asked for.
-class BestFirst {
+/// Gives the tokens in an order, and sorts no more of them than are asked for.
+template <typename Order> class FirstOf {
 public:
-    explicit BestFirst(std::vector<KeptToken>& tokens)
-        : m_tokens(tokens) {}
+    FirstOf(std::vector<KeptToken>& tokens, Order comesBefore)
+        : m_tokens(tokens)
+        , m_comesBefore(comesBefore) {}
 
     /// `place` counts up from 0.
     const KeptToken& at(std::size_t place) {
@@ -70,41 +74,42 @@ public:
             m_next *= 4;
             const auto end = m_tokens.begin() + static_cast<std::ptrdiff_t>(m_sorted);
             if (end != m_tokens.end())
-                std::nth_element(begin, end, m_tokens.end(), isBetter);
-            std::sort(begin, end, isBetter);
+                std::nth_element(begin, end, m_tokens.end(), m_comesBefore);
+            std::sort(begin, end, m_comesBefore);
         }
         return m_tokens[place];
     }
 
 private:
     std::vector<KeptToken>& m_tokens;
+    Order m_comesBefore;
     std::size_t m_sorted = 0;
     std::size_t m_next = 32;
 };
 
-/// Keeps the best tokens whose predecessors together stay below `wanted`, so the one that crosses
+/// Keeps the first tokens whose predecessors together stay below `wanted`, so the one that crosses
 /// it is the last. False when they all stay below it.
-bool cutBehind(double wanted, KeptTokens& kept) {
-    BestFirst best(kept.tokens);
+template <typename Order> bool cutBehind(double wanted, Order comesBefore, KeptTokens& kept) {
+    FirstOf<Order> first(kept.tokens, comesBefore);
     double sum = 0.0;
     std::size_t count = 0;
     while (count < kept.tokens.size() && (count == 0 || sum < wanted))
-        sum += best.at(count++).weight;
+        sum += first.at(count++).weight;
     kept.tokens.resize(count);
     kept.weight = sum;
     return sum >= wanted;
 }
 
-} // namespace
-
-KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& options) {
+KeptTokens keepBest(std::span<const double> logits, const SamplingOptions& options) {
     const LogitBlocks row(logits);
     const Weigher weigher(row.highest(), options.temperature);
     if (options.topK > 0 || options.topP >= 1.0) {
-        KeptTokens kept =
-            weigher.weigh(row, options.topK > 0 ? row.highestAt(options.topK) : -kUnbounded);
+        double least = options.topK > 0 ? row.highestAt(options.topK) : -kUnbounded;
+        if (options.topP >= 1.0 && options.minP > 0.0) // those below go anyway
+            least = std::max(least, weigher.logitAt(std::log(options.minP) - kRounding));
+        KeptTokens kept = weigher.weigh(row, least);
         if (options.topP < 1.0)
-            cutBehind(options.topP * kept.weight, kept);
+            cutBehind(options.topP * kept.weight, isBetter, kept);
         return kept;
     }
     const double wanted = options.topP * rowWeight(logits, row.highest(), options.temperature);
@@ -112,9 +117,49 @@ KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& opt
     for (const double depth : kDepths) {
         kept = weigher.weigh(row, weigher.logitAt(-depth));
         const bool isTooLight = depth < kUnbounded && kept.weight < wanted; // spares the sorting
-        if (!isTooLight && cutBehind(wanted, kept))
+        if (!isTooLight && cutBehind(wanted, isBetter, kept))
             break;
     }
+    return kept;
+}
+
+/// The best token weighs 1.
+void keepFrom(double leastWeight, KeptTokens& kept) {
+    std::erase_if(kept.tokens, [&](const KeptToken& t) { return t.weight < leastWeight; });
+    kept.weight = 0.0;
+    for (const KeptToken& token : kept.tokens)
+        kept.weight += token.weight;
+}
+
+/// A token is the more typical the nearer its information is to the entropy of the law. That of a
+/// token is log(all weights) - exponent, and the entropy is the mean of those: what is left is how
+/// far exponents lie from their mean.
+void keepTypical(double part, KeptTokens& kept) {
+    double mean = 0.0;
+    for (const KeptToken& token : kept.tokens)
+        mean += token.weight * token.exponent;
+    mean /= kept.weight;
+    const auto isMoreTypical = [mean](const KeptToken& a, const KeptToken& b) {
+        const double farA = std::abs(a.exponent - mean);
+        const double farB = std::abs(b.exponent - mean);
+        return farA != farB ? farA < farB : a.id < b.id;
+    };
+    cutBehind(part * kept.weight, isMoreTypical, kept);
+}
+
+} // namespace
+
+bool keepsAllTokens(const SamplingOptions& options) {
+    return options.topK == 0 && options.topP >= 1.0 && options.minP <= 0.0 &&
+           options.typicalP >= 1.0;
+}
+
+KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& options) {
+    KeptTokens kept = keepBest(logits, options);
+    if (options.minP > 0.0)
+        keepFrom(options.minP, kept);
+    if (options.typicalP < 1.0)
+        keepTypical(options.typicalP, kept);
     return kept;
 }
 

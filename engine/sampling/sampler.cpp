@@ -10,23 +10,6 @@
 
 namespace engine {
 
-Result<void> SamplingOptions::validate() const {
-    if (!(temperature >= 0.0 && temperature <= 100.0))
-        return Error{
-            ErrorCode::InvalidInput,
-            fmt::format("The temperature is {}, but must lie between 0 and 100.", temperature),
-            "0 always takes the most probable token; .7 to 1 is usual for variety."};
-    if (topK < 0)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("Top-k is {}, but must not be negative.", topK),
-                     "0 switches it off."};
-    if (!(topP > 0.0 && topP <= 1.0))
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("Top-p is {}, but must lie above 0 and not above 1.", topP),
-                     "1 switches it off; .9 to .95 is usual."};
-    return {};
-}
-
 TokenId argmax(std::span<const double> logits) {
     ENGINE_CHECK(!logits.empty(), "argmax of no logits");
     return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -71,7 +54,7 @@ std::vector<TokenId>
 Sampler::chooseSeveral(std::span<const double> logits, int count, Position outputPosition) const {
     ENGINE_CHECK(!isGreedy() && count > 0, "{} tokens drawn", count);
     NoiseRanking ranking(m_options.seed, outputPosition, count);
-    if (m_options.topK == 0 && m_options.topP >= 1.0) {
+    if (keepsAllTokens(m_options)) {
         ranking.offerRow(logits, LogitBlocks(logits).highest(), m_options.temperature);
         return ranking.best();
     }

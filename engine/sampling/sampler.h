@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/sampling/sampling_options.h"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace engine {
-
-/// How tokens are chosen. The defaults choose the most probable token every time.
-struct SamplingOptions {
-    double temperature = 0.0; ///< 0 = greedy; otherwise logits are divided by it
-    int topK = 0;             ///< keep the K best (all that tie with the K-th); 0 = off
-    double topP = 1.0;        ///< keep the least set of best tokens that reaches P; 1 = off
-    std::uint64_t seed = 0;   ///< key of all draws
-
-    bool operator==(const SamplingOptions&) const = default;
-
-    /// Errors: InvalidInput, naming the option and its range.
-    Result<void> validate() const;
-};
 
 /// The tokens that can be drawn and their probabilities, in order of id; they sum to 1.
 struct Distribution {
@@ -50,8 +37,8 @@ public:
 
     bool isGreedy() const { return m_options.temperature == 0.0; }
 
-    /// Temperature, then top-k, then top-p, in float64. Greedy: the argmax with probability 1.
-    /// Shapes: logits [vocab].
+    /// Temperature, then top-k, top-p, min-p and typical-p, in float64. Greedy: the argmax with
+    /// probability 1. Shapes: logits [vocab], as Penalties left them.
     Distribution distribution(std::span<const double> logits) const;
 
     /// The token at `outputPosition` (0 = the first one after the prompt), drawn by noise from the

@@ -78,6 +78,7 @@ struct SubmitPrompt {
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
     std::string text = {};                    ///< raw text to continue, when there are no messages
     std::string task = {};                    ///< whose search state shall be used
+    std::uint64_t chat = 0;                   ///< whose sums its steps are added to (SpanStarted)
     int maxTokens = 256;
     std::vector<std::string> stopStrings = {};
     /// The last message is an answer that goes on: it ends the prompt as it is, and what comes is

@@ -82,6 +82,17 @@ struct PromptStarted {
     std::string task;
     int promptTokens = 0;
     int reusedTokens = 0; ///< whose keys and values were cached already
+    /// What the user asked: the last message, or the raw text; at most kQuestionBytes of it. Empty
+    /// in older recordings.
+    std::string question;
+};
+
+/// From here on the sums of steps begin anew: what is measured now is another chat, decoder, model
+/// or other settings.
+struct SpanStarted {
+    static constexpr std::string_view kKind = "span_started";
+    std::int64_t span = 0; ///< counts up from 1
+    SpanCause cause = SpanCause::Decoder;
 };
 
 /// How much of the prompt is read. A picture.
@@ -101,6 +112,7 @@ struct StepFinished {
     std::vector<DraftNode> draft;        ///< the draft tree, parents before children
     std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
     std::vector<int> path;               ///< accepted nodes of it, in order
+    DraftEnd draftEnd;                   ///< why it is no longer
     std::vector<double> confidences;     ///< [draft steps] probability of each first choice
     std::vector<SideRow> sides;          ///< ran beside the draft, could not be accepted
     std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
@@ -124,7 +136,10 @@ struct StepFinished {
     double searchMs = 0.0;
     double otherMs = 0.0;
     double tokensPerSecond = 0.0; ///< of this answer so far
-    DecodeMetrics total;          ///< since the decoder was chosen, this step included
+    /// Of a plain step: the mean of the newest 64 on this model; 0 until two were measured, and in
+    /// older recordings.
+    double baselineStepMs = 0.0;
+    DecodeMetrics total; ///< of this span (SpanStarted), this step included
 
     /// By the full model alone.
     bool isPlain() const { return draft.empty() && sides.empty(); }
@@ -181,7 +196,8 @@ struct Statistics {
     int contextUsed = 0; ///< tokens, prompt and answer so far
     int contextLength = 0;
     std::int64_t promptsFinished = 0;
-    DecodeMetrics total; ///< since the decoder was chosen
+    double baselineStepMs = 0.0; ///< see StepFinished
+    DecodeMetrics total;         ///< of this span
 };
 
 struct PromptFinished {
@@ -191,7 +207,8 @@ struct PromptFinished {
     std::string text;
     FinishReason reason = FinishReason::MaxTokens;
     GenerationMetrics generation;
-    DecodeMetrics decoding; ///< of this prompt alone
+    DecodeMetrics decoding;       ///< of this prompt alone
+    bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
 };
 
 /// A command came to nothing. The session goes on: the next prompt works.
@@ -226,6 +243,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   DecoderChosen,
                                   SettingsChanged,
                                   SamplingChanged,
+                                  SpanStarted,
                                   PromptStarted,
                                   PromptProgress,
                                   StepFinished,

@@ -88,11 +88,29 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("explanation", r.explanation);
 }
 
+template <typename V> void visitFields(V& visit, Grammar& r) {
+    visit("kind", r.kind);
+    visit("text", r.text);
+}
+
+template <typename V> void visitFields(V& visit, LogitBias& r) {
+    visit("token", r.token);
+    visit("value", r.value);
+}
+
 template <typename V> void visitFields(V& visit, SamplingOptions& r) {
     visit("temperature", r.temperature);
     visit("top_k", r.topK);
     visit("top_p", r.topP);
+    visit("min_p", r.minP);
+    visit("typical_p", r.typicalP);
     visit("seed", r.seed);
+    visit("repetition_penalty", r.repetitionPenalty);
+    visit("repetition_window", r.repetitionWindow);
+    visit("presence_penalty", r.presencePenalty);
+    visit("frequency_penalty", r.frequencyPenalty);
+    visit("logit_bias", r.logitBias);
+    visit("grammar", r.grammar);
 }
 
 template <typename V> void visitFields(V& visit, TokenFact& r) {
@@ -120,6 +138,12 @@ template <typename V> void visitFields(V& visit, DraftNode& r) {
     visit("parent", r.parent);
     visit("rank", r.rank);
     visit("probability", r.probability);
+}
+
+template <typename V> void visitFields(V& visit, DraftEnd& r) {
+    visit("reason", r.reason);
+    visit("value", r.value);
+    visit("limit", r.limit);
 }
 
 template <typename V> void visitFields(V& visit, SideRow& r) {
@@ -218,6 +242,12 @@ template <typename V> void visitFields(V& visit, PromptStarted& r) {
     visit("task", r.task);
     visit("prompt_tokens", r.promptTokens);
     visit("reused_tokens", r.reusedTokens);
+    visit("question", r.question);
+}
+
+template <typename V> void visitFields(V& visit, SpanStarted& r) {
+    visit("span", r.span);
+    visit("cause", r.cause);
 }
 
 template <typename V> void visitFields(V& visit, PromptProgress& r) {
@@ -233,6 +263,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("draft", r.draft);
     visit("draft_texts", r.draftTexts);
     visit("path", r.path);
+    visit("draft_end", r.draftEnd);
     visit("confidences", r.confidences);
     visit("sides", r.sides);
     visit("side_texts", r.sideTexts);
@@ -255,6 +286,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("search_ms", r.searchMs);
     visit("other_ms", r.otherMs);
     visit("tokens_per_second", r.tokensPerSecond);
+    visit("baseline_step_ms", r.baselineStepMs);
     visit("total", r.total);
 }
 
@@ -293,6 +325,7 @@ template <typename V> void visitFields(V& visit, Statistics& r) {
     visit("context_used", r.contextUsed);
     visit("context_length", r.contextLength);
     visit("prompts_finished", r.promptsFinished);
+    visit("baseline_step_ms", r.baselineStepMs);
     visit("total", r.total);
 }
 
@@ -301,6 +334,7 @@ template <typename V> void visitFields(V& visit, PromptFinished& r) {
     visit("tokens", r.tokens);
     visit("text", r.text);
     visit("finish_reason", r.reason);
+    visit("inside_grammar", r.isInsideGrammar);
     visit("generation", r.generation);
     visit("decoding", r.decoding);
 }

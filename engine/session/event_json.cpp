@@ -39,12 +39,44 @@ template <> const Names<DecoderPhase>& namesOf() {
     return kNames;
 }
 
+template <> const Names<DraftEndReason>& namesOf() {
+    static constexpr Names<DraftEndReason> kNames{{{"not_told", DraftEndReason::NotTold},
+                                                   {"unsure", DraftEndReason::Unsure},
+                                                   {"length", DraftEndReason::Length},
+                                                   {"nodes", DraftEndReason::Nodes},
+                                                   {"room", DraftEndReason::Room},
+                                                   {"end_token", DraftEndReason::EndToken},
+                                                   {"budget", DraftEndReason::Budget},
+                                                   {"nothing", DraftEndReason::Nothing},
+                                                   {"unlikely", DraftEndReason::Unlikely},
+                                                   {"price", DraftEndReason::Price},
+                                                   {"measuring", DraftEndReason::Measuring}}};
+    return kNames;
+}
+
+template <> const Names<SpanCause>& namesOf() {
+    static constexpr Names<SpanCause> kNames{{{"model", SpanCause::Model},
+                                              {"decoder", SpanCause::Decoder},
+                                              {"settings", SpanCause::Settings},
+                                              {"sampling", SpanCause::Sampling},
+                                              {"chat", SpanCause::Chat}}};
+    return kNames;
+}
+
 template <> const Names<FinishReason>& namesOf() {
     static constexpr Names<FinishReason> kNames{{{"end_token", FinishReason::EndToken},
                                                  {"stop_string", FinishReason::StopString},
                                                  {"max_tokens", FinishReason::MaxTokens},
                                                  {"context_full", FinishReason::ContextFull},
                                                  {"cancelled", FinishReason::Cancelled}}};
+    return kNames;
+}
+
+template <> const Names<GrammarKind>& namesOf() {
+    static constexpr Names<GrammarKind> kNames{{{"none", GrammarKind::None},
+                                                {"json", GrammarKind::Json},
+                                                {"schema", GrammarKind::Schema},
+                                                {"regex", GrammarKind::Regex}}};
     return kNames;
 }
 

@@ -61,6 +61,13 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
 
 } // namespace
 
+std::shared_ptr<const TokenTrie> vocabularyOf(SessionModel& model) {
+    if (model.vocabulary == nullptr && model.tokenizer != nullptr)
+        model.vocabulary = std::make_shared<const TokenTrie>(
+            TokenTrie::of(*model.tokenizer, model.transformer->config().vocabSize));
+    return model.vocabulary;
+}
+
 ModelLoader makeModelLoader(std::filesystem::path moduleFolder, PackedCacheOptions packedCache) {
     return [loader = LoaderOptions{std::move(moduleFolder), std::move(packedCache)}](
                const LoadModel& command, const ModelLoadWork& work) {

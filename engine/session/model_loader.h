@@ -7,6 +7,7 @@
 #include "engine/session/session_records.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/vocabulary/token_trie.h"
 
 #include <filesystem>
 #include <functional>
@@ -29,7 +30,11 @@ struct SessionModel {
     FileFacts file = {};     ///< for people
     std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are remembered
     std::vector<std::string> remarks;
+    std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< made when it is first needed
 };
+
+/// The texts of the model's tokens, for grammars; null for a model without a tokenizer.
+std::shared_ptr<const TokenTrie> vocabularyOf(SessionModel& model);
 
 /// How a load is watched and ended from outside.
 struct ModelLoadWork {

@@ -71,6 +71,12 @@ inline PlanOutline outlineOf(const LayerPlan& plan) {
 /// All that a pass leaves out: what is skipped, and the layers behind the exit.
 SkipSet leftOutBy(const PlanOutline& outline);
 
+/// What makes the sums of steps begin anew.
+enum class SpanCause : std::uint8_t { Model, Decoder, Settings, Sampling, Chat };
+
+/// Of a question as an event carries it.
+inline constexpr std::size_t kQuestionBytes = std::size_t{1} << 16U;
+
 /// A token in a table: its text as readableToken() writes it. A plain value.
 struct ShownToken {
     TokenId id = kNoToken; ///< kNoToken: the cell is empty

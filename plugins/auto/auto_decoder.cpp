@@ -198,10 +198,31 @@ Result<PlannedDraft> AutoDecoder::draft(Choice& choice) {
     }
     PlannedDraft drafted;
     const int nodes = choice.told.nodes;
+    DraftTree& tree = drafted.request.draft;
+    const DraftEnd end = endOfFree(choice, nodes);
     if (nodes > 0)
-        drafted.request.draft =
+        tree =
             nodes == choice.free.tree.size() ? std::move(choice.free.tree) : freeDraft(nodes).tree;
+    tree.setEnd(end);
     return drafted;
+}
+
+/// Why only the first `nodes` of what is known are drafted: one more would cost more than it gives.
+DraftEnd AutoDecoder::endOfFree(const Choice& choice, int nodes) const {
+    const DraftTree& known = choice.free.tree;
+    if (m_costs.samples(1) == 0)
+        return {DraftEndReason::Measuring};
+    if (nodes == known.size())
+        return known.end();
+    const DraftChoice& told = choice.told;
+    if (nodes == 0)
+        return {DraftEndReason::Price,
+                told.refusedTokens - 1.0,
+                (1.0 + m_settings.margin) * told.refusedCost - 1.0};
+    const double rate = told.expectedTokens / told.expectedCost;
+    const double rowCost = m_costs.relativeCost(nodes + 2) - m_costs.relativeCost(nodes + 1);
+    return {
+        DraftEndReason::Price, choice.free.gains[static_cast<std::size_t>(nodes)], rate * rowCost};
 }
 
 void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {

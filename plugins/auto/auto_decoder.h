@@ -61,6 +61,7 @@ private:
     void considerPasses(Choice& choice);
     bool mayProbe(const Entry& entry, const Promise& promise) const;
     engine::Result<PlannedDraft> draft(Choice& choice);
+    engine::DraftEnd endOfFree(const Choice& choice, int nodes) const;
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
     engine::DecodeStep learnt(engine::DecodeStep step, double verifyShare = 1.0);

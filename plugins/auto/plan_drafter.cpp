@@ -82,7 +82,7 @@ public:
         , m_terms(terms)
         , m_passCost(terms.costs.relativeDraftCost(drafter.m_plan.shares.draft)) {}
 
-    bool stopsAfter(double confidence, int steps) const override {
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
         if (steps == 1)
             m_path = 1.0;
         m_path *= m_drafter.acceptanceAt(confidence);
@@ -90,8 +90,11 @@ public:
         const double share = m_drafter.m_plan.shares.verify;
         const double cost = m_passCost + costs.relativeResumedCost(share, steps + 2) -
                             costs.relativeResumedCost(share, steps + 1);
-        return steps >= m_terms.maxNodes ||
-               m_path * m_drafter.m_acceptance.value() < m_terms.rate * cost;
+        const double promised = m_path * m_drafter.m_acceptance.value();
+        const double worth = m_terms.rate * cost;
+        if (promised < worth)
+            return DraftEnd{DraftEndReason::Price, promised, worth};
+        return unsureOrLong(confidence, 0.0, steps, m_terms.maxNodes);
     }
 
 private:

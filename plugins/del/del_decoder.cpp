@@ -71,6 +71,8 @@ Result<DecodeStep> DelDecoder::step() {
     step.draftMs = step.isPlain() && draftLayers == 0.0 ? 0.0 : draftMs - promptMs;
     step.promptMs += promptMs;
     step.draftLayers = draftLayers;
+    if (round.offer.steps == 0)
+        step.draft.setEnd({round.isProbe ? DraftEndReason::Measuring : DraftEndReason::Price});
     describe(round, step);
     ENGINE_TRY_DO(learn(round, step));
     m_offers = m_policy->offers(m_statistics);

@@ -23,13 +23,16 @@ void GuessBlock::refill(int length, bool slides, const Filler& filler) {
 
 DraftTree GuessBlock::chain(int length, std::span<const TokenId> endIds) const {
     DraftTree tree;
+    tree.setEnd({DraftEndReason::Length, 0.0, static_cast<double>(length)});
     for (const Guess& guess : m_guesses) {
         if (tree.size() >= length)
             break;
         tree.add(guess.token, tree.size() - 1, guess.probability);
         tree.addConfidence(guess.probability);
-        if (std::find(endIds.begin(), endIds.end(), guess.token) != endIds.end())
+        if (std::find(endIds.begin(), endIds.end(), guess.token) != endIds.end()) {
+            tree.setEnd({DraftEndReason::EndToken});
             break;
+        }
     }
     return tree;
 }

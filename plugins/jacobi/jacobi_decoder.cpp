@@ -60,8 +60,11 @@ Result<void> JacobiDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 /// One round: the guesses as a chain, one pass, what it said as the next guesses.
 Result<DecodeStep> JacobiDecoder::step() {
     const auto firstPlace = static_cast<Position>(m_target.output().size());
-    if (firstPlace >= m_settings.budget)
-        return plainStep();
+    if (firstPlace >= m_settings.budget) {
+        ENGINE_TRY(DecodeStep step, plainStep());
+        step.draft.setEnd({DraftEndReason::Budget, 0.0, static_cast<double>(m_settings.budget)});
+        return step;
+    }
     const double startMs = m_target.nowMs();
     DraftTree guessed = draft();
     const double draftedMs = m_target.nowMs();
@@ -102,7 +105,10 @@ DraftTree JacobiDecoder::draft() {
     m_block.refill(std::min(m_settings.block, room), m_settings.slides, [this](TokenId before) {
         return fill(before == kNoToken ? m_target.pending() : before);
     });
-    return m_block.chain(std::min(m_settings.block, room), m_endIds);
+    DraftTree tree = m_block.chain(std::min(m_settings.block, room), m_endIds);
+    if (room < m_settings.block && tree.size() == room)
+        tree.setEnd({DraftEndReason::Room});
+    return tree;
 }
 
 /// The next place from the pool, n-gram behind n-gram, where it knows one; else any token.

@@ -18,7 +18,9 @@ public:
         , m_most(most)
         , m_length(first) {}
 
-    bool stopsAfter(double /*confidence*/, int steps) const override { return steps >= m_length; }
+    std::optional<engine::DraftEnd> stopsAfter(double confidence, int steps) const override {
+        return unsureOrLong(confidence, 0.0, steps, m_length);
+    }
 
     void learn(int accepted, int draftSteps) override {
         if (draftSteps == m_length)

@@ -86,12 +86,27 @@ void LookaheadDecoder::fitWindow() {
 /// The pool's n-grams behind the pending token; the model's own token behind them needs room, too.
 DraftTree LookaheadDecoder::draft() const {
     DraftTree tree;
-    mergeNgrams(tree,
-                m_pool.candidates(m_target.pending()),
-                {.nodes = m_used.ngrams * (kMostSize - 1),
-                 .depth = m_target.remainingTokens() - 1,
-                 .endIds = m_endIds});
+    const std::span<const Ngram> known = m_pool.candidates(m_target.pending());
+    const int room = m_target.remainingTokens() - 1;
+    mergeNgrams(
+        tree, known, {.nodes = m_used.ngrams * (kMostSize - 1), .depth = room, .endIds = m_endIds});
+    tree.setEnd(endOf(tree, known, room));
     return tree;
+}
+
+/// Why the first n-gram, the spine, goes no further.
+DraftEnd
+LookaheadDecoder::endOf(const DraftTree& tree, std::span<const Ngram> known, int room) const {
+    if (known.empty())
+        return {DraftEndReason::Nothing};
+    const auto length = static_cast<int>(known.front().size());
+    const auto end = std::find_first_of(
+        known.front().begin(), known.front().end(), m_endIds.begin(), m_endIds.end());
+    if (end - known.front().begin() < std::min(length, room))
+        return {DraftEndReason::EndToken};
+    if (room < length)
+        return {DraftEndReason::Room};
+    return {DraftEndReason::Length, 0.0, static_cast<double>(tree.draftSteps())};
 }
 
 /// What the model has follow the newest row of the window.

@@ -33,6 +33,8 @@ private:
 
     void fitWindow();
     engine::DraftTree draft() const;
+    engine::DraftEnd
+    endOf(const engine::DraftTree& tree, std::span<const engine::Ngram> known, int room) const;
     engine::Ngram newestRow(int draftNodes) const;
     void carryOn(engine::TokenId pending, engine::Ngram next);
     void remember(std::span<const engine::TokenId> tokens);

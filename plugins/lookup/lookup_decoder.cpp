@@ -115,7 +115,7 @@ DecoderInfo lookupInfo() {
     info.settings = {
         stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                     "nodes",
-                    "Nodes of a draft tree at most; 0 = what suits the backend."),
+                    "A draft tree has at most so many nodes; 0 = what suits the backend."),
         stepSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
                     "tokens",
                     "A node that promises fewer tokens than this is not drafted: each costs "

@@ -111,9 +111,26 @@ RoundShape SpaceDecoder::shapeOfRound() const {
                       .leastReach = m_settings.leastReach});
 }
 
+/// Why a round verifies the first `candidates` of what the masks gave.
+DraftEnd SpaceDecoder::endOf(int candidates) const {
+    const auto count = static_cast<std::size_t>(candidates);
+    const bool endsAnswer =
+        count > 0 && std::find(m_endIds.begin(), m_endIds.end(), m_candidates[count - 1].token) !=
+                         m_endIds.end();
+    if (endsAnswer)
+        return {DraftEndReason::EndToken};
+    if (candidates >= m_target.remainingTokens() - 1)
+        return {DraftEndReason::Room};
+    if (count == m_candidates.size())
+        return count == 0 ? DraftEnd{DraftEndReason::Nothing}
+                          : DraftEnd{DraftEndReason::Length, 0.0, static_cast<double>(candidates)};
+    return {DraftEndReason::Unlikely, m_rates.reach(candidates + 1), m_settings.leastReach};
+}
+
 /// The first candidates as a chain.
 DraftTree SpaceDecoder::draftOf(int candidates) const {
     DraftTree tree;
+    tree.setEnd(endOf(candidates));
     for (int place = 0; place < candidates; ++place) {
         const Candidate& candidate = m_candidates[static_cast<std::size_t>(place)];
         tree.add(candidate.token, place - 1, candidate.probability);

@@ -47,6 +47,7 @@ private:
 
     bool isSampling() const;
     RoundShape shapeOfRound() const;
+    engine::DraftEnd endOf(int candidates) const;
     engine::DraftTree draftOf(int candidates) const;
     engine::Result<engine::DecodeStep> verify(engine::DraftTree draft, const MaskGroups& groups);
     void pickCandidates(const MaskGroups& groups, int group);

@@ -98,6 +98,30 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
         << QStringList{"inspect", "--nonsense"} << usage << QStringList{"--nonsense"};
     QTest::newRow("top-p 0") << generate + QStringList{"--top-p", "0"} << usage
                              << QStringList{"Top-p", "0"};
+    QTest::newRow("min-p 1") << generate + QStringList{"--min-p", "1"} << usage
+                             << QStringList{"Min-p is 1, but must lie between 0 and 1"};
+    QTest::newRow("repetition penalty")
+        << generate + QStringList{"--repetition-penalty", "0"} << usage
+        << QStringList{"The repetition penalty is 0, but must lie above 0"};
+    QTest::newRow("presence penalty") << generate + QStringList{"--presence-penalty", "3"} << usage
+                                      << QStringList{"must lie between -2 and 2"};
+    QTest::newRow("bias without a value")
+        << generate + QStringList{"--logit-bias", "5"} << usage
+        << QStringList{"--logit-bias \"5\" is not of the form TOKEN_OR_ID=VALUE"};
+    QTest::newRow("bias beyond the vocabulary")
+        << generate + QStringList{"--logit-bias", "99999=1"} << usage
+        << QStringList{"names token 99999, but the model's vocabulary has the ids 0 to"};
+    QTest::newRow("bias of a text without a tokenizer")
+        << generate + QStringList{"--logit-bias", "yes=1"} << usage
+        << QStringList{"\"yes\"", "has no tokenizer"};
+    QTest::newRow("expression") << generate + QStringList{"--regex", "(a"} << usage
+                                << QStringList{"The regular expression is refused at byte 2"};
+    QTest::newRow("two forms") << generate + QStringList{"--regex", "a", "--json-object"} << usage
+                               << QStringList{"--json-schema, --json-object and --regex"};
+    QTest::newRow("form without a tokenizer") << generate + QStringList{"--json-object"} << usage
+                                              << QStringList{"A grammar needs the texts of tokens"};
+    QTest::newRow("no schema") << generate + QStringList{"--json-schema", "/nowhere.json"}
+                               << int(app::kNotFound) << QStringList{"/nowhere.json"};
     QTest::newRow("negative temperature")
         << generate + QStringList{"--temperature", "-1"} << usage << QStringList{"temperature"};
     QTest::newRow("unknown decoder") << generate + QStringList{"--decoder", "hydra"}

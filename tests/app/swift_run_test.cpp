@@ -3,8 +3,10 @@
 #include "tests/support/golden_tensors.h"
 #include "tests/support/swift_run.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tiny_folder_model.h"
 
 #include <QJsonArray>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -38,6 +40,8 @@ private slots:
     void generateEndsWithADoneLine();
     void generateStreamsText();
     void sameSeedSameText();
+    void aBiasEnforcesAToken();
+    void anExpressionGivesTheAnswerItsForm();
     void forwardPrintsEveryPosition();
     void forwardMatchesTheGoldenTree();
     void forwardHonoursSkipSetsAndExits();
@@ -129,6 +133,39 @@ void SwiftRunTest::sameSeedSameText() {
     };
     QCOMPARE(text("3"), text("3"));
     QVERIFY(text("3") != text("4"));
+}
+
+void SwiftRunTest::aBiasEnforcesAToken() {
+    const ProgramRun result = run(plain({"generate",
+                                         "--model",
+                                         kFolderModel,
+                                         "--prompt-ids",
+                                         "5,6,7",
+                                         "--max-tokens",
+                                         "3",
+                                         "--logit-bias",
+                                         "9=100"}));
+    QCOMPARE(result.exitCode, 0);
+    QCOMPARE(result.output, QByteArray("9 9 9 \n"));
+}
+
+void SwiftRunTest::anExpressionGivesTheAnswerItsForm() {
+    const QStringList arguments = plain({"generate",
+                                         "--model",
+                                         kGgufModel,
+                                         "--prompt",
+                                         "Hello",
+                                         "--max-tokens",
+                                         "3",
+                                         "--regex",
+                                         "[a-e]{40}"});
+    const ProgramRun result = run(arguments + QStringList{"--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QJsonObject done = result.jsonLines().last();
+    const QRegularExpression form("^[a-e]+$");
+    QVERIFY2(form.match(done["text"].toString()).hasMatch(), qPrintable(done["text"].toString()));
+    QVERIFY(done["inside_grammar"].toBool());
+    QVERIFY(run(arguments).errors.contains("The answer ends before it has the form"));
 }
 
 void SwiftRunTest::forwardPrintsEveryPosition() {
@@ -346,19 +383,27 @@ void SwiftRunTest::inspectOffersThePublishedSetsThatFit() {
 }
 
 void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {
+    // An answer that does not fit into the pipe: the program cannot come to its end unread.
+    const test_support::TemporaryFolder folder;
+    engine::ModelConfig config = support::letterConfig(1);
+    config.contextLength = 1 << 14;
+    support::MemoryWeights weights = support::randomWeights(config, 3);
+    support::writeFolderModel(folder.path(), config, weights);
     QProcess process;
     process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
                   plain({"generate",
                          "--model",
-                         kFolderModel,
+                         QString::fromStdString(folder.path().string()),
+                         "--context",
+                         "16384",
                          "--prompt-ids",
                          "5",
                          "--max-tokens",
                          "100000",
                          "--json"}));
-    QVERIFY(process.waitForReadyRead(30'000)); // the first step is out
+    QVERIFY(process.waitForReadyRead(-1)); // the first step is out
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-    QVERIFY(process.waitForFinished(30'000));
+    QVERIFY(process.waitForFinished(-1));
     QCOMPARE(process.exitCode(), 130);
     QList<QByteArray> lines = process.readAllStandardOutput().split('\n');
     lines.removeAll(QByteArray());

@@ -2,14 +2,15 @@
 // What drawing a token costs besides the pass, on rows of the default model: CPU time of the
 // calling thread, so that other work on the machine matters little. Run from the checkout's root:
 // build/release/benchmarks/sampling_cost --help
-#include "engine/sampling/sampler.h"
+#include "engine/decoding/round/target_law.h"
 #include "tests/support/default_model.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <ctime>
-#include <numeric>
+#include <utility>
 
 using namespace engine;
 
@@ -25,19 +26,34 @@ double cpuMs() {
 struct Costs {
     double passMs = 0.0;      // the last row's logits asked for
     double shortPassMs = 0.0; // only its summary
+    double lawMs = 0.0;       // penalties and grammar on the row, its summary anew
+    double mostLawMs = 0.0;   // the dearest row of all
     double chooseMs = 0.0;    // a token of the row
     double distributionMs = 0.0;
     double kept = 0.0; // tokens of the distribution
     int tokens = 0;
 };
 
-/// One answer drawn with `sampler`, its costs added up.
+/// How a token is chosen; the law keeps what it knows of a grammar from answer to answer.
+struct Choice {
+    Sampler sampler;
+    TargetLaw law;
+    std::vector<TokenId> endIds;
+    std::shared_ptr<const TokenTrie> vocabulary;
+};
+
+/// One answer, its costs added up.
 void answer(const support::DefaultModel& model,
             const std::vector<TokenId>& prompt,
-            const Sampler& sampler,
+            Choice& choice,
             int maxTokens,
             Costs& costs) {
     Transformer& transformer = *model.transformer;
+    const auto begun = choice.law.begin(
+        {.tokens = prompt, .endIds = choice.endIds, .vocabulary = choice.vocabulary});
+    ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
+    std::vector<TokenId> sequence = prompt;
+    const DraftTree noDraft;
     const auto length = static_cast<Position>(prompt.size());
     KvCache cache = std::move(transformer.makeCache(length + maxTokens)).value();
     const LayerPlan plan = LayerPlan::full(model.config.layerCount);
@@ -66,12 +82,24 @@ void answer(const support::DefaultModel& model,
         costs.shortPassMs += run(std::span(&pending, 1), {});
         costs.passMs += run(std::span(&pending, 1), rows);
         cache.commit(1);
+        const double before = cpuMs();
+        if (!choice.law.isOff()) {
+            const auto applied = choice.law.apply({sequence, noDraft}, result);
+            ENGINE_CHECK(applied.hasValue(), "{}", applied.error().message);
+        }
         const double start = cpuMs();
-        pending = sampler.choose(result.logitRow(0), place);
+        costs.lawMs += start - before;
+        costs.mostLawMs = std::max(costs.mostLawMs, start - before);
+        pending = choice.sampler.choose(result.logitRow(0), place);
         const double chosen = cpuMs();
-        costs.kept += static_cast<double>(sampler.distribution(result.logitRow(0)).ids.size());
+        sequence.push_back(pending);
+        choice.law.keep({&pending, 1});
+        costs.kept +=
+            static_cast<double>(choice.sampler.distribution(result.logitRow(0)).ids.size());
         costs.distributionMs += cpuMs() - chosen;
         costs.chooseMs += chosen - start;
+        if (std::find(choice.endIds.begin(), choice.endIds.end(), pending) != choice.endIds.end())
+            return;
     }
 }
 
@@ -86,27 +114,55 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     const support::DefaultModel model = support::DefaultModel::load(false, "cpu");
     const std::vector<std::string> texts = support::dataPrompts("story", prompts);
-    fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>9}\n",
+    const auto vocabulary =
+        std::make_shared<const TokenTrie>(TokenTrie::of(*model.tokenizer, model.config.vocabSize));
+    fmt::print("{:<30}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n",
                "CPU ms a row",
-               "choose",
                "law",
+               "most",
+               "choose",
+               "p",
                "kept",
                "pass",
                "+logits");
+    const auto withGrammar = [](Grammar grammar) {
+        SamplingOptions options;
+        options.grammar = std::move(grammar);
+        return options;
+    };
     const std::vector<std::pair<const char*, SamplingOptions>> settings = {
+        {"greedy", {}},
         {"T .7, top-p .9", {.temperature = 0.7, .topP = 0.9, .seed = 1}},
         {"T 1, top-p .95", {.temperature = 1.0, .topP = 0.95, .seed = 1}},
         {"T .8, top-k 40, top-p .95", {.temperature = 0.8, .topK = 40, .topP = 0.95, .seed = 1}},
         {"T 1", {.temperature = 1.0, .seed = 1}},
         {"T 1.5, top-p .9", {.temperature = 1.5, .topP = 0.9, .seed = 1}},
+        {"T 1, min-p .05", {.temperature = 1.0, .minP = 0.05, .seed = 1}},
+        {"T 1, typical-p .95", {.temperature = 1.0, .typicalP = 0.95, .seed = 1}},
+        {"repetition 1.1", {.repetitionPenalty = 1.1}},
+        {"presence and frequency .2", {.presencePenalty = 0.2, .frequencyPenalty = 0.2}},
+        {"one bias", {.logitBias = {{42, -5.0}}}},
+        {"JSON object", withGrammar({GrammarKind::Json})},
+        {"JSON schema",
+         withGrammar({GrammarKind::Schema,
+                      R"({"properties": {"title": {"type": "string"}, "year": {"type": "integer"},
+                          "names": {"type": "array", "items": {"type": "string"}}},
+                          "required": ["title", "year", "names"]})"})},
+        {"expression [a-z ,.]*", withGrammar({GrammarKind::Regex, "[A-Za-z ,.\\n]*"})},
     };
     for (const auto& [name, options] : settings) {
         Costs costs;
+        Choice choice{Sampler(options),
+                      TargetLaw(options, model.config.vocabSize),
+                      model.endIds(),
+                      vocabulary};
         for (const std::string& text : texts)
-            answer(model, model.prompt(text), Sampler(options), maxTokens, costs);
+            answer(model, model.prompt(text), choice, maxTokens, costs);
         const double count = costs.tokens;
-        fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.1f}{:>9.3f}{:>9.4f}\n",
+        fmt::print("{:<30}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.1f}{:>9.3f}{:>9.4f}\n",
                    name,
+                   costs.lawMs / count,
+                   costs.mostLawMs,
                    costs.chooseMs / count,
                    costs.distributionMs / count,
                    costs.kept / count,

@@ -67,7 +67,7 @@ private slots:
 void LayerSkipExactnessTest::everyExitAndLengthEqualsVanilla() {
     Transformer& model = transformer();
     const int layers = model.config().layerCount;
-    int drafted = 0;
+    support::DraftCounts counts;
     for (int exit = 1; exit < layers; ++exit)
         for (const int length : {1, 2, 5, 64})
             for (const int maxTokens : {1, 2, 9})
@@ -85,9 +85,9 @@ void LayerSkipExactnessTest::everyExitAndLengthEqualsVanilla() {
                         }
                         tried.settings = {{"exit_layer", double(exit)}, {"length", double(length)}};
                         check(support::compareWithVanilla(
-                            registry(), "layerskip", tried, model, &drafted));
+                            registry(), "layerskip", tried, model, &counts));
                     }
-    QVERIFY(drafted > 1000);
+    QVERIFY(counts.drafted > 1000);
 }
 
 /// Longer than what a first round reads along.
@@ -103,9 +103,9 @@ void LayerSkipExactnessTest::longPromptsEqualVanilla() {
             tried.maxTokens = 8;
             tried.contextLength = 220;
             tried.settings = {{"exit_layer", 3.0}};
-            int drafted = 0;
-            check(support::compareWithVanilla(registry(), decoder, tried, model, &drafted));
-            QVERIFY(drafted > 0);
+            support::DraftCounts counts;
+            check(support::compareWithVanilla(registry(), decoder, tried, model, &counts));
+            QVERIFY(counts.drafted > 0);
         }
 }
 

@@ -28,11 +28,12 @@ SettingValues randomSettings(CaseRandom& random, bool samples, bool hasMask) {
             {"space_paper_sampling", isPaper ? 1.0 : 0.0}};
 }
 
-support::LosslessRun runOf(bool samples, bool hasMask) {
+support::LosslessRun runOf(bool samples, bool hasMask, bool hasLaw = false) {
     return {.decoder = "space",
             .allCases = samples ? 500 : 1000,
             .sampleCases = samples ? 50 : 100,
             .samples = samples,
+            .hasLaw = hasLaw,
             .firstSeed = (samples ? 3'000'000U : 2'000'000U) + (hasMask ? 500'000U : 0U),
             .settings = [samples, hasMask](CaseRandom& random, int /*layerCount*/) {
                 return randomSettings(random, samples, hasMask);
@@ -58,6 +59,14 @@ private slots:
     void samplingEqualsVanillaTokenByToken() { compare(m_models, runOf(true, false)); }
 
     void samplingEqualsVanillaWhereCandidatesAreAccepted() { compare(m_tuned, runOf(true, true)); }
+
+    void greedyEqualsVanillaUnderAnyLaw() { compare(m_models, runOf(false, false, true)); }
+
+    void greedyEqualsVanillaUnderAnyLawWhereCandidatesAreAccepted() {
+        compare(m_tuned, runOf(false, true, true));
+    }
+
+    void samplingEqualsVanillaUnderAnyLaw() { compare(m_models, runOf(true, false, true)); }
 
     void settingsChangedWhileRunningChangeNoToken();
 

@@ -50,7 +50,15 @@ std::vector<LawCase> lawCases() {
     const SamplingOptions warm = {.temperature = 1.0};
     const SamplingOptions cool = {.temperature = 0.6};
     const SamplingOptions both = {.temperature = 0.8, .topK = 3, .topP = 0.9};
-    return {{"one mask", warm, settingsOf(1)},
+    const SamplingOptions penalised = {.temperature = 0.9,
+                                       .minP = 0.02,
+                                       .repetitionPenalty = 1.5,
+                                       .repetitionWindow = 3,
+                                       .presencePenalty = 0.6,
+                                       .frequencyPenalty = 0.5,
+                                       .logitBias = {{1, 0.7}}};
+    return {{"penalties, two masks", penalised, settingsOf(2)},
+            {"one mask", warm, settingsOf(1)},
             {"two masks", warm, settingsOf(2)},
             {"two masks, T .6", cool, settingsOf(2)},
             {"top-k and top-p", both, settingsOf(2)},

@@ -17,7 +17,8 @@ struct CaseModel {
     std::unique_ptr<engine::Transformer> transformer; ///< plain, float64
 };
 
-/// One of every family in the golden data, and a random one that is always there.
+/// Random ones, which are always there: first one whose next tokens are nearly equally likely, then
+/// two that are as good as certain of theirs. Behind them one of every family in the golden data.
 std::vector<CaseModel> caseModels();
 
 /// Chooses numbers for cases; the same seed gives the same cases.
@@ -52,12 +53,30 @@ struct LosslessCase {
     int maxTokens = 16;
     int contextLength = 0;
     engine::SamplingOptions sampling;
-    engine::SettingValues settings; ///< of the decoder under test
+    engine::SettingValues settings;                                ///< of the decoder under test
+    std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
 };
 
+/// Texts for the ids of a vocabulary of at least 128: printable ASCII, a line break, parts of a
+/// character beyond ASCII, then random texts of what JSON is made of. The last id stands for none.
+std::shared_ptr<const engine::TokenTrie> caseVocabulary(int vocabSize);
+
+/// A regular expression, a JSON schema or any JSON object, which answers do not soon complete.
+engine::Grammar randomGrammar(CaseRandom& random);
+
+/// Penalties, biases and cuts of the law, each on or off, mild enough that drafts are accepted.
+void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int vocabSize);
+
 /// Prompts of 1 to 12 tokens, answers of 1 to 16, contexts that may end within one, ends that lie
-/// within an answer.
-LosslessCase randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples);
+/// within an answer. `hasLaw`: see addRandomLaw().
+LosslessCase
+randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples, bool hasLaw);
+
+/// Sums over cases.
+struct DraftCounts {
+    int drafted = 0; ///< tokens
+    int accepted = 0;
+};
 
 /// Runs a case with a decoder and with vanilla and checks, after every step, the tokens, the count
 /// of cached rows and the cached numbers. Returns what is wrong, empty if nothing.
@@ -65,7 +84,7 @@ std::string compareWithVanilla(engine::DecoderRegistry& registry,
                                const std::string& decoder,
                                const LosslessCase& tried,
                                engine::Transformer& transformer,
-                               int* draftedTokens);
+                               DraftCounts* counts);
 
 /// Many random cases of one decoder.
 struct LosslessRun {
@@ -73,6 +92,7 @@ struct LosslessRun {
     int allCases = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
     int sampleCases = 0; ///< otherwise
     bool samples = false;
+    bool hasLaw = false; ///< the law of the next token looks back, see addRandomLaw()
     std::uint64_t firstSeed = 0;
     int leastDrafted = 10; ///< tokens a case on average; fewer would prove nothing
     /// The decoder's settings for a network of so many layers.

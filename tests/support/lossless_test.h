@@ -57,6 +57,9 @@ protected:
     /// The cases of the present row's decoder.
     LosslessRun runOfRow(bool samples) const;
 
+    /// The same with other laws of the next token: half as many, but all of them when all are run.
+    LosslessRun lawRunOfRow(bool samples) const;
+
     /// Fails the test function where one of the cases has other tokens than vanilla.
     void compare(const LosslessRun& run);
 
@@ -71,6 +74,14 @@ private slots:
     void samplingEqualsVanillaTokenByToken_data() { addDecoders(); }
 
     void samplingEqualsVanillaTokenByToken();
+
+    void greedyEqualsVanillaUnderAnyLaw_data() { addDecoders(); }
+
+    void greedyEqualsVanillaUnderAnyLaw();
+
+    void samplingEqualsVanillaUnderAnyLaw_data() { addDecoders(); }
+
+    void samplingEqualsVanillaUnderAnyLaw();
 
     void settingsChangedWhileRunningChangeNoToken_data() { addDecoders(); }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/token_law.h"
 
+#include "tests/support/plain_penalties.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -95,7 +97,8 @@ TokenLaw vanillaLaw(const BigramTable& table,
         for (const auto& [answer, probability] : law) {
             const Tokens whole = joined(prompt, answer);
             const TokenId before = whole.size() > 1 ? whole[whole.size() - 2] : kNoToken;
-            const Distribution p = sampler.distribution(table.row(before, whole.back()));
+            const Distribution p = sampler.distribution(
+                penalised(table.row(before, whole.back()), sampling, prompt, answer));
             for (std::size_t i = 0; i < p.ids.size(); ++i)
                 longer[joined(answer, {p.ids[i]})] += probability * p.probabilities[i];
         }

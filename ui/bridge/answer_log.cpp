@@ -17,9 +17,16 @@ bool AnswerLog::apply(const EngineEvent& event) {
         addStep(*step);
         return true;
     }
+    if (event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr) {
+        for (Answer& answer : m_answers)
+            answer.steps = {};
+        return true;
+    }
     if (const auto* progress = event.as<PromptProgress>()) {
-        if (Answer* answer = findRunning(progress->promptId))
+        if (Answer* answer = findRunning(progress->promptId)) {
             answer->promptPart = progress->part;
+            answer->promptTime = event.time;
+        }
         return true;
     }
     if (const auto* released = event.as<TextReleased>()) {
@@ -65,6 +72,7 @@ void AnswerLog::begin(const PromptStarted& started, double time) {
     Answer answer;
     answer.promptId = started.promptId;
     answer.task = started.task;
+    answer.question = started.question;
     answer.promptTokens = started.promptTokens;
     answer.reusedTokens = started.reusedTokens;
     answer.startTime = time;

@@ -25,13 +25,15 @@ struct AnswerToken {
 struct Answer {
     std::uint64_t promptId = 0;
     std::string task;
+    std::string question; ///< as PromptStarted tells it
     int promptTokens = 0;
     int reusedTokens = 0;
     double promptPart = 0.0; ///< read so far, 0 to 1
+    double promptTime = 0.0; ///< when it was, seconds since the session began
     double startTime = 0.0;  ///< seconds since the session began
     std::string text;
     std::vector<AnswerToken> tokens;
-    std::vector<engine::StepFinished> steps; ///< of recent answers only
+    std::vector<engine::StepFinished> steps; ///< of recent answers of the present model only
     std::optional<engine::PromptFinished> finished;
     std::optional<engine::EngineFailed> failed;
 

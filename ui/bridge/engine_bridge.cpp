@@ -49,6 +49,12 @@ void EngineBridge::markChanged(Topics topics) {
 void EngineBridge::tick() {
     m_tickClock.start();
     m_isDelivering = true;
+    if (m_link->takeRewind()) {
+        m_store.rewind();
+        for (Entry& entry : m_entries)
+            entry.stale |= entry.topics;
+        emit rewound();
+    }
     for (const engine::EngineEvent& event : m_link->takeEvents()) {
         markChanged(m_store.apply(event));
         emit eventCame(event);

@@ -69,9 +69,16 @@ public:
     /// The replay is over, or the engine gone.
     bool isOver() const { return m_link->isOver() && !m_isDelivering; }
 
+    /// How a recording is played; null for a real engine.
+    Playback* playback() { return m_link->playback(); }
+
+    bool isReplay() const { return m_link->playback() != nullptr; }
+
 signals:
     /// Every event, after the store took it, in order. For what must not miss any: the chat.
     void eventCame(const engine::EngineEvent& event);
+    /// The run store was emptied, as a replay goes back: all of it comes again.
+    void rewound();
     void tickFinished();
     void pictureIntervalChanged(int milliseconds);
 

@@ -8,6 +8,8 @@
 
 namespace ui {
 
+class Playback;
+
 /// The far side of the bridge: the engine's session, a recording, or a test's script.
 /// Thread: UI; never waits.
 class EngineLink {
@@ -22,6 +24,12 @@ public:
 
     /// Nothing will come any more.
     virtual bool isOver() const { return false; }
+
+    /// Whether what comes next begins anew from the first event; true once for each time.
+    virtual bool takeRewind() { return false; }
+
+    /// The recording that is played; null for a real engine.
+    virtual Playback* playback() { return nullptr; }
 };
 
 } // namespace ui

@@ -3,27 +3,111 @@
 
 namespace ui {
 
+using namespace engine;
+
 namespace {
+
+using RealClock = std::chrono::steady_clock;
 
 /// Events handed over at a time, so that a long recording at full speed leaves the window alive.
 constexpr std::size_t kEventsAtATime = 512;
 
-} // namespace
+/// What looking ahead may take of a tick.
+constexpr auto kLookAheadTime = std::chrono::milliseconds(5);
+constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
 
-engine::Result<std::unique_ptr<RecordingLink>>
-RecordingLink::open(const std::filesystem::path& path, double speed, Clock clock) {
-    ENGINE_TRY(engine::RunReader reader, engine::RunReader::open(path));
-    return std::unique_ptr<RecordingLink>(
-        new RecordingLink(std::move(reader), speed, std::move(clock)));
+/// More stands before the beginning of no recording: its context and one answer.
+constexpr int kMostCarried = 8192;
+
+bool mayBeCarried(const EngineEvent& event) {
+    return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||
+           event.as<SettingsChanged>() != nullptr || event.as<SamplingChanged>() != nullptr ||
+           event.as<SpanStarted>() != nullptr || event.as<PlanChanged>() != nullptr ||
+           event.as<PhaseChanged>() != nullptr || event.as<Statistics>() != nullptr ||
+           event.as<PromptStarted>() != nullptr || event.as<StepFinished>() != nullptr ||
+           event.as<TextReleased>() != nullptr;
 }
 
-std::vector<engine::EngineEvent> RecordingLink::takeEvents() {
-    std::vector<engine::EngineEvent> events;
-    while (!m_isOver && events.size() < kEventsAtATime) {
+/// When the recording began: what is carried into it stands before that. Of a file that does not
+/// tell, the first event's time.
+double originOf(const std::filesystem::path& path) {
+    auto reader = RunReader::open(path);
+    std::optional<double> first;
+    for (int count = 0; reader && count < kMostCarried; ++count) {
+        const auto event = reader.value().next();
+        if (!event || !event.value())
+            break;
+        if (!first)
+            first = event.value()->time;
+        if (event.value()->as<RecordingStarted>() != nullptr)
+            return event.value()->time;
+        if (!mayBeCarried(*event.value()))
+            break;
+    }
+    return first.value_or(0.0);
+}
+
+} // namespace
+
+Result<std::unique_ptr<RecordingLink>>
+RecordingLink::open(const std::filesystem::path& path, double speed, Playback::Clock clock) {
+    ENGINE_TRY(RunReader reader, RunReader::open(path));
+    std::optional<RunReader> scan;
+    if (speed > Playback::kAllAtOnce) {
+        ENGINE_TRY(RunReader ahead, RunReader::open(path));
+        scan.emplace(std::move(ahead));
+    }
+    return std::unique_ptr<RecordingLink>(
+        new RecordingLink(path,
+                          std::move(reader),
+                          std::move(scan),
+                          Playback(originOf(path), speed, std::move(clock))));
+}
+
+/// Learns the recording's course a little further, so that nobody waits for a long one. Where it is
+/// shown all at once, what is shown is what is learnt.
+void RecordingLink::lookAhead() {
+    const auto began = RealClock::now();
+    for (int count = 1; m_scan; ++count) {
+        const auto event = m_scan->next();
+        if (!event || !event.value()) {
+            m_scan.reset();
+            m_playback.endLearning();
+            return;
+        }
+        m_playback.learn(*event.value());
+        if (count % kLookAheadEvents == 0 && RealClock::now() - began >= kLookAheadTime)
+            return;
+    }
+}
+
+/// Back means from the beginning: only so are all sums what they were.
+bool RecordingLink::takeRewind() {
+    if (m_playback.position() >= m_shown)
+        return false;
+    auto reader = RunReader::open(m_path);
+    if (!reader) {
+        m_playback.seek(m_shown); // the file is gone: what is shown stays
+        return false;
+    }
+    m_reader.emplace(std::move(reader).value());
+    m_next.reset();
+    m_shown = 0.0;
+    m_isAtEnd = false;
+    return true;
+}
+
+std::vector<EngineEvent> RecordingLink::takeEvents() {
+    lookAhead();
+    const double until = m_playback.position();
+    std::vector<EngineEvent> events;
+    while (!m_isAtEnd && events.size() < kEventsAtATime) {
         if (!m_next && !readNext(events))
             break;
-        if (!isDue(m_next->time))
+        const double time = m_playback.timeOf(*m_next);
+        if (time > until)
             break;
+        m_shown = std::max(m_shown, time);
         events.push_back(std::move(*m_next));
         m_next.reset();
     }
@@ -31,31 +115,20 @@ std::vector<engine::EngineEvent> RecordingLink::takeEvents() {
 }
 
 /// Whether there is a next event; at the end or at a damaged place there is none.
-bool RecordingLink::readNext(std::vector<engine::EngineEvent>& events) {
-    auto next = m_reader.next();
-    if (!next) {
-        events.push_back({0.0, engine::EngineFailed{next.error(), "replay", 0}});
-        m_isOver = true;
-        return false;
-    }
-    if (!next.value()) {
-        m_isOver = true;
-        return false;
-    }
-    m_next = std::move(next).value();
-    return true;
-}
-
-bool RecordingLink::isDue(double time) {
-    const auto now = m_clock();
-    if (!m_start) {
-        m_start = now;
-        m_firstTime = time;
-    }
-    if (m_speed <= 0.0)
-        return true;
-    const double elapsed = std::chrono::duration<double>(now - *m_start).count();
-    return elapsed * m_speed >= time - m_firstTime;
+bool RecordingLink::readNext(std::vector<EngineEvent>& events) {
+    auto next = m_reader->next();
+    const bool isThere = next && next.value();
+    if (!next)
+        events.push_back({0.0, EngineFailed{next.error(), "replay", 0}});
+    if (isThere)
+        m_next = std::move(next).value();
+    m_isAtEnd = !isThere;
+    const bool learnsHere = !m_scan && !m_playback.isLengthKnown();
+    if (learnsHere && isThere)
+        m_playback.learn(*m_next);
+    else if (learnsHere)
+        m_playback.endLearning();
+    return isThere;
 }
 
 } // namespace ui

@@ -3,48 +3,55 @@
 
 #include "engine/session/run_recording.h"
 #include "ui/bridge/engine_link.h"
+#include "ui/bridge/playback.h"
 
-#include <chrono>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 namespace ui {
 
-/// A recorded run, its events in their own time: every view without a model. Commands are refused.
-/// Thread: UI. A damaged record ends the replay; it is told as an engine::EngineFailed.
+/// A recorded run, its events in their own time: every view without a model. What was known before
+/// the recording began comes at once; going back means that all of it comes again. Commands are
+/// refused. Thread: UI. A damaged record ends the replay; it is told as an engine::EngineFailed.
 class RecordingLink : public EngineLink {
 public:
-    using Clock = std::function<std::chrono::steady_clock::time_point()>;
-
     /// `speed` times as fast as it was recorded; 0 = all at once. Errors: those of RunReader::open.
     static engine::Result<std::unique_ptr<RecordingLink>>
     open(const std::filesystem::path& path,
          double speed,
-         Clock clock = std::chrono::steady_clock::now);
+         Playback::Clock clock = std::chrono::steady_clock::now);
 
     bool send(engine::EngineCommand) override { return false; }
 
     std::vector<engine::EngineEvent> takeEvents() override;
 
-    bool isOver() const override { return m_isOver; }
+    bool isOver() const override { return m_isAtEnd && !m_scan && m_playback.isAtEnd(); }
+
+    bool takeRewind() override;
+
+    Playback* playback() override { return &m_playback; }
 
 private:
-    RecordingLink(engine::RunReader reader, double speed, Clock clock)
-        : m_reader(std::move(reader))
-        , m_speed(speed)
-        , m_clock(std::move(clock)) {}
+    RecordingLink(std::filesystem::path path,
+                  engine::RunReader reader,
+                  std::optional<engine::RunReader> scan,
+                  Playback playback)
+        : m_path(std::move(path))
+        , m_reader(std::move(reader))
+        , m_scan(std::move(scan))
+        , m_playback(std::move(playback)) {}
 
+    void lookAhead();
     bool readNext(std::vector<engine::EngineEvent>& events);
-    bool isDue(double time);
 
-    engine::RunReader m_reader;
-    double m_speed;
-    Clock m_clock;
+    std::filesystem::path m_path;
+    std::optional<engine::RunReader> m_reader; ///< what is shown
+    std::optional<engine::RunReader> m_scan;   ///< ahead of it, until the length is known
+    Playback m_playback;
     std::optional<engine::EngineEvent> m_next;
-    std::optional<std::chrono::steady_clock::time_point> m_start;
-    double m_firstTime = 0.0;
-    bool m_isOver = false;
+    double m_shown = 0.0; ///< the time of the newest event that was handed over
+    bool m_isAtEnd = false;
 };
 
 } // namespace ui

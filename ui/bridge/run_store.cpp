@@ -22,6 +22,14 @@ Topics RunStore::apply(const EngineEvent& event) {
     return topics;
 }
 
+/// The log of speed is followed by number: it counts on.
+void RunStore::rewind() {
+    SpeedLog speed = std::move(m_speed);
+    speed.clear();
+    *this = RunStore();
+    m_speed = std::move(speed);
+}
+
 Topics RunStore::applyModel(const EngineEvent& event) {
     if (const auto* loaded = event.as<ModelLoaded>()) {
         m_model = *loaded;

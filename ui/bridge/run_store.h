@@ -36,6 +36,9 @@ public:
     /// Takes an event; what it changed.
     Topics apply(const engine::EngineEvent& event);
 
+    /// Forgets all of it: a replay begins anew.
+    void rewind();
+
     /// Null while none is loaded.
     const engine::ModelLoaded* model() const { return m_model ? &*m_model : nullptr; }
 

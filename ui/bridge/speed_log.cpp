@@ -3,11 +3,66 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 
 namespace ui {
 
 using namespace engine;
+
+namespace {
+
+void add(DecodeMetrics& sums, const SpeedPoint& point) {
+    sums.searchMs += point.searchMs;
+    if (point.isPlain) {
+        const double ms = point.draftMs + point.verifyMs + point.otherMs;
+        sums.baselineTokens += point.tokens;
+        sums.baselineMs += ms;
+        if (!point.isBaseline) {
+            sums.plainRounds += point.tokens;
+            sums.plainMs += ms;
+        }
+        return;
+    }
+    ++sums.rounds;
+    sums.tokens += point.tokens;
+    sums.accepted += point.accepted;
+    sums.draftSteps += point.draftSteps;
+    sums.draftMs += point.draftMs;
+    sums.verifyMs += point.verifyMs;
+    sums.otherMs += point.otherMs;
+}
+
+} // namespace
+
+double SpanFigures::tokensPerMs() const {
+    const bool hasOwn = sums.ownTokens() > 0;
+    const auto tokens = static_cast<double>(hasOwn ? sums.ownTokens() : sums.baselineTokens);
+    const double ms = hasOwn ? sums.ownMs() + sums.searchMs : sums.baselineMs;
+    return ms > 0.0 ? tokens / ms : 0.0;
+}
+
+std::optional<double> SpanFigures::tokensPerSecond() const {
+    const double rate = tokensPerMs();
+    return rate > 0.0 ? std::optional(1e3 * rate) : std::nullopt;
+}
+
+std::optional<double> SpanFigures::speedup() const {
+    const double rate = tokensPerMs();
+    return baselineMs && rate > 0.0 ? std::optional(*baselineMs * rate) : std::nullopt;
+}
+
+std::optional<SpeedFactors> SpanFigures::factors() const {
+    const auto tokens = sums.tokensPerRound();
+    const auto acceptance = sums.acceptance();
+    if (!baselineMs || *baselineMs <= 0.0 || !tokens || !acceptance)
+        return std::nullopt;
+    const auto rounds = static_cast<double>(sums.ownRounds());
+    return SpeedFactors{.tokensPerRound = *tokens,
+                        .acceptance = *acceptance,
+                        .draftCost =
+                            sums.draftMs / static_cast<double>(sums.draftSteps) / *baselineMs,
+                        .verifyCost = (sums.verifyMs + sums.plainMs) / rounds / *baselineMs,
+                        .otherCost = sums.otherMs / rounds / *baselineMs};
+}
 
 bool SpeedLog::apply(const EngineEvent& event) {
     if (const auto* step = event.as<StepFinished>()) {
@@ -15,18 +70,40 @@ bool SpeedLog::apply(const EngineEvent& event) {
         return true;
     }
     if (const auto* statistics = event.as<Statistics>()) {
-        m_total = statistics->total;
+        m_chat = statistics->total;
+        if (statistics->baselineStepMs > 0.0)
+            m_baselineMs = statistics->baselineStepMs;
         return true;
     }
-    if (event.as<DecoderChosen>() != nullptr) {
-        m_total = {};
+    if (event.as<PromptStarted>() != nullptr) {
+        m_answer = {};
+        m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
+        return true;
+    }
+    if (const auto* chosen = event.as<DecoderChosen>()) {
+        m_decoder = chosen->info.title;
+        m_chat = {};
+        return true;
+    }
+    if (const auto* started = event.as<SpanStarted>()) {
+        m_chat = {};
+        m_marks.push_back(
+            {m_dropped + static_cast<std::int64_t>(m_points.size()), started->cause, m_decoder});
+        if (m_marks.size() > kMarksKept)
+            m_marks.erase(m_marks.begin());
         return true;
     }
     if (event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr) {
-        *this = SpeedLog();
+        clear();
         return true;
     }
     return false;
+}
+
+void SpeedLog::clear() {
+    const int number = m_number + 1;
+    *this = SpeedLog();
+    m_number = number;
 }
 
 void SpeedLog::addStep(const StepFinished& step, double time) {
@@ -36,84 +113,56 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .isPlain = step.isPlain(),
                      .draftSteps = static_cast<int>(step.confidences.size()),
                      .accepted = static_cast<int>(step.path.size()),
-                     .verifiedRows = step.verifiedRows,
                      .draftMs = step.draftMs,
                      .verifyMs = step.verifyMs,
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
-    if (point.isPlain) {
-        m_baselineMs.push_back(point.verifyMs + point.otherMs);
-        if (m_baselineMs.size() > kBaselineStepsKept)
-            m_baselineMs.pop_front();
-    }
+    noteBaseline(point, step.baselineStepMs);
+    add(m_answer, point);
+    m_chat = step.total;
     m_points.push_back(point);
+    m_points.back().nowPerMs = now().tokensPerMs();
+    m_points.back().chatPerMs = chat().tokensPerMs();
     if (m_points.size() > kPointsKept) {
         m_points.pop_front();
         ++m_dropped;
     }
-    m_total = step.total;
+}
+
+/// What the engine tells holds; older recordings do not have it, so their plain steps are counted.
+void SpeedLog::noteBaseline(const SpeedPoint& point, double toldMs) {
+    if (toldMs > 0.0)
+        m_baselineMs = toldMs;
+    if (!point.isPlain)
+        return;
+    m_plainMs.push_back(point.verifyMs + point.otherMs);
+    if (m_plainMs.size() > kBaselineStepsKept)
+        m_plainMs.pop_front();
 }
 
 std::optional<double> SpeedLog::baselineMs() const {
-    if (m_baselineMs.size() < kBaselineStepsNeeded)
+    if (m_baselineMs > 0.0)
+        return m_baselineMs;
+    if (m_plainMs.size() < kBaselineStepsNeeded)
         return std::nullopt;
-    return std::accumulate(m_baselineMs.begin(), m_baselineMs.end(), 0.0) /
-           static_cast<double>(m_baselineMs.size());
+    return std::accumulate(m_plainMs.begin(), m_plainMs.end(), 0.0) /
+           static_cast<double>(m_plainMs.size());
 }
 
-TimeShares SpeedLog::sharesOfLast(double seconds) const {
-    TimeShares shares;
+SpanFigures SpeedLog::now() const { return {sumsOfNow(), baselineMs()}; }
+
+DecodeMetrics SpeedLog::sumsOfNow() const {
+    DecodeMetrics sums;
+    const std::int64_t first = std::max(m_firstOfAnswer - m_dropped, std::int64_t{0});
     double decodedMs = 0.0;
-    for (const SpeedPoint& point : m_points | std::views::reverse) {
-        if (decodedMs > seconds * 1e3)
-            break;
+    for (auto index = static_cast<std::int64_t>(m_points.size()); index > first;) {
+        const SpeedPoint& point = m_points[static_cast<std::size_t>(--index)];
+        add(sums, point);
         decodedMs += point.totalMs();
-        if (point.isBaseline)
-            continue;
-        ++shares.steps;
-        shares.drafting += point.isPlain ? 0 : 1;
-        shares.tokens += point.tokens;
-        shares.draftMs += point.draftMs;
-        shares.verifyMs += point.verifyMs;
-        shares.searchMs += point.searchMs;
-        shares.otherMs += point.otherMs;
+        if (decodedMs >= kNowMs)
+            break;
     }
-    return shares;
-}
-
-TimeShares SpeedLog::sharesOfAll() const {
-    if (m_total.rounds == 0)
-        return {};
-    return {.steps = m_total.ownRounds(),
-            .drafting = m_total.rounds,
-            .tokens = m_total.ownTokens(),
-            .draftMs = m_total.draftMs,
-            .verifyMs = m_total.verifyMs + m_total.plainMs,
-            .searchMs = m_total.searchMs,
-            .otherMs = m_total.otherMs};
-}
-
-std::optional<double> SpeedLog::wholeSpeedup() const {
-    const auto baseline = baselineMs();
-    const auto drafted = m_total.msPerToken();
-    if (!baseline || !drafted || *drafted <= 0.0)
-        return std::nullopt;
-    return *baseline / *drafted;
-}
-
-std::optional<SpeedFactors> SpeedLog::measuredFactors() const {
-    const auto baseline = baselineMs();
-    const auto tokens = m_total.tokensPerRound();
-    const auto acceptance = m_total.acceptance();
-    if (!baseline || !tokens || !acceptance || m_total.draftSteps == 0 || *baseline <= 0.0)
-        return std::nullopt;
-    const double rounds = static_cast<double>(m_total.ownRounds());
-    return SpeedFactors{.tokensPerRound = *tokens,
-                        .acceptance = *acceptance,
-                        .draftCost =
-                            m_total.draftMs / static_cast<double>(m_total.draftSteps) / *baseline,
-                        .verifyCost = (m_total.verifyMs + m_total.plainMs) / rounds / *baseline,
-                        .otherCost = m_total.otherMs / rounds / *baseline};
+    return sums;
 }
 
 } // namespace ui

@@ -60,21 +60,31 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
-/// The figures so far; those at the end replace them.
+/// The figures so far; those at the end add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     MessageFigures& figures = answer.figures;
+    const MessageFigures& before = m_answer->before;
+    addSpeed(figures);
     figures.outputTokens = static_cast<int>(answer.tokens.size());
     figures.steps = m_answer->firstStep + step.step + 1;
-    figures.tokensPerSecond = step.tokensPerSecond;
-    if (step.isBaseline)
+    figures.acceptedTokens += before.acceptedTokens;
+    figures.draftSteps += before.draftSteps;
+    if (before.outputTokens > 0)
+        figures.tokensPerStep.reset(); // of the whole answer it is not known
+}
+
+/// Those that the other views of the window show of this answer.
+void ChatSession::addSpeed(MessageFigures& figures) const {
+    const SpanFigures answer = m_run.speed().answer();
+    figures.acceptedTokens = answer.sums.accepted;
+    figures.draftSteps = answer.sums.draftSteps;
+    figures.tokensPerStep = answer.sums.tokensPerRound();
+    figures.tokensPerSecond = answer.tokensPerSecond();
+    if (!answer.baselineMs)
         return;
-    ++m_answer->ownRounds;
-    m_answer->ownTokens += static_cast<int>(step.tokens.size());
-    figures.acceptedTokens += static_cast<qint64>(step.path.size());
-    figures.draftSteps += static_cast<qint64>(step.confidences.size());
-    const bool isWhole = m_answer->before.outputTokens == 0;
-    if (isWhole && (figures.draftSteps > 0 || !step.isPlain()))
-        figures.tokensPerStep = static_cast<double>(m_answer->ownTokens) / m_answer->ownRounds;
+    figures.baselineTokensPerSecond = 1e3 / *answer.baselineMs;
+    if (answer.isDrafting())
+        figures.speedup = answer.speedup();
 }
 
 /// What is known of an answer before its first token.
@@ -90,10 +100,16 @@ StoredMessage ChatSession::beginAnswer(MessageId parent) const {
     return answer;
 }
 
-/// A recording holds answers without the words they answer.
+/// Older recordings hold answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
-    StoredMessage answer = beginAnswer(m_chat.record.leafId);
     m_chat.record.title = tr("Recording");
+    if (!started.question.empty()) {
+        StoredMessage question;
+        question.parentId = m_chat.record.leafId;
+        question.text = QString::fromStdString(started.question);
+        append(std::move(question));
+    }
+    StoredMessage answer = beginAnswer(m_chat.record.leafId);
     m_answer.emplace();
     m_answer->promptId = started.promptId;
     m_answer->sinceUpdate.start();
@@ -147,26 +163,26 @@ void ChatSession::onReleased(const TextReleased& released) {
 
 MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
     const GenerationMetrics& generation = finished.generation;
-    const DecodeMetrics& decoding = finished.decoding;
     MessageFigures figures;
     figures.promptTokens = generation.promptTokens;
     figures.outputTokens = generation.outputTokens;
     figures.steps = generation.steps;
-    figures.acceptedTokens = decoding.accepted;
-    figures.draftSteps = decoding.draftSteps;
-    figures.tokensPerStep = decoding.tokensPerRound();
     figures.finishReason = QString::fromUtf8(finishReasonName(finished.reason).data());
     if (generation.outputTokens == 0 || generation.decodeMs <= 0.0)
         return figures;
     figures.firstTokenMs = generation.firstTokenMs;
     figures.decodeMs = generation.decodeMs;
-    figures.tokensPerSecond = generation.tokensPerSecond();
-    if (const auto baseline = m_run.speed().baselineMs()) {
-        figures.baselineTokensPerSecond = 1e3 / *baseline;
-        if (decoding.draftSteps > 0)
-            figures.speedup = *baseline * generation.outputTokens / generation.decodeMs;
-    }
+    addSpeed(figures);
     return figures;
+}
+
+/// The replay goes back: all of it comes again.
+void ChatSession::onRewound() {
+    m_answer.reset();
+    m_prompts.clear();
+    m_chat = {};
+    emit shown();
+    emit stateChanged();
 }
 
 void ChatSession::onFinished(const PromptFinished& finished) {

@@ -39,6 +39,7 @@ ChatSession::ChatSession(EngineBridge& bridge,
     , m_store(store)
     , m_defaults(defaults) {
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
+    connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
     connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
     m_draftTimer.setSingleShot(true);
@@ -103,7 +104,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::Loading;
     if (m_run.model() == nullptr)
         return SendObstacle::NoModel;
-    if (m_answer || m_count)
+    if (m_answer || m_count || m_run.answers().isRunning())
         return SendObstacle::Answering;
     if (m_question)
         return SendObstacle::ContextFull;
@@ -287,7 +288,41 @@ ContextPolicy ChatSession::policy() const {
     return policyNamed(m_chat.record.settings.value(QLatin1String(kPolicyKey)).toString());
 }
 
+void ChatSession::countDraft() {
+    if (m_isReplay || m_answer || m_count || m_run.model() == nullptr)
+        return;
+    std::vector<PromptMessage> messages = promptMessages(0);
+    StoredMessage words;
+    words.text = m_chat.draft.text.trimmed();
+    words.attachments = m_chat.draft.attachments;
+    if (!words.text.isEmpty() || !words.attachments.isEmpty())
+        messages.push_back({"user", textWithAttachments(words).toStdString(), {}});
+    if (messages.empty()) {
+        emit promptCounted(0);
+        return;
+    }
+    m_draftCount = ++m_lastPromptId;
+    m_bridge.send(CountTokens{m_draftCount, std::move(messages)});
+}
+
+std::optional<SubmitPrompt> ChatSession::newestQuestion() const {
+    const QList<StoredMessage> messages = branch();
+    const auto last = std::ranges::find(
+        messages.rbegin(), messages.rend(), MessageRole::User, &StoredMessage::role);
+    if (last == messages.rend())
+        return std::nullopt;
+    SubmitPrompt prompt;
+    prompt.messages = promptMessages(last->id);
+    prompt.task = kChatTask;
+    return prompt;
+}
+
 void ChatSession::onCounted(const TokensCounted& counted) {
+    if (counted.requestId == m_draftCount && m_draftCount != 0) {
+        m_draftCount = 0;
+        emit promptCounted(counted.total);
+        return;
+    }
     if (!m_count || counted.requestId != m_count->requestId)
         return;
     const MessageId leaf = m_count->leaf;
@@ -331,6 +366,7 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
     prompt.promptId = m_answer->promptId;
     prompt.messages = std::move(messages);
     prompt.task = kChatTask;
+    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
     prompt.maxTokens = maxTokens;
     prompt.continuesLast = continuesLast;
     for (const QString& text : settings().stopStrings)

@@ -108,6 +108,13 @@ public:
 
     void rename(ChatId id, const QString& title);
 
+    /// Asks how many tokens the chat and its unsent words would take: promptCounted() tells.
+    void countDraft();
+
+    /// The newest question of the chat, to be answered once more for another purpose than the chat;
+    /// its promptId is the asker's. None while nothing was asked.
+    std::optional<engine::SubmitPrompt> newestQuestion() const;
+
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
 
@@ -159,8 +166,6 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QString summary;
         QElapsedTimer sinceUpdate;
-        int ownRounds = 0; ///< those that were asked for as a baseline left out
-        int ownTokens = 0; ///< emitted by them
         bool hasStep = false;
         int firstStep = 0;          ///< of the message; more than 0 when it goes on
         MessageFigures before = {}; ///< of an answer that goes on
@@ -187,6 +192,8 @@ private:
 
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
+    void onRewound();
+    void addSpeed(MessageFigures& figures) const;
     StoredMessage beginAnswer(MessageId parent) const;
     StoredMessage* find(MessageId id);
     void leaveChat();
@@ -222,6 +229,7 @@ private:
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
+    std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
     AnswerDefaults& m_defaults;
     std::map<MessageId, MadeBy> m_prompts; // of this run

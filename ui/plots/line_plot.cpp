@@ -18,6 +18,7 @@ namespace ui {
 namespace {
 
 constexpr qint64 kSummaryMs = 5000; ///< a screen reader is not to be flooded
+constexpr int kLeastPlot = 60;      ///< pixels at 100 %, below which axes say nothing
 
 void styleAxis(QCPAxis& axis, const Colours& colours) {
     const QPen pen = finePen(colours.axis);
@@ -242,6 +243,26 @@ void LinePlot::updateNote() {
     const bool isEmpty = std::all_of(
         series.begin(), series.end(), [](const auto& one) { return one->points.isEmpty(); });
     m_note->setVisible(isEmpty && !m_noteTitle->text().isEmpty());
+    fitNote();
+}
+
+/// The note is read whole: where both have no room the empty axes go, then the sentence, which is a
+/// tool tip as well.
+void LinePlot::fitNote() {
+    if (m_note->isHidden()) {
+        m_drawing->plot->show();
+        return;
+    }
+    m_noteSentence->show();
+    m_note->setToolTip(m_noteSentence->text().toHtmlEscaped());
+    const auto needed = [this] { return m_note->layout()->totalHeightForWidth(width()); };
+    m_drawing->plot->setVisible(needed() + m_theme.scaled(kLeastPlot) <= height());
+    m_noteSentence->setVisible(needed() <= height());
+}
+
+void LinePlot::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitNote();
 }
 
 void LinePlot::replotCursor() {
@@ -289,7 +310,7 @@ void LinePlot::applyTheme() {
     refresh();
 }
 
-void LinePlot::applyMargins() {
+void LinePlot::applyMargins(int plotWidth) {
     const PlotState& state = m_drawing->state;
     const QFontMetrics figures(m_theme.font(TextRole::AxisFigure));
     state.figures.setFont(m_theme.font(TextRole::AxisFigure));
@@ -298,10 +319,27 @@ void LinePlot::applyMargins() {
         widestText =
             std::max(widestText, state.figures.width(tickText(state.yAxis, state.yTicks, tick)));
     const int widest = static_cast<int>(std::lround(widestText));
+    const int right = marginBeside(plotWidth);
     m_drawing->plot->axisRect()->setMargins(QMargins(widest + m_theme.scaled(14),
                                                      m_theme.scaled(8),
-                                                     m_theme.scaled(12),
+                                                     right,
                                                      figures.height() + m_theme.scaled(10)));
+}
+
+/// Room for the labels beside the plot, of which the data keeps at least three fifths.
+int LinePlot::marginBeside(int plotWidth) {
+    PlotState& state = m_drawing->state;
+    state.words.setFont(m_theme.font(TextRole::Tiny));
+    double widest = 0.0;
+    for (const ReferenceLine& line : state.references)
+        if (line.side == LabelSide::Beside)
+            widest = std::max(widest, state.words.width(line.label));
+    for (const auto& series : state.series)
+        if (series->isShown && series->label.side == LabelSide::Beside)
+            widest = std::max(widest, state.words.width(series->label.text));
+    const int least = m_theme.scaled(12);
+    state.besideWidth = std::min(std::ceil(widest), 0.4 * plotWidth);
+    return std::max(least, static_cast<int>(state.besideWidth) + 2 * kBesideGap);
 }
 
 PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
@@ -327,7 +365,7 @@ void LinePlot::prepare(QSize size) {
     QCustomPlot& plot = *m_drawing->plot;
     state.xTicks = tickPositions(state.xAxis, shownX());
     state.yTicks = yTicksThatFit(size.height());
-    applyMargins();
+    applyMargins(size.width());
     const PlotRange x = shownX();
     const PlotRange y = m_zoomY.value_or(homeYWithHeadroom(size.height()));
     plot.xAxis->setRange(x.from, x.to);

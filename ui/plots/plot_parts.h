@@ -18,7 +18,11 @@ using ColourName = QColor Colours::*;
 enum class LineForm { None, Line, Step };
 enum class Dash { Solid, Dashed, Dotted, DashDotted };
 enum class Marker { None, HollowCircle, FilledDiamond, HollowSquare, HollowTriangle, Cross, Plus };
-enum class LabelSide { Left, Right };
+enum class LabelSide {
+    Left,
+    Right,
+    Beside, ///< of the plot, at its right, where no data is
+};
 
 struct PlotPoint {
     double x = 0.0;
@@ -51,6 +55,7 @@ struct SeriesForm {
 struct SeriesLabel {
     QString text;
     bool isBelow = true;
+    LabelSide side = LabelSide::Right;
 };
 
 /// A horizontal line through the whole plot, with its name on it.

@@ -45,7 +45,6 @@ Banner::Banner(const Theme& theme, Notice notice, QWidget* parent)
     , m_theme(theme)
     , m_notice(std::move(notice)) {
     setAccessibleName(m_notice.headline);
-    setAccessibleDescription(m_notice.sentence);
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(theme.scaled(12), theme.scaled(8), theme.scaled(8), theme.scaled(8));
     rows->setSpacing(theme.scaled(6));
@@ -55,8 +54,7 @@ Banner::Banner(const Theme& theme, Notice notice, QWidget* parent)
     m_text = new QLabel(this);
     m_text->setTextFormat(Qt::RichText);
     m_text->setWordWrap(true);
-    m_text->setText(QStringLiteral("<b>%1</b> %2")
-                        .arg(m_notice.headline.toHtmlEscaped(), m_notice.sentence.toHtmlEscaped()));
+    showText();
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_close = new QToolButton(this);
     m_close->setAccessibleName(tr("Close: %1").arg(m_notice.headline));
@@ -84,6 +82,19 @@ Banner::Banner(const Theme& theme, Notice notice, QWidget* parent)
     }
     connect(&theme, &Theme::changed, this, &Banner::restyle);
     restyle();
+}
+
+void Banner::setSentence(const QString& sentence) {
+    if (m_notice.sentence == sentence)
+        return;
+    m_notice.sentence = sentence;
+    showText();
+}
+
+void Banner::showText() {
+    setAccessibleDescription(m_notice.sentence);
+    m_text->setText(QStringLiteral("<b>%1</b> %2")
+                        .arg(m_notice.headline.toHtmlEscaped(), m_notice.sentence.toHtmlEscaped()));
 }
 
 void Banner::makeButtons(QHBoxLayout& row) {

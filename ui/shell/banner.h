@@ -44,6 +44,9 @@ public:
 
     const Notice& notice() const { return m_notice; }
 
+    /// Other words behind the headline, where a number in them has moved.
+    void setSentence(const QString& sentence);
+
 signals:
     void closed();
 
@@ -53,6 +56,7 @@ protected:
 
 private:
     void makeButtons(QHBoxLayout& row);
+    void showText();
     void showDetails(bool isShown);
     void restyle();
 

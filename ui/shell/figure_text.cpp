@@ -3,6 +3,9 @@
 
 #include <QLocale>
 
+#include <algorithm>
+#include <cmath>
+
 namespace ui {
 
 QString shareText(double share) {
@@ -14,6 +17,21 @@ QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\
 
 QString countText(qint64 count, const QString& one, const QString& many) {
     return count == 1 ? one : many.arg(QLocale().toString(count));
+}
+
+QString clockText(double seconds, int decimals) {
+    // Cut, not rounded, as clocks do: a tenth is over when it is over.
+    const double scale = decimals > 0 ? 10.0 : 1.0;
+    const auto units = static_cast<qint64>(std::floor(std::max(seconds, 0.0) * scale + 1e-6));
+    const auto whole = units / static_cast<qint64>(scale);
+    QString text = QStringLiteral("%1:%2")
+                       .arg(whole / 60 % 60, 2, 10, QLatin1Char('0'))
+                       .arg(whole % 60, 2, 10, QLatin1Char('0'));
+    if (whole >= 3600)
+        text.prepend(QStringLiteral("%1:").arg(whole / 3600));
+    if (decimals > 0)
+        text += QStringLiteral(".%1").arg(units % 10);
+    return text;
 }
 
 } // namespace ui

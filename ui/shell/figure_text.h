@@ -14,4 +14,7 @@ QString factorText(double factor);
 /// "1 token", "1,024 tokens": `one` for exactly 1, else `many` with the number for its %1.
 QString countText(qint64 count, const QString& one, const QString& many);
 
+/// "04:36.4" with one decimal, "04:36" with none; hours only where there are some.
+QString clockText(double seconds, int decimals);
+
 } // namespace ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
+#include "ui/shell/wheel_guard.h"
+
 #include <QActionGroup>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -45,10 +47,12 @@ MainWindow::MainWindow(
     , m_settings(settings)
     , m_actions(*this, settings)
     , m_stack(new QStackedWidget)
+    , m_column(new QVBoxLayout)
     , m_modes(new ModeBar(theme))
     , m_messages(new MessageBar(theme))
     , m_status(new StatusStrip(theme, store, bridge)) {
     setWindowTitle(QStringLiteral("SWIFT Studio"));
+    new WheelGuard(this);
     for (const NamedTheme& known : kThemes)
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
             theme.setChoice(known.choice);
@@ -60,12 +64,15 @@ MainWindow::MainWindow(
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_modes);
-    middle->addWidget(m_stack, 1);
+    m_column->setSpacing(0);
+    m_column->addWidget(m_stack, 1);
+    middle->addLayout(m_column, 1);
     rows->addWidget(m_messages);
     rows->addLayout(middle, 1);
     rows->addWidget(m_status);
     setCentralWidget(centre);
     connect(m_modes, &ModeBar::chosen, this, &MainWindow::showWorkspace);
+    connect(m_messages, &MessageBar::focusFreed, this, [this] { currentWorkspace()->focusHome(); });
     connect(m_modes, &ModeBar::settingsAsked, this, &MainWindow::settingsAsked);
     for (const char* title : {QT_TR_NOOP("&File"),
                               QT_TR_NOOP("&Edit"),
@@ -95,6 +102,8 @@ void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconNa
                                   {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))},
                                   [this, index] { showWorkspace(index); }));
 }
+
+void MainWindow::setTransport(QWidget* transport) { m_column->addWidget(transport); }
 
 Workspace* MainWindow::currentWorkspace() const {
     return m_workspaces.at(static_cast<std::size_t>(m_stack->currentIndex()));

@@ -14,6 +14,7 @@
 
 class QSettings;
 class QStackedWidget;
+class QVBoxLayout;
 
 namespace ui {
 
@@ -46,6 +47,9 @@ public:
 
     void showWorkspace(int index);
 
+    /// Stands between the workspaces and the status strip, in every workspace.
+    void setTransport(QWidget* transport);
+
     /// All workspaces are there: fills the view menu with their docks, restores what was kept.
     void finish();
 
@@ -74,6 +78,7 @@ private:
     QSettings& m_settings;
     ActionCatalog m_actions;
     QStackedWidget* m_stack;
+    QVBoxLayout* m_column; ///< the workspaces and what stands below them
     ModeBar* m_modes;
     MessageBar* m_messages;
     StatusStrip* m_status;

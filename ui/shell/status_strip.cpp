@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/status_strip.h"
 
+#include "ui/bridge/playback.h"
+#include "ui/shell/badge.h"
+#include "ui/shell/figure_text.h"
+#include "ui/shell/prompt_progress.h"
+
 #include <QFile>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QLocale>
 #include <QPainter>
+#include <QToolButton>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -20,6 +28,9 @@ constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 /// How often the system is asked about memory, at most.
 constexpr int kMemoryMs = 1000;
+
+/// How often the length and size of a recording are told.
+constexpr int kRecordingMs = 1000;
 
 LiveLabel::Run strong(const QString& figure) { return {figure, true}; }
 
@@ -74,17 +85,32 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_model(addPart(tr("Model")))
     , m_device(addPart(tr("Device")))
     , m_phase(addPart(tr("Phase")))
+    , m_recording(addPart(tr("Recording: its length and size")))
+    , m_replayBadge(new Badge(theme, tr("replay"), Badge::Tone::Current, this))
+    , m_replay(addPart(tr("Position in the recording")))
     , m_tokens(addPart(tr("Tokens per second")))
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut)) {
+    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut))
+    , m_stopRecording(new QToolButton(this)) {
+    m_stopRecording->setText(tr("Stop"));
+    m_stopRecording->setAccessibleName(tr("Stop recording"));
+    m_stopRecording->setToolTip(m_stopRecording->accessibleName());
+    connect(
+        m_stopRecording, &QToolButton::clicked, this, [this] { m_bridge.send(StopRecording{}); });
+    m_row->addWidget(m_stopRecording, 0, Qt::AlignVCenter);
+    m_row->insertWidget(m_row->indexOf(m_replay), m_replayBadge, 0, Qt::AlignVCenter);
     m_remark->setAlignedRight(true);
     m_row->setStretchFactor(m_remark, 1);
     m_bridge.add(*this,
                  Topic::Model | Topic::Loading | Topic::Decoder | Topic::Answers | Topic::Search |
                      Topic::Speed | Topic::Recording | Topic::Remarks);
     connect(&bridge, &EngineBridge::pictureIntervalChanged, this, [this] { refresh({}); });
+    m_recordingTimer.setInterval(kRecordingMs);
+    connect(&m_recordingTimer, &QTimer::timeout, this, &StatusStrip::showRecording);
+    if (bridge.isReplay())
+        connect(&bridge, &EngineBridge::tickFinished, this, &StatusStrip::showReplay);
     connect(&theme, &Theme::changed, this, &StatusStrip::restyle);
     restyle();
     refresh({});
@@ -101,25 +127,24 @@ LiveLabel* StatusStrip::addPart(const QString& name, LiveLabel::Fit fit) {
     return label;
 }
 
-void StatusStrip::setSource(const QString& source) {
-    m_source = source;
-    refresh({});
-}
-
 void StatusStrip::refresh(Topics changed) {
     if (changed & (Topic::Model | Topic::Loading))
         m_memoryClock.invalidate();
     showModel();
     if (m_store.answers().isRunning())
         m_phase->setRuns({{QStringLiteral("\u25A0 "), false, &Colours::success},
-                          strong(phaseText(m_store.phase()))});
+                          strong(promptProgressText(m_store.answers().latest()).isEmpty()
+                                     ? phaseText(m_store.phase())
+                                     : tr("reading the prompt"))});
     else
         m_phase->setText(tr("ready"));
     m_phase->setVisible(m_store.model() != nullptr);
+    showRecording();
+    showReplay();
     showSpeed();
     showMemory();
-    if (!changed || (changed & Topic::Remarks))
-        showRemark();
+    ageRemark(changed);
+    showRemark();
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
     m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
@@ -135,23 +160,61 @@ void StatusStrip::showModel() {
         m_model->setRuns({strong(QString::fromStdString(model->model.name))});
     else
         m_model->setText(tr("No model"));
-    QString device = m_source;
-    if (device.isEmpty() && model != nullptr)
+    QString device;
+    if (model != nullptr)
         device = QStringLiteral("%1, %2").arg(QString::fromStdString(model->model.backend),
                                               QString::fromStdString(model->model.precision));
+    if (m_bridge.isReplay() && model != nullptr)
+        device = tr("recorded with %1").arg(device);
     m_device->setText(device);
     m_device->setVisible(!device.isEmpty());
 }
 
+/// The mark stands still: it is there while something is written, and no longer. What a replay
+/// tells was written then.
+void StatusStrip::showRecording() {
+    const QString path =
+        m_bridge.isReplay() ? QString() : QString::fromStdString(m_store.recordingPath());
+    if (path != m_recordingPath) {
+        m_recordingPath = path;
+        m_recordingClock.start();
+        path.isEmpty() ? m_recordingTimer.stop() : m_recordingTimer.start();
+    }
+    m_recording->setVisible(!path.isEmpty());
+    m_stopRecording->setVisible(!path.isEmpty());
+    if (path.isEmpty())
+        return;
+    const double seconds = static_cast<double>(m_recordingClock.elapsed()) / 1e3;
+    const QString size =
+        QLocale().formattedDataSize(QFileInfo(path).size(), 1, QLocale::DataSizeSIFormat);
+    m_recording->setRuns({{QStringLiteral("\u25CF ") + tr("Recording"), true, &Colours::recording},
+                          {QStringLiteral(" ") + clockText(seconds, 0), true},
+                          {QStringLiteral(" ") + size}});
+    m_recording->setToolTip(tr("All that happens is written to %1.").arg(path));
+}
+
+void StatusStrip::showReplay() {
+    const Playback* playback = m_bridge.playback();
+    m_replayBadge->setVisible(playback != nullptr);
+    m_replay->setVisible(playback != nullptr);
+    if (playback == nullptr)
+        return;
+    const double position = std::min(playback->position(), playback->length());
+    m_replay->setRuns(
+        around(tr("%1 of %2").replace(QLatin1String("%2"), clockText(playback->length(), 1)),
+               clockText(position, 1)));
+}
+
 void StatusStrip::showSpeed() {
-    const Answer* answer = m_store.answers().latest();
-    const bool hasSpeed = answer != nullptr && !answer->steps.empty();
-    m_tokens->setVisible(hasSpeed);
-    const auto speedup = m_store.speed().wholeSpeedup();
-    m_speedup->setVisible(hasSpeed && speedup.has_value());
-    if (hasSpeed)
-        m_tokens->setRuns(
-            around(tr("%1 tok/s"), QString::number(answer->steps.back().tokensPerSecond, 'f', 1)));
+    const SpanFigures answer = m_store.speed().answer();
+    const auto rate = answer.tokensPerSecond();
+    const auto speedup = answer.isDrafting() ? answer.speedup() : std::nullopt;
+    m_tokens->setVisible(rate.has_value());
+    m_speedup->setVisible(speedup.has_value());
+    m_tokens->setToolTip(tr("Tokens per second of this answer"));
+    m_speedup->setToolTip(tr("This answer against plain steps of the full model"));
+    if (rate)
+        m_tokens->setRuns(around(tr("%1 tok/s"), QString::number(*rate, 'f', 1)));
     if (speedup)
         m_speedup->setRuns(
             around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
@@ -171,11 +234,30 @@ void StatusStrip::showMemory() {
                    QString::number(memory->processBytes / kGibibyte, 'f', 1)));
 }
 
+void StatusStrip::forgetRemark() {
+    m_isRemarkOld = true;
+    showRemark();
+}
+
+/// A remark is about the run as it was: another decoder, model, setting or answer makes it old.
+void StatusStrip::ageRemark(Topics changed) {
+    const Answer* answer = m_store.answers().latest();
+    const std::uint64_t promptId = answer == nullptr ? 0 : answer->promptId;
+    const bool isNewAnswer = std::exchange(m_promptId, promptId) != promptId;
+    if (changed & Topic::Remarks)
+        m_isRemarkOld = false;
+    else if (isNewAnswer || (changed & (Topic::Decoder | Topic::Model)))
+        m_isRemarkOld = true;
+}
+
 /// The tool tip has the last ones whole.
 void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();
-    const QString newest = remarks.empty() ? QString() : QString::fromStdString(remarks.back());
+    const QString usual =
+        m_bridge.isReplay() ? tr("Figures are those of the recording") : QString();
+    const QString newest =
+        remarks.empty() || m_isRemarkOld ? usual : QString::fromStdString(remarks.back());
     m_remark->setText(newest);
     QStringList lines;
     for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)

@@ -6,17 +6,22 @@
 #include "ui/theme/theme.h"
 
 #include <QElapsedTimer>
+#include <QTimer>
 #include <QWidget>
 
 #include <optional>
 #include <vector>
 
 class QHBoxLayout;
+class QToolButton;
 
 namespace ui {
 
-/// Always visible at the bottom: model, device, phase, tokens per second, speedup, memory, how
-/// often views are drawn when that is less than usual, and what the engine remarked last.
+class Badge;
+
+/// Always visible at the bottom: model, device, phase, how long and large a recording is or where a
+/// replay stands, tokens per second and speedup of this answer, memory, how often views are drawn
+/// when that is less than usual, and what the engine remarked last.
 class StatusStrip : public QWidget, public Picture {
     Q_OBJECT
 
@@ -31,8 +36,8 @@ public:
 
     void refresh(Topics changed) override;
 
-    /// For a replay: said in the place of the device.
-    void setSource(const QString& source);
+    /// What was said of another chat is no news any more; the tool tip keeps it.
+    void forgetRemark();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -40,8 +45,11 @@ protected:
 private:
     LiveLabel* addPart(const QString& name, LiveLabel::Fit fit = LiveLabel::Fit::Whole);
     void showModel();
+    void showRecording();
+    void showReplay();
     void showSpeed();
     void showMemory();
+    void ageRemark(Topics changed);
     void showRemark();
     void restyle();
 
@@ -53,13 +61,24 @@ private:
     LiveLabel* m_model;
     LiveLabel* m_device;
     LiveLabel* m_phase;
+    LiveLabel* m_recording;
+    Badge* m_replayBadge;
+    LiveLabel* m_replay;
     LiveLabel* m_tokens;
     LiveLabel* m_speedup;
     LiveLabel* m_memory;
     LiveLabel* m_pace;
     LiveLabel* m_remark;
-    QString m_source;
+<<<<<<< HEAD
+    QToolButton* m_stopRecording;
+=======
+    std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
+    bool m_isRemarkOld = false;
+>>>>>>> main
     QElapsedTimer m_memoryClock;
+    QString m_recordingPath;
+    QElapsedTimer m_recordingClock;
+    QTimer m_recordingTimer; ///< while one is written
 };
 
 /// Bytes of this process in memory, and of the machine; none where the system does not tell.

@@ -72,6 +72,10 @@ void View::setSubtitle(const QString& subtitle) {
     emit subtitleChanged();
 }
 
+QString View::newestBadge() const {
+    return m_context.bridge.isReplay() ? tr("replay") : tr("live");
+}
+
 void View::setBadge(const QString& badge) {
     if (m_badge == badge)
         return;

@@ -95,6 +95,9 @@ protected:
     void setSubtitle(const QString& subtitle);
     void setBadge(const QString& badge);
 
+    /// The badge of a view that shows the newest: "live", in a replay "replay".
+    QString newestBadge() const;
+
     const Theme& theme() const { return m_context.theme; }
 
     const RunStore& store() const { return m_context.store; }

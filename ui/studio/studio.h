@@ -25,7 +25,12 @@ class ChatsPanel;
 class InspectPage;
 class CommandSearch;
 class ModelPanel;
+class ParametersView;
+struct Command;
 class NoGainNotice;
+class ReplayTransport;
+class SkipSetFinder;
+struct StartRequest;
 
 /// What the window is made from.
 struct StudioOptions {
@@ -74,6 +79,12 @@ public:
 
     void loadModel(const QString& path);
 
+    /// Another start of the program: comes to the front and does what that was asked for.
+    void takeStart(const StartRequest& request);
+
+    /// Saves and closes, whatever is going on: the system ends the session.
+    void closeNow();
+
     /// All views, for tests and for pictures of them.
     QList<View*> views() const;
 
@@ -87,6 +98,7 @@ private:
     void makeChatWorkspace();
     void makeInspectWorkspace();
     void makeMenuCorner();
+    void connectFinder();
     void addChatActions();
     void addRunActions();
     void addModelActions();
@@ -109,6 +121,8 @@ private:
     void exportChat();
     void exportChatTo(ChatId id, const QString& path);
     void renameChat();
+    std::vector<Command> parameterCommands();
+    void showDock(const QString& id);
     void showPrompts();
     void keepAsPrompt(const QString& text);
     void saveModelDefaults();
@@ -119,6 +133,7 @@ private:
     QString firstModel() const;
     void markOpen(bool isOpen);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
+    void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
     void keepChoices(const engine::EngineEvent& event);
@@ -139,9 +154,12 @@ private:
     ViewMenu* m_viewMenu = nullptr;
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
+    ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
+    ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
+    SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
     bool m_quitsAnyway = false; ///< the user was told what is not saved

@@ -32,6 +32,7 @@ struct Colours {
     QColor error;
     QColor errorGround;
     QColor errorLine;
+    QColor recording; ///< the mark of what is being written to a file
 
     QColor attention; ///< a skipped attention sublayer
     QColor mlp;       ///< a skipped MLP sublayer

@@ -23,7 +23,7 @@ struct CompareOptions {
     DataOptions data;
     std::vector<std::string> decoders = {kVanilla, "swift"};
     std::vector<std::string> settings;
-    SamplingOptions sampling;
+    TypedSampling sampling;
     int maxTokens = 128;
     std::string csv;
     bool isRaw = false;
@@ -203,7 +203,7 @@ private:
 
 Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
-    ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY_DO(options.sampling.options.validate());
     ENGINE_TRY_DO(checkCsvPath(options.csv));
     ENGINE_TRY(const auto names, decoderNames(options));
     ENGINE_TRY(auto typed, settingsByDecoder(options.settings, names));
@@ -214,6 +214,8 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
     }
     ENGINE_TRY(const DataSummary data, checkData(options.data));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
+    ENGINE_TRY(const SamplingOptions sampling,
+               resolveSampling(options.sampling, model.tokenizer.get()));
     std::vector<Contestant> contestants;
     for (const std::string& name : names) {
         Contestant contestant;
@@ -222,13 +224,18 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
             ENGINE_TRY(half,
                        registry.make(name,
                                      {.transformer = *model.loaded.transformer,
-                                      .sampling = options.sampling,
+                                      .sampling = sampling,
                                       .contextLength = model.contextLength,
                                       .settings = settings[name]}));
         }
         contestants.push_back(std::move(contestant));
     }
-    Comparison comparison({model, options.maxTokens, stop}, std::move(contestants));
+    const int vocabSize = model.loaded.config.vocabSize;
+    Comparison comparison({.model = model,
+                           .maxTokens = options.maxTokens,
+                           .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize),
+                           .stop = stop},
+                          std::move(contestants));
     return CompareRun(options, context.console, comparison, data).run();
 }
 

@@ -15,7 +15,7 @@ struct StreamOptions {
     DataOptions data;
     std::string decoder;
     std::vector<std::string> settings;
-    SamplingOptions sampling;
+    TypedSampling sampling;
     std::string out;
     int maxTokens = 128;
     bool isRaw = false;
@@ -23,7 +23,7 @@ struct StreamOptions {
 };
 
 Result<StreamSetup> makeSetup(const StreamOptions& options) {
-    ENGINE_TRY_DO(options.sampling.validate());
+    ENGINE_TRY_DO(options.sampling.options.validate());
     DecoderRegistry registry(moduleFolder());
     StreamSetup setup;
     setup.decoder.name = options.decoder;
@@ -38,7 +38,8 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
                    .instructionSet = options.model.words.instructionSet,
                    .threads = options.model.threads,
                    .contextLength = options.model.context};
-    setup.sampling = {options.sampling};
+    ENGINE_TRY(const auto tokenizer, openTokenizer(files));
+    ENGINE_TRY(setup.sampling.sampling, resolveSampling(options.sampling, tokenizer.get()));
     setup.recording = options.out;
     return setup;
 }

@@ -34,7 +34,9 @@ public:
         const auto begun = m_decoder.begin({.tokens = m_request.prompt,
                                             .maxTokens = m_request.limits.maxTokens,
                                             .endIds = m_request.limits.endIds,
-                                            .task = m_request.task},
+                                            .task = m_request.task,
+                                            .vocabulary = m_request.vocabulary,
+                                            .begunTokens = begunTokens()},
                                            {m_request.stop, m_request.onPrompt});
         m_result.metrics.promptMs = millisecondsSince(m_start);
         if (!begun && begun.error().code != ErrorCode::Cancelled)
@@ -53,6 +55,14 @@ public:
     }
 
 private:
+    int begunTokens() const {
+        const std::span<const TokenId> begun = m_request.begun;
+        const std::span<const TokenId> prompt = m_request.prompt;
+        const bool endsPrompt = begun.size() < prompt.size() &&
+                                std::equal(begun.rbegin(), begun.rend(), prompt.rbegin());
+        return endsPrompt ? static_cast<int>(begun.size()) : 0;
+    }
+
     std::optional<FinishReason> reasonBeforeStep() const {
         if (m_finished)
             return m_finished;
@@ -90,12 +100,12 @@ private:
         const bool isBaseline = m_request.isBaselineStep && m_request.isBaselineStep();
         const auto stepStart = Clock::now();
         auto stepped = isBaseline ? m_decoder.plainStep() : m_decoder.step();
-        if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
+        if (!stepped) {
+            if (stepped.error().code != ErrorCode::Cancelled)
+                return std::move(stepped).error();
             m_finished = FinishReason::Cancelled;
             return {};
         }
-        if (!stepped)
-            return std::move(stepped).error();
         DecodeStep step = std::move(stepped).value();
         const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
         m_result.metrics.promptMs += step.promptMs;
@@ -121,6 +131,7 @@ private:
 
     void tell(const StepDetails& details) {
         const DecodeStep& step = details.step;
+        m_result.isInsideGrammar = step.isInsideGrammar;
         m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
         m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
         m_result.text += details.text;

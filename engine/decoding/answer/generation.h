@@ -25,6 +25,7 @@ struct GenerationResult {
     std::vector<TokenId> tokens; ///< new ids, the end id included when met
     std::string text;            ///< special tokens left out; empty without a tokenizer
     FinishReason reason = FinishReason::MaxTokens;
+    bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
     GenerationMetrics metrics;
 };
 
@@ -49,7 +50,8 @@ struct GenerationRequest {
     std::string_view begunText = {};
     std::string task = {}; ///< whose search state the decoder shall use
     GenerationLimits limits = {};
-    const Tokenizer* tokenizer = nullptr;      ///< null: ids only, stop strings cannot be used
+    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
+    std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
     GenerationProgress onStep = {};
     /// Told before onStep; not told of text that was held back to the end.

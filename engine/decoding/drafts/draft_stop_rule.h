@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/decoding/round/draft_end.h"
+
 #include <algorithm>
+#include <optional>
 
 namespace engine {
 
@@ -11,15 +14,26 @@ class DraftStopRule {
 public:
     virtual ~DraftStopRule() = default;
 
-    /// Asked behind each draft pass: `confidence` is the probability of its first choice at
-    /// temperature 1, `steps` the passes of this draft so far.
-    virtual bool stopsAfter(double confidence, int steps) const = 0;
+    /// Why the draft ends behind this pass, none while it goes on: `confidence` is the probability
+    /// of its first choice at temperature 1, `steps` the passes of this draft so far.
+    virtual std::optional<DraftEnd> stopsAfter(double confidence, int steps) const = 0;
 
     /// Told the outcome of a round.
     virtual void learn(int /*accepted*/, int /*draftSteps*/) {}
 
     /// Told that another answer begins.
     virtual void beginAnswer() {}
+
+protected:
+    /// The rule of a threshold and a longest draft.
+    static std::optional<DraftEnd>
+    unsureOrLong(double confidence, double threshold, int steps, int maxSteps) {
+        if (confidence < threshold)
+            return DraftEnd{DraftEndReason::Unsure, confidence, threshold};
+        if (steps >= maxSteps)
+            return DraftEnd{DraftEndReason::Length, 0.0, static_cast<double>(maxSteps)};
+        return std::nullopt;
+    }
 };
 
 /// A fixed length, and no further once the draft is unsure. Source: arXiv 2410.06916 section 4.2.
@@ -30,8 +44,8 @@ public:
         : m_epsilon(epsilon)
         , m_maxSteps(maxSteps) {}
 
-    bool stopsAfter(double confidence, int steps) const override {
-        return confidence < m_epsilon || steps >= m_maxSteps;
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
+        return unsureOrLong(confidence, m_epsilon, steps, m_maxSteps);
     }
 
 private:
@@ -69,8 +83,8 @@ public:
         : m_options(options)
         , m_threshold(options.threshold) {}
 
-    bool stopsAfter(double confidence, int steps) const override {
-        return confidence < m_threshold || steps >= m_options.maxSteps;
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
+        return unsureOrLong(confidence, m_threshold, steps, m_options.maxSteps);
     }
 
     void learn(int accepted, int draftSteps) override {

@@ -22,7 +22,12 @@ Result<ExitDraft>
 ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraftOptions& options) {
     ExitDraft made;
     // The bonus takes a place of the answer too.
-    const int most = std::min(target.remainingTokens() - 1, options.maxTokens);
+    const int room = target.remainingTokens() - 1;
+    const int most = std::min(room, options.maxTokens);
+    DraftTree& chain = made.draft;
+    chain.setEnd({DraftEndReason::Room});
+    if (options.maxTokens < room)
+        chain.setEnd({DraftEndReason::Length, 0.0, static_cast<double>(options.maxTokens)});
     if (most <= 0)
         return made;
     RoundDraws roundDraws(target.sampler().options().seed, m_round++);
@@ -36,13 +41,14 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
     ENGINE_CHECK(!options.addBeside || options.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");
     beginRows(target, options);
-    DraftTree& chain = made.draft;
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
         ENGINE_TRY_DO(runChainPass(target, maker.needsLogits(), made));
         const double confidence = m_pass.summaries.front().probability(0);
-        const bool isStopped = stopRule.stopsAfter(confidence, chain.size() + 1);
-        isDropped = isStopped && !options.keepsUnsure && chain.size() + 1 < most;
+        const auto stopped = stopRule.stopsAfter(confidence, chain.size() + 1);
+        if (stopped)
+            chain.setEnd(*stopped);
+        isDropped = stopped && !options.keepsUnsure && chain.size() + 1 < most;
         if (isDropped)
             break;
         DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
@@ -52,8 +58,11 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
         chain.add(choice.token, chain.size() - 1, choice.probability);
         chain.addConfidence(confidence);
         m_tokens.assign(1, choice.token);
-        isOver = isStopped || chain.size() == most ||
-                 std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
+        const bool isAnswerOver =
+            std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
+        if (isAnswerOver)
+            chain.setEnd({DraftEndReason::EndToken});
+        isOver = stopped || isAnswerOver || chain.size() == most;
     }
     const int rowsRun = chain.size() + (isDropped ? 1 : 0); // the root's, those of the chain
     if (options.addBeside)

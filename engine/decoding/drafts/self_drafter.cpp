@@ -39,7 +39,11 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
         draws = &roundDraws;
     const DraftLevelMaker maker(target.sampler(), options, draws);
     // The bonus takes a place of the answer too.
-    const int mostSteps = std::min(target.remainingTokens() - 1, options.maxNodes);
+    const int room = target.remainingTokens() - 1;
+    const int mostSteps = std::min(room, options.maxNodes);
+    DraftEnd end{DraftEndReason::Room};
+    if (options.maxNodes < room)
+        end = {DraftEndReason::Nodes, 0.0, static_cast<double>(options.maxNodes)};
     const auto firstOutput = static_cast<Position>(target.output().size());
     std::vector<DraftLevel> levels;
     TokenId token = target.pending();
@@ -60,11 +64,15 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
             m_pass));
         levels.push_back(maker.make(m_pass, firstOutput + steps));
         token = levels.back().choices.front().token;
-        if (stopRule.stopsAfter(levels.back().choices.front().probability,
-                                static_cast<int>(levels.size())))
+        if (const auto stopped = stopRule.stopsAfter(levels.back().choices.front().probability,
+                                                     static_cast<int>(levels.size()))) {
+            end = *stopped;
             break;
+        }
     }
-    return makeCaterpillar(levels, options.maxNodes);
+    DraftTree tree = makeCaterpillar(levels, options.maxNodes);
+    tree.setEnd(end);
+    return tree;
 }
 
 } // namespace engine

@@ -42,13 +42,26 @@ public:
         return std::move(m_chosen);
     }
 
+    /// What kept the likeliest token that is not in the tree out of it.
+    DraftEnd end() const {
+        if (!m_open.empty() || m_options.maxNodes <= 0)
+            return {DraftEndReason::Nodes, 0.0, static_cast<double>(m_options.maxNodes)};
+        if (m_deepestPath > m_leftOutPath)
+            return {DraftEndReason::Room};
+        if (m_leftOutPath > 0.0)
+            return {DraftEndReason::Unlikely, m_leftOutPath, m_options.leastGain};
+        return {DraftEndReason::Nothing};
+    }
+
 private:
     void addChildren(int parent) {
         Branch root;
         root.depth = 0;
         const Branch& from = parent < 0 ? root : m_chosen[static_cast<std::size_t>(parent)];
-        if (from.depth >= m_options.maxDepth)
+        if (from.depth >= m_options.maxDepth) {
+            m_deepestPath = std::max(m_deepestPath, from.path);
             return;
+        }
         m_path.assign(static_cast<std::size_t>(from.depth), kNoToken);
         for (int at = parent; at >= 0; at = m_chosen[static_cast<std::size_t>(at)].parent) {
             const Branch& above = m_chosen[static_cast<std::size_t>(at)];
@@ -57,8 +70,10 @@ private:
         const FreePlace place{m_path, m_outputPosition + static_cast<Position>(from.depth)};
         for (const FreeCandidate& candidate : m_finder.find(place)) {
             const double path = from.path * candidate.probability;
-            if (path <= 0.0 || path < m_options.leastGain)
+            if (path <= 0.0 || path < m_options.leastGain) {
+                m_leftOutPath = std::max(m_leftOutPath, path);
                 continue;
+            }
             m_open.push_back({candidate, parent, from.depth + 1, path, m_order++});
             std::push_heap(m_open.begin(), m_open.end(), isWorse);
         }
@@ -71,6 +86,8 @@ private:
     std::vector<Branch> m_open; // a heap
     std::vector<TokenId> m_path;
     int m_order = 0;
+    double m_deepestPath = 0.0; // of the likeliest branch that has no room to go on
+    double m_leftOutPath = 0.0; // of the likeliest token that was too unlikely
 };
 
 /// The likeliest chain first: its slots need no copying when it is accepted.
@@ -144,7 +161,10 @@ void FreeDrafter::begin(std::span<const TokenId> prompt, const SamplingOptions& 
 FreeDraft FreeDrafter::draft(const FreeDraftOptions& options) const {
     const FreeCandidateFinder found = finder(options.sources);
     const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
-    return toDraft(BestFirst(found, options, outputPosition).choose());
+    BestFirst search(found, options, outputPosition);
+    FreeDraft draft = toDraft(search.choose());
+    draft.tree.setEnd(search.end());
+    return draft;
 }
 
 void FreeDrafter::observe(std::span<const TokenId> emitted, std::span<const SeenRow> rows) {

@@ -143,7 +143,8 @@ struct DecodeStep {
     /// rows: the prompt's time, in none of the others.
     double promptMs = 0.0;
     double draftMs = 0.0;
-    double verifyMs = 0.0; ///< for a plain step: the whole pass
+    double verifyMs = 0.0;        ///< for a plain step: the whole pass
+    bool isInsideGrammar = false; ///< there is a grammar, and it wants more behind the last token
 
     /// By the full model alone: rows beside a draft make it a round of a method even without one.
     bool isPlain() const { return draft.size() == 0 && sides.empty(); }

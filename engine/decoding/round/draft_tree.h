@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/token.h"
+#include "engine/decoding/round/draft_end.h"
 #include "engine/sampling/sampler.h"
 
 #include <memory>
@@ -54,6 +55,11 @@ public:
 
     void setDrawnFrom(int parent, Distribution distribution);
 
+    /// Why nothing more was drafted.
+    const DraftEnd& end() const { return m_end; }
+
+    void setEnd(const DraftEnd& end) { m_end = end; }
+
     /// Parents for AttentionLayout::tree: the root is node 0, so all indices are one higher.
     std::vector<int> layoutParents() const;
 
@@ -66,6 +72,7 @@ private:
     std::vector<DraftNode> m_nodes;
     std::vector<double> m_confidences;
     std::vector<Source> m_sources;
+    DraftEnd m_end;
 };
 
 /// The choices of one draft pass: where the spine goes on, and its siblings.

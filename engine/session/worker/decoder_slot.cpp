@@ -2,6 +2,7 @@
 #include "engine/session/worker/decoder_slot.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace engine {
 
@@ -10,6 +11,9 @@ namespace {
 constexpr std::uint64_t kBaselinePeriod = 64;
 constexpr std::uint64_t kFirstBaselineStep = 30; // of a period; a decoder starts on its own steps
 constexpr std::uint64_t kBaselineSteps = 2;
+
+constexpr std::size_t kPlainStepsKept = 64;
+constexpr std::size_t kPlainStepsNeeded = 2;
 
 } // namespace
 
@@ -26,7 +30,7 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
     m_info = std::move(info);
     m_given = given;
     m_settings = std::move(settings);
-    m_metrics = {};
+    beginSpan(SpanCause::Decoder);
     m_stepCount = 0;
     return {};
 }
@@ -44,6 +48,8 @@ Result<SearchReport> DecoderSlot::changeSettings(const SettingValues& values,
         ENGINE_TRY(m_decoder, make(m_info.name, settings, ground));
     }
     m_given = std::move(given);
+    if (settings != m_settings)
+        beginSpan(SpanCause::Settings);
     m_settings = std::move(settings);
     m_metrics.addSearch(report.searchMs);
     return report;
@@ -55,6 +61,8 @@ Result<void> DecoderSlot::changeSampling(const SamplingOptions& sampling) {
     // A decoder that cannot take them is made anew.
     if (!isSame && m_decoder && !m_decoder->changeSampling(sampling))
         drop();
+    if (!isSame)
+        beginSpan(SpanCause::Sampling);
     m_sampling = sampling;
     return {};
 }
@@ -74,8 +82,47 @@ void DecoderSlot::drop() {
 
 void DecoderSlot::leaveModel() {
     drop();
-    m_metrics = {};
+    beginSpan(SpanCause::Model);
+    m_plainMs.clear();
     m_stepCount = 0;
+}
+
+void DecoderSlot::enterChat(std::uint64_t chat) {
+    if (std::exchange(m_chat, chat) != chat)
+        beginSpan(SpanCause::Chat);
+}
+
+/// A span without a step is no span: what changes next belongs to the same beginning.
+void DecoderSlot::beginSpan(SpanCause cause) {
+    if (m_metrics.allTokens() > 0) {
+        ++m_span;
+        m_untoldSpan = cause;
+    }
+    m_metrics = {};
+}
+
+std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
+    const auto cause = std::exchange(m_untoldSpan, std::nullopt);
+    return cause ? std::optional(SpanStarted{m_span, *cause}) : std::nullopt;
+}
+
+void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
+    if (isBaseline)
+        m_metrics.addBaseline(step, stepMs);
+    else
+        m_metrics.add(step, stepMs);
+    if (!step.isPlain())
+        return;
+    m_plainMs.push_back(std::max(0.0, stepMs - step.search.searchMs));
+    if (m_plainMs.size() > kPlainStepsKept)
+        m_plainMs.pop_front();
+}
+
+double DecoderSlot::baselineStepMs() const {
+    if (m_plainMs.size() < kPlainStepsNeeded)
+        return 0.0;
+    return std::accumulate(m_plainMs.begin(), m_plainMs.end(), 0.0) /
+           static_cast<double>(m_plainMs.size());
 }
 
 int DecoderSlot::reusableTokens(std::span<const TokenId> prompt) const {

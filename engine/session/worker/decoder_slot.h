@@ -3,9 +3,11 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/metrics/decode_metrics.h"
+#include "engine/session/engine_event.h"
 #include "engine/session/model_loader.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +51,19 @@ public:
     /// Forgets the sums too: they were measured on another model.
     void leaveModel();
 
+    /// What follows belongs to this chat.
+    void enterChat(std::uint64_t chat);
+
+    /// The span that has begun since this was asked last; none when none has.
+    std::optional<SpanStarted> takeSpanStart();
+
+    /// Adds what a step was to the sums of its span.
+    void add(const DecodeStep& step, double stepMs, bool isBaseline);
+
+    /// Milliseconds of a plain step on this model: the mean of the newest 64; 0 until two were
+    /// measured.
+    double baselineStepMs() const;
+
     /// Tokens at the beginning of `prompt` whose keys and values the decoder has cached.
     int reusableTokens(std::span<const TokenId> prompt) const;
 
@@ -70,11 +85,13 @@ public:
 
     const SamplingOptions& sampling() const { return m_sampling; }
 
+    /// Of the span that has begun last, see SpanStarted.
     DecodeMetrics& metrics() { return m_metrics; }
 
 private:
     Result<std::unique_ptr<Decoder>>
     make(const std::string& name, const SettingValues& settings, DecoderGround ground);
+    void beginSpan(SpanCause cause);
 
     DecoderRegistry& m_registry;
     DecoderInfo m_info;
@@ -83,7 +100,11 @@ private:
     SamplingOptions m_sampling;
     std::unique_ptr<Decoder> m_decoder;
     std::vector<TokenId> m_cached; // what the decoder's cache holds
-    DecodeMetrics m_metrics;       // since the decoder was chosen
+    DecodeMetrics m_metrics;       // of this span
+    std::int64_t m_span = 1;
+    std::optional<SpanCause> m_untoldSpan;
+    std::uint64_t m_chat = 0;
+    std::deque<double> m_plainMs; // of the newest plain steps
     std::optional<DecoderPhase> m_phase;
     std::uint64_t m_stepCount = 0;
 };

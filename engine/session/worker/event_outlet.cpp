@@ -5,6 +5,9 @@ namespace engine {
 
 namespace {
 
+/// A longer answer is not carried into a recording that begins within it.
+constexpr std::size_t kAnswerEventsKept = 4096;
+
 bool isPicture(const EventContent& content) {
     return std::holds_alternative<ModelLoadProgress>(content) ||
            std::holds_alternative<PromptProgress>(content) ||
@@ -16,18 +19,23 @@ bool isContext(const EventContent& content) {
            std::holds_alternative<DecoderChosen>(content) ||
            std::holds_alternative<SettingsChanged>(content) ||
            std::holds_alternative<SamplingChanged>(content) ||
+           std::holds_alternative<SpanStarted>(content) ||
            std::holds_alternative<PlanChanged>(content) ||
-           std::holds_alternative<PhaseChanged>(content);
+           std::holds_alternative<PhaseChanged>(content) ||
+           std::holds_alternative<Statistics>(content);
 }
 
 /// Whether what an earlier event said no longer holds.
 bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
     const bool isOfDecoder =
         earlier.as<PlanChanged>() != nullptr || earlier.as<PhaseChanged>() != nullptr;
+    const bool isOfModel = isOfDecoder || earlier.as<Statistics>() != nullptr;
     if (newer.as<ModelLoaded>() != nullptr)
-        return isOfDecoder;
+        return isOfModel;
     if (newer.as<ModelUnloaded>() != nullptr)
-        return isOfDecoder || earlier.as<ModelLoaded>() != nullptr;
+        return isOfModel || earlier.as<ModelLoaded>() != nullptr;
+    if (newer.as<SpanStarted>() != nullptr)
+        return earlier.as<Statistics>() != nullptr;
     if (newer.as<DecoderChosen>() != nullptr)
         return isOfDecoder || earlier.as<SettingsChanged>() != nullptr;
     return false;
@@ -39,6 +47,7 @@ void EventOutlet::emit(EventContent content) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - m_start;
     EngineEvent event{time.count(), std::move(content)};
     noteContext(event);
+    noteAnswer(event);
     record(event);
     if (!isPicture(event.content)) {
         m_queue.push(std::move(event));
@@ -58,6 +67,20 @@ void EventOutlet::noteContext(const EngineEvent& event) {
         m_context.at(event.content.index()) = event;
 }
 
+void EventOutlet::noteAnswer(const EngineEvent& event) {
+    const auto* failed = event.as<EngineFailed>();
+    const bool isFailure = failed != nullptr && failed->task == "submit_prompt";
+    if (event.as<PromptStarted>() != nullptr)
+        m_answer = {event};
+    else if (event.as<PromptFinished>() != nullptr || isFailure)
+        m_answer.clear();
+    else if (!m_answer.empty() &&
+             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr))
+        m_answer.push_back(event);
+    if (m_answer.size() > kAnswerEventsKept)
+        m_answer.clear();
+}
+
 Result<void> EventOutlet::startRecording(const std::filesystem::path& path) {
     endRecording(std::nullopt);
     ENGINE_TRY(RunRecorder recorder, RunRecorder::start(path));
@@ -65,6 +88,8 @@ Result<void> EventOutlet::startRecording(const std::filesystem::path& path) {
     for (const auto& known : m_context)
         if (known)
             record(*known);
+    for (const EngineEvent& event : m_answer)
+        record(event);
     if (m_recorder)
         emit(RecordingStarted{path.string()});
     return {};

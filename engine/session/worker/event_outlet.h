@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace engine {
 
@@ -22,8 +23,10 @@ public:
 
     void emit(EventContent content);
 
-    /// Begins a recording with what is known of model, decoder and plan, so that it can be
-    /// understood without what came before; ends an earlier one. Errors: those of RunRecorder.
+    /// Begins a recording with what is known of model, decoder, plan and sums, and with the answer
+    /// that is being made, so that it can be understood without what came before; these carry the
+    /// times at which they happened and stand before RecordingStarted. Ends an earlier one.
+    /// Errors: those of RunRecorder.
     Result<void> startRecording(const std::filesystem::path& path);
 
     void stopRecording();
@@ -31,13 +34,16 @@ public:
 private:
     void record(const EngineEvent& event);
     void noteContext(const EngineEvent& event);
+    void noteAnswer(const EngineEvent& event);
     void endRecording(std::optional<Error> error);
 
     BoundedQueue<EngineEvent>& m_queue;
     const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     std::optional<RunRecorder> m_recorder;
-    /// The newest model, decoder, settings, sampling, plan and phase, by the variant's index.
+    /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
+    /// variant's index.
     std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> m_context;
+    std::vector<EngineEvent> m_answer; // the one being made, from its PromptStarted on
 };
 
 } // namespace engine

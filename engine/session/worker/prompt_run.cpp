@@ -32,7 +32,8 @@ Result<void> PromptRun::run() {
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
                                       static_cast<int>(m_prompt.size()),
-                                      m_setup.slot.reusableTokens(m_prompt)});
+                                      m_setup.slot.reusableTokens(m_prompt),
+                                      questionOf(m_setup.command)});
     auto result = generate(*decoder, request());
     if (!result) {
         // A prompt that is refused has touched nothing; what was searched stays.
@@ -60,6 +61,8 @@ GenerationRequest PromptRun::request() {
         request.begunText = command.messages.back().content;
     request.task = command.task;
     request.tokenizer = m_setup.model.tokenizer.get();
+    if (!m_setup.slot.sampling().grammar.isOff())
+        request.vocabulary = vocabularyOf(*m_setup.ground.model);
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -90,12 +93,13 @@ GenerationRequest PromptRun::request() {
 /// The search first: a plan must be known before a step that drafted with it.
 void PromptRun::tellStep(const StepDetails& details) {
     const DecodeStep& step = details.step;
-    DecodeMetrics& total = m_setup.slot.metrics();
-    for (DecodeMetrics* sums : {&total, &m_metrics})
-        if (details.isBaseline)
-            sums->addBaseline(step, details.stepMs);
-        else
-            sums->add(step, details.stepMs);
+    m_setup.slot.add(step, details.stepMs, details.isBaseline);
+    const DecodeMetrics& total = m_setup.slot.metrics();
+    const double baselineStepMs = m_setup.slot.baselineStepMs();
+    if (details.isBaseline)
+        m_metrics.addBaseline(step, details.stepMs);
+    else
+        m_metrics.add(step, details.stepMs);
     m_tokenCount += static_cast<std::int64_t>(step.tokens.size());
     m_decodeMs += details.stepMs;
     tellSearch(step.search, !details.isBaseline);
@@ -111,6 +115,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .draft = {nodes.begin(), nodes.end()},
         .draftTexts = draftTexts(step.draft, tokenizer),
         .path = step.path,
+        .draftEnd = step.draft.end(),
         .confidences = {confidences.begin(), confidences.end()},
         .sides = step.sides,
         .sideTexts = sideTexts(step.sides, tokenizer),
@@ -134,11 +139,13 @@ void PromptRun::tellStep(const StepDetails& details) {
         .otherMs = std::max(0.0, details.stepMs - namedMs),
         .tokensPerSecond =
             m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0,
+        .baselineStepMs = baselineStepMs,
         .total = total});
     m_setup.outlet.emit(
         Statistics{static_cast<int>(m_prompt.size() + static_cast<std::size_t>(m_tokenCount)),
                    m_setup.model.contextLength,
                    m_setup.promptsFinished,
+                   baselineStepMs,
                    total});
 }
 
@@ -156,10 +163,12 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                                        result.text,
                                        result.reason,
                                        result.metrics,
-                                       m_metrics});
+                                       m_metrics,
+                                       result.isInsideGrammar});
     m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
                                    m_setup.model.contextLength,
                                    m_setup.promptsFinished + 1,
+                                   m_setup.slot.baselineStepMs(),
                                    m_setup.slot.metrics()});
 }
 

@@ -69,4 +69,18 @@ Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& 
     return count;
 }
 
+std::string questionOf(const SubmitPrompt& command) {
+    const auto asked = std::find_if(command.messages.rbegin(),
+                                    command.messages.rend(),
+                                    [](const auto& message) { return message.role == "user"; });
+    std::string question = asked == command.messages.rend() ? command.text : asked->content;
+    if (question.size() <= kQuestionBytes)
+        return question;
+    std::size_t end = kQuestionBytes;
+    while (end > 0 && (static_cast<unsigned char>(question[end]) & 0xC0U) == 0x80U)
+        --end;
+    question.resize(end);
+    return question;
+}
+
 } // namespace engine

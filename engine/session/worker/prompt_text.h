@@ -17,4 +17,8 @@ Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionMode
 /// How many they would be; raw text has no messages. Errors: as promptTokens().
 Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& model);
 
+/// What the user asks with it: the last message of the user, or the raw text, cut at kQuestionBytes
+/// between two characters.
+std::string questionOf(const SubmitPrompt& command);
+
 } // namespace engine

@@ -151,6 +151,12 @@ void SessionWorker::attempt(const NumberedCommand& command) {
         std::visit([this](const auto& content) { return handle(content); }, command.command);
     if (!done)
         fail(std::move(done).error());
+    tellSpan();
+}
+
+void SessionWorker::tellSpan() {
+    if (const auto started = m_slot.takeSpanStart())
+        m_outlet.emit(*started);
 }
 
 void SessionWorker::fail(Error error) {
@@ -252,6 +258,8 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (!m_model)
         return Error{
             ErrorCode::NotFound, "There is no model to answer the prompt.", "Load a model first."};
+    m_slot.enterChat(command.chat);
+    tellSpan();
     const auto stop = m_channels.control.begin(WorkKind::Prompt, m_task.number);
     PromptRun prompt({.command = command,
                       .model = *m_model,

@@ -61,13 +61,17 @@ public:
         , m_costs(costs)
         , m_known(known) {}
 
-    bool stopsAfter(double confidence, int steps) const override {
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
         if (steps == 1)
             m_path = 1.0;
         m_path *= m_known.acceptance(confidence);
         const int exit = m_terms.round.exit;
         const double nextMs = m_costs.roundMs(exit, steps + 1) - m_costs.roundMs(exit, steps);
-        return steps >= m_terms.mostDraft || m_path * m_terms.alpha < m_terms.round.value * nextMs;
+        const double promised = m_path * m_terms.alpha;
+        const double worth = m_terms.round.value * nextMs;
+        if (promised < worth)
+            return DraftEnd{DraftEndReason::Price, promised, worth};
+        return unsureOrLong(confidence, 0.0, steps, m_terms.mostDraft);
     }
 
 private:

@@ -18,6 +18,7 @@ class DraftStopRuleTest : public QObject {
 
 private slots:
     void aFixedRuleStopsBelowItsThresholdOrAtItsLength();
+    void aRuleTellsWhatItsStopHangsOn();
     void noThresholdMeansLengthAlone();
     void theThresholdFollowsThePublishedSequence();
     void fullyAcceptedFullDraftsLeaveTheThreshold();
@@ -38,6 +39,17 @@ void DraftStopRuleTest::aFixedRuleStopsBelowItsThresholdOrAtItsLength() {
     QVERIFY(!rule.stopsAfter(0.8, 1)); // the threshold itself is sure enough
     QVERIFY(!rule.stopsAfter(1.0, 4));
     QVERIFY(rule.stopsAfter(1.0, 5));
+}
+
+void DraftStopRuleTest::aRuleTellsWhatItsStopHangsOn() {
+    const ConfidenceStopRule fixed(0.8, 5);
+    QVERIFY(fixed.stopsAfter(0.79, 5) == (DraftEnd{DraftEndReason::Unsure, 0.79, 0.8}));
+    QVERIFY(fixed.stopsAfter(0.8, 5) == (DraftEnd{DraftEndReason::Length, 0.0, 5.0}));
+    AdaptiveStopRule adaptive({.threshold = 0.6, .maxSteps = 4});
+    adaptive.learn(0, 4);
+    const double moved = adaptive.threshold();
+    QVERIFY(moved > 0.6);
+    QVERIFY(adaptive.stopsAfter(0.6, 1) == (DraftEnd{DraftEndReason::Unsure, 0.6, moved}));
 }
 
 void DraftStopRuleTest::noThresholdMeansLengthAlone() {

@@ -82,10 +82,10 @@ public:
     explicit WatchingStopRule(int stopsAt)
         : m_stopsAt(stopsAt) {}
 
-    bool stopsAfter(double confidence, int steps) const override {
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
         confidences.push_back(confidence);
         stepCounts.push_back(steps);
-        return steps == m_stopsAt;
+        return unsureOrLong(confidence, 0.0, steps, m_stopsAt);
     }
 
     mutable std::vector<double> confidences;

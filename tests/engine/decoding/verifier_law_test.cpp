@@ -4,6 +4,7 @@
 // SWIFT_STUDIO_FULL_LAWS=1 runs more outcomes, and 1,000,000 samples a case in place of 20,000;
 // faults are seen by fewer.
 #include "tests/engine/decoding/wrong_samplers.h"
+#include "tests/support/plain_penalties.h"
 
 #include <QTest>
 
@@ -29,11 +30,12 @@ struct LawCase {
     Settings settings = {};
     int count = kCount;
     bool isLarge = false; ///< only when everything is run
+    double spread = 1.3;  ///< of the logits; with 15 most choices are as good as certain
 };
 
 TabularTransformer modelOf(const LawCase& law, unsigned seed) {
-    const BigramTable full(law.vocabSize, seed, 1.3, law.emptyPart);
-    const BigramTable other(law.vocabSize, seed + 1000, 1.3, law.emptyPart);
+    const BigramTable full(law.vocabSize, seed, law.spread, law.emptyPart);
+    const BigramTable other(law.vocabSize, seed + 1000, law.spread, law.emptyPart);
     return {full, law.emptyPart > 0.0 ? other : other.mixedWith(full, law.likeness)};
 }
 
@@ -57,6 +59,12 @@ std::vector<LawCase> smallCases() {
     const SamplingOptions cool = {.temperature = 0.6};
     const SamplingOptions topK = {.temperature = 0.6, .topK = 3};
     const SamplingOptions topP = {.temperature = 1.0, .topP = 0.8};
+    const SamplingOptions minP = {.temperature = 1.0, .minP = 0.2};
+    const SamplingOptions typical = {.temperature = 1.0, .typicalP = 0.7};
+    const SamplingOptions repeated = {.temperature = 1.0,
+                                      .repetitionPenalty = 1.8,
+                                      .repetitionWindow = 2,
+                                      .logitBias = {{3, 0.7}}};
     return {
         {"chain", 5, 0.0, 0.5, settingsOf(warm, {1, 1, 1, 1}, 0.0)},
         {"chain, T .6", 6, 0.0, 0.0, settingsOf(cool, {1, 1, 1, 1}, 0.0)},
@@ -67,6 +75,10 @@ std::vector<LawCase> smallCases() {
         {"top-k", 6, 0.0, 0.5, settingsOf(topK, {1, 2, 3, 3}, 0.5)},
         {"top-p", 5, 0.0, 0.5, settingsOf(topP, {1, 2, 3, 3}, 0.4), 2},
         {"zeros", 6, 0.5, 0.0, settingsOf(warm, {2, 2, 3, 3}, 0.3), 2},
+        {"sure", 6, 0.0, 0.3, settingsOf(warm, {1, 2, 2, 2}, 0.4), 2, false, 15.0},
+        {"min-p", 6, 0.0, 0.5, settingsOf(minP, {1, 2, 3, 3}, 0.4), 2},
+        {"typical-p", 5, 0.0, 0.5, settingsOf(typical, {1, 2, 3, 3}, 0.4), 2},
+        {"repetition and bias", 5, 0.0, 0.5, settingsOf(repeated, {1, 2, 2, 3}, 0.3), 2},
         {"full tree", 4, 0.0, 0.3, crowded(settingsOf(warm, {1, 2, 2, 2}, 0.4)), 2},
         {"five tokens, three siblings", 5, 0.0, 0.5, settingsOf(warm, {3, 3, 3, 3}, 0.0), 2, true},
         {"three tokens", 4, 0.0, 0.2, settingsOf(cool, {1, 2, 3, 3}, 0.5), 3, true},
@@ -79,12 +91,22 @@ std::vector<LawCase> sampledCases() {
     const SamplingOptions cool = {.temperature = 0.6, .topP = 0.9};
     const SamplingOptions topK = {.temperature = 1.2, .topK = 8};
     const SamplingOptions both = {.temperature = 0.8, .topK = 12, .topP = 0.95};
+    const SamplingOptions penalised = {.temperature = 0.9,
+                                       .minP = 0.02,
+                                       .repetitionPenalty = 1.5,
+                                       .repetitionWindow = 3,
+                                       .presencePenalty = 0.6,
+                                       .frequencyPenalty = 0.5,
+                                       .logitBias = {{3, 0.7}}};
     return {
+        {"penalties, chain", 32, 0.0, 0.5, settingsOf(penalised, {1, 1, 1, 1}, 0.0)},
+        {"penalties, joint", 6, 0.0, 0.5, settingsOf(penalised, {1, 2, 2, 3}, 0.3)},
         {"chain", 32, 0.0, 0.5, settingsOf(warm, {1, 1, 1, 1}, 0.0)},
         {"T .6, top-p", 32, 0.0, 0.5, settingsOf(cool, {1, 2, 3, 4}, 0.3)},
         {"T 1.2, top-k", 32, 0.0, 0.3, settingsOf(topK, {2, 2, 3, 4}, 0.0)},
         {"top-k and top-p", 32, 0.0, 0.7, settingsOf(both, {1, 3, 5, 10}, 0.2)},
         {"zeros", 32, 0.5, 0.0, settingsOf(warm, {1, 2, 3, 4}, 0.2)},
+        {"sure", 32, 0.0, 0.3, settingsOf(warm, {1, 2, 3, 4}, 0.2), kCount, false, 15.0},
         {"joint", 6, 0.0, 0.5, settingsOf(warm, {1, 2, 2, 3}, 0.4)},
         {"joint, T .6", 5, 0.0, 0.2, settingsOf({.temperature = 0.6}, {2, 2, 2, 3}, 0.0)},
     };
@@ -107,7 +129,11 @@ Tokens vanillaSample(const TabularTransformer& model, const SamplingOptions& sam
     Tokens whole = kPrompt;
     for (Position place = 0; place < kCount; ++place)
         whole.push_back(sampler.choose(
-            model.full().row(whole[whole.size() - 2], whole[whole.size() - 1]), place));
+            support::penalised(model.full().row(whole[whole.size() - 2], whole[whole.size() - 1]),
+                               sampling,
+                               kPrompt,
+                               {whole.begin() + 2, whole.end()}),
+            place));
     return {whole.begin() + 2, whole.end()};
 }
 

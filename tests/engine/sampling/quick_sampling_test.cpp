@@ -17,6 +17,32 @@ using namespace engine;
 
 namespace {
 
+/// Keeps the tokens whose information is nearest to the entropy of the law of `order`; returns what
+/// they weigh together.
+double keepTypical(double part, const std::vector<double>& p, std::vector<std::size_t>& order) {
+    double total = 0.0;
+    for (const std::size_t id : order)
+        total += p[id];
+    if (part >= 1.0)
+        return total;
+    double entropy = 0.0;
+    for (const std::size_t id : order)
+        if (p[id] > 0.0)
+            entropy -= p[id] / total * std::log(p[id] / total);
+    const auto distance = [&](std::size_t id) {
+        return std::abs(-std::log(p[id] / total) - entropy);
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return distance(a) != distance(b) ? distance(a) < distance(b) : a < b;
+    });
+    double sum = 0.0;
+    std::size_t kept = 0;
+    while (kept < order.size() && (kept == 0 || sum < part * total))
+        sum += p[order[kept++]];
+    order.resize(kept);
+    return sum;
+}
+
 /// The definition, step by step over the whole vocabulary: what quick ways are compared with.
 Distribution plainDistribution(const std::vector<double>& logits, const SamplingOptions& options) {
     const double highest = *std::max_element(logits.begin(), logits.end());
@@ -38,6 +64,10 @@ Distribution plainDistribution(const std::vector<double>& logits, const Sampling
     while (kept < order.size() && (kept == 0 || options.topP >= 1.0 || sum < options.topP * total))
         sum += p[order[kept++]];
     order.resize(kept);
+    if (options.minP > 0.0)
+        std::erase_if(
+            order, [&, least = options.minP * p[order.front()]](auto id) { return p[id] < least; });
+    sum = keepTypical(options.typicalP, p, order);
     std::sort(order.begin(), order.end());
     Distribution distribution;
     for (const std::size_t id : order)
@@ -93,26 +123,40 @@ void QuickSamplingTest::lawsAndDrawsAreThoseOfTheDefinition_data() {
     QTest::addColumn<double>("temperature");
     QTest::addColumn<int>("topK");
     QTest::addColumn<double>("topP");
-    QTest::newRow("nothing cut") << 1.0 << 0 << 1.0;
-    QTest::newRow("cool") << 0.05 << 0 << 1.0;
-    QTest::newRow("top-p") << 0.7 << 0 << 0.9;
-    QTest::newRow("top-p, hot") << 5.0 << 0 << 0.95;
-    QTest::newRow("nearly all") << 1.0 << 0 << 0.999999;
-    QTest::newRow("next to none") << 1.0 << 0 << 1e-6;
-    QTest::newRow("top-k") << 1.0 << 7 << 1.0;
-    QTest::newRow("top-k beyond the blocks") << 1.0 << 700 << 1.0;
-    QTest::newRow("both") << 0.8 << 40 << 0.95;
+    QTest::addColumn<double>("minP");
+    QTest::addColumn<double>("typicalP");
+    QTest::newRow("nothing cut") << 1.0 << 0 << 1.0 << 0.0 << 1.0;
+    QTest::newRow("cool") << 0.05 << 0 << 1.0 << 0.0 << 1.0;
+    QTest::newRow("top-p") << 0.7 << 0 << 0.9 << 0.0 << 1.0;
+    QTest::newRow("top-p, hot") << 5.0 << 0 << 0.95 << 0.0 << 1.0;
+    QTest::newRow("nearly all") << 1.0 << 0 << 0.999999 << 0.0 << 1.0;
+    QTest::newRow("next to none") << 1.0 << 0 << 1e-6 << 0.0 << 1.0;
+    QTest::newRow("top-k") << 1.0 << 7 << 1.0 << 0.0 << 1.0;
+    QTest::newRow("top-k beyond the blocks") << 1.0 << 700 << 1.0 << 0.0 << 1.0;
+    QTest::newRow("both") << 0.8 << 40 << 0.95 << 0.0 << 1.0;
+    QTest::newRow("min-p") << 1.0 << 0 << 1.0 << 0.05 << 1.0;
+    QTest::newRow("min-p, hot") << 3.0 << 0 << 1.0 << 0.3 << 1.0;
+    QTest::newRow("typical-p") << 1.0 << 0 << 1.0 << 0.0 << 0.9;
+    QTest::newRow("typical-p, little") << 0.7 << 0 << 1.0 << 0.0 << 0.2;
+    QTest::newRow("all four") << 1.2 << 60 << 0.97 << 0.01 << 0.8;
+    QTest::newRow("min-p behind top-p") << 1.0 << 0 << 0.9 << 0.1 << 1.0;
 }
 
 void QuickSamplingTest::lawsAndDrawsAreThoseOfTheDefinition() {
     QFETCH(double, temperature);
     QFETCH(int, topK);
     QFETCH(double, topP);
+    QFETCH(double, minP);
+    QFETCH(double, typicalP);
     std::uint64_t seed = 1;
     for (const std::size_t size : {1U, 2U, 63U, 64U, 65U, 1000U, 20'000U})
         for (const double scale : {0.1, 2.0, 6.0}) {
-            const SamplingOptions options{
-                .temperature = temperature, .topK = topK, .topP = topP, .seed = ++seed};
+            const SamplingOptions options{.temperature = temperature,
+                                          .topK = topK,
+                                          .topP = topP,
+                                          .minP = minP,
+                                          .typicalP = typicalP,
+                                          .seed = ++seed};
             const std::vector<double> row = randomRow(size, scale, seed);
             const Sampler sampler(options);
             const Distribution expected = plainDistribution(row, options);

@@ -89,6 +89,7 @@ private slots:
     void everyKindOfEventComesBackAsItWas();
     void stepsKeepTheirNumbersExactly();
     void whatAModelIsHeldAsIsKeptAndMayBeMissing();
+    void samplingComesBackAndMayBeOlder();
     void everyEventIsReadableBeforeTheRecordingEnds();
     void everyTruncationGivesABeginningOrAnError();
     void everyFlippedBitGivesABeginningAndAnError();
@@ -156,6 +157,29 @@ void RunRecordingTest::stepsKeepTheirNumbersExactly() {
     QVERIFY(read->draft == step.draft);
     QCOMPARE(read->path, step.path);
     QVERIFY(std::isnan(read->draftMs));
+}
+
+void RunRecordingTest::samplingComesBackAndMayBeOlder() {
+    SamplingOptions sampling{.temperature = 0.7,
+                             .topK = 5,
+                             .topP = 0.9,
+                             .minP = 0.05,
+                             .typicalP = 0.8,
+                             .seed = 7,
+                             .repetitionPenalty = 1.1,
+                             .repetitionWindow = 64,
+                             .presencePenalty = 0.5,
+                             .frequencyPenalty = -0.5,
+                             .logitBias = {{42, -5.0}, {7, 2.5}}};
+    sampling.grammar = {GrammarKind::Schema, R"({"type": "object"})"};
+    const std::string json = eventJson({1.0, SamplingChanged{sampling}});
+    const auto kept = readEventJson(json, "test", 0).value().value();
+    QVERIFY(kept.as<SamplingChanged>()->sampling == sampling);
+    const std::string older = R"({"event": "sampling_changed", "time": 1.0, "sampling":
+        {"temperature": 0.7, "top_k": 5, "top_p": 0.9, "seed": 7}})";
+    const auto old = readEventJson(older, "test", 0).value().value();
+    QVERIFY(old.as<SamplingChanged>()->sampling ==
+            (SamplingOptions{.temperature = 0.7, .topK = 5, .topP = 0.9, .seed = 7}));
 }
 
 /// Earlier recordings tell less of a model.

@@ -128,6 +128,29 @@ private slots:
         QCOMPARE(m_stage->store.remarks().size(), std::size_t(1));
     }
 
+    void goingBackEmptiesTheStoreAndRefreshesEveryView() {
+        CountingView view(m_stage->context(), Topic::Search);
+        view.show();
+        m_stage->engine->say(loadedModel());
+        m_stage->bridge.tick();
+        QStringList told;
+        connect(&m_stage->bridge, &EngineBridge::rewound, this, [&] {
+            told << QStringLiteral("rewound");
+            QVERIFY(m_stage->store.model() == nullptr);
+        });
+        connect(&m_stage->bridge, &EngineBridge::eventCame, this, [&] {
+            told << QStringLiteral("event");
+        });
+        const int before = view.refreshCount();
+        m_stage->engine->goesBack = true;
+        m_stage->engine->say(loadedModel());
+        m_stage->bridge.tick();
+        QCOMPARE(told, QStringList({"rewound", "event"}));
+        QCOMPARE(view.refreshCount(), before + 1);
+        m_stage->bridge.tick();
+        QCOMPARE(told.size(), qsizetype(2));
+    }
+
     void theTimerEmptiesTheLink() {
         m_stage->bridge.start();
         m_stage->engine->say(engine::Remark{"a"});

@@ -36,6 +36,19 @@ class RecordingLinkTest : public QObject {
         return link ? std::move(link).value() : nullptr;
     }
 
+    /// Steps 0 to 2 at 1, 2 and 3 s; the answer ends at 4 s.
+    std::filesystem::path threeRounds() const {
+        PromptStarted asked = support::promptStarted(1);
+        asked.question = "What?";
+        return record(m_folder,
+                      {{10.0, RecordingStarted{"run.swiftrun"}},
+                       {10.5, asked},
+                       {11.0, support::plainStep(1, 0, "a", 20.0)},
+                       {12.0, support::plainStep(1, 1, "b", 20.0)},
+                       {13.0, support::plainStep(1, 2, "c", 20.0)},
+                       {14.0, support::promptFinished(1)}});
+    }
+
 private slots:
 
     void eventsComeInTheirOwnTime() {
@@ -82,6 +95,117 @@ private slots:
         QVERIFY(events[1].as<EngineFailed>()->error.message.find("run.swiftrun") !=
                 std::string::npos);
         QVERIFY(link->isOver());
+    }
+
+    /// What was known before the recording began carries the time at which it was told.
+    void whatWasCarriedIntoTheRecordingComesAtOnce() {
+        const auto link = open(record(m_folder,
+                                      {{0.45, support::loadedModel()},
+                                       {435.0, DecoderChosen{}},
+                                       {430.0, support::promptStarted(1)},
+                                       {434.0, support::plainStep(1, 0, "a", 20.0)},
+                                       {436.0, RecordingStarted{"run.swiftrun"}},
+                                       {436.5, support::plainStep(1, 1, "b", 20.0)}}),
+                               1.0);
+        QCOMPARE(link->takeEvents().size(), std::size_t(5));
+        m_now += std::chrono::milliseconds(499);
+        QVERIFY(link->takeEvents().empty());
+        m_now += std::chrono::milliseconds(2);
+        QCOMPARE(link->takeEvents().size(), std::size_t(1));
+    }
+
+    void thePlaybackKnowsLengthAnswersAndRounds() {
+        const auto link = open(threeRounds(), 1.0);
+        link->takeEvents();
+        const Playback& playback = *link->playback();
+        QVERIFY(playback.isLengthKnown());
+        QCOMPARE(playback.length(), 4.0);
+        QCOMPARE(playback.rounds(), (std::vector<double>{1.0, 2.0, 3.0}));
+        QCOMPARE(playback.answers().size(), std::size_t(1));
+        QCOMPARE(playback.answers()[0].question, std::string("What?"));
+        QCOMPARE(playback.answers()[0].begin, 0.5);
+        QCOMPARE(playback.answers()[0].end, 4.0);
+    }
+
+    void aPauseHoldsTheTime() {
+        const auto link = open(threeRounds(), 1.0);
+        m_now += std::chrono::milliseconds(1500);
+        QCOMPARE(link->takeEvents().size(), std::size_t(3));
+        link->playback()->pause();
+        m_now += std::chrono::seconds(9);
+        QVERIFY(link->takeEvents().empty());
+        QCOMPARE(link->playback()->position(), 1.5);
+        link->playback()->play();
+        m_now += std::chrono::milliseconds(600);
+        QCOMPARE(link->takeEvents().size(), std::size_t(1));
+    }
+
+    void anotherSpeedHoldsFromWhereItStands() {
+        const auto link = open(threeRounds(), 1.0);
+        link->takeEvents();
+        m_now += std::chrono::seconds(1);
+        link->playback()->setSpeed(4.0);
+        QCOMPARE(link->playback()->position(), 1.0);
+        m_now += std::chrono::milliseconds(500);
+        QCOMPARE(link->playback()->position(), 3.0);
+    }
+
+    void goingBackMeansAllOfItComesAgain() {
+        const auto link = open(threeRounds(), 1.0);
+        m_now += std::chrono::seconds(3);
+        QVERIFY(!link->takeRewind());
+        QCOMPARE(link->takeEvents().size(), std::size_t(5));
+        link->playback()->pause();
+        link->playback()->seek(2.0);
+        QVERIFY(link->takeRewind());
+        QVERIFY(!link->takeRewind()); // once
+        const auto again = link->takeEvents();
+        QCOMPARE(again.size(), std::size_t(4));
+        QCOMPARE(again.back().as<StepFinished>()->step, 1);
+    }
+
+    void goingOnGivesWhatLiesBetween() {
+        const auto link = open(threeRounds(), 1.0);
+        QCOMPARE(link->takeEvents().size(), std::size_t(1));
+        link->playback()->seek(3.5);
+        QVERIFY(!link->takeRewind());
+        QCOMPARE(link->takeEvents().size(), std::size_t(4));
+    }
+
+    void aRoundOnOrBackEndsWithItsStep() {
+        const auto link = open(threeRounds(), 1.0);
+        link->takeEvents();
+        Playback& playback = *link->playback();
+        const auto stepAfter = [&](int direction) {
+            playback.seekRound(direction);
+            link->takeRewind();
+            int step = -1;
+            for (const EngineEvent& event : link->takeEvents())
+                if (const auto* finished = event.as<StepFinished>())
+                    step = finished->step;
+            return step;
+        };
+        QCOMPARE(stepAfter(1), 0);
+        QCOMPARE(stepAfter(1), 1);
+        QCOMPARE(stepAfter(1), 2);
+        QCOMPARE(stepAfter(-1), 1);
+        QCOMPARE(stepAfter(-1), 0);
+        QVERIFY(!playback.isPlaying());
+        playback.seekRound(-1);
+        QCOMPARE(playback.position(), 0.0);
+    }
+
+    void atTheEndPlayBeginsAgain() {
+        const auto link = open(threeRounds(), 1.0);
+        link->takeEvents();
+        m_now += std::chrono::seconds(60);
+        link->takeEvents();
+        Playback& playback = *link->playback();
+        QCOMPARE(playback.position(), 4.0);
+        QVERIFY(!playback.isPlaying());
+        playback.play();
+        QVERIFY(playback.isPlaying());
+        QCOMPARE(playback.position(), 0.0);
     }
 
     void commandsAreRefused() {

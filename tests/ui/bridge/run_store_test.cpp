@@ -111,13 +111,13 @@ private slots:
         drafted.total.verifyMs = 20.0;
         apply(store, drafted);
         QCOMPARE(*store.speed().baselineMs(), 25.0);
-        QCOMPARE(*store.speed().wholeSpeedup(), 2.5);
-        const auto factors = store.speed().measuredFactors();
+        QCOMPARE(*store.speed().chat().speedup(), 2.5);
+        const auto factors = store.speed().chat().factors();
         QCOMPARE(factors->draftCost, 0.2);
         QCOMPARE(factors->verifyCost, 0.8);
-        const TimeShares shares = store.speed().sharesOfLast(10.0);
-        QCOMPARE(shares.steps, 1);
-        QCOMPARE(shares.totalMs(), 30.0);
+        const DecodeMetrics sums = store.speed().answer().sums;
+        QCOMPARE(sums.ownRounds(), 1);
+        QCOMPARE(sums.ownMs(), 30.0);
     }
 
     /// Where nothing seemed worth a draft: the method's own speed, and a sample of the baseline.
@@ -136,14 +136,98 @@ private slots:
         drafted.total.verifyMs = drafted.total.plainMs = 30.0;
         apply(store, drafted);
         QCOMPARE(*store.speed().baselineMs(), 25.0);
-        QCOMPARE(*store.speed().wholeSpeedup(), 25.0 * 4.0 / 60.0);
-        QCOMPARE(store.speed().measuredFactors()->tokensPerRound, 2.0);
-        QCOMPARE(store.speed().measuredFactors()->verifyCost, 1.2);
-        const TimeShares shares = store.speed().sharesOfLast(10.0);
-        QCOMPARE(shares.steps, 2);
-        QCOMPARE(shares.drafting, 1);
-        QCOMPARE(shares.tokens, 4);
-        QCOMPARE(shares.totalMs(), 60.0);
+        QCOMPARE(*store.speed().chat().speedup(), 25.0 * 4.0 / 60.0);
+        QCOMPARE(store.speed().chat().factors()->tokensPerRound, 2.0);
+        QCOMPARE(store.speed().chat().factors()->verifyCost, 1.2);
+        const DecodeMetrics sums = store.speed().answer().sums;
+        QCOMPARE(sums.ownRounds(), 2);
+        QCOMPARE(sums.rounds, 1);
+        QCOMPARE(sums.ownTokens(), 4);
+        QCOMPARE(sums.ownMs(), 60.0);
+    }
+
+    void nowIsTheLastTwoSecondsOfThisAnswer() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        const auto say = [&](std::uint64_t prompt, int step, double ms) {
+            StepFinished drafted = draftStep(prompt, step, {"a"}, 1, "b");
+            drafted.verifyMs = ms;
+            apply(store, drafted);
+        };
+        say(1, 0, 900.0);
+        say(1, 1, 1500.0);
+        say(1, 2, 600.0);
+        // The step in which the 2 s began counts whole.
+        QCOMPARE(store.speed().now().sums.rounds, 2);
+        QCOMPARE(store.speed().now().sums.verifyMs, 2100.0);
+        QCOMPARE(store.speed().answer().sums.rounds, 3);
+        QCOMPARE(store.speed().points().back().nowPerMs, 4.0 / 2100.0);
+        apply(store, promptStarted(2));
+        QVERIFY(store.speed().now().isEmpty());
+        QVERIFY(store.speed().answer().isEmpty());
+        say(2, 0, 100.0);
+        QCOMPARE(store.speed().now().sums.rounds, 1);
+    }
+
+    void aNewSpanForgetsTheSumsAndIsMarked() {
+        RunStore store;
+        DecoderChosen chosen;
+        chosen.info.title = "SWIFT";
+        apply(store, chosen);
+        apply(store, promptStarted(1));
+        StepFinished drafted = draftStep(1, 0, {"a"}, 1, "b");
+        drafted.verifyMs = 40.0;
+        drafted.baselineStepMs = 25.0;
+        drafted.total.rounds = 1;
+        drafted.total.tokens = 2;
+        drafted.total.verifyMs = 40.0;
+        apply(store, drafted);
+        QCOMPARE(*store.speed().chat().speedup(), 1.25);
+        apply(store, SpanStarted{2, SpanCause::Settings});
+        QVERIFY(store.speed().chat().isEmpty());
+        QVERIFY(!store.speed().answer().isEmpty()); // it is the same answer still
+        QCOMPARE(*store.speed().baselineMs(), 25.0);
+        QCOMPARE(store.speed().marks().size(), std::size_t(1));
+        QCOMPARE(store.speed().marks().front().point, 1);
+        QVERIFY(store.speed().marks().front().cause == SpanCause::Settings);
+        QCOMPARE(store.speed().marks().front().decoder, std::string("SWIFT"));
+    }
+
+    void theBaselineThatTheEngineTellsHolds() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        StepFinished step = plainStep(1, 0, "a", 20.0);
+        step.baselineStepMs = 31.0;
+        apply(store, step);
+        QCOMPARE(*store.speed().baselineMs(), 31.0);
+        Statistics statistics;
+        statistics.baselineStepMs = 33.0;
+        apply(store, statistics);
+        QCOMPARE(*store.speed().baselineMs(), 33.0);
+    }
+
+    void anotherModelLeavesNoStepOfTheOldOne() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(1));
+        apply(store, draftStep(1, 0, {"a"}, 1, "b"));
+        QVERIFY(store.answers().latestDraft() != nullptr);
+        QVERIFY(apply(store, loadedModel()).testFlag(Topic::Answers));
+        QVERIFY(store.answers().latestDraft() == nullptr);
+        QCOMPARE(store.answers().latest()->text, std::string("ab")); // what was said stays
+    }
+
+    void aReplayThatGoesBackBeginsWithAnEmptyStore() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(1));
+        apply(store, plainStep(1, 0, "a", 20.0));
+        const int number = store.speed().number();
+        store.rewind();
+        QVERIFY(store.model() == nullptr);
+        QVERIFY(store.answers().answers().empty());
+        QVERIFY(store.speed().points().empty());
+        QVERIFY(store.speed().number() != number); // other points than before
     }
 
     void anotherDecoderKeepsTheBaselineAnotherModelDoesNot() {

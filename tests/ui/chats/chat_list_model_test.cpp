@@ -142,6 +142,8 @@ private slots:
         QTRY_VERIFY(shown(0, ChatListModel::SubtitleRole).endsWith(QStringLiteral("SWIFT · 1.3×")));
         QCOMPARE(shown(0, ChatListModel::SubtitleRole).count(u':'), 1);
         QCOMPARE(decoderTitle(QStringLiteral("vanilla")), QStringLiteral("Vanilla"));
+        QCOMPARE(decoderTitle(QStringLiteral("self_sd")), QStringLiteral("Self-SD"));
+        QCOMPARE(decoderTitle(QStringLiteral("layerskip-fs")), QStringLiteral("LayerSkip FS"));
         m_daysAhead = 1;
         QCOMPARE(shown(0, ChatListModel::SubtitleRole), QStringLiteral("SWIFT · 1.3×"));
         QVERIFY(shown(0, Qt::AccessibleTextRole).contains(QStringLiteral("one, Yesterday")));

@@ -8,7 +8,10 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -44,6 +47,12 @@ class ParametersViewTest : public QObject {
         slider->setSliderDown(true);
         slider->setSliderPosition(position);
         slider->setSliderDown(false);
+    }
+
+    void type(const char* setting, const QString& text) {
+        auto* line = m_view->sampling().row(setting)->findChild<QLineEdit*>("line");
+        line->setText(text);
+        emit line->editingFinished();
     }
 
     double shown(const char* setting) {
@@ -89,6 +98,21 @@ private slots:
         QCOMPARE(m_view->explanation(), QStringLiteral("It drafts & <b>checks</b>."));
         QTest::keyClick(open, Qt::Key_Space);
         QVERIFY(!label->isVisible());
+    }
+
+    void theHeadStaysInSightWhileTheSettingsScroll() {
+        m_view->resize(296, 420);
+        m_view->setSimple(false);
+        QCoreApplication::processEvents();
+        auto* scroll = m_view->findChild<QScrollArea*>();
+        QVERIFY(scroll->verticalScrollBar()->maximum() > 100);
+        scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
+        for (const char* name : {"decoders", "presets", "how_it_works"}) {
+            const auto* part = m_view->findChild<QWidget*>(name);
+            QVERIFY2(!part->visibleRegion().isEmpty(), name);
+        }
+        m_view->showSetting("gamma");
+        QVERIFY(!m_view->form().row("gamma")->visibleRegion().isEmpty());
     }
 
     void everyDecoderOfTheModelCanBeChosen() {
@@ -200,6 +224,60 @@ private slots:
         QCOMPARE(sent->sampling.temperature, 2.0);
         QCOMPARE(sent->sampling.topK, 7);
         QCOMPARE(sent->sampling.seed, std::uint64_t(3));
+    }
+
+    void rareWaysOfSamplingShowWithAllSettings() {
+        SettingsForm& form = m_view->sampling();
+        m_view->setSimple(true);
+        QVERIFY(!form.row("min_p")->isHidden() && !form.row("seed")->isHidden());
+        QVERIFY(form.row("typical_p")->isHidden() && form.row("form")->isHidden());
+        m_view->setSimple(false);
+        QVERIFY(!form.row("presence_penalty")->isHidden() && !form.row("form")->isHidden());
+    }
+
+    void penaltiesAndBiasAreSentAsTheyAreTyped() {
+        SettingsForm& form = m_view->sampling();
+        type("logit_bias", "42=-5, 7 = 2.5");
+        const auto* sent = m_stage->engine->lastSent<ChangeSampling>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->sampling.logitBias, (std::vector<LogitBias>{{42, -5.0}, {7, 2.5}}));
+        say(SamplingChanged{{.repetitionPenalty = 1.1,
+                             .repetitionWindow = 64,
+                             .presencePenalty = 0.5,
+                             .frequencyPenalty = -0.5,
+                             .logitBias = {{42, -5.0}, {7, 2.5}}}});
+        QCOMPARE(form.row("repetition_penalty")->value(), SettingValue(1.1));
+        QCOMPARE(form.row("repetition_window")->value(), SettingValue(64.0));
+        QCOMPARE(form.row("presence_penalty")->value(), SettingValue(0.5));
+        QCOMPARE(form.row("frequency_penalty")->value(), SettingValue(-0.5));
+        QCOMPARE(form.row("logit_bias")->value(), SettingValue(std::string("42=-5, 7=2.5")));
+    }
+
+    void aBiasThatIsNoneIsToldBeneathItsField() {
+        SettingRow* row = m_view->sampling().row("logit_bias");
+        const auto* before = m_stage->engine->lastSent<ChangeSampling>();
+        type("logit_bias", "yes=2");
+        QCOMPARE(row->problem(),
+                 QString("Write token ids and values with commas between, as in 42=-5, 7=2."));
+        QCOMPARE(m_stage->engine->lastSent<ChangeSampling>(), before);
+    }
+
+    void aFormIsChosenAndThenWritten() {
+        auto* choice = m_view->sampling().row("form")->findChild<QComboBox*>("choice");
+        choice->setCurrentIndex(choice->findText("JSON schema"));
+        emit choice->activated(choice->currentIndex());
+        const auto* sent = m_stage->engine->lastSent<ChangeSampling>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->sampling.grammar, (Grammar{GrammarKind::Schema, R"({"type": "object"})"}));
+        const SamplingOptions chosen = sent->sampling;
+        say(SamplingChanged{chosen});
+        type("form_text", R"({"type": "arr"})");
+        QCOMPARE(m_stage->engine->lastSent<ChangeSampling>()->sampling.grammar,
+                 (Grammar{GrammarKind::Schema, R"({"type": "arr"})"}));
+        const Error error{ErrorCode::InvalidInput, "The JSON schema is refused at #/type.", ""};
+        say(EngineFailed{.error = error, .task = "change_sampling"});
+        QCOMPARE(m_view->sampling().row("form_text")->problem(),
+                 QString("The JSON schema is refused at #/type."));
     }
 
     void theDiceDrawsAnotherSeed() {

@@ -24,7 +24,7 @@ struct ShownPlot {
 
     bool show() {
         plot.show();
-        if (!QTest::qWaitForWindowExposed(&plot))
+        if (!QTest::qWaitForWindowExposed(&plot, support::kPatienceMs))
             return false;
         settle();
         return plot.replotCount() > 0;
@@ -64,6 +64,31 @@ private slots:
         QCOMPARE(shown.plot.replotCount(), before);
         shown.settle();
         QCOMPARE(shown.plot.replotCount(), before + 1);
+    }
+
+    /// At every size: what is shown of the note is shown whole.
+    void theNoteOfAnEmptyPlotIsNeverCut() {
+        ShownPlot shown;
+        shown.theme.setTextPercent(150);
+        shown.plot.setEmptyNote({QStringLiteral("Nothing measured yet"),
+                                 QStringLiteral("Matchness says how many of the last tokens a "
+                                                "draft would have written itself. Points appear "
+                                                "with the first search step."),
+                                 QStringLiteral("Use SWIFT")});
+        QVERIFY(shown.show());
+        for (const QSize size :
+             {QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
+            shown.plot.resize(size);
+            shown.settle();
+            for (const QLabel* label : shown.plot.findChildren<QLabel*>()) {
+                if (!label->isVisible())
+                    continue;
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
+                const QRect place(label->mapTo(&shown.plot, QPoint()), label->size());
+                QVERIFY2(shown.plot.rect().contains(place), qPrintable(label->text()));
+            }
+        }
     }
 
     void nothingIsPaintedWithoutRefresh() {
@@ -158,6 +183,30 @@ private slots:
         QCOMPARE(
             pixelsOf(shown.plot.grab().toImage(), shown.theme.colours().accent),
             static_cast<int>(49 * shown.plot.devicePixelRatioF() * shown.plot.devicePixelRatioF()));
+    }
+
+    void labelsBesideThePlotStandOffItsData() {
+        ShownPlot shown;
+        shown.plot.append(0, {0.0, 0.31});
+        shown.plot.append(0, {1.0, 0.31});
+        shown.plot.setHome({0.0, 1.0}, {0.0, 1.0});
+        QVERIFY(shown.show());
+        const auto dataEnd = [&] {
+            const QImage image = shown.plot.grab().toImage();
+            for (int x = image.width() - 1; x >= 0; --x)
+                for (int y = 0; y < image.height(); ++y)
+                    if (image.pixelColor(x, y) == shown.theme.colours().rawLine)
+                        return x;
+            return 0;
+        };
+        const int alone = dataEnd();
+        const QString label = QStringLiteral("expected 1.31 to 1.34");
+        shown.plot.setReferences({{0.5, label, &Colours::muted, Dash::Dashed, LabelSide::Beside}});
+        shown.plot.refresh();
+        shown.settle();
+        const int width = QFontMetrics(shown.theme.font(TextRole::Tiny)).horizontalAdvance(label);
+        QVERIFY2(dataEnd() <= alone - width + shown.theme.scaled(12),
+                 qPrintable(QStringLiteral("%1 of %2").arg(dataEnd()).arg(alone)));
     }
 
     void theThemeIsFollowed() {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
+#include "ui/shell/badge.h"
 #include "ui/shell/status_strip.h"
 
 #include <QElapsedTimer>
+#include <QTemporaryFile>
+#include <QToolButton>
 #include <QtTest>
 
 using namespace engine;
@@ -111,15 +114,57 @@ private slots:
         m_stage->say(promptStarted(1));
         sayBaseline(*m_stage);
         sayAnswer(*m_stage);
-        StepFinished last = draftStep(1, 99, {"a"}, 1, "b");
-        last.tokensPerSecond = 62.24;
-        last.total = m_stage->store.speed().total();
-        m_stage->say(last);
         m_stage->settle();
         QCOMPARE(text("Tokens per second"), QStringLiteral("62.2 tok/s"));
-        const double speedup = *m_stage->store.speed().wholeSpeedup();
+        const double speedup = *m_stage->store.speed().answer().speedup();
         QCOMPARE(text("Speedup"),
                  QStringLiteral("%1\u00D7 vs vanilla").arg(QString::number(speedup, 'f', 2)));
+    }
+
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged_data() {
+        QTest::addColumn<int>("change");
+        QTest::newRow("decoder") << 0;
+        QTest::newRow("settings") << 1;
+        QTest::newRow("answer") << 2;
+        QTest::newRow("model") << 3;
+        QTest::newRow("chat") << 4;
+    }
+
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged() {
+        QFETCH(int, change);
+        m_stage->say(loadedModel());
+        m_stage->say(promptStarted(1));
+        m_stage->settle();
+        m_stage->say(Remark{"The search stays at 5 % skipped."});
+        m_stage->settle();
+        m_stage->say(plainStep(1, 0, "a", 20.0));
+        m_stage->say(PhaseChanged{DecoderPhase::Accelerate});
+        m_stage->say(promptFinished(1));
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("The search stays at 5 % skipped."));
+        switch (change) {
+        case 0:
+            m_stage->say(DecoderChosen{});
+            break;
+        case 1:
+            m_stage->say(SettingsChanged{});
+            break;
+        case 2:
+            m_stage->say(promptStarted(2));
+            break;
+        case 3:
+            m_stage->say(loadedModel());
+            break;
+        default:
+            m_strip->forgetRemark();
+            break;
+        }
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QString());
+        QVERIFY(part("Newest remark")->toolTip().contains(QStringLiteral("5 % skipped")));
+        m_stage->say(Remark{"Another one."});
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("Another one."));
     }
 
     void memoryIsOfThisProcess() {
@@ -130,18 +175,38 @@ private slots:
         QVERIFY(text("Memory").contains(QStringLiteral("GiB")));
     }
 
-    void aReplayIsNamedInThePlaceOfTheDevice() {
-        m_stage->say(loadedModel());
-        m_strip->setSource(QStringLiteral("Replay of <b>a</b>.swiftrun"));
+    void aRecordingIsMarkedWithItsLengthAndSizeWhileItIsWritten() {
+        QVERIFY(!part("Recording: its length and size")->isVisible());
+        QTemporaryFile file;
+        QVERIFY(file.open());
+        file.write(QByteArray(3'100'000, 'x'));
+        QVERIFY(file.flush());
+        m_stage->say(RecordingStarted{file.fileName().toStdString()});
         m_stage->settle();
-        QVERIFY(part("Device")->isVisible());
-        QCOMPARE(part("Device")->text(), QStringLiteral("Replay of <b>a</b>.swiftrun"));
+        QVERIFY(part("Recording: its length and size")->isVisible());
+        QCOMPARE(text("Recording: its length and size"),
+                 QStringLiteral("\u25CF Recording 00:00 3.1 MB"));
+        auto* stop = m_strip->findChild<QToolButton*>();
+        QVERIFY(stop->isVisible());
+        QTest::mouseClick(stop, Qt::LeftButton);
+        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
+        m_stage->say(RecordingStopped{file.fileName().toStdString(), {}});
+        m_stage->settle();
+        QVERIFY(!part("Recording: its length and size")->isVisible());
+    }
+
+    void withoutAReplayThereIsNoPosition() {
+        QVERIFY(!part("Position in the recording")->isVisible());
+        for (const Badge* badge : m_strip->findChildren<Badge*>())
+            QVERIFY(!badge->isVisible());
     }
 
     void aSlowedRateIsTold() {
         SlowPicture slow(m_stage->bridge);
-        m_stage->bridge.start();
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->bridge.pictureInterval() == 100, 5000);
+        while (m_stage->bridge.pictureInterval() == EngineBridge::kTickMs) {
+            m_stage->bridge.tick();
+            QCoreApplication::processEvents();
+        }
         QVERIFY(part("View rate")->isVisible());
         QCOMPARE(text("View rate"), QStringLiteral("Views slowed to 10 a second"));
     }

@@ -57,7 +57,11 @@ public:
     void answer() {
         engine->say(promptStarted(promptId()));
         engine->say(plainStep(promptId(), 0, "one", 20.0));
-        engine->say(draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four"));
+        engine::StepFinished drafted =
+            draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four");
+        drafted.draftMs = 20.0;
+        drafted.verifyMs = 40.0;
+        engine->say(drafted);
         bridge->tick();
         finish();
     }

@@ -32,7 +32,7 @@ inline engine::PlanChanged paperPlan(std::uint64_t id = 1) {
 inline void sayBaseline(ViewStage& stage, int steps = 4) {
     for (int i = 0; i < steps; ++i) {
         engine::StepFinished step = plainStep(1, i, "x", kPlainStepMs);
-        step.total = stage.store.speed().total();
+        step.total = stage.store.speed().chat().sums;
         ++step.total.baselineTokens;
         step.total.baselineMs += kPlainStepMs;
         stage.say(step);
@@ -53,7 +53,7 @@ inline void sayAnswer(ViewStage& stage) {
         step.draftMs = drafted * 0.63 * kPlainStepMs;
         step.verifyMs = kPlainStepMs;
         step.otherMs = kStepMs - 149.0 / kRounds * 0.63 * kPlainStepMs - kPlainStepMs;
-        step.total = stage.store.speed().total();
+        step.total = stage.store.speed().chat().sums;
         ++step.total.rounds;
         step.total.tokens += accepted + 1;
         step.total.accepted += accepted;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "ui/bridge/engine_link.h"
+#include "ui/bridge/playback.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,10 @@ public:
 
     std::vector<engine::EngineEvent> takeEvents() override { return std::exchange(waiting, {}); }
 
+    bool takeRewind() override { return std::exchange(goesBack, false); }
+
+    ui::Playback* playback() override { return recording.get(); }
+
     void say(engine::EventContent content) {
         waiting.push_back({time += 0.02, std::move(content)});
     }
@@ -34,6 +40,8 @@ public:
     std::vector<engine::EngineCommand> sent;
     std::vector<engine::EngineEvent> waiting;
     double time = 0.0;
+    bool goesBack = false;                   ///< with the next tick everything begins anew
+    std::unique_ptr<ui::Playback> recording; ///< set: the link is a replay
 };
 
 } // namespace support

@@ -79,6 +79,7 @@ private:
     void drawNewestSquares(QPainter& painter) const;
     void drawBandNames(QPainter& painter, std::vector<QRectF>& taken) const;
     void drawLabels(QPainter& painter, std::vector<QRectF> taken) const;
+    void drawLabelsBeside(QPainter& painter) const;
     std::optional<LabelWish> wishOf(const PlotSeries& series, double lineHeight) const;
 };
 

@@ -42,6 +42,7 @@ struct PlotState {
     std::vector<double> yTicks = {};
     std::optional<PlotCursor> cursor = {};
     std::optional<PlotReadout> readout = {};
+    double besideWidth = 0.0; ///< pixels for labels beside the plot
     bool hasFocusRing = false;
     bool isExport = false; ///< drawn for print: antialiased, markers as shapes, texts as texts
     mutable TextCache figures = {}; ///< of the axes; a cache, so layers that only read may fill it
@@ -49,6 +50,9 @@ struct PlotState {
 
     const Colours& colours() const { return theme.colours(); }
 };
+
+/// Pixels between the plot and the labels beside it.
+inline constexpr int kBesideGap = 6;
 
 /// One pixel of the device, whatever the scale.
 inline QPen finePen(const QColor& colour, Dash dash = Dash::Solid) {

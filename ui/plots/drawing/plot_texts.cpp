@@ -36,6 +36,7 @@ void TextLayer::draw(QCPPainter* painter) {
     std::vector<QRectF> taken;
     drawBandNames(*painter, taken);
     drawLabels(*painter, std::move(taken));
+    drawLabelsBeside(*painter);
 }
 
 /// A file shall hold text; on the screen its picture is enough.
@@ -124,7 +125,8 @@ void TextLayer::drawBandNames(QPainter& painter, std::vector<QRectF>& taken) con
 }
 
 std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series, double lineHeight) const {
-    if (!series.isShown || series.label.text.isEmpty() || series.points.isEmpty())
+    if (!series.isShown || series.label.text.isEmpty() || series.points.isEmpty() ||
+        series.label.side == LabelSide::Beside)
         return std::nullopt;
     const QRect room = frame();
     LabelWish wish;
@@ -148,6 +150,54 @@ std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series, double line
     return hasPoint ? std::optional(wish) : std::nullopt;
 }
 
+/// Each at the height of what it names, as far as the others leave room.
+void TextLayer::drawLabelsBeside(QPainter& painter) const {
+    struct Label {
+        double middle;
+        QString text;
+        QColor colour;
+    };
+
+    std::vector<Label> labels;
+    for (const ReferenceLine& line : state().references)
+        if (line.side == LabelSide::Beside && !line.label.isEmpty())
+            labels.push_back({yPixel(line.value), line.label, state().colours().*line.colour});
+    for (const auto& series : state().series) {
+        if (!series->isShown || series->label.side != LabelSide::Beside ||
+            series->label.text.isEmpty() || series->points.isEmpty())
+            continue;
+        const double newest = series->points.newest().y;
+        if (std::isfinite(newest))
+            labels.push_back(
+                {yPixel(newest), series->label.text, state().colours().*series->form.colour});
+    }
+    std::ranges::sort(labels, {}, &Label::middle);
+    const QRect room = frame();
+    const QFont font = state().theme.font(TextRole::Tiny);
+    const QFontMetricsF metrics(font);
+    const double height = metrics.height();
+    std::vector<double> tops;
+    for (const Label& label : labels) {
+        const double wanted = std::max(label.middle - height / 2.0, room.top() * 1.0);
+        tops.push_back(tops.empty() ? wanted : std::max(wanted, tops.back() + height));
+    }
+    double lowest = room.bottom() + height / 2.0;
+    for (auto top = tops.rbegin(); top != tops.rend(); ++top) {
+        *top = std::min(*top, lowest - height);
+        lowest = *top;
+    }
+    const double left = room.right() + kBesideGap;
+    const double width = state().besideWidth;
+    painter.setFont(font);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        painter.setPen(labels[i].colour);
+        write(painter,
+              state().words,
+              QPointF(left, std::round(tops[i] + metrics.ascent())),
+              metrics.elidedText(labels[i].text, Qt::ElideRight, width));
+    }
+}
+
 void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
     struct Text {
         QString text;
@@ -163,6 +213,8 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
     for (const ReferenceLine& line : state().references) {
         const double y = yPixel(line.value);
         labelRoom.linesY.push_back(y);
+        if (line.side == LabelSide::Beside)
+            continue;
         wishes.push_back({QSizeF(std::round(state().words.width(line.label)), metrics.height()),
                           y,
                           y,

@@ -63,6 +63,7 @@ signals:
     void answerEdited(qint64 id, const QString& text, bool goesOn);
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+    void editEnded();
 
     /// The answer shall go on from this token of it, with `choice` in its place.
     void tokenBranchAsked(qint64 id, int index, const engine::TokenChoice& choice);

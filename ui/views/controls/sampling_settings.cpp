@@ -2,6 +2,10 @@
 #include "ui/views/controls/sampling_settings.h"
 
 #include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <optional>
 
 namespace ui {
 
@@ -12,9 +16,15 @@ namespace {
 constexpr double kHottest = 2.0;
 constexpr double kLargestTopK = 1000.0;
 constexpr double kLargestSeed = 9007199254740991.0; // a double holds all whole numbers up to here
+constexpr double kLargestWindow = 4096.0;
 
 std::string say(const char* text) {
     return QCoreApplication::translate("ui::SamplingSettings", text).toStdString();
+}
+
+/// The names of GrammarKind, in its order.
+std::vector<std::string> formNames() {
+    return {say("any text"), say("JSON object"), say("JSON schema"), say("regular expression")};
 }
 
 SettingInfo row(const char* name, std::string title, SettingKind kind, double maximum) {
@@ -27,6 +37,30 @@ SettingInfo row(const char* name, std::string title, SettingKind kind, double ma
     return made;
 }
 
+SettingInfo
+numberRow(const char* name, std::string title, double least, double most, std::string meaning) {
+    SettingInfo made = row(name, std::move(title), SettingKind::Number, most);
+    made.minimum = least;
+    made.meaning = std::move(meaning);
+    return made;
+}
+
+SettingInfo textRow(const char* name, std::string title, std::string meaning) {
+    SettingInfo made = row(name, std::move(title), SettingKind::Text, 0.0);
+    made.initial = std::string();
+    made.meaning = std::move(meaning);
+    return made;
+}
+
+SettingInfo formRow() {
+    SettingInfo made = row("form", say("Form of the answer"), SettingKind::Choice, 0.0);
+    made.choices = formNames();
+    made.initial = made.choices.front();
+    made.meaning = say("The answer is JSON, or matches a regular expression as a whole: what does "
+                       "not fit cannot be chosen, whatever drafts.");
+    return made;
+}
+
 void read(const SettingValues& values, const char* name, double& place) {
     const auto found = values.find(name);
     if (found != values.end())
@@ -34,35 +68,155 @@ void read(const SettingValues& values, const char* name, double& place) {
             place = *number;
 }
 
+const std::string* textIn(const SettingValues& values, const char* name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+}
+
+/// "42=-5, 7=2"; nothing where that is not what was typed.
+std::optional<std::vector<LogitBias>> biasesOf(const std::string& text) {
+    std::vector<LogitBias> biases;
+    for (const QString& part : QString::fromStdString(text).split(',', Qt::SkipEmptyParts)) {
+        const QStringList sides = part.split('=');
+        bool isId = false;
+        bool isNumber = false;
+        const TokenId token = sides.front().trimmed().toInt(&isId);
+        const double value = sides.size() == 2 ? sides.back().trimmed().toDouble(&isNumber) : 0.0;
+        if (!isId || !isNumber)
+            return std::nullopt;
+        biases.push_back({token, value});
+    }
+    return biases;
+}
+
+std::string textOf(const std::vector<LogitBias>& biases) {
+    QStringList parts;
+    for (const LogitBias& bias : biases)
+        parts << QString("%1=%2").arg(bias.token).arg(bias.value);
+    return parts.join(", ").toStdString();
+}
+
+/// A form that is chosen before it is written begins with one that fits nearly everything.
+void readForm(const SettingValues& values, Grammar& form) {
+    if (const std::string* name = textIn(values, "form")) {
+        const std::vector<std::string> names = formNames();
+        const auto at = std::find(names.begin(), names.end(), *name) - names.begin();
+        if (at < static_cast<std::ptrdiff_t>(names.size()) && form.kind != GrammarKind(at)) {
+            form.kind = GrammarKind(at);
+            form.text = form.kind == GrammarKind::Schema  ? R"({"type": "object"})"
+                        : form.kind == GrammarKind::Regex ? "(?:.|\\n)*"
+                                                          : "";
+        }
+    }
+    if (const std::string* text = textIn(values, "form_text"))
+        form.text = *text;
+}
+
 } // namespace
 
 std::vector<SettingInfo> samplingSettings() {
     SettingInfo topP = row("top_p", say("Top-p"), SettingKind::Number, 1.0);
     topP.initial = 1.0;
+    SettingInfo minP = numberRow("min_p",
+                                 say("Min-p"),
+                                 0.0,
+                                 0.99,
+                                 say("Only tokens that are at least so many times as probable as "
+                                     "the most probable one can be chosen. 0 = all."));
+    SettingInfo typicalP =
+        numberRow("typical_p",
+                  say("Typical-p"),
+                  0.01,
+                  1.0,
+                  say("Only the most typical tokens that together reach this share can be chosen: "
+                      "neither the likeliest nor the unlikeliest. 1 = all."));
+    typicalP.initial = 1.0;
+    SettingInfo repetition =
+        numberRow("repetition_penalty",
+                  say("Repetition penalty"),
+                  0.5,
+                  2.0,
+                  say("Above 1, tokens of the prompt and of the answer become less probable. "
+                      "1 = off."));
+    repetition.initial = 1.0;
+    SettingInfo window =
+        row("repetition_window", say("Repetition window"), SettingKind::Integer, kLargestWindow);
+    window.meaning = say("The repetition penalty looks at so many of the newest tokens. 0 = all.");
     return {row("temperature", say("Temperature"), SettingKind::Number, kHottest),
             topP,
             row("top_k", say("Top-k"), SettingKind::Integer, kLargestTopK),
-            row("seed", say("Seed"), SettingKind::Integer, kLargestSeed)};
+            minP,
+            row("seed", say("Seed"), SettingKind::Integer, kLargestSeed),
+            typicalP,
+            repetition,
+            window,
+            numberRow("presence_penalty",
+                      say("Presence penalty"),
+                      -2.0,
+                      2.0,
+                      say("Taken from every token that the answer holds already. 0 = off.")),
+            numberRow("frequency_penalty",
+                      say("Frequency penalty"),
+                      -2.0,
+                      2.0,
+                      say("Taken from a token once for each time that the answer holds it. "
+                          "0 = off.")),
+            textRow("logit_bias",
+                    say("Logit bias"),
+                    say("Token ids and what is added to their logits, as in 42=-5, 7=2. -100 all "
+                        "but forbids a token, 100 all but enforces it.")),
+            formRow(),
+            textRow("form_text",
+                    say("Schema or expression"),
+                    say("The JSON schema or the regular expression that the answer has to fit."))};
+}
+
+QString samplingProblem(const std::string& setting, const SettingValue& value) {
+    const std::string* text = std::get_if<std::string>(&value);
+    if (setting != "logit_bias" || text == nullptr || biasesOf(*text))
+        return {};
+    return QString::fromStdString(
+        say("Write token ids and values with commas between, as in 42=-5, 7=2."));
 }
 
 SettingValues valuesOf(const SamplingOptions& sampling) {
     return {{"temperature", sampling.temperature},
             {"top_p", sampling.topP},
             {"top_k", static_cast<double>(sampling.topK)},
-            {"seed", static_cast<double>(sampling.seed)}};
+            {"min_p", sampling.minP},
+            {"seed", static_cast<double>(sampling.seed)},
+            {"typical_p", sampling.typicalP},
+            {"repetition_penalty", sampling.repetitionPenalty},
+            {"repetition_window", static_cast<double>(sampling.repetitionWindow)},
+            {"presence_penalty", sampling.presencePenalty},
+            {"frequency_penalty", sampling.frequencyPenalty},
+            {"logit_bias", textOf(sampling.logitBias)},
+            {"form", formNames()[static_cast<std::size_t>(sampling.grammar.kind)]},
+            {"form_text", sampling.grammar.text}};
 }
 
 SamplingOptions samplingOf(const SettingValues& values, const SamplingOptions& otherwise) {
     double topK = otherwise.topK;
+    double window = otherwise.repetitionWindow;
     double seed = static_cast<double>(otherwise.seed);
     SamplingOptions made = otherwise;
     read(values, "temperature", made.temperature);
     read(values, "top_p", made.topP);
     read(values, "top_k", topK);
+    read(values, "min_p", made.minP);
     read(values, "seed", seed);
+    read(values, "typical_p", made.typicalP);
+    read(values, "repetition_penalty", made.repetitionPenalty);
+    read(values, "repetition_window", window);
+    read(values, "presence_penalty", made.presencePenalty);
+    read(values, "frequency_penalty", made.frequencyPenalty);
     made.topK = static_cast<int>(topK);
+    made.repetitionWindow = static_cast<int>(window);
     if (values.contains("seed"))
         made.seed = static_cast<std::uint64_t>(seed);
+    if (const std::string* text = textIn(values, "logit_bias"))
+        made.logitBias = biasesOf(*text).value_or(otherwise.logitBias);
+    readForm(values, made.grammar);
     return made;
 }
 

@@ -3,12 +3,19 @@
 
 #include "engine/session/engine_command.h"
 
+#include <QString>
+
+#include <string>
 #include <vector>
 
 namespace ui {
 
-/// How tokens are chosen, as rows of a form: temperature, top_p, top_k, seed.
+/// How tokens are chosen, as rows of a form: temperature, top_p, top_k, min_p, seed, which are
+/// shown always; typical_p, the penalties, logit_bias, and the form of an answer (form, form_text).
 std::vector<engine::SettingInfo> samplingSettings();
+
+/// Why a value that was typed cannot be sent, as a sentence; empty = it can.
+QString samplingProblem(const std::string& setting, const engine::SettingValue& value);
 
 engine::SettingValues valuesOf(const engine::SamplingOptions& sampling);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/figure_text.h"
+#include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QPainter>
@@ -31,12 +32,15 @@ void CombPicture::show(DraftComb comb) {
     update();
 }
 
-void CombPicture::setEpsilon(std::optional<double> epsilon) { m_epsilon = epsilon; }
+QString CombPicture::endText() const {
+    const QString why = draftEndText(m_comb.end);
+    return why.isEmpty() ? QString() : tr("Draft stops here: %1").arg(why);
+}
 
 QSize CombPicture::sizeHint() const {
     const int rows = std::min(static_cast<int>(m_comb.rows.size()), kMostRowsHigh);
     const int legend = m_comb.sideCount > 0 ? m_theme.scaled(26) : 0;
-    return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(24) + legend};
+    return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(kEndHeight) + legend};
 }
 
 /// Row 0 is the root; the words of the columns stand above it. What runs beside a row stands
@@ -211,18 +215,18 @@ void CombPicture::paintEnd(QPainter& painter, const Columns& place) {
     painter.setFont(m_theme.font(TextRole::Small));
     const QRect words(
         place.depthX, top + m_theme.scaled(4), place.right - place.depthX, m_theme.scaled(18));
-    const bool isUnsure = m_epsilon && m_comb.lastConfidence < *m_epsilon;
+    const QFontMetrics metrics = painter.fontMetrics();
     painter.setPen(colours.warning);
     painter.drawText(words,
                      Qt::AlignVCenter | Qt::AlignLeft,
-                     isUnsure ? tr("Draft stops here: %1 < \u03B5 %2")
-                                    .arg(m_comb.lastConfidence, 0, 'f', 2)
-                                    .arg(*m_epsilon, 0, 'f', 2)
-                              : tr("Draft stops here: longest draft"));
+                     metrics.elidedText(endText(), Qt::ElideRight, words.width()));
+    if (m_comb.ownText.isEmpty())
+        return;
+    const QString own = tr("The full model adds %1").arg(m_comb.ownText);
     painter.setPen(colours.muted);
-    const QString own =
-        m_comb.ownText.isEmpty() ? QString() : tr("full model adds %1").arg(m_comb.ownText);
-    painter.drawText(words, Qt::AlignVCenter | Qt::AlignRight, own);
+    painter.drawText(words.translated(0, words.height()),
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     metrics.elidedText(own, Qt::ElideRight, words.width()));
 }
 
 } // namespace ui

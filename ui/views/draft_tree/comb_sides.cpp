@@ -62,7 +62,7 @@ void CombPicture::paintSide(QPainter& painter, const QRect& place, const QString
 }
 
 void CombPicture::paintSideLegend(QPainter& painter, const Columns& place) {
-    const int end = m_comb.rows.empty() ? 0 : m_theme.scaled(24);
+    const int end = m_comb.rows.empty() ? 0 : m_theme.scaled(kEndHeight);
     const int top = rowTop(static_cast<int>(m_comb.rows.size()) + 1) + end;
     const int height = m_theme.scaled(16);
     const QRect sample(place.depthX, top + m_theme.scaled(2), m_theme.scaled(24), height);

@@ -99,7 +99,7 @@ DraftComb makeDraftComb(const StepFinished& step, const QString& rootText) {
     comb.rootText = visibleTokenText(rootText);
     comb.candidates = step.verifiedRows;
     comb.accepted = static_cast<int>(step.path.size());
-    comb.lastConfidence = step.confidences.empty() ? 0.0 : step.confidences.back();
+    comb.end = step.draftEnd;
     if (!step.tokens.empty() && step.tokens.back().fact.origin == TokenOrigin::Bonus)
         comb.ownText = visibleTokenText(QString::fromStdString(step.tokens.back().text));
     const std::vector<int> depth = depths(step);

@@ -43,8 +43,7 @@ struct DraftComb {
     int accepted = 0;
     QString ownText; ///< the full model's own token behind the accepted ones
 
-    /// The confidence at which drafting ended, 0 when nothing was drafted.
-    double lastConfidence = 0.0;
+    engine::DraftEnd end; ///< why it is no longer
 };
 
 /// `rootText`: the text of the token before the step's first one.

@@ -4,6 +4,7 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
+#include "ui/views/draft_tree/draft_end_text.h"
 
 #include <QPainter>
 #include <QScrollArea>
@@ -32,6 +33,18 @@ ViewInfo treeInfo() {
             200};
 }
 
+/// Why there was no draft, where the step tells.
+QString plainSentence(const StepFinished& step) {
+    const QString plain =
+        DraftTreeView::tr("A plain step: one token by the full model, nothing was drafted.");
+    if (step.isBaseline)
+        return plain + QLatin1Char(' ') +
+               DraftTreeView::tr("It was made to measure the full model's own speed.");
+    const QString why = draftEndText(step.draftEnd);
+    return why.isEmpty() ? plain
+                         : plain + QLatin1Char(' ') + DraftTreeView::tr("Why: %1.").arg(why);
+}
+
 /// What was drafted, what became of it, and what ran beside.
 QString treeSentence(const StepFinished& step, const DraftComb& comb) {
     const QString beside =
@@ -42,8 +55,7 @@ QString treeSentence(const StepFinished& step, const DraftComb& comb) {
     if (comb.rows.empty())
         return comb.sideCount > 0
                    ? DraftTreeView::tr("Nothing was drafted.") + QLatin1Char(' ') + beside
-                   : DraftTreeView::tr(
-                         "A plain step: one token by the full model, nothing was drafted.");
+                   : plainSentence(step);
     const QString drafted = countText(static_cast<qint64>(step.draft.size()),
                                       DraftTreeView::tr("1 candidate checked in one pass"),
                                       DraftTreeView::tr("%1 candidates checked in one pass"))
@@ -111,10 +123,6 @@ void DraftTreeView::refreshView(Topics) {
                                "candidates, and which of them the full model accepted."));
         return;
     }
-    const auto epsilon = store().settings().find("epsilon");
-    const double* threshold =
-        epsilon == store().settings().end() ? nullptr : std::get_if<double>(&epsilon->second);
-    m_picture->setEpsilon(threshold == nullptr ? std::nullopt : std::optional(*threshold));
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
     m_sentence->setText(treeSentence(*shown.step, comb));

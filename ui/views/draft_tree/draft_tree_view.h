@@ -4,8 +4,6 @@
 #include "ui/shell/view.h"
 #include "ui/views/draft_tree/draft_comb.h"
 
-#include <optional>
-
 class QScrollArea;
 
 namespace ui {
@@ -21,14 +19,14 @@ public:
 
     void show(DraftComb comb);
 
-    /// The confidence below which drafting ends; none = not told.
-    void setEpsilon(std::optional<double> epsilon);
-
     const DraftComb& comb() const { return m_comb; }
 
     QSize sizeHint() const override;
 
     QSize minimumSizeHint() const override { return {0, 0}; }
+
+    /// What is written below the draft: why it is no longer.
+    QString endText() const;
 
     /// Rows beside the draft that have a box of their own; the others are counted in "+3".
     int shownSides() const { return m_shownSides; }
@@ -37,6 +35,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    static constexpr int kEndHeight = 44; ///< of what stands below the rows
+
     struct Columns {
         int depthX = 0;
         int choiceX = 0;
@@ -60,7 +60,6 @@ private:
 
     const Theme& m_theme;
     DraftComb m_comb;
-    std::optional<double> m_epsilon;
     int m_shownSides = 0;
 };
 

@@ -2,11 +2,11 @@
 #include "ui/views/layer_map/history_view.h"
 
 #include "ui/shell/live_label.h"
+#include "ui/shell/transport_button.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
 #include "ui/views/layer_map/history/history_painting.h"
-#include "ui/views/layer_map/history/transport_button.h"
 #include "ui/views/search_offer/search_offer.h"
 
 #include <QHBoxLayout>
@@ -158,7 +158,7 @@ void HistoryView::updateInfo() {
     }
     const auto place = static_cast<std::size_t>(current());
     const HistoryColumn& column = m_columns->columns()[place];
-    setBadge(isBack ? tr("step %1").arg(column.step) : tr("live"));
+    setBadge(isBack ? tr("step %1").arg(column.step) : newestBadge());
     setSubtitle(tr("one column each time the best set changed"));
     m_info->setText(tr("Search step %1 of %2 · %3 · change %4 of %5")
                         .arg(QString::number(column.step),

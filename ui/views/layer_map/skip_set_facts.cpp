@@ -59,16 +59,16 @@ std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
 }
 
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
-    const auto factors = store.speed().measuredFactors();
-    const auto baselineMs = store.speed().baselineMs();
+    const SpanFigures chat = store.speed().chat();
+    const auto factors = chat.factors();
     const BestSet* current = store.search().current();
-    if (!factors || !baselineMs || current == nullptr)
+    if (!factors || current == nullptr)
         return std::nullopt;
     const std::size_t count = sizeOf(leftOutBy(current->change.plan));
     const bool isOneSize = std::ranges::all_of(store.search().bestSets(), [&](const BestSet& set) {
         return sizeOf(leftOutBy(set.change.plan)) == count;
     });
-    const double savedMs = *baselineMs * (1.0 - factors->draftCost);
+    const double savedMs = *chat.baselineMs * (1.0 - factors->draftCost);
     if (count == 0 || !isOneSize || savedMs <= 0.0)
         return std::nullopt;
     return savedMs / static_cast<double>(count);

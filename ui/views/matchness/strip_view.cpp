@@ -82,7 +82,7 @@ void MatchnessStripView::refreshView(Topics) {
     if (isPast)
         setBadge(tr("step %1").arg(search.bestSets()[static_cast<std::size_t>(*index)].place));
     else
-        setBadge(trial != nullptr ? tr("live") : QString());
+        setBadge(trial != nullptr ? newestBadge() : QString());
     showWords();
 }
 

@@ -3,6 +3,7 @@
 
 #include "ui/shell/banner.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -254,10 +255,14 @@ void ModelPanel::askForFolder() {
 void ModelPanel::apply(const EngineEvent& event) {
     applyInspection(event);
     if (const auto* loaded = event.as<ModelLoaded>()) {
+        // Asked before the button that has it is hidden, and Qt hands it on.
+        const bool hadFocus = isAncestorOf(QApplication::focusWidget());
         m_path = QString::fromStdString(loaded->path);
         clearError();
         m_recent.add({m_path, QString::fromStdString(loaded->model.name)});
         setStage(Stage::Loaded);
+        if (hadFocus)
+            emit focusFreed();
     } else if (const auto* progress = event.as<ModelLoadProgress>()) {
         if (m_stage == Stage::Loading)
             return;

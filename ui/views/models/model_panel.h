@@ -51,6 +51,10 @@ public:
     void askForFile();
     void askForFolder();
 
+signals:
+    /// The model is loaded, and the button that had the keyboard's focus is gone.
+    void focusFreed();
+
 protected:
     void refreshView(Topics changed) override;
     void showEvent(QShowEvent* event) override;

@@ -41,15 +41,15 @@ std::optional<double> GainFinding::neededAcceptance() const {
 }
 
 std::optional<GainFinding> gainFinding(const RunStore& store) {
-    const engine::DecodeMetrics& total = store.speed().total();
-    const auto factors = store.speed().measuredFactors();
-    const auto baselineMs = store.speed().baselineMs();
+    const SpanFigures chat = store.speed().chat();
+    const engine::DecodeMetrics& total = chat.sums;
+    const auto factors = chat.factors();
     // A decoder that skips no layers has nothing that could not pay.
     const bool skipsLayers = store.search().current() != nullptr;
     // Auto does already what the notice would advise.
     if (store.decoder() != nullptr && store.decoder()->name == "auto")
         return std::nullopt;
-    if (!factors || !baselineMs || total.rounds < kRoundsToJudge || !skipsLayers)
+    if (!factors || total.rounds < kRoundsToJudge || !skipsLayers)
         return std::nullopt;
     GainFinding finding{.rounds = total.rounds,
                         .accepted = total.accepted,
@@ -67,7 +67,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
         finding.sublayers = 2 * (plan.layerCount - lockedLayerCount(store, plan.layerCount));
     }
     if (total.ownMs() > 0.0)
-        finding.measured = *baselineMs * static_cast<double>(total.ownTokens()) / total.ownMs();
+        finding.measured =
+            *chat.baselineMs * static_cast<double>(total.ownTokens()) / total.ownMs();
+    finding.inChat = chat.speedup().value_or(finding.expectedFull);
     return finding;
 }
 

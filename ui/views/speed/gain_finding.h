@@ -13,7 +13,8 @@
 
 namespace ui {
 
-/// Whether skipping layers pays, and the measured numbers that say so. A plain value.
+/// Whether skipping layers pays in this chat with these settings, and the measured numbers that say
+/// so. A plain value.
 struct GainFinding {
     std::int64_t rounds = 0; ///< that drafted
     std::int64_t accepted = 0;
@@ -24,6 +25,7 @@ struct GainFinding {
     double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
     double expectedFull = 0.0;           ///< with v and other costs as well
     std::optional<double> measured = {}; ///< all its own steps, without the search
+    double inChat = 0.0;                 ///< as every view shows this chat, the search included
 
     /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;
     /// none when no acceptance would do.

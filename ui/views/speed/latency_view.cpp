@@ -54,12 +54,12 @@ void LatencyView::restyle() {
 
 void LatencyView::refreshView(Topics) {
     const SpeedLog& log = store().speed();
-    const TimeShares last = log.sharesOfLast(kLastSeconds);
-    const TimeShares all = log.sharesOfAll();
-    m_bars->setBars({barOf(tr("Last 10 s"), last), barOf(tr("Whole run"), all)},
-                    averageStepSentence(last.drafting > 0 ? last : all));
+    const TimeShares answer = sharesOf(log.answer());
+    const TimeShares all = sharesOf(log.chat());
+    m_bars->setBars({barOf(tr("This answer"), answer), barOf(tr("This chat"), all)},
+                    averageStepSentence(answer.drafting > 0 ? answer : all));
     setSubtitle(tr("where a decode step goes"));
-    setBadge(all.steps > 0 ? tr("live") : QString());
+    setBadge(all.steps > 0 ? newestBadge() : QString());
 }
 
 FigureTable LatencyView::table() const { return m_bars->table(); }

@@ -6,14 +6,12 @@
 
 namespace ui {
 
-/// Where a decode step goes: draft, verify, search, other, for the newest seconds and the whole
-/// run.
+/// Where a decode step goes: draft, verify, search, other, in this answer and in this chat with
+/// this decoder and settings.
 class LatencyView : public View {
     Q_OBJECT
 
 public:
-    static constexpr double kLastSeconds = 10.0;
-
     explicit LatencyView(const ViewContext& context, QWidget* parent = nullptr);
 
     FigureTable table() const override;

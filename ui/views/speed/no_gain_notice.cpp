@@ -8,18 +8,11 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include <cmath>
-
 namespace ui {
 
 namespace {
 
-constexpr int kRowCount = 8;          ///< of the arithmetic
-constexpr double kWorthSaying = 0.05; ///< a factor that moved by less leaves the banner as it is
-
-double factorOf(const GainFinding& finding) {
-    return finding.measured.value_or(finding.expectedFull);
-}
+constexpr int kRowCount = 8; ///< of the arithmetic
 
 } // namespace
 
@@ -72,27 +65,28 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
         hide();
         return;
     }
-    if (m_banner == nullptr || std::abs(factorOf(*finding) - m_saidFactor) > kWorthSaying)
-        say(*finding);
+    if (m_banner == nullptr)
+        makeBanner();
+    m_banner->setSentence(sentenceOf(*finding));
     m_finding = finding;
     if (m_isArithmeticShown)
         writeArithmetic();
     show();
 }
 
-void NoGainNotice::say(const GainFinding& finding) {
-    m_saidFactor = factorOf(finding);
+/// The number is that of this chat, as the other views show it.
+QString NoGainNotice::sentenceOf(const GainFinding& finding) const {
+    return tr("This chat runs at %1× of vanilla. The text stays the same; it only comes slower. "
+              "Auto drafts what was written before instead, where that pays.")
+        .arg(QString::number(finding.inChat, 'f', 2));
+}
+
+void NoGainNotice::makeBanner() {
     Notice notice;
     notice.kind = Notice::Kind::Finding;
     notice.id = QStringLiteral("no_gain");
     notice.headline = tr("Layer skipping does not pay on this model.");
-    notice.sentence =
-        tr("It runs at %1× of vanilla. The text stays the same; it only comes slower. Auto drafts "
-           "what was written before instead, where that pays.")
-            .arg(QString::number(m_saidFactor, 'f', 2));
     notice.choices.push_back({tr("Why?"), [this] { showArithmetic(!m_isArithmeticShown); }, false});
-    if (m_banner != nullptr)
-        m_banner->deleteLater();
     m_banner = new Banner(m_theme, notice, this);
     m_column->insertWidget(0, m_banner);
     connect(m_banner, &Banner::closed, this, [this] {

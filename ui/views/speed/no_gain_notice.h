@@ -40,7 +40,8 @@ signals:
     void dismissed();
 
 private:
-    void say(const GainFinding& finding);
+    void makeBanner();
+    QString sentenceOf(const GainFinding& finding) const;
     void makeArithmetic();
     void showArithmetic(bool isShown);
     void writeArithmetic();
@@ -56,7 +57,6 @@ private:
     std::vector<QLabel*> m_values;
     QLabel* m_conclusion = nullptr;
     std::optional<GainFinding> m_finding; ///< that is said
-    double m_saidFactor = 0.0;            ///< that the banner names
     bool m_isSaid = false;
     bool m_isDismissed = false;
     bool m_isArithmeticShown = false;

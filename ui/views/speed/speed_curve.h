@@ -17,17 +17,26 @@ public:
     struct Sample {
         double seconds = 0.0;     ///< decoded until the end of these steps
         double tokensPerMs = 0.0; ///< of these steps, their search included
-        double wholePerMs = 0.0;  ///< of all this decoder's own steps; 0 before the first
+        double nowPerMs = 0.0;    ///< of SpeedLog::now() at their end
+        double chatPerMs = 0.0;   ///< of SpeedLog::chat() at their end; 0 before its first
+    };
+
+    /// Where another span began.
+    struct Mark {
+        double seconds = 0.0;
+        SpanMark mark;
     };
 
     /// Takes what is new. False: earlier samples are others now, draw all anew.
     bool update(const SpeedLog& log);
 
-    /// Whole spans of steps.
+    /// Whole spans of .4 s.
     const std::vector<Sample>& samples() const { return m_samples; }
 
-    /// The steps of the span that has begun; none when there are none.
+    /// The steps of the .4 s that have begun; none when there are none.
     std::optional<Sample> openSample() const;
+
+    const std::vector<Mark>& marks() const { return m_marks; }
 
     bool isEmpty() const { return m_samples.empty() && m_openMs <= 0.0; }
 
@@ -36,25 +45,16 @@ public:
 private:
     static constexpr double kSpanMs = 400.0;
 
-    struct Sums {
-        std::int64_t tokens = 0;
-        double ms = 0.0;
-
-        void add(const SpeedPoint& point);
-
-        double perMs() const { return ms > 0.0 ? static_cast<double>(tokens) / ms : 0.0; }
-    };
-
     void take(const SpeedPoint& point);
-    void sumUpAnew(const SpeedLog& log);
 
     std::vector<Sample> m_samples;
+    std::vector<Mark> m_marks;
+    SpeedPoint m_newest;
     double m_seconds = 0.0;
     double m_openMs = 0.0;
     std::int64_t m_openTokens = 0;
     std::int64_t m_taken = 0; ///< number of the next point of the log
-    Sums m_whole;
-    std::int64_t m_uncounted = 0; ///< tokens of the log's total that no step of it explains
+    int m_logNumber = 0;
 };
 
 } // namespace ui

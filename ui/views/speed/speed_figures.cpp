@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 
 namespace ui {
 
@@ -55,31 +54,59 @@ std::optional<double> skipRatio(const RunStore& store) {
 
 } // namespace
 
-std::optional<SpeedNow> speedOfLast(const SpeedLog& log, double seconds) {
-    const TimeShares own = log.sharesOfLast(seconds);
-    double tokens = static_cast<double>(own.tokens);
-    double ms = own.totalMs();
-    if (own.steps == 0) {
-        double decodedMs = 0.0;
-        for (const SpeedPoint& point : log.points() | std::views::reverse) {
-            if (decodedMs > seconds * 1e3)
-                break;
-            decodedMs += point.totalMs();
-            tokens += point.tokens;
-            ms += point.totalMs();
-        }
+TimeShares sharesOf(const SpanFigures& span) {
+    const engine::DecodeMetrics& sums = span.sums;
+    if (!span.isDrafting())
+        return {};
+    return {.steps = sums.ownRounds(),
+            .drafting = sums.rounds,
+            .tokens = sums.ownTokens(),
+            .draftMs = sums.draftMs,
+            .verifyMs = sums.verifyMs + sums.plainMs,
+            .searchMs = sums.searchMs,
+            .otherMs = sums.otherMs};
+}
+
+QString speedText(const SpanFigures& span) {
+    if (const auto speedup = span.speedup())
+        return timesText(*speedup) + u'\u00D7';
+    const auto rate = span.tokensPerSecond();
+    return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
+}
+
+QString spansText(const SpeedLog& log) {
+    QStringList parts;
+    const SpanFigures now = log.now();
+    if (const auto rate = now.tokensPerSecond())
+        parts << (now.isDrafting() ? tr("%1 tok/s now, the last 2 s")
+                                   : tr("%1 tok/s now, plain steps"))
+                     .arg(*rate, 0, 'f', 1);
+    if (!log.answer().isEmpty())
+        parts << tr("this answer %1").arg(speedText(log.answer()));
+    if (!log.chat().isEmpty())
+        parts << tr("this chat %1").arg(speedText(log.chat()));
+    return parts.join(QStringLiteral(" \u00B7 "));
+}
+
+QString markText(const SpanMark& mark) {
+    switch (mark.cause) {
+    case engine::SpanCause::Settings:
+        return tr("new settings");
+    case engine::SpanCause::Sampling:
+        return tr("other sampling");
+    case engine::SpanCause::Chat:
+        return tr("another chat");
+    case engine::SpanCause::Model:
+        return tr("another model");
+    case engine::SpanCause::Decoder:
+        break;
     }
-    if (ms <= 0.0)
-        return std::nullopt;
-    SpeedNow now{1e3 * tokens / ms, std::nullopt, own.drafting > 0};
-    if (const auto baselineMs = log.baselineMs())
-        now.speedup = *baselineMs * tokens / ms;
-    return now;
+    return QString::fromStdString(mark.decoder);
 }
 
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
     std::vector<ExpectedSpeed> speeds;
-    const auto measured = store.speed().measuredFactors();
+    const auto measured = store.speed().chat().factors();
     if (!measured)
         return speeds;
     const auto add =
@@ -106,6 +133,26 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
         tr(", v = %1, other %2")
             .arg(shareText(measured->verifyCost), shareText(measured->otherCost)));
     return speeds;
+}
+
+std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance) {
+    std::ranges::sort(speeds, {}, &ExpectedSpeed::speedup);
+    std::vector<ExpectedGroup> groups;
+    for (const ExpectedSpeed& speed : speeds) {
+        const bool isMeasured = speed.form == ExpectedSpeed::Form::MeasuredCost;
+        if (groups.empty() || speed.speedup - groups.back().lowest > tolerance) {
+            groups.push_back({speed.speedup, speed.speedup, speed.label, isMeasured});
+            continue;
+        }
+        ExpectedGroup& group = groups.back();
+        group.highest = speed.speedup;
+        group.isMeasured |= isMeasured;
+        const QString low = timesText(group.lowest);
+        const QString high = timesText(group.highest);
+        group.label =
+            low == high ? tr("expected %1").arg(low) : tr("expected %1 to %2").arg(low, high);
+    }
+    return groups;
 }
 
 QString averageStepSentence(const TimeShares& shares) {

@@ -10,16 +10,31 @@
 
 namespace ui {
 
-/// How fast the newest seconds of decoding were. A plain value.
-struct SpeedNow {
-    double tokensPerSecond = 0.0;
-    std::optional<double> speedup; ///< times vanilla; none until there is a baseline
-    bool isDrafting = false;       ///< false: plain steps only
+/// Where the time of a span's steps went; those that were asked for as a baseline are left out. A
+/// plain value.
+struct TimeShares {
+    std::int64_t steps = 0;
+    std::int64_t drafting = 0; ///< of them
+    std::int64_t tokens = 0;
+    double draftMs = 0.0; ///< summed
+    double verifyMs = 0.0;
+    double searchMs = 0.0;
+    double otherMs = 0.0;
+
+    double totalMs() const { return draftMs + verifyMs + searchMs + otherMs; }
 };
 
-/// None before the first step. The decoder's own steps count, the plain ones that it chose too;
-/// where there are none, those that were asked for.
-std::optional<SpeedNow> speedOfLast(const SpeedLog& log, double seconds);
+/// None of it before the span has drafted.
+TimeShares sharesOf(const SpanFigures& span);
+
+/// "1.33×"; tokens per second where there is no baseline yet; empty for an empty span.
+QString speedText(const SpanFigures& span);
+
+/// "now 62.2 tok/s (last 2 s), this answer 1.26×, this chat 1.29×": every span by its name.
+QString spansText(const SpeedLog& log);
+
+/// "SWIFT", "new settings", "another chat": what has begun at a mark.
+QString markText(const SpanMark& mark);
 
 /// A speedup that a formula promises, and how to call it. A plain value.
 struct ExpectedSpeed {
@@ -35,8 +50,21 @@ struct ExpectedSpeed {
     QString shortLabel; ///< "expected 1.36"
 };
 
-/// What is known of them so far, in the order of the forms.
+/// What this chat with this decoder and these settings lets expect, in the order of the forms.
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store);
+
+/// Speedups that are nearly equal, told as one: "expected 1.31 to 1.34". A plain value.
+struct ExpectedGroup {
+    double lowest = 0.0;
+    double highest = 0.0;
+    QString label;
+    bool isMeasured = false; ///< holds the one of Form::MeasuredCost
+
+    double middle() const { return (lowest + highest) / 2.0; }
+};
+
+/// What lies within `tolerance` of each other, lowest first.
+std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance);
 
 /// "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens." The whole
 /// milliseconds add up. Says what is missing when no step has drafted.

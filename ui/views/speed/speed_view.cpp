@@ -18,21 +18,24 @@ namespace ui {
 
 namespace {
 
-constexpr double kSmoothing = 0.2;      ///< weight of the newest .4 s
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
 constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
+constexpr double kSpanBefore = 0.15;    ///< of the newest span's time, shown of the one before it
+constexpr double kNearlyEqual = 0.06;   ///< speedups that share a line of what is expected
+constexpr int kHeadroom = 18;           ///< for the names of spans
 
 ViewInfo speedInfo() {
     return {
         QStringLiteral("speed"),
         SpeedView::tr("Speed"),
         SpeedView::tr(
-            "How fast the text came, .4 s by .4 s of decoding, as a multiple of the full model's "
-            "own plain "
-            "steps, which are measured in the same run. Dashed and dotted lines are what "
-            "equation 6 of the paper promises from the acceptance and the cost of a draft pass. "
-            "Mirrors figure 6, left, of the SWIFT paper."),
+            "How fast the text came over the time of decoding, as a multiple of the full model's "
+            "own plain steps, which are measured in the same run. The pale line is .4 s by .4 s, "
+            "the coloured one the last 2 s, the dotted one this chat with this decoder and these "
+            "settings; a change of them begins anew, at a tick with its name. Dashed lines are "
+            "what equation 6 of the paper promises from the acceptance and the cost of a draft "
+            "pass. Mirrors figure 6, left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -70,29 +73,24 @@ void SpeedView::makeHeader() {
     row->addWidget(m_detail, 1, Qt::AlignBottom);
     if (m_form == SpeedForm::Compact)
         return;
-    const auto addButton = [&](const QString& text, const QString& name) {
-        auto* button = new QPushButton(text, m_header);
-        button->setProperty("form", "small");
-        button->setCheckable(true);
-        button->setAccessibleName(name);
-        button->setToolTip(name);
-        row->addWidget(button);
-        return button;
-    };
-    m_unitButton = addButton(tr("tok/s"), tr("Show tokens per second"));
-    m_smoothButton = addButton(tr("Smooth"), tr("Draw a smoothed line over the raw one"));
+    m_unitButton = new QPushButton(tr("tok/s"), m_header);
+    m_unitButton->setProperty("form", "small");
+    m_unitButton->setCheckable(true);
+    m_unitButton->setAccessibleName(tr("Show tokens per second"));
+    m_unitButton->setToolTip(m_unitButton->accessibleName());
+    row->addWidget(m_unitButton);
     connect(m_unitButton, &QPushButton::toggled, this, &SpeedView::setInTokensPerSecond);
-    connect(m_smoothButton, &QPushButton::toggled, this, &SpeedView::setSmoothed);
 }
 
 void SpeedView::makePlot() {
     m_plot = new LinePlot(theme(), tr("Speed over the time of decoding"), this);
-    m_plot->addSeries({tr("raw"), &Colours::rawLine});
-    m_plot->addSeries({tr("whole run"), &Colours::text, LineForm::Line, Dash::Dotted});
-    m_plot->addSeries({tr("speed"), &Colours::accent});
+    m_plot->addSeries({tr(".4 s"), &Colours::rawLine});
+    m_plot->addSeries({tr("this chat"), &Colours::text, LineForm::Line, Dash::Dotted});
+    m_plot->addSeries({tr("now"), &Colours::accent});
     m_plot->addSeries(
-        {tr("now"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true});
-    m_plot->setSeriesShown(Whole, m_form == SpeedForm::Full);
+        {tr("newest"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true});
+    m_plot->setSeriesShown(Chat, m_form == SpeedForm::Full);
+    m_plot->setHeadroom(kHeadroom);
     m_plot->setEmptyNote({tr("Nothing decoded yet"),
                           tr("The first answer draws its speed here, against plain steps of the "
                              "full model that are measured on the way."),
@@ -113,13 +111,14 @@ void SpeedView::refreshView(Topics) {
     m_expected = expectedSpeeds(store());
     updatePoints();
     updateReferences();
+    updateMarks();
     updateAxes();
     updateHeader();
     if (m_noGain != nullptr)
         m_noGain->update(gainFinding(store()));
-    setSubtitle(isInTokensPerSecond() ? tr("tokens per second, last 60 s of decoding")
-                                      : tr("× vanilla, last 60 s of decoding"));
-    setBadge(m_curve.isEmpty() ? QString() : tr("live"));
+    setSubtitle(isInTokensPerSecond() ? tr("tokens per second over the time of decoding")
+                                      : tr("× vanilla over the time of decoding"));
+    setBadge(m_curve.isEmpty() ? QString() : newestBadge());
     m_plot->refresh();
 }
 
@@ -135,58 +134,61 @@ double SpeedView::unit() const {
 }
 
 void SpeedView::updateHeader() {
-    const auto now = speedOfLast(store().speed(), kNowSeconds);
-    m_header->setVisible(now.has_value());
-    if (!now) {
-        m_headline->setText({});
-        m_detail->setText({});
-        return;
-    }
-    const QString rate = QString::number(now->tokensPerSecond, 'f', 1);
-    if (now->speedup) {
-        m_headline->setText(QStringLiteral("%1×").arg(*now->speedup, 0, 'f', 2));
-        m_detail->setText(now->isDrafting ? tr("%1 tok/s now").arg(rate)
-                                          : tr("%1 tok/s now, plain steps").arg(rate));
-    } else {
-        m_headline->setText(rate);
-        m_detail->setText(tr("tok/s; baseline not measured yet"));
-    }
+    const SpeedLog& log = store().speed();
+    const SpanFigures now = log.now().isEmpty() ? log.answer() : log.now();
+    m_header->setVisible(!m_curve.isEmpty());
+    m_headline->setText(speedText(now));
+    m_detail->setText(log.baselineMs()
+                          ? spansText(log)
+                          : tr("vanilla not measured yet \u00B7 %1").arg(spansText(log)));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
 
 void SpeedView::updateReferences() {
     std::vector<ReferenceLine> lines;
-    const auto baselineMs = store().speed().baselineMs();
-    const bool isFull = m_form == SpeedForm::Full;
-    if (baselineMs) {
+    if (const auto baselineMs = store().speed().baselineMs()) {
         const double scale = unit() / *baselineMs; // of a speedup on the axis
-        const QString rate = QString::number(1e3 / *baselineMs, 'f', 1);
         lines.push_back({scale,
-                         isFull ? tr("vanilla, measured = 1.0 (%1 tok/s)").arg(rate)
-                                : tr("vanilla, measured = 1.0"),
+                         tr("vanilla %1")
+                             .arg(isInTokensPerSecond() ? QString::number(scale, 'f', 1)
+                                                        : QStringLiteral("1.0")),
                          &Colours::text,
                          Dash::Solid,
-                         LabelSide::Right,
-                         true});
-        for (const ExpectedSpeed& speed : m_expected) {
-            const bool isMeasured = speed.form == ExpectedSpeed::Form::MeasuredCost;
-            if (!isFull && !isMeasured)
+                         LabelSide::Beside});
+        for (const ExpectedGroup& group : groupsOf(m_expected, kNearlyEqual)) {
+            if (m_form == SpeedForm::Compact && !group.isMeasured)
                 continue;
-            const Dash dash = isMeasured                                       ? Dash::Dashed
-                              : speed.form == ExpectedSpeed::Form::CostByCount ? Dash::Dotted
-                                                                               : Dash::DashDotted;
-            lines.push_back({speed.speedup * scale,
-                             isFull ? speed.label : speed.shortLabel,
+            lines.push_back({group.middle() * scale,
+                             group.label,
                              &Colours::muted,
-                             dash,
-                             LabelSide::Left,
-                             false});
+                             group.isMeasured ? Dash::Dashed : Dash::Dotted,
+                             LabelSide::Beside});
         }
     }
     m_plot->setReferences(std::move(lines));
-    const auto whole = store().speed().wholeSpeedup();
-    m_plot->setSeriesLabel(
-        Whole, {whole ? tr("whole run %1").arg(QString::number(*whole, 'f', 2)) : QString(), true});
+    const SpanFigures chat = store().speed().chat();
+    m_plot->setSeriesLabel(Chat,
+                           {chat.isEmpty() ? QString() : tr("this chat %1").arg(speedText(chat)),
+                            true,
+                            LabelSide::Beside});
+}
+
+void SpeedView::updateMarks() {
+    std::vector<PhaseBand> bands;
+    std::vector<double> ticks;
+    const auto& marks = m_curve.marks();
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        const bool isLast = i + 1 == marks.size();
+        const double end = isLast ? m_curve.newestSeconds() : marks[i + 1].seconds;
+        ticks.push_back(marks[i].seconds);
+        bands.push_back({marks[i].seconds,
+                         end,
+                         markText(marks[i].mark),
+                         {},
+                         i % 2 == 0 ? &Colours::optimiseBand : &Colours::panel});
+    }
+    m_plot->setBands(std::move(bands));
+    m_plot->setInstanceTicks(std::move(ticks));
 }
 
 void SpeedView::updatePoints() {
@@ -208,30 +210,30 @@ void SpeedView::feed(bool isAnew) {
 }
 
 void SpeedView::appendSample(const SpeedCurve::Sample& sample) {
-    m_smooth = m_fedSamples == 0 ? sample.tokensPerMs
-                                 : m_smooth + kSmoothing * (sample.tokensPerMs - m_smooth);
-    const double raw = sample.tokensPerMs * m_fedUnit;
-    if (m_isSmoothed)
-        m_plot->append(Raw, {sample.seconds, raw});
-    m_plot->append(Now, {sample.seconds, m_isSmoothed ? m_smooth * m_fedUnit : raw});
+    m_plot->append(Raw, {sample.seconds, sample.tokensPerMs * m_fedUnit});
+    m_plot->append(Now, {sample.seconds, sample.nowPerMs * m_fedUnit});
     m_plot->append(
-        Whole,
-        {sample.seconds, sample.wholePerMs > 0.0 ? sample.wholePerMs * m_fedUnit : noValue()});
+        Chat, {sample.seconds, sample.chatPerMs > 0.0 ? sample.chatPerMs * m_fedUnit : noValue()});
 }
 
-/// The span that has begun changes with every step: it is a line of its own, two points long.
+/// The .4 s that have begun change with every step: they are a line of their own, two points long,
+/// and end at what is told as *now*.
 void SpeedView::feedNewest() {
     std::vector<PlotPoint> points;
     const auto& samples = m_curve.samples();
-    const double smooth = m_smooth * m_fedUnit;
     if (!samples.empty())
-        points.push_back({samples.back().seconds,
-                          m_isSmoothed ? smooth : samples.back().tokensPerMs * m_fedUnit});
+        points.push_back({samples.back().seconds, samples.back().nowPerMs * m_fedUnit});
     if (const auto open = m_curve.openSample())
-        points.push_back(
-            {open->seconds,
-             m_isSmoothed && !samples.empty() ? smooth : open->tokensPerMs * m_fedUnit});
+        points.push_back({open->seconds, open->nowPerMs * unit()});
     m_plot->setPoints(Newest, points);
+}
+
+/// The newest span and a little of what was before it, so that a short answer is no dot.
+PlotRange SpeedView::xRange() const {
+    const double now = m_curve.newestSeconds();
+    const double began = m_curve.marks().empty() ? 0.0 : m_curve.marks().back().seconds;
+    const double wanted = (now - began) * (began > 0.0 ? 1.0 + kSpanBefore : 1.0);
+    return {now - std::clamp(wanted, kLeastSeconds, kShownSeconds), now};
 }
 
 PlotRange SpeedView::yRange() const {
@@ -244,7 +246,7 @@ PlotRange SpeedView::yRange() const {
         high = 0.0;
     for (const ExpectedSpeed& speed : m_expected)
         high = std::max(high, (speed.speedup + 0.1) * one);
-    const double from = m_curve.newestSeconds() - kShownSeconds;
+    const double from = xRange().from;
     const auto& samples = m_curve.samples();
     for (auto sample = samples.rbegin(); sample != samples.rend() && sample->seconds >= from;
          ++sample) {
@@ -262,31 +264,21 @@ PlotRange SpeedView::yRange() const {
 
 void SpeedView::updateAxes() {
     const double now = m_curve.newestSeconds();
+    const PlotRange shown = xRange();
     AxisForm x;
     x.origin = now;
     x.tickText = [now](double seconds) {
         const double ago = seconds - now;
         if (std::abs(ago) < 1e-6)
             return tr("now");
-        const QString number = plainNumber(ago, std::abs(ago - std::round(ago)) < 1e-6 ? 0 : 1);
-        return ago < -kShownSeconds + 0.5 ? tr("%1 s").arg(number) : number;
+        return tr("%1 s").arg(plainNumber(ago, std::abs(ago - std::round(ago)) < 1e-6 ? 0 : 1));
     };
     AxisForm y;
     y.origin = isInTokensPerSecond() ? 0.0 : 1.0;
     y.tickCount = 5;
     m_plot->setXAxis(x);
     m_plot->setYAxis(y);
-    m_plot->setHome({now - kShownSeconds, now}, yRange());
-}
-
-void SpeedView::setSmoothed(bool isSmoothed) {
-    if (m_isSmoothed == isSmoothed)
-        return;
-    m_isSmoothed = isSmoothed;
-    if (m_smoothButton != nullptr)
-        m_smoothButton->setChecked(isSmoothed);
-    feed(true);
-    m_plot->refresh();
+    m_plot->setHome(shown, yRange());
 }
 
 void SpeedView::setInTokensPerSecond(bool isInTokens) {
@@ -306,7 +298,8 @@ FigureTable SpeedView::table() const {
     FigureTable figure{{tr("seconds of decoding"),
                         tr("tokens per second"),
                         tr("speedup"),
-                        tr("speedup of the whole run")},
+                        tr("speedup now"),
+                        tr("speedup of this chat")},
                        {}};
     const auto baselineMs = store().speed().baselineMs();
     const auto number = [](double value) {
@@ -315,13 +308,15 @@ FigureTable SpeedView::table() const {
     std::vector<SpeedCurve::Sample> samples = m_curve.samples();
     if (const auto open = m_curve.openSample())
         samples.push_back(*open);
+    const auto speedup = [&](double perMs) {
+        return baselineMs && perMs > 0.0 ? number(perMs * *baselineMs) : QString();
+    };
     for (const SpeedCurve::Sample& sample : samples)
         figure.rows.push_back({number(sample.seconds),
                                number(sample.tokensPerMs * 1e3),
-                               baselineMs ? number(sample.tokensPerMs * *baselineMs) : QString(),
-                               baselineMs && sample.wholePerMs > 0.0
-                                   ? number(sample.wholePerMs * *baselineMs)
-                                   : QString()});
+                               speedup(sample.tokensPerMs),
+                               speedup(sample.nowPerMs),
+                               speedup(sample.chatPerMs)});
     return figure;
 }
 

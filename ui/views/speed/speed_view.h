@@ -17,13 +17,13 @@ class NoGainNotice;
 enum class SpeedForm { Full, Compact };
 
 /// Tokens per second and speedup over the time of decoding, against the measured baseline and what
-/// the formulas promise.
+/// the formulas promise. Each line and figure is of one of SpeedLog's spans and says of which.
 class SpeedView : public View {
     Q_OBJECT
 
 public:
-    static constexpr double kShownSeconds = 60.0;
-    static constexpr double kNowSeconds = 10.0;
+    static constexpr double kShownSeconds = 60.0; ///< of decoding, at most
+    static constexpr double kLeastSeconds = 1.0;  ///< at least
 
     explicit SpeedView(const ViewContext& context,
                        SpeedForm form = SpeedForm::Full,
@@ -31,11 +31,6 @@ public:
 
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
-
-    /// A smoothed line over the raw one, which stays visible. Off at first.
-    void setSmoothed(bool isSmoothed);
-
-    bool isSmoothed() const { return m_isSmoothed; }
 
     /// The vertical axis in tokens per second, not in multiples of the baseline.
     void setInTokensPerSecond(bool isInTokens);
@@ -49,7 +44,7 @@ protected:
     void refreshView(Topics changed) override;
 
 private:
-    enum Series { Raw, Whole, Now, Newest };
+    enum Series { Raw, Chat, Now, Newest };
 
     void makeHeader();
     void makePlot();
@@ -60,7 +55,9 @@ private:
     void feed(bool isAnew);
     void feedNewest();
     void appendSample(const SpeedCurve::Sample& sample);
+    void updateMarks();
     void updateAxes();
+    PlotRange xRange() const;
     PlotRange yRange() const;
 
     /// What a token per millisecond is on the axis: milliseconds of a plain step, or 1000.
@@ -68,11 +65,9 @@ private:
     bool isInTokensPerSecond() const;
 
     SpeedForm m_form;
-    bool m_isSmoothed = false;
     bool m_wantsTokens = false;
     LiveLabel* m_headline = nullptr;
     LiveLabel* m_detail = nullptr;
-    QPushButton* m_smoothButton = nullptr;
     QPushButton* m_unitButton = nullptr;
     QWidget* m_header = nullptr;
     LinePlot* m_plot = nullptr;
@@ -81,7 +76,6 @@ private:
     std::vector<ExpectedSpeed> m_expected;
     std::size_t m_fedSamples = 0;
     double m_fedUnit = 0.0;
-    double m_smooth = 0.0; ///< the smoothed value behind the newest sample, tokens per ms
 };
 
 } // namespace ui

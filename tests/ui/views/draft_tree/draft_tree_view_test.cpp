@@ -3,12 +3,14 @@
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
 #include "ui/views/draft_tree/choice_sentence.h"
+#include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
 #include <QLabel>
+#include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
@@ -65,7 +67,54 @@ private slots:
         QCOMPARE(comb.rows[1].alternatives.size(), std::size_t(2));
         QVERIFY(comb.rows[1].alternatives[0].isAccepted);
         QCOMPARE(comb.accepted, 2);
-        QCOMPARE(comb.lastConfidence, 0.46);
+    }
+
+    /// The reason is the step's own: settings of another decoder say nothing of it.
+    void whatEndedTheDraftIsWhatTheStepTells() {
+        DraftTreeView view(m_stage->context());
+        view.resize(346, 400);
+        view.show();
+        m_stage->tell(promptStarted(1));
+        StepFinished step = combStep();
+        step.draftEnd = {DraftEndReason::Price, 0.31, 0.36};
+        m_stage->tell(step);
+        const QString told = view.picture().endText();
+        QVERIFY2(told.contains("0.31") && told.contains("0.36"), qPrintable(told));
+        DecoderChosen chosen;
+        chosen.settings["epsilon"] = 0.8;
+        m_stage->tell(chosen);
+        QCOMPARE(view.picture().endText(), told);
+        step.draftEnd = {DraftEndReason::Unsure, 0.46, 0.8};
+        step.step = 1;
+        m_stage->tell(step);
+        QVERIFY(view.picture().endText().contains("0.46 < threshold 0.80"));
+        step.draftEnd = {};
+        step.step = 2;
+        m_stage->tell(step);
+        QVERIFY(view.picture().endText().isEmpty()); // nothing is made up
+    }
+
+    void everyReasonHasItsOwnWords() {
+        QSet<QString> words;
+        for (int reason = 1; reason <= static_cast<int>(DraftEndReason::Measuring); ++reason)
+            words << draftEndText({static_cast<DraftEndReason>(reason), 0.1, 5.0});
+        QCOMPARE(words.size(), static_cast<int>(DraftEndReason::Measuring));
+        QVERIFY(!words.contains(QString()));
+    }
+
+    void anotherModelEmptiesTheTreeUntilItsFirstStep() {
+        DraftTreeView tree(m_stage->context());
+        MaskView mask(m_stage->context());
+        tree.show();
+        mask.show();
+        m_stage->tell(loadedModel());
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(combStep());
+        QVERIFY(!tree.table().rows.empty());
+        QVERIFY(!mask.table().rows.empty());
+        m_stage->tell(loadedModel());
+        QVERIFY(tree.table().rows.empty());
+        QVERIFY(mask.table().rows.empty());
     }
 
     void aBranchOffTheSpineIsShownAtItsDepth() {

@@ -50,15 +50,15 @@ private slots:
         stage.say(paperPlan());
         sayBaseline(stage);
         sayAnswer(stage);
-        const auto& total = stage.store.speed().total();
+        const engine::DecodeMetrics total = stage.store.speed().chat().sums;
         QCOMPARE(total.tokens, 178);
         QCOMPARE(total.rounds, 37);
         QVERIFY(isNear(*total.tokensPerRound(), 1.0 + 141.0 / 37.0, 1e-12));
         QCOMPARE(shareText(*total.acceptance()), QString(".95"));
-        QVERIFY(isNear(*stage.store.speed().wholeSpeedup(), 62.2 / 46.8, 1e-6));
-        const auto now = speedOfLast(stage.store.speed(), 10.0);
-        QVERIFY(isNear(now->tokensPerSecond, 62.2, 1e-6));
-        QVERIFY(isNear(*now->speedup, 1.33, 0.005));
+        const SpanFigures answer = stage.store.speed().answer();
+        QVERIFY(isNear(*answer.tokensPerSecond(), 62.2, 1e-6));
+        QVERIFY(isNear(*answer.speedup(), 62.2 / 46.8, 1e-6));
+        QCOMPARE(*stage.store.speed().chat().speedup(), *answer.speedup());
     }
 
     void equationSixGivesWhatThePaperPromises() {
@@ -78,12 +78,12 @@ private slots:
 
     void theAverageStepAddsUp() {
         ViewStage stage;
-        QVERIFY(averageStepSentence(stage.store.speed().sharesOfAll()).contains("No step"));
+        QVERIFY(averageStepSentence(sharesOf(stage.store.speed().chat())).contains("No step"));
         sayBaseline(stage);
         sayAnswer(stage);
         const QString sentence =
             "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens.";
-        QCOMPARE(averageStepSentence(stage.store.speed().sharesOfAll()), sentence);
+        QCOMPARE(averageStepSentence(sharesOf(stage.store.speed().chat())), sentence);
         TimeShares searching{
             .steps = 2, .drafting = 2, .tokens = 4, .draftMs = 60, .verifyMs = 40, .searchMs = 20};
         QCOMPARE(averageStepSentence(searching),
@@ -104,35 +104,114 @@ private slots:
         QVERIFY(view.headline().isEmpty());
         sayBaseline(stage, 1);
         stage.settle();
-        QCOMPARE(view.headline(), QString("46.8"));
+        QCOMPARE(view.headline(), QString("46.8 tok/s"));
         QVERIFY(view.detail().contains("not measured yet"));
         sayBaseline(stage, 1);
         stage.settle();
         QCOMPARE(view.headline(), QString("1.00×"));
         sayAnswer(stage);
         stage.settle();
-        QCOMPARE(view.headline(), QString("1.33×"));
-        QCOMPARE(view.detail(), QString("62.2 tok/s now"));
+        const SpeedLog& log = stage.store.speed();
+        QCOMPARE(view.headline(), speedText(log.now()));
+        QCOMPARE(view.detail(), spansText(log));
+        QVERIFY(view.detail().contains("this answer 1.33×"));
+        QVERIFY(view.detail().contains("this chat 1.33×"));
     }
 
-    void theRawLineIsTheMeasuredOneAndStaysWhenSmoothed() {
+    void theRawLineStaysBesideTheOneOfTheLastTwoSeconds() {
         ViewStage stage;
         SpeedView view(stage.context());
         view.show();
         sayBaseline(stage);
         sayAnswer(stage);
         stage.settle();
-        QVERIFY(!view.isSmoothed());
         // Spans of .4 s: what is decoded in 2.95 s gives 6 of them at steps of 77 ms.
-        QCOMPARE(view.plot().pointCount(2), 6u);
-        QCOMPARE(view.plot().pointCount(0), 0u);
-        const FigureTable plain = view.plot().table();
-        view.setSmoothed(true);
         QCOMPARE(view.plot().pointCount(0), 6u);
-        const FigureTable smoothed = view.plot().table();
-        for (std::size_t i = 0; i < 6; ++i)
-            QCOMPARE(smoothed.rows[i][1], plain.rows[i][3]);
-        QVERIFY(smoothed.rows[5][3] != plain.rows[5][3]);
+        QCOMPARE(view.plot().pointCount(2), 6u);
+        const FigureTable table = view.table();
+        QCOMPARE(table.rows.back()[3].toDouble(), *stage.store.speed().now().speedup());
+    }
+
+    /// Whatever shows a span shows the same number of it.
+    void everyFigureOfASpanIsTheSameInEveryView() {
+        ViewStage stage;
+        SpeedView full(stage.context());
+        SpeedView compact(stage.context(), SpeedForm::Compact);
+        LatencyView latency(stage.context());
+        for (View* view : {static_cast<View*>(&full),
+                           static_cast<View*>(&compact),
+                           static_cast<View*>(&latency)})
+            view->show();
+        stage.say(paperPlan());
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.say(promptStarted(2));
+        sayAnswer(stage);
+        stage.settle();
+        const SpeedLog& log = stage.store.speed();
+        QCOMPARE(full.headline(), compact.headline());
+        QCOMPARE(full.detail(), compact.detail());
+        // The plot ends where the headline stands, and the dotted line at this chat's speed.
+        const QStringList end = full.table().rows.back();
+        QCOMPARE(QString::number(end[3].toDouble(), 'f', 2) + QStringLiteral("×"), full.headline());
+        QCOMPARE(end[4].toDouble(), *log.chat().speedup());
+        const QString m = QString::number(*log.answer().sums.tokensPerRound(), 'f', 2);
+        QVERIFY(latency.bars().sentence().contains(QStringLiteral("M = %1").arg(m)));
+        const auto finding = gainFinding(stage.store);
+        QCOMPARE(finding->factors.tokensPerRound, *log.chat().sums.tokensPerRound());
+        QCOMPARE(finding->factors.acceptance, *log.chat().sums.acceptance());
+    }
+
+    /// What is expected hangs on what was measured with these settings alone.
+    void aChangeOfSettingsBeginsWhatIsExpectedAnew() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        stage.say(paperPlan());
+        sayBaseline(stage);
+        sayAnswer(stage);
+        QCOMPARE(expectedSpeeds(stage.store).size(), 3u);
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Settings});
+        stage.settle();
+        QVERIFY(expectedSpeeds(stage.store).empty());
+        QVERIFY(!view.detail().contains("this chat"));
+        stage.say(promptStarted(2));
+        stage.say(losingTotals());
+        for (const ExpectedSpeed& speed : expectedSpeeds(stage.store))
+            if (speed.form == ExpectedSpeed::Form::MeasuredCost)
+                QVERIFY(isNear(speed.speedup, 0.83, 0.005));
+        QCOMPARE(stage.store.speed().chat().sums.tokens, 247 + 148);
+    }
+
+    void aShortAnswerFillsTheAxis() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.resize(452, 260);
+        view.show();
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        const double decoded = 4.0 / 46.8 + 178.0 / 62.2;
+        QVERIFY(isNear(view.plot().shownX().span(), decoded, 1e-6));
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
+        sayAnswer(stage);
+        stage.settle();
+        // This chat's answer and a little of what was before it.
+        QVERIFY(isNear(view.plot().shownX().span(), 1.15 * 178.0 / 62.2, 1e-6));
+    }
+
+    void expectationsThatAreNearlyEqualShareALine() {
+        const auto speed = [](double value) {
+            return ExpectedSpeed{
+                ExpectedSpeed::Form::AllCosts, value, QString("expected %1").arg(value), {}};
+        };
+        const auto groups = groupsOf({speed(1.34), speed(1.50), speed(1.31)}, 0.06);
+        QCOMPARE(groups.size(), 2u);
+        QCOMPARE(groups[0].label, QString("expected 1.31 to 1.34"));
+        QCOMPARE(groups[0].middle(), 1.325);
+        QCOMPARE(groups[1].label, QString("expected 1.5"));
+        QCOMPARE(groupsOf({speed(1.30), speed(1.30)}, 0.06)[0].label, QString("expected 1.30"));
+        QVERIFY(groupsOf({}, 0.06).empty());
     }
 
     void pointsEqualTheEvents() {
@@ -151,8 +230,8 @@ private slots:
         }
         QVERIFY(isNear(tokens, 178 + 4, 1e-6));
         QVERIFY(isNear(before, 4.0 / 46.8 + 178.0 / 62.2, 1e-9));
-        // The cumulative line ends at the whole run's speedup.
-        QVERIFY(isNear(view.table().rows.back()[3].toDouble(), 62.2 / 46.8, 1e-6));
+        // The cumulative line ends at this chat's speedup.
+        QVERIFY(isNear(view.table().rows.back()[4].toDouble(), 62.2 / 46.8, 1e-6));
     }
 
     void eitherUnitShowsTheSameCurve() {
@@ -181,7 +260,7 @@ private slots:
         SpeedView view(stage.context());
         view.resize(452, 260);
         view.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QVERIFY(QTest::qWaitForWindowExposed(&view, support::kPatienceMs));
         sayBaseline(stage);
         sayAnswer(stage);
         stage.settle();
@@ -205,28 +284,32 @@ private slots:
         stage.say(engine::DecoderChosen{});
         sayAnswer(stage);
         stage.settle();
-        const FigureTable table = view.table();
-        QVERIFY(isNear(table.rows.back()[3].toDouble(), 62.2 / 46.8, 1e-6));
-        // The first decoder's steps belong to no sum any more.
-        QCOMPARE(table.rows[2][3], QString());
+        QVERIFY(isNear(view.table().rows.back()[4].toDouble(), 62.2 / 46.8, 1e-6));
+        QCOMPARE(stage.store.speed().chat().sums.tokens, 178);
         stage.say(loadedModel());
         stage.settle();
         QCOMPARE(view.table().rows.size(), 0u);
     }
 
-    void sumsThatNoStepExplainsAreWorkedOutOnce() {
+    void aSpanIsMarkedWhereItBegan() {
         ViewStage stage;
         SpeedCurve curve;
+        engine::DecoderChosen chosen;
+        chosen.info.title = "SWIFT";
+        stage.say(chosen);
         sayBaseline(stage);
+        QVERIFY(curve.update(stage.store.speed()));
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Decoder});
+        QVERIFY(curve.update(stage.store.speed()));
+        QVERIFY(curve.marks().empty()); // it has no step yet
         sayAnswer(stage);
         QVERIFY(curve.update(stage.store.speed()));
-        engine::Statistics statistics;
-        statistics.total = stage.store.speed().total();
-        statistics.total.tokens += 2;
-        stage.say(statistics);
+        QCOMPARE(curve.marks().size(), 1u);
+        QVERIFY(isNear(curve.marks()[0].seconds, 4.0 / 46.8, 1e-9));
+        QCOMPARE(markText(curve.marks()[0].mark), QString("SWIFT"));
+        stage.store.rewind();
         QVERIFY(!curve.update(stage.store.speed()));
-        sayAnswer(stage);
-        QVERIFY(curve.update(stage.store.speed()));
+        QVERIFY(curve.isEmpty());
     }
 
     void theNoGainArithmeticIsThatOfTheMockUp() {

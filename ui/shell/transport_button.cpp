@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/layer_map/history/transport_button.h"
+#include "ui/shell/transport_button.h"
 
 #include <QPainter>
 #include <QPainterPath>
@@ -27,17 +27,32 @@ void TransportButton::setSign(Sign sign, const QString& name) {
     update();
 }
 
-QSize TransportButton::sizeHint() const { return {m_theme.scaled(24), m_theme.scaled(24)}; }
+void TransportButton::setPrimary(bool isPrimary) {
+    m_isPrimary = isPrimary;
+    updateGeometry();
+    update();
+}
+
+QSize TransportButton::sizeHint() const {
+    const int side = m_theme.scaled(m_isPrimary ? 32 : 24);
+    return {side, side};
+}
 
 void TransportButton::paintEvent(QPaintEvent* event) {
     QToolButton::paintEvent(event);
     const Colours& colours = m_theme.colours();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
+    if (m_isPrimary) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colours.accent);
+        painter.drawRoundedRect(QRectF(rect()).adjusted(2, 2, -2, -2), 4, 4);
+    }
     painter.translate(rect().center() + QPointF(0.5, 0.5));
     const double unit = m_theme.scaled(16) / 16.0;
     painter.scale(unit, unit);
-    const QColor colour = isEnabled() ? colours.text : colours.disabled;
+    const QColor enabled = m_isPrimary ? colours.onAccent : colours.text;
+    const QColor colour = isEnabled() ? enabled : colours.disabled;
     painter.setPen(QPen(colour, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     QPainterPath path;
     switch (m_sign) {
@@ -51,6 +66,20 @@ void TransportButton::paintEvent(QPaintEvent* event) {
         path.moveTo(-2, -4);
         path.lineTo(2, 0);
         path.lineTo(-2, 4);
+        painter.drawPath(path);
+        return;
+    case Sign::First:
+        painter.drawLine(QPointF(-4, -4), QPointF(-4, 4));
+        path.moveTo(4, -4);
+        path.lineTo(0, 0);
+        path.lineTo(4, 4);
+        painter.drawPath(path);
+        return;
+    case Sign::Last:
+        painter.drawLine(QPointF(4, -4), QPointF(4, 4));
+        path.moveTo(-4, -4);
+        path.lineTo(0, 0);
+        path.lineTo(-4, 4);
         painter.drawPath(path);
         return;
     case Sign::Play:

@@ -12,11 +12,14 @@ class TransportButton : public QToolButton {
     Q_OBJECT
 
 public:
-    enum class Sign { Previous, Play, Pause, Next };
+    enum class Sign { First, Previous, Play, Pause, Next, Last };
 
     TransportButton(const Theme& theme, Sign sign, const QString& name, QWidget* parent = nullptr);
 
     void setSign(Sign sign, const QString& name);
+
+    /// Filled, and larger: the one that is used most.
+    void setPrimary(bool isPrimary);
 
     QSize sizeHint() const override;
 
@@ -26,6 +29,7 @@ protected:
 private:
     const Theme& m_theme;
     Sign m_sign;
+    bool m_isPrimary = false;
 };
 
 } // namespace ui

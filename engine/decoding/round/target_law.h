@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/decoder.h"
+#include "engine/decoding/round/draft_tree.h"
+#include "engine/model/transformer.h"
+#include "engine/sampling/grammar/token_grammar.h"
+#include "engine/sampling/penalties.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// The rows of a verify pass that can decide a token. Guests of the call.
+struct LawRows {
+    std::span<const TokenId> sequence; ///< prompt and answer, the pending token its last
+    const DraftTree& draft;
+};
+
+/// What the sampling options make of the full model's logits: the part of the law that depends on
+/// the tokens before a row, penalties and grammar. Each row of a pass has its own: the prompt, the
+/// answer, and its path from the root of the draft. Whatever drafted, what is verified is the law
+/// that vanilla draws from, so speculation stays exact. Thread: engine.
+class TargetLaw {
+public:
+    /// `options` must have passed validateFor(vocabSize).
+    TargetLaw(const SamplingOptions& options, int vocabSize);
+
+    /// The same with other options; what is known of the grammar stays where that is the same.
+    void change(const SamplingOptions& options);
+
+    /// A new answer. Errors: InvalidInput for a grammar without a vocabulary, for one that is too
+    /// ambiguous, and where what the answer has begun with does not fit it.
+    Result<void> begin(const Prompt& prompt);
+
+    /// Whether rows are left as they are. Otherwise apply() needs the logits of all of them, also
+    /// for a greedy choice: a summary does not show what comes up when its best tokens go down.
+    bool isOff() const { return m_penalties.areOff() && m_grammar.isOff(); }
+
+    /// Changes the logits of the rows and makes their summaries anew. Shapes: pass.logits and
+    /// pass.summaries [1 + draft or more]; row 0 belongs to the root, row 1 + i to node i, the
+    /// others stay. Behind a token that the grammar forbids nothing is forbidden: no token can come
+    /// of such a row. Errors: those of TokenGrammar::apply.
+    Result<void> apply(const LawRows& rows, ForwardResult& pass);
+
+    /// These tokens belong to the answer now.
+    void keep(std::span<const TokenId> tokens);
+
+    /// Whether the grammar wants more behind the answer.
+    bool isInsideGrammar() const;
+
+private:
+    using State = TokenGrammar::State;
+
+    bool isEnd(TokenId token) const;
+    void findStates(const DraftTree& draft);
+
+    int m_vocabSize;
+    Penalties m_penalties;
+    Grammar m_grammar;
+    std::shared_ptr<const TokenTrie> m_vocabulary;
+    std::unique_ptr<TokenGrammar> m_tokens; // null without a grammar, and before the first answer
+    std::vector<TokenId> m_endIds;
+    State m_state = GrammarMatcher::kDead; // behind the answer
+    bool m_hasEnded = false;
+    std::size_t m_answerStart = 0;   // where the answer begins in a sequence
+    std::vector<State> m_states;     // [rows] of a pass
+    std::vector<TokenId> m_sequence; // of one row
+};
+
+} // namespace engine

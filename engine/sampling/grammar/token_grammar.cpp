@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sampling/grammar/token_grammar.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+constexpr double kForbidden = -std::numeric_limits<double>::infinity();
+constexpr std::size_t kWordBits = 64;
+
+/// What is kept at most, when a round is over: of ordinary grammars everything, always.
+constexpr std::size_t kMostStates = 50'000;
+constexpr std::size_t kMostMasks = 2'000;
+
+/// States that one walk may add. More come only where nearly every token leads to a state of its
+/// own, and such a grammar would take seconds for each token.
+constexpr std::size_t kMostNewStates = 20'000;
+
+} // namespace
+
+TokenGrammar::TokenGrammar(std::shared_ptr<const GrammarGraph> graph,
+                           std::shared_ptr<const TokenTrie> vocabulary)
+    : m_matcher(std::move(graph))
+    , m_vocabulary(std::move(vocabulary))
+    , m_path(static_cast<std::size_t>(m_vocabulary->depth()) + 1) {}
+
+Error TokenGrammar::ambiguityError() {
+    return {ErrorCode::InvalidInput,
+            "The grammar is too ambiguous: the same text can be read in thousands of ways.",
+            "Nest fewer repetitions in each other, or bound them lower."};
+}
+
+TokenGrammar::State TokenGrammar::next(State state, TokenId token) {
+    const std::string& bytes = m_vocabulary->bytesOf(token);
+    if (bytes.empty())
+        return GrammarMatcher::kDead;
+    for (const char byte : bytes)
+        state = m_matcher.next(state, static_cast<std::uint8_t>(byte));
+    return state;
+}
+
+/// One walk: a byte that does not fit leaves out everything below it.
+const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
+    const auto [entry, isNew] = m_masks.try_emplace(state);
+    if (!isNew)
+        return entry->second;
+    Mask& mask = entry->second;
+    mask.assign((static_cast<std::size_t>(m_vocabulary->vocabSize()) + kWordBits - 1) / kWordBits,
+                0);
+    const std::size_t most = m_matcher.stateCount() + kMostNewStates;
+    const auto nodes = m_vocabulary->nodes();
+    const auto tokens = m_vocabulary->tokens();
+    m_path.front() = state;
+    for (std::size_t at = 0; at < nodes.size() && m_matcher.stateCount() <= most;) {
+        const TokenTrie::Node& node = nodes[at];
+        const auto depth = static_cast<std::size_t>(node.depth);
+        const State found = m_matcher.next(m_path[depth - 1], node.byte);
+        if (found == GrammarMatcher::kDead) {
+            at = static_cast<std::size_t>(node.behind);
+            continue;
+        }
+        m_path[depth] = found;
+        for (std::int32_t i = node.firstToken; i < node.endToken; ++i) {
+            const auto id = static_cast<std::size_t>(tokens[static_cast<std::size_t>(i)]);
+            mask[id / kWordBits] |= std::uint64_t{1} << (id % kWordBits);
+        }
+        ++at;
+    }
+    if (m_matcher.stateCount() > most)
+        mask.clear(); // what was found is not all
+    return mask;
+}
+
+Result<void>
+TokenGrammar::apply(State state, std::span<const TokenId> endIds, std::span<double> logits) {
+    const Mask& mask = maskOf(state);
+    if (mask.empty() || m_matcher.isTooAmbiguous())
+        return ambiguityError();
+    const bool canEnd = m_matcher.canEnd(state);
+    std::vector<double> ends; // [endIds]
+    for (const TokenId id : endIds) {
+        const bool isThere = id >= 0 && static_cast<std::size_t>(id) < logits.size();
+        ends.push_back(isThere && canEnd ? logits[static_cast<std::size_t>(id)] : kForbidden);
+    }
+    for (std::size_t word = 0; word < mask.size(); ++word) {
+        const std::size_t first = word * kWordBits;
+        const std::size_t count = std::min(kWordBits, logits.size() - first);
+        if (~mask[word] == 0)
+            continue;
+        for (std::size_t bit = 0; bit < count; ++bit)
+            if ((mask[word] >> bit & 1U) == 0)
+                logits[first + bit] = kForbidden;
+    }
+    for (std::size_t i = 0; i < endIds.size(); ++i)
+        if (endIds[i] >= 0 && static_cast<std::size_t>(endIds[i]) < logits.size())
+            logits[static_cast<std::size_t>(endIds[i])] = ends[i];
+    const bool isStuck =
+        std::all_of(logits.begin(), logits.end(), [](double logit) { return logit == kForbidden; });
+    if (isStuck)
+        return Error{ErrorCode::InvalidInput,
+                     canEnd ? "The answer fits the grammar and has to end, but the model names no "
+                              "token that ends an answer."
+                            : "No token of this model writes what the grammar asks for next.",
+                     canEnd ? "Use a model whose files name its end token."
+                            : "Allow other characters, or use a model that can write these."};
+    return {};
+}
+
+TokenGrammar::State TokenGrammar::settle(State state) {
+    if (m_matcher.stateCount() <= kMostStates && m_masks.size() <= kMostMasks)
+        return state;
+    m_masks.clear();
+    return m_matcher.forgetAllBut(state);
+}
+
+} // namespace engine

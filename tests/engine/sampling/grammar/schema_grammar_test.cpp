@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON schemas as grammars: texts that fit and texts that do not, and whatever a random walk writes
+// is parsed by nlohmann-json and fits its schema by a check written down here.
+#include "tests/support/grammar_walk.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <random>
+
+using namespace engine;
+using support::GrammarWalk;
+using Json = nlohmann::json;
+
+namespace {
+
+bool isType(const Json& value, const std::string& type) {
+    return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+           (type == "string" && value.is_string()) || (type == "number" && value.is_number()) ||
+           (type == "integer" && value.is_number_integer()) ||
+           (type == "boolean" && value.is_boolean()) || (type == "null" && value.is_null());
+}
+
+std::size_t characterCount(const std::string& text) {
+    return static_cast<std::size_t>(QString::fromStdString(text).toUcs4().size());
+}
+
+/// Whether a value fits, word by word as JSON Schema 2020-12 explains them.
+bool fits(const Json& value, const Json& schema, const Json& root) {
+    if (schema.is_boolean())
+        return schema.get<bool>();
+    const auto any = [&](const Json& list) {
+        return std::count_if(
+            list.begin(), list.end(), [&](const Json& other) { return fits(value, other, root); });
+    };
+    if (schema.contains("$ref") &&
+        !fits(
+            value, root.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))), root))
+        return false;
+    if (schema.contains("type")) {
+        const Json types = schema["type"].is_array() ? schema["type"] : Json{schema["type"]};
+        if (std::none_of(
+                types.begin(), types.end(), [&](const Json& type) { return isType(value, type); }))
+            return false;
+    }
+    if (schema.contains("const") && value != schema["const"])
+        return false;
+    if (schema.contains("enum") &&
+        std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+        return false;
+    if (schema.contains("anyOf") && any(schema["anyOf"]) == 0)
+        return false;
+    if (schema.contains("oneOf") && any(schema["oneOf"]) != 1)
+        return false;
+    if (value.is_string()) {
+        const std::size_t length = characterCount(value.get<std::string>());
+        if (length < schema.value("minLength", 0U) ||
+            length > schema.value("maxLength", 1'000'000U))
+            return false;
+    }
+    if (value.is_number() && (value.get<double>() < schema.value("minimum", -1e300) ||
+                              value.get<double>() > schema.value("maximum", 1e300)))
+        return false;
+    if (value.is_array()) {
+        if (value.size() < schema.value("minItems", 0U) ||
+            value.size() > schema.value("maxItems", 1'000'000U))
+            return false;
+        const Json first = schema.value("prefixItems", Json::array());
+        for (std::size_t i = 0; i < value.size(); ++i)
+            if (!fits(value[i],
+                      i < first.size() ? first[i] : schema.value("items", Json(true)),
+                      root))
+                return false;
+    }
+    if (value.is_object()) {
+        for (const Json& name : schema.value("required", Json::array()))
+            if (!value.contains(name))
+                return false;
+        const Json properties = schema.value("properties", Json::object());
+        for (const auto& [name, member] : value.items())
+            if (!fits(member,
+                      properties.contains(name) ? properties[name]
+                                                : schema.value("additionalProperties", Json(true)),
+                      root))
+                return false;
+    }
+    return true;
+}
+
+/// A text of the grammar, byte by byte: at random, and with the nearest way out in the end.
+std::string randomText(GrammarMatcher& matcher, std::mt19937& random) {
+    std::string text;
+    auto state = matcher.start();
+    const std::string ways = "\"}],:0te\\";
+    for (int step = 0; step < 5000; ++step) {
+        std::string allowed;
+        for (int byte = 0; byte < 256; ++byte)
+            if (matcher.next(state, static_cast<std::uint8_t>(byte)) != GrammarMatcher::kDead)
+                allowed += static_cast<char>(byte);
+        if (matcher.canEnd(state) && (allowed.empty() || random() % 3 == 0))
+            return text;
+        char chosen = allowed[random() % allowed.size()];
+        if (step > 40 || random() % 2 == 0) // closes what is open, rather than going on for ever
+            for (const char way : ways)
+                if (allowed.find(way) != std::string::npos) {
+                    chosen = way;
+                    break;
+                }
+        text += chosen;
+        state = matcher.next(state, static_cast<std::uint8_t>(chosen));
+    }
+    return text;
+}
+
+const char* const kPerson = R"({"type": "object", "properties": {
+    "name": {"type": "string", "minLength": 1, "maxLength": 4},
+    "age": {"type": "integer", "minimum": 0, "maximum": 120},
+    "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2}},
+    "required": ["name", "age"]})";
+
+const char* const kTree = R"({"$defs": {"tree": {"type": "object", "properties": {
+    "value": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+    "required": ["value"]}}, "$ref": "#/$defs/tree"})";
+
+const char* const kShape = R"({"oneOf": [
+    {"type": "object", "properties": {"kind": {"const": "dot"}}, "required": ["kind"]},
+    {"type": "object", "properties": {"kind": {"const": "disc"}, "r": {"type": "number", "minimum": 0}},
+     "required": ["kind", "r"]}, {"type": "null"}]})";
+
+} // namespace
+
+class SchemaGrammarTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void textsFitOrDoNot_data();
+    void textsFitOrDoNot();
+    void whateverIsWrittenFitsTheSchema_data();
+    void whateverIsWrittenFitsTheSchema();
+    void integersKeepTheirBounds();
+    void whatIsNotSupportedIsRefusedByName_data();
+    void whatIsNotSupportedIsRefusedByName();
+};
+
+void SchemaGrammarTest::textsFitOrDoNot_data() {
+    QTest::addColumn<QString>("schema");
+    QTest::addColumn<QStringList>("fitting");
+    QTest::addColumn<QStringList>("others");
+    QTest::newRow("object") << kPerson
+                            << QStringList{R"({"name":"Ann","age":7})",
+                                           R"({"name": "A", "age": 120, "tags": ["a", "b"]})",
+                                           "{\n  \"name\": \"\\u00e9\\n\",\n  \"age\": 0\n}",
+                                           R"({"name":"äöü","age":12,"tags":[]})"}
+                            << QStringList{R"({"name":"Ann"})",
+                                           R"({"age":7,"name":"Ann"})",
+                                           R"({"name":"","age":7})",
+                                           R"({"name":"Annex","age":7})",
+                                           R"({"name":"Ann","age":121})",
+                                           R"({"name":"Ann","age":07})",
+                                           R"({"name":"Ann","age":7,"tags":["a","b","a"]})",
+                                           R"({"name":"Ann","age":7,"tags":["c"]})",
+                                           R"({"name":"Ann","age":7,"more":1})",
+                                           R"({"name":"Ann","age":7,})"};
+    QTest::newRow("recursion")
+        << kTree
+        << QStringList{R"({"value":1})", R"({"value":1,"children":[{"value":-2,"children":[]}]})"}
+        << QStringList{R"({"children":[]})", R"({"value":1,"children":[1]})", R"({"value":1.5})"};
+    QTest::newRow("one of")
+        << kShape << QStringList{R"({"kind":"dot"})", R"({"kind":"disc","r":1.5e3})", "null"}
+        << QStringList{
+               R"({"kind":"dot","r":1})", R"({"kind":"disc","r":-1})", R"({"kind":"ring"})"};
+    QTest::newRow("other members")
+        << R"({"properties": {"ab": {"type": "null"}}, "additionalProperties": {"type": "boolean"}})"
+        << QStringList{R"({"ab":null,"abc":true})", R"({"a":true,"b":false,"":true})", "{}"}
+        << QStringList{R"({"ab":true})", R"({"abc":null})", R"({"abc":true,"ab":true})"};
+    QTest::newRow("places")
+        << R"({"prefixItems": [{"type": "integer"}, {"type": "string"}], "items": {"type": "null"},
+               "minItems": 1})"
+        << QStringList{"[1]", R"([1, "a", null, null])"} << QStringList{"[]", R"(["a"])", "[1, 2]"};
+    QTest::newRow("types") << R"({"type": ["string", "null"], "maxLength": 2})"
+                           << QStringList{"null", "\"ab\""} << QStringList{"1", "\"abc\""};
+    QTest::newRow("constants") << R"({"enum": [1, "1", true, null, {"a": [1]}, -2.5]})"
+                               << QStringList{"1", "\"1\"", "true", "null", R"({"a":[1]})", "-2.5"}
+                               << QStringList{"11", "false", "2"};
+    QTest::newRow("pattern") << R"({"type": "string", "pattern": "^[a-c]{2}(x|y)$"})"
+                             << QStringList{"\"abx\"", "\"ccy\""}
+                             << QStringList{"\"ab\"", "\"abxx\"", "\"abz\""};
+    QTest::newRow("format") << R"({"type": "string", "format": "date"})"
+                            << QStringList{"\"2024-12-31\"", "\"1999-02-28\"", "\"2000-04-30\""}
+                            << QStringList{"\"2024-13-01\"", "\"2024-04-31\"", "\"2024-2-1\""};
+    QTest::newRow("anything") << "{}"
+                              << QStringList{R"({"a":[1,{"b":"\ud83d\ude00"}],"c":-0.5e-3})", "[]"}
+                              << QStringList{
+                                     "{a:1}", "[1,]", "01", R"("\ud83d")", "nul1", "\"\t\""};
+}
+
+void SchemaGrammarTest::textsFitOrDoNot() {
+    QFETCH(QString, schema);
+    QFETCH(QStringList, fitting);
+    QFETCH(QStringList, others);
+    const Json parsed = Json::parse(schema.toStdString());
+    GrammarWalk walk({GrammarKind::Schema, schema.toStdString()});
+    for (const QString& text : fitting) {
+        QVERIFY2(walk.accepts(text.toStdString()), qPrintable(text));
+        QVERIFY2(fits(Json::parse(text.toStdString()), parsed, parsed), qPrintable(text));
+    }
+    for (const QString& text : others)
+        QVERIFY2(!walk.accepts(text.toStdString()), qPrintable(text));
+}
+
+void SchemaGrammarTest::whateverIsWrittenFitsTheSchema_data() {
+    QTest::addColumn<QString>("schema");
+    QTest::newRow("person") << kPerson;
+    QTest::newRow("tree") << kTree;
+    QTest::newRow("shape") << kShape;
+    QTest::newRow("anything") << "{}";
+    QTest::newRow("numbers") << R"({"type": "array", "items": {"type": "number"}, "minItems": 3})";
+    QTest::newRow("any of") << R"({"anyOf": [{"type": "integer", "maximum": -3},
+                                  {"type": "string", "minLength": 2, "maxLength": 3}]})";
+    QTest::newRow("other members")
+        << R"({"properties": {"ab": {"type": "null"}, "ax": {"type": "null"}},
+               "required": ["ax", "zz"], "additionalProperties": {"type": "integer"}})";
+    QTest::newRow("places") << R"({"type": "array", "prefixItems": [{"const": 1}, {"const": "x"}],
+                                  "items": {"type": "boolean"}, "minItems": 1, "maxItems": 4})";
+}
+
+void SchemaGrammarTest::whateverIsWrittenFitsTheSchema() {
+    QFETCH(QString, schema);
+    const Json parsed = Json::parse(schema.toStdString());
+    auto graph = makeGrammarGraph({GrammarKind::Schema, schema.toStdString()});
+    QVERIFY2(graph.hasValue(), graph.hasValue() ? "" : graph.error().message.c_str());
+    GrammarMatcher matcher(std::move(graph).value());
+    std::mt19937 random(11);
+    for (int i = 0; i < 400; ++i) {
+        const std::string text = randomText(matcher, random);
+        const Json value = Json::parse(text, nullptr, false);
+        QVERIFY2(!value.is_discarded(), text.c_str());
+        QVERIFY2(fits(value, parsed, parsed), text.c_str());
+    }
+}
+
+void SchemaGrammarTest::integersKeepTheirBounds() {
+    for (const auto& [least, most] : std::vector<std::pair<int, int>>{
+             {0, 0}, {-5, 5}, {7, 123}, {-1234, -99}, {99, 100}, {-1, 2000}, {1, 9}, {200, 399}}) {
+        GrammarWalk walk(
+            {GrammarKind::Schema,
+             fmt::format(R"({{"type": "integer", "minimum": {}, "maximum": {}}})", least, most)});
+        for (int value = -2500; value <= 2500; ++value)
+            QVERIFY2(walk.accepts(std::to_string(value)) == (value >= least && value <= most),
+                     fmt::format("{} in {} to {}", value, least, most).c_str());
+    }
+    GrammarWalk above({GrammarKind::Schema, R"({"type": "integer", "exclusiveMinimum": 2.5})"});
+    QVERIFY(!above.accepts("2") && above.accepts("3") && above.accepts("9999999999999999"));
+    GrammarWalk below({GrammarKind::Schema, R"({"type": "integer", "exclusiveMaximum": -3})"});
+    QVERIFY(!below.accepts("-3") && below.accepts("-4") && !below.accepts("4"));
+}
+
+void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
+    QTest::addColumn<QString>("schema");
+    QTest::addColumn<QString>("reason");
+    QTest::newRow("no JSON") << "{"
+                             << "the JSON schema";
+    QTest::newRow("no schema") << "3"
+                               << "at #: a schema is an object, true or false";
+    QTest::newRow("unknown word") << R"({"type": "array", "uniqueItems": true})"
+                                  << "at #: \"uniqueItems\" is not supported here";
+    QTest::newRow("place") << R"({"properties": {"a/b": {"type": "string", "contains": 1}}})"
+                           << "at #/properties/a~1b: \"contains\" is not supported here";
+    QTest::newRow("outer reference") << R"({"$ref": "http://example.org/a"})"
+                                     << "\"http://example.org/a\" leads out of the document";
+    QTest::newRow("no place") << R"({"$ref": "#/$defs/none"})"
+                              << "leads to nothing";
+    QTest::newRow("overlap") << R"({"oneOf": [{"type": "integer"}, {"type": "number"}]})"
+                             << "one value may fit two of these";
+    QTest::newRow("type") << R"({"type": "text"})"
+                          << "it names no type of JSON";
+    QTest::newRow("number bound") << R"({"type": "number", "maximum": 3})"
+                                  << "only \"minimum\": 0 is supported";
+    QTest::newRow("pattern") << R"({"type": "string", "pattern": "a+"})"
+                             << "begins with ^ and ends with $";
+    QTest::newRow("format") << R"({"type": "string", "format": "email"})"
+                            << "the format \"email\" is not supported";
+    QTest::newRow("loop") << R"({"$ref": "#"})"
+                          << "allows no text at all";
+    QTest::newRow("left loop") << R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})"
+                               << "refers to itself before anything is read";
+    QTest::newRow("endless") << R"({"properties": {"a": {"$ref": "#"}}, "required": ["a"]})"
+                             << "allows no text at all";
+    QTest::newRow("contradiction") << R"({"type": "array", "minItems": 3, "maxItems": 2})"
+                                   << "allows no text at all";
+    QTest::newRow("false") << "false"
+                           << "allows no text at all";
+    QTest::newRow("large") << R"({"type": "string", "minLength": 900000})"
+                           << "is too large";
+}
+
+void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName() {
+    QFETCH(QString, schema);
+    QFETCH(QString, reason);
+    const auto graph = makeGrammarGraph({GrammarKind::Schema, schema.toStdString()});
+    QVERIFY(!graph);
+    QCOMPARE(graph.error().code, ErrorCode::InvalidInput);
+    const QString message = QString::fromStdString(graph.error().message);
+    QVERIFY2(message.contains(reason), qPrintable(message));
+    QVERIFY(!graph.error().hint.empty());
+}
+
+QTEST_APPLESS_MAIN(SchemaGrammarTest)
+#include "schema_grammar_test.moc"

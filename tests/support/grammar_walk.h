@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/sampling/grammar/grammar.h"
+#include "engine/sampling/grammar/grammar_matcher.h"
+
+#include <string>
+#include <string_view>
+
+namespace support {
+
+/// A grammar followed byte by byte. One that is refused fails by exception.
+class GrammarWalk {
+public:
+    explicit GrammarWalk(const engine::Grammar& grammar)
+        : m_matcher(graphOf(grammar)) {}
+
+    /// Whether the whole text fits.
+    bool accepts(std::string_view text) { return m_matcher.canEnd(behind(text)); }
+
+    /// Whether the text may go on, or end here.
+    bool allows(std::string_view text) { return behind(text) != engine::GrammarMatcher::kDead; }
+
+private:
+    static std::shared_ptr<const engine::GrammarGraph> graphOf(const engine::Grammar& grammar) {
+        auto graph = engine::makeGrammarGraph(grammar);
+        ENGINE_CHECK(graph.hasValue(), "{}", graph.error().message);
+        return std::move(graph).value();
+    }
+
+    engine::GrammarMatcher::State behind(std::string_view text) {
+        auto state = m_matcher.start();
+        for (const char byte : text)
+            state = m_matcher.next(state, static_cast<std::uint8_t>(byte));
+        return state;
+    }
+
+    engine::GrammarMatcher m_matcher;
+};
+
+} // namespace support

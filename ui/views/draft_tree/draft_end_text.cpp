@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/draft_tree/draft_end_text.h"
+
+#include <QCoreApplication>
+
+namespace ui {
+
+using engine::DraftEndReason;
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("DraftTreeView", text); }
+
+QString number(double value) { return QString::number(value, 'f', 2); }
+
+QString count(double value) { return QString::number(value, 'f', 0); }
+
+} // namespace
+
+QString draftEndText(const engine::DraftEnd& end) {
+    switch (end.reason) {
+    case DraftEndReason::NotTold:
+        break;
+    case DraftEndReason::Unsure:
+        return tr("%1 < threshold %2").arg(number(end.value), number(end.limit));
+    case DraftEndReason::Length:
+        return tr("%1 in a row, the longest").arg(count(end.limit));
+    case DraftEndReason::Nodes:
+        return tr("%1 candidates, the most").arg(count(end.limit));
+    case DraftEndReason::Room:
+        return tr("the answer has no room for more");
+    case DraftEndReason::EndToken:
+        return tr("the answer would end here");
+    case DraftEndReason::Budget:
+        return tr("nothing is drafted behind %1 tokens").arg(count(end.limit));
+    case DraftEndReason::Nothing:
+        return tr("nothing more is known to draft");
+    case DraftEndReason::Unlikely:
+        return tr("the next is too unlikely, %1 < %2").arg(number(end.value), number(end.limit));
+    case DraftEndReason::Price:
+        return end.limit > 0.0 ? tr("more does not pay: gives %1, costs %2 tokens")
+                                     .arg(number(end.value), number(end.limit))
+                               : tr("more does not pay");
+    case DraftEndReason::Measuring:
+        return tr("a plain step was measured");
+    }
+    return {};
+}
+
+} // namespace ui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_bridge.h"
+#include "ui/bridge/playback.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <array>
+
+namespace ui {
+
+class AnswerBars;
+class LiveLabel;
+class SegmentedControl;
+class TransportButton;
+
+/// Plays a recording: pause, go to a moment or by rounds, at one of four speeds. While it has the
+/// focus: Space plays or pauses, left and right go by a round, with Shift by a second, Home and End
+/// to the ends. Thread: UI.
+class ReplayTransport : public QWidget {
+    Q_OBJECT
+
+public:
+    static constexpr std::array kSpeeds = {0.1, 1.0, 4.0, 16.0};
+    static constexpr double kSecondsOfShift = 1.0;
+
+    /// The bridge must play a recording, and live longer, as the theme must.
+    ReplayTransport(const Theme& theme, EngineBridge& bridge, QWidget* parent = nullptr);
+
+    /// "04:36.4 / 05:38.2".
+    QString timeText() const;
+
+    AnswerBars& bars() { return *m_bars; }
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    bool handleKey(const QKeyEvent& event);
+    void togglePlaying();
+    void moveBy(double seconds);
+    void refresh();
+    void restyle();
+
+    const Theme& m_theme;
+    Playback& m_playback;
+    TransportButton* m_play = nullptr;
+    AnswerBars* m_bars;
+    LiveLabel* m_time;
+    SegmentedControl* m_speeds;
+};
+
+} // namespace ui
