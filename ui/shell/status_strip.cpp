@@ -11,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QLocale>
 #include <QPainter>
+#include <QToolButton>
 
 #include <unistd.h>
 
@@ -91,7 +92,14 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut)) {
+    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut))
+    , m_stopRecording(new QToolButton(this)) {
+    m_stopRecording->setText(tr("Stop"));
+    m_stopRecording->setAccessibleName(tr("Stop recording"));
+    m_stopRecording->setToolTip(m_stopRecording->accessibleName());
+    connect(
+        m_stopRecording, &QToolButton::clicked, this, [this] { m_bridge.send(StopRecording{}); });
+    m_row->addWidget(m_stopRecording, 0, Qt::AlignVCenter);
     m_row->insertWidget(m_row->indexOf(m_replay), m_replayBadge, 0, Qt::AlignVCenter);
     m_remark->setAlignedRight(true);
     m_row->setStretchFactor(m_remark, 1);
@@ -173,6 +181,7 @@ void StatusStrip::showRecording() {
         path.isEmpty() ? m_recordingTimer.stop() : m_recordingTimer.start();
     }
     m_recording->setVisible(!path.isEmpty());
+    m_stopRecording->setVisible(!path.isEmpty());
     if (path.isEmpty())
         return;
     const double seconds = static_cast<double>(m_recordingClock.elapsed()) / 1e3;

@@ -100,11 +100,13 @@ private:
         const bool isBaseline = m_request.isBaselineStep && m_request.isBaselineStep();
         const auto stepStart = Clock::now();
         auto stepped = isBaseline ? m_decoder.plainStep() : m_decoder.step();
-        if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
+        if (!stepped) {
+            if (stepped.error().code != ErrorCode::Cancelled)
+                return std::move(stepped).error();
             m_finished = FinishReason::Cancelled;
             return {};
         }
-        ENGINE_TRY(DecodeStep step, std::move(stepped));
+        DecodeStep step = std::move(stepped).value();
         const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
         m_result.metrics.promptMs += step.promptMs;
         m_result.metrics.decodeMs += stepMs;

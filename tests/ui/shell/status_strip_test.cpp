@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QTemporaryFile>
+#include <QToolButton>
 #include <QtTest>
 
 using namespace engine;
@@ -185,6 +186,10 @@ private slots:
         QVERIFY(part("Recording: its length and size")->isVisible());
         QCOMPARE(text("Recording: its length and size"),
                  QStringLiteral("\u25CF Recording 00:00 3.1 MB"));
+        auto* stop = m_strip->findChild<QToolButton*>();
+        QVERIFY(stop->isVisible());
+        QTest::mouseClick(stop, Qt::LeftButton);
+        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
         m_stage->say(RecordingStopped{file.fileName().toStdString(), {}});
         m_stage->settle();
         QVERIFY(!part("Recording: its length and size")->isVisible());
