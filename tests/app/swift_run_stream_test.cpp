@@ -222,8 +222,8 @@ void SwiftRunStreamTest::badInputIsOneSentence_data() {
                                   << QStringList{"nowhere.jsonl"};
     QTest::newRow("setting") << good << QStringList{"--set", "r=3"} << usage
                              << QStringList{"The setting r is"};
-    QTest::newRow("recording") << good << QStringList{"--out", "nowhere/run.swiftrun"}
-                               << static_cast<int>(app::kIo) << QStringList{"nowhere/run.swiftrun"};
+    QTest::newRow("recording") << good << QStringList{"--out", "nowhere/run.swiftrun"} << missing
+                               << QStringList{"nowhere", "run.swiftrun"};
     QTest::newRow("backend") << good << QStringList{"--precision", "float8"} << usage
                              << QStringList{"float8"};
     QTest::newRow("context") << good << QStringList{"--context", "100000"} << usage

@@ -193,9 +193,9 @@ private slots:
 
     void aPictureWithoutAPlaceIsToldOfBeforeTheAnswer() {
         const QStringList noFolder{QStringLiteral("--screenshot"), path("none/window.png")};
-        verifyOneSentence(run(noFolder + letters()), 7);
+        verifyOneSentence(run(noFolder + letters()), 3);
         const QStringList aFolder{QStringLiteral("--screenshot"), m_folder.path()};
-        verifyOneSentence(run(aFolder + letters()), 7);
+        verifyOneSentence(run(aFolder + letters()), 2);
     }
 };
 
