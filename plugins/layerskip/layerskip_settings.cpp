@@ -98,7 +98,7 @@ AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
 
 Result<int> exitLayersOf(const SettingValues& values, int layerCount) {
     if (layerCount < 2)
-        return Error{ErrorCode::InvalidInput,
+        return Error{ErrorCode::Unsupported,
                      "This model has only one layer, and an early exit needs at least two.",
                      "Choose another decoder, such as lookup."};
     ENGINE_TRY(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/forward_clock.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/free/free_settings.h"
@@ -13,7 +14,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 /// Slots behind the context, and the largest tree that can be set.
 constexpr int kMostNodes = 64;
@@ -69,6 +70,8 @@ public:
         remark(m_drafter.keep());
         return takeReport();
     }
+
+    std::vector<std::string> storeLearnt() override { return m_drafter.storeAll(); }
 
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& /*given*/) override {

@@ -42,8 +42,7 @@ Result<PlanSettings> planSettings(const SettingValues& values) {
     made.entry = textOf(values, "entry");
     made.ratio = numberOf(values, "r");
     if (const std::string& text = textOf(values, "skip_set"); !text.empty()) {
-        ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, "the setting skip_set"));
-        ENGINE_TRY(made.manualSet, readSkipSet(document.root(), "The setting skip_set"));
+        ENGINE_TRY(made.manualSet, typedSkipSet(text, "the setting skip_set"));
     }
     return made;
 }

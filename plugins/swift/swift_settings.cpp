@@ -46,8 +46,7 @@ Result<SkipSet> manualSet(const SettingValues& values) {
     const std::string& text = textOf(values, "skip_set");
     if (text.empty())
         return SkipSet();
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, "the setting skip_set"));
-    return readSkipSet(document.root(), "The setting skip_set");
+    return typedSkipSet(text, "the setting skip_set");
 }
 
 constexpr SettingEffect kStep = SettingEffect::NextStep;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/task_search.h"
 
+#include "engine/base/forward_clock.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +13,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();

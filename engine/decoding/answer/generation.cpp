@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 
+#include "engine/base/forward_clock.h"
 #include "engine/decoding/answer/stop_strings.h"
 #include "engine/text/token_stream.h"
 
@@ -12,7 +13,7 @@ namespace engine {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();

@@ -50,7 +50,7 @@ private slots:
         m_panel->resize(216, 500);
         m_panel->show();
         m_panel->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_panel.get(), support::kPatienceMs));
         QTRY_COMPARE(rowCount(), 3);
     }
 

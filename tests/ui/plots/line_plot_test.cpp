@@ -24,7 +24,7 @@ struct ShownPlot {
 
     bool show() {
         plot.show();
-        if (!QTest::qWaitForWindowExposed(&plot))
+        if (!QTest::qWaitForWindowExposed(&plot, support::kPatienceMs))
             return false;
         settle();
         return plot.replotCount() > 0;

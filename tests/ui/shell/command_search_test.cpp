@@ -104,7 +104,7 @@ private slots:
         window.addAction(&stop);
         window.show();
         window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowActive(&window, support::kPatienceMs));
         CommandSearch search(m_theme, commands(), &window);
         search.open();
         QTest::keyClick(search.findChild<QLineEdit*>(), Qt::Key_Escape);

@@ -182,7 +182,7 @@ private slots:
     }
 
     void streamingIsCommittedAtMostOncePerInterval() {
-        ChatStore store(options(60'000));
+        ChatStore store(options(1'000'000'000)); // longer than any machine takes
         QSignalSpy saved(&store, &ChatStore::saved);
         store.open();
         const ChatId chat = store.createChat(titled(QStringLiteral("long")));
@@ -235,7 +235,7 @@ private slots:
     void closingSavesWhatWasPosted() {
         ChatId chat = 0;
         {
-            ChatStore store(options(60'000));
+            ChatStore store(options(1'000'000'000)); // longer than any machine takes
             store.open();
             chat = store.createChat(titled(QStringLiteral("kept")));
             StoredMessage answer = answerOfTokens(chat, 0, 1);
@@ -401,7 +401,7 @@ private slots:
                     leaf = store.appendMessage(message);
                 }
             }
-            QTRY_COMPARE_WITH_TIMEOUT(saved.count(), 10'000, 60'000);
+            QTRY_COMPARE(saved.count(), 10'000);
         }
         ChatStore store(options());
         QElapsedTimer timer;

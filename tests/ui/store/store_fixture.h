@@ -21,7 +21,7 @@ template <typename Value, typename Ask> Value answerTo(Ask ask) {
         answer = value;
         loop.quit();
     });
-    QTimer::singleShot(20000, &loop, &QEventLoop::quit);
+    QTimer::singleShot(support::kPatienceMs, &loop, &QEventLoop::quit);
     loop.exec();
     if (!answer)
         QTest::qFail("The store did not answer.", __FILE__, __LINE__);

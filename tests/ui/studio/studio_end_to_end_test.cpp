@@ -55,7 +55,7 @@ class StudioEndToEndTest : public QObject {
     void answer(const QString& words) {
         const std::size_t before = m_stage->count<PromptFinished>();
         m_stage->ask(words);
-        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), before + 1, 30000);
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), before + 1);
         QTRY_VERIFY(isDone());
     }
 
@@ -63,7 +63,7 @@ class StudioEndToEndTest : public QObject {
     void beginAnswer(const QString& words, int passes = 120) {
         m_stage->gate.holdAtPass(passes);
         m_stage->ask(words);
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->gate.isWaiting(), 30000);
+        QTRY_VERIFY(m_stage->gate.isWaiting());
     }
 
     /// Everything of this workspace is drawn as it is now.
@@ -113,7 +113,7 @@ private slots:
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
         m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
+        QTRY_VERIFY(m_stage->isReady());
     }
 
     void cleanup() { m_stage.reset(); }
@@ -129,7 +129,7 @@ private slots:
             return map->notice().startsWith(QStringLiteral("Found a set")) ||
                    map->notice().startsWith(QStringLiteral("No useful set"));
         };
-        QTRY_VERIFY2_WITH_TIMEOUT(isOver(), qPrintable(map->notice()), 60000);
+        QTRY_VERIFY2(isOver(), qPrintable(map->notice()));
         QVERIFY(studio().run().search().trials().size() >= 8);
         QVERIFY(map->shownSet().has_value());
         QTRY_COMPARE(std::get<double>(studio().run().settings().at("S")), 1000.0);
@@ -416,7 +416,7 @@ private slots:
         answer(QStringLiteral("abc ab"));
         const StoredMessage first = lastAnswer();
         trigger("run.regenerate");
-        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), std::size_t{2}, 30000);
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), std::size_t{2});
         QTRY_VERIFY(isDone());
         const StoredMessage second = lastAnswer();
         QVERIFY(second.id != first.id);

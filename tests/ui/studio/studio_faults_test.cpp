@@ -159,7 +159,7 @@ private slots:
         stage.finishAnswer();
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
         QFile::remove(stage.folder.filePath(QStringLiteral("file")));
-        QTRY_VERIFY_WITH_TIMEOUT(stage.notice("store") == nullptr, 8000);
+        QTRY_VERIFY(stage.notice("store") == nullptr);
         QCOMPARE(stage.studio->chats().unsavedCount(), 0);
     }
 
@@ -194,7 +194,7 @@ private slots:
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
         QVERIFY(!stage.studio->window().close());
         QFile::remove(stage.folder.filePath(QStringLiteral("file")));
-        QTRY_VERIFY_WITH_TIMEOUT(stage.notice("unsaved") == nullptr, 8000);
+        QTRY_VERIFY(stage.notice("unsaved") == nullptr);
         QVERIFY(stage.studio->window().close());
     }
 };

@@ -43,7 +43,7 @@ class StudioInstanceTest : public QObject {
         process.start(
             QFileInfo(QStringLiteral(SWIFT_STUDIO_BIN_DIR "/swift-studio")).absoluteFilePath(),
             QStringList{QStringLiteral("--backend"), QStringLiteral("plain")} + arguments);
-        QVERIFY(process.waitForStarted());
+        QVERIFY(process.waitForStarted(-1));
     }
 
     QStringList asking(const char* model, const char* words) const {
@@ -107,12 +107,12 @@ private slots:
     void aLogoutSavesTheAnswerAndClosesTheWindow() {
         QProcess window;
         start(window, asking("slow", "abc ab"));
-        QTRY_VERIFY_WITH_TIMEOUT(hasAnswerBegun(QStringLiteral("abc ab")), 60000);
+        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("abc ab")));
         QVERIFY(QSettings(settingsPath(), QSettings::IniFormat)
                     .value(QStringLiteral("session/open"))
                     .toBool());
         kill(static_cast<pid_t>(window.processId()), SIGTERM);
-        QVERIFY(window.waitForFinished(60000));
+        QVERIFY(window.waitForFinished(-1));
         QCOMPARE(window.exitStatus(), QProcess::NormalExit);
         QCOMPARE(window.exitCode(), 0);
         QVERIFY(!QSettings(settingsPath(), QSettings::IniFormat)
@@ -127,32 +127,32 @@ private slots:
     void aSecondStartHandsOverToTheFirst() {
         QProcess first;
         start(first, asking("letters", "abc ab"));
-        QTRY_VERIFY_WITH_TIMEOUT(hasAnswerBegun(QStringLiteral("abc ab")), 60000);
+        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("abc ab")));
         QProcess second;
         start(second, {QStringLiteral("--ask"), QStringLiteral("cab")});
-        QVERIFY(second.waitForFinished(60000));
+        QVERIFY(second.waitForFinished(-1));
         QCOMPARE(second.exitStatus(), QProcess::NormalExit);
         QCOMPARE(second.exitCode(), 0);
         QCOMPARE(second.readAllStandardError(), QByteArray());
-        QTRY_VERIFY_WITH_TIMEOUT(hasAnswerBegun(QStringLiteral("cab")), 120000);
+        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("cab")));
         const std::vector<Message> kept = messages();
         QVERIFY(kept.at(0).chat != kept.at(2).chat);
         QCOMPARE(first.state(), QProcess::Running);
         kill(static_cast<pid_t>(first.processId()), SIGTERM);
-        QVERIFY(first.waitForFinished(60000));
+        QVERIFY(first.waitForFinished(-1));
     }
 
     void aWindowThatWasKilledStandsInNobodysWay() {
         QProcess first;
         start(first, asking("slow", "abc ab"));
-        QTRY_VERIFY_WITH_TIMEOUT(hasAnswerBegun(QStringLiteral("abc ab")), 60000);
+        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("abc ab")));
         first.kill();
-        QVERIFY(first.waitForFinished());
+        QVERIFY(first.waitForFinished(-1));
         QProcess next;
         start(next, asking("letters", "cab"));
-        QTRY_VERIFY_WITH_TIMEOUT(hasAnswerBegun(QStringLiteral("cab")), 60000);
+        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("cab")));
         kill(static_cast<pid_t>(next.processId()), SIGTERM);
-        QVERIFY(next.waitForFinished(60000));
+        QVERIFY(next.waitForFinished(-1));
         QCOMPARE(next.exitCode(), 0);
     }
 };

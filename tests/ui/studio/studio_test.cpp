@@ -60,7 +60,7 @@ private slots:
     void init() {
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
     void cleanup() { m_stage.reset(); }
@@ -118,7 +118,7 @@ private slots:
         QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
         QVERIFY(closeDialog<QInputDialog>());
         window().activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
         m_stage->engine->sent.clear();
         trigger("run.regenerate");
         QVERIFY(m_stage->engine->lastSent<CountTokens>() != nullptr);

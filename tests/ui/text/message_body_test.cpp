@@ -3,7 +3,6 @@
 #include "tests/ui/text/random_markdown.h"
 #include "ui/text/message_body.h"
 
-#include <QElapsedTimer>
 #include <QImage>
 #include <QPaintEvent>
 #include <QPixmap>
@@ -293,7 +292,7 @@ private slots:
             body.append(QStringLiteral("A paragraph of its own.\n\n"), {});
         body.append(QStringLiteral("open"), {});
         body.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&body));
+        QVERIFY(QTest::qWaitForWindowExposed(&body, support::kPatienceMs));
         QCoreApplication::processEvents();
         PaintWatch watch;
         body.installEventFilter(&watch);
@@ -337,8 +336,7 @@ private slots:
             const QString text = hostileText(index);
             QRandomGenerator random(static_cast<quint32>(index));
             const MessageSample sample = tokenised(random, text);
-            QElapsedTimer timer;
-            timer.start();
+            const support::ProcessorClock clock;
             MessageBody body(theme);
             body.resize(kWidth, 100);
             body.setShowsOrigin(true);
@@ -348,7 +346,7 @@ private slots:
             body.selectAll();
             body.resize(kWidth, 400);
             body.grab();
-            QVERIFY2(timer.elapsed() < 5000, qPrintable(text.left(20)));
+            QVERIFY2(clock.ms() < support::kEndsSoonMs, qPrintable(text.left(20)));
             QVERIFY(body.height() > 0);
         }
     }

@@ -68,7 +68,7 @@ private slots:
         m_view->resize(800, 600);
         m_view->show();
         m_view->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_view.get(), support::kPatienceMs));
     }
 
     void cleanup() {

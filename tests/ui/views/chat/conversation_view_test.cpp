@@ -64,7 +64,7 @@ private slots:
         m_window->resize(700, 400);
         m_window->show();
         m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get(), support::kPatienceMs));
     }
 
     void cleanup() { m_window.reset(); }

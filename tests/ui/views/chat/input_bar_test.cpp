@@ -57,7 +57,7 @@ private slots:
         m_bar->resize(600, 90);
         m_bar->show();
         m_bar->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_bar.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_bar.get(), support::kPatienceMs));
         m_bar->focusText();
     }
 

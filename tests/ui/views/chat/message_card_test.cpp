@@ -208,7 +208,7 @@ private slots:
         window.setCentralWidget(card);
         window.show();
         window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowActive(&window, support::kPatienceMs));
         buttonNamed(*card, QStringLiteral("Edit and send again"))->click();
         QTest::keyClick(card->findChild<QPlainTextEdit*>(), Qt::Key_Escape);
         QCOMPARE(stopped, 0);
