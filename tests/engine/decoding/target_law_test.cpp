@@ -41,8 +41,8 @@ plainRow(Transformer& transformer, const SamplingOptions& options, const Ids& an
 std::vector<SamplingOptions> laws() {
     return {{.repetitionPenalty = 1.4},
             {.repetitionPenalty = 1.4, .repetitionWindow = 3},
-            {.presencePenalty = 0.7},
-            {.frequencyPenalty = 0.4},
+            {.presencePenalty = 1.7},
+            {.frequencyPenalty = 1.4},
             {.logitBias = {{7, 2.5}, {9, -1.0}}},
             {.temperature = 0.9,
              .topP = 0.95,
@@ -52,8 +52,8 @@ std::vector<SamplingOptions> laws() {
              .presencePenalty = 0.3,
              .frequencyPenalty = 0.2,
              .logitBias = {{7, 1.5}}},
-            {.temperature = 1.1, .typicalP = 0.8, .seed = 6, .frequencyPenalty = -0.2},
-            {.temperature = 1.1, .minP = 0.1, .seed = 7, .presencePenalty = -0.2}};
+            {.temperature = 1.1, .typicalP = 0.8, .seed = 6, .frequencyPenalty = -1.5},
+            {.temperature = 1.1, .minP = 0.1, .seed = 7, .presencePenalty = -1.5}};
 }
 
 } // namespace
@@ -245,7 +245,7 @@ void TargetLawTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
                             .repetitionWindow = 6,
                             .presencePenalty = 0.5,
                             .frequencyPenalty = 0.3};
-    options.grammar = {GrammarKind::Json};
+    options.grammar = {GrammarKind::Regex, "(?:[A-Z]{2}[0-9 ]){20}"};
     const auto answer = [&](const Ids& begun) {
         Ids prompt = kPrompt;
         prompt.insert(prompt.end(), begun.begin(), begun.end());
