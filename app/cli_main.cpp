@@ -2,27 +2,76 @@
 // swift-run: everything without a window.
 #include "app/commands/commands.h"
 #include "app/exit_codes.h"
+#include "app/standard_output.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <optional>
+#include <sstream>
+#include <system_error>
 
 namespace {
 
-/// Runs the chosen command; the one place that catches what nobody expected.
-int runCommand(const app::ChosenCommand& chosen) {
-    const app::Console console(chosen.json);
+/// Work that was stopped ends with what has stopped it.
+engine::Error withCause(const engine::Error& error, int signal) {
+    if (error.code != engine::ErrorCode::Cancelled || signal == 0)
+        return error;
+    return {engine::ErrorCode::Cancelled,
+            signal == SIGTERM ? "Stopped by SIGTERM: the system or another program asked for it."
+                              : "Stopped by Ctrl+C.",
+            ""};
+}
+
+/// While it lives, output that is lost stops the work.
+class LossWatch {
+public:
+    explicit LossWatch(app::InterruptWatcher& interrupt) {
+        app::StandardOutput::onLoss([&interrupt] { interrupt.stopWork(); });
+    }
+
+    ~LossWatch() { app::StandardOutput::onLoss(nullptr); }
+
+    LossWatch(const LossWatch&) = delete;
+    LossWatch& operator=(const LossWatch&) = delete;
+};
+
+int runCommand(const app::ChosenCommand& chosen, const app::Console& console) {
     app::InterruptWatcher interrupt;
+    const LossWatch watch(interrupt);
     app::CommandContext context{console, interrupt};
+    const auto result = chosen.run(context);
+    if (result)
+        return app::kSuccess;
+    const engine::Error error = withCause(result.error(), interrupt.signal());
+    const bool isCancelled = error.code == engine::ErrorCode::Cancelled;
+    if (isCancelled && app::StandardOutput::isLost() && interrupt.signal() == 0)
+        return app::kIo; // told in the end
+    console.error(error);
+    return isCancelled && interrupt.signal() == SIGTERM ? app::kTerminated
+                                                        : app::exitCodeOf(error.code);
+}
+
+/// The one place that catches what nobody expected.
+template <typename Run> int guarded(const app::Console& console, Run&& run) {
     try {
-        const auto result = chosen.run(context);
-        if (result)
-            return app::kSuccess;
-        console.error(result.error());
-        return app::exitCodeOf(result.error().code);
+        return run();
     } catch (const std::bad_alloc&) {
         console.error({engine::ErrorCode::NoMemory,
                        "There is not enough memory for this.",
                        "Close other programs, or choose a smaller model or context."});
+        return app::kNoMemory;
+    } catch (const std::filesystem::filesystem_error& error) {
+        console.error({engine::ErrorCode::Io,
+                       fmt::format("{}: {}.", error.path1().string(), error.code().message()),
+                       "Check the path and its permissions."});
+        return app::kIo;
+    } catch (const std::system_error& error) { // a thread that could not be begun
+        console.error({engine::ErrorCode::NoMemory,
+                       fmt::format("The system gives the program no more threads: {}.",
+                                   error.code().message()),
+                       "Close other programs, or ask for fewer --threads."});
         return app::kNoMemory;
     } catch (const std::exception& exception) {
         app::Console::note(std::string("swift-run: an error inside the program: ") +
@@ -32,21 +81,51 @@ int runCommand(const app::ChosenCommand& chosen) {
     }
 }
 
-} // namespace
+/// The code to end with: output that was lost is an error, too.
+int finish(const app::Console& console, int exitCode) {
+    const auto written = app::StandardOutput::finish();
+    if (written)
+        return exitCode;
+    console.error(written.error());
+    return exitCode == app::kSuccess ? app::kIo : exitCode;
+}
 
-int main(int argc, char** argv) {
-    // LibTorch's threads wait for each other by spinning, by default for milliseconds: beside other
-    // work on the same cores that made a token 4 times slower. Read once, when libgomp is loaded.
-    setenv("GOMP_SPINCOUNT", "20000", 0);
+/// A value that could not be read is told without the library's words.
+std::string sentenceOf(const CLI::ParseError& error) {
+    const std::string sentence = error.what();
+    constexpr std::string_view kUnread = "Could not convert: ";
+    return sentence.starts_with(kUnread)
+               ? sentence.substr(kUnread.size()) + " is not a value that this option takes."
+               : sentence;
+}
+
+/// Nothing when the command is to be run, else the code to end with.
+std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
+    try {
+        cli.parse(argc, argv);
+        return std::nullopt;
+    } catch (const CLI::Success& request) { // --help, --version
+        std::ostringstream text;
+        cli.exit(request, text, text);
+        app::StandardOutput::write(text.str());
+        return app::kSuccess;
+    } catch (const CLI::ParseError& error) {
+        app::Console::note("swift-run: " + sentenceOf(error));
+        app::Console::note(
+            "  swift-run --help lists the commands, swift-run COMMAND --help their options.");
+        return app::kUsage;
+    }
+}
+
+std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
     CLI::App cli("swift-run runs language models from this computer's disk, without a window.");
     cli.footer(
         "Without --model, the commands use the default model that installer/run.sh fetches.\n"
         "Exit codes: 0 done, 1 error inside the program, 2 wrong input, 3 not found,\n"
         "4 not supported, 5 damaged file, 6 out of memory, 7 read or write failed,\n"
-        "8 numbers not finite, 130 stopped by Ctrl+C.");
+        "8 numbers not finite, 130 stopped by Ctrl+C, 143 stopped by SIGTERM.");
     cli.set_version_flag("--version", "swift-run " SWIFT_STUDIO_VERSION);
     cli.require_subcommand(1);
-    app::ChosenCommand chosen;
     app::addGenerateCommand(cli, chosen);
     app::addChatCommand(cli, chosen);
     app::addDecodersCommand(cli, chosen);
@@ -58,15 +137,26 @@ int main(int argc, char** argv) {
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);
     app::addReplayCommand(cli, chosen);
-    try {
-        cli.parse(argc, argv);
-    } catch (const CLI::Success& request) { // --help, --version
-        return cli.exit(request);
-    } catch (const CLI::ParseError& error) {
-        app::Console::note(std::string("swift-run: ") + error.what());
-        app::Console::note(
-            "  swift-run --help lists the commands, swift-run COMMAND --help their options.");
-        return app::kUsage;
-    }
-    return runCommand(chosen);
+    return parse(cli, argc, argv);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    app::holdStandardStreams();
+    // LibTorch's threads wait for each other by spinning, by default for milliseconds: beside other
+    // work on the same cores that made a token 4 times slower. Read once, when libgomp is loaded.
+    setenv("GOMP_SPINCOUNT", "20000", 0);
+    app::ChosenCommand chosen;
+    std::optional<int> exitCode;
+    const int failure = guarded(app::Console(false), [&] {
+        exitCode = choose(chosen, argc, argv);
+        return app::kSuccess;
+    });
+    if (failure != app::kSuccess)
+        return failure;
+    const app::Console console(chosen.json);
+    if (!exitCode)
+        exitCode = guarded(console, [&] { return runCommand(chosen, console); });
+    return guarded(console, [&] { return finish(console, *exitCode); });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/console.h"
 
+#include "app/standard_output.h"
+
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
@@ -13,9 +15,10 @@ namespace app {
 
 namespace {
 
-void write(std::FILE* file, std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), file);
-    std::fflush(file);
+/// Standard error. Where it cannot be written nobody can be told.
+void writeError(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
 }
 
 constexpr std::array kErrorNames = {"InvalidInput",
@@ -48,16 +51,18 @@ std::string withoutControlCharacters(std::string_view text) {
 }
 
 void Console::text(std::string_view text) const {
-    std::FILE* file = m_json ? stderr : stdout;
-    if (isatty(fileno(file)) != 0)
-        write(file, withoutControlCharacters(text));
+    const bool isTerminal = isatty(m_json ? STDERR_FILENO : STDOUT_FILENO) != 0;
+    const std::string safe = isTerminal ? withoutControlCharacters(text) : std::string();
+    const std::string_view shown = isTerminal ? std::string_view(safe) : text;
+    if (m_json)
+        writeError(shown);
     else
-        write(file, text);
+        StandardOutput::write(shown);
 }
 
 void Console::line(std::string_view text) const { this->text(std::string(text) + "\n"); }
 
-void Console::note(std::string_view text) { write(stderr, withoutControlCharacters(text) + "\n"); }
+void Console::note(std::string_view text) { writeError(withoutControlCharacters(text) + "\n"); }
 
 void Console::jsonLine(const nlohmann::ordered_json& object) const {
     // ASCII only: U+2028 and its like would end a line for some readers.
@@ -66,7 +71,7 @@ void Console::jsonLine(const nlohmann::ordered_json& object) const {
 
 void Console::rawJsonLine(std::string_view object) const {
     if (m_json)
-        write(stdout, std::string(object) + "\n");
+        StandardOutput::write(std::string(object) + "\n");
 }
 
 void Console::error(const engine::Error& error) const {
@@ -85,7 +90,7 @@ ProgressBar::ProgressBar(std::string label)
 
 ProgressBar::~ProgressBar() {
     if (m_isTerminal && m_shownPercent >= 0)
-        write(stderr, "\r\033[K");
+        writeError("\r\033[K");
 }
 
 void ProgressBar::show(double part) {
@@ -95,12 +100,11 @@ void ProgressBar::show(double part) {
     m_shownPercent = percent;
     constexpr int kWidth = 30;
     const auto filled = static_cast<std::size_t>(percent * kWidth / 100);
-    write(stderr,
-          fmt::format("\r\033[K{} [{}{}] {} %  (Ctrl+C cancels)",
-                      m_label,
-                      std::string(filled, '#'),
-                      std::string(kWidth - filled, ' '),
-                      percent));
+    writeError(fmt::format("\r\033[K{} [{}{}] {} %  (Ctrl+C cancels)",
+                           m_label,
+                           std::string(filled, '#'),
+                           std::string(kWidth - filled, ' '),
+                           percent));
 }
 
 StatusLine::StatusLine()
@@ -112,12 +116,12 @@ void StatusLine::show(std::string_view text) {
     if (!m_isTerminal)
         return;
     m_isShown = true;
-    write(stderr, fmt::format("\r\033[K{}", withoutControlCharacters(text)));
+    writeError(fmt::format("\r\033[K{}", withoutControlCharacters(text)));
 }
 
 void StatusLine::clear() {
     if (m_isShown)
-        write(stderr, "\r\033[K");
+        writeError("\r\033[K");
     m_isShown = false;
 }
 

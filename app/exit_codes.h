@@ -16,7 +16,8 @@ enum ExitCode : int {
     kNoMemory = 6,
     kIo = 7,
     kNumeric = 8,
-    kCancelled = 130, // 128 + SIGINT, as shells expect
+    kCancelled = 130,  // 128 + SIGINT, as shells expect
+    kTerminated = 143, // 128 + SIGTERM
 };
 
 inline ExitCode exitCodeOf(engine::ErrorCode code) {

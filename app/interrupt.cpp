@@ -45,14 +45,21 @@ void InterruptWatcher::endWork() {
     m_work.reset();
 }
 
+void InterruptWatcher::stopWork() {
+    const std::lock_guard lock(m_mutex);
+    if (m_work)
+        m_work->request_stop();
+}
+
 void InterruptWatcher::wait() {
     const sigset_t signals = watchedSignals();
     for (int signal = 0; sigwait(&signals, &signal) == 0;) {
         if (signal == SIGUSR2)
             return;
+        m_signal = signal;
         const std::lock_guard lock(m_mutex);
         if (!m_work || !m_work->request_stop())
-            _exit(kCancelled);
+            _exit(signal == SIGTERM ? kTerminated : kCancelled);
     }
 }
 

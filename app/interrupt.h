@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -9,7 +10,7 @@
 namespace app {
 
 /// Turns Ctrl+C (and SIGTERM) into a stop request for the work at hand. With no work at hand, or
-/// when it has been asked already, the program ends at once with exit code 130.
+/// when it has been asked already, the program ends at once with the signal's exit code.
 /// A thread of its own waits for the signal: a handler could not call into std::stop_source.
 class InterruptWatcher {
 public:
@@ -25,11 +26,18 @@ public:
     /// From here on Ctrl+C ends the program.
     void endWork();
 
+    /// Stops the work at hand as Ctrl+C would, without being one.
+    void stopWork();
+
+    /// The signal that has stopped the work; 0 before any.
+    int signal() const { return m_signal; }
+
 private:
     void wait();
 
     std::mutex m_mutex;
     std::unique_ptr<std::stop_source> m_work; // guarded by m_mutex
+    std::atomic<int> m_signal = 0;
     std::thread m_thread;
 };
 

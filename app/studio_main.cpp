@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "app/exit_codes.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
+#include "app/standard_output.h"
 #include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/loading/output_place.h"
 #include "engine/session/engine_session.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/bridge/session_link.h"
+#include "ui/studio/end_signals.h"
 #include "ui/studio/screenshot_job.h"
+#include "ui/studio/single_instance.h"
 #include "ui/studio/studio.h"
 
 #include <QApplication>
@@ -22,6 +27,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -32,6 +38,7 @@ struct Arguments {
     std::string replay;
     double replaySpeed = 1.0;
     std::string screenshot;
+    bool mayOverwrite = false;
     std::string prompt = "Explain in two sentences why the sky is blue.";
     std::string ask;
     std::string backend;
@@ -54,45 +61,49 @@ std::optional<QSize> sizeOf(const std::string& text) {
     return QSize(width, height);
 }
 
-void addOptions(CLI::App& app, Arguments& arguments) {
-    app.add_option("--model",
+void addOptions(CLI::App& cli, Arguments& arguments) {
+    cli.add_option("--model",
                    arguments.model,
                    "Model folder or GGUF file; without it, the one used last, or the default one");
-    app.add_option(
+    cli.add_option(
            "--backend",
            arguments.backend,
            "What runs the model given or the default one: cpu (the default), torch or plain")
         ->check(CLI::IsMember({"cpu", "torch", "plain"}));
     auto* replay =
-        app.add_option("--replay",
+        cli.add_option("--replay",
                        arguments.replay,
                        "Show a recorded run (*.swiftrun) in every view, without a model");
-    app.add_option("--replay-speed", arguments.replaySpeed, "Times as fast as it was recorded")
-        ->check(CLI::Range(0.1, 1000.0))
+    cli.add_option("--replay-speed", arguments.replaySpeed, "Times as fast as it was recorded")
+        ->check(app::numberFrom(0.1, 1000.0))
         ->capture_default_str();
     auto* screenshot =
-        app.add_option("--screenshot",
+        cli.add_option("--screenshot",
                        arguments.screenshot,
                        "Answer the prompt (or play the recording), stream the answer to standard "
                        "output, draw the window into this PNG file and exit; needs no display, and "
                        "leaves chats and settings alone");
-    app.add_option("--prompt", arguments.prompt, "What --screenshot asks; \"\" asks nothing")
+    cli.add_flag("--overwrite",
+                 arguments.mayOverwrite,
+                 "Let --screenshot replace any file; without it only an earlier picture of this "
+                 "window is replaced");
+    cli.add_option("--prompt", arguments.prompt, "What --screenshot asks; \"\" asks nothing")
         ->capture_default_str();
-    app.add_option(
+    cli.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
         ->excludes(screenshot)
         ->excludes(replay);
-    app.add_option("--decoder",
+    cli.add_option("--decoder",
                    arguments.decoder,
                    "What makes the first answers: vanilla, auto, swift, ...; without it, the one "
                    "used last, or auto")
         ->excludes(replay);
-    app.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
+    cli.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
         ->check(CLI::IsMember({"chat", "inspect"}))
         ->capture_default_str();
-    app.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
+    cli.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
-    app.add_option(
+    cli.add_option(
            "--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
         ->check(CLI::Validator(
             [](const std::string& text) {
@@ -132,21 +143,19 @@ void tellFaultsOnly(QtMsgType type, const QMessageLogContext&, const QString& te
 
 /// What would only show behind the answer: a picture that has no place, no model at all.
 engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOptions& options) {
-    const QFileInfo folder(QFileInfo(QString::fromStdString(arguments.screenshot)).path());
-    if (!folder.isDir() || !folder.isWritable())
-        return engine::Error{engine::ErrorCode::Io,
-                             "The picture cannot be written into the folder \"" +
-                                 folder.filePath().toStdString() + "\".",
-                             "Make the folder, or name another file."};
-    if (QFileInfo(QString::fromStdString(arguments.screenshot)).isDir())
-        return engine::Error{engine::ErrorCode::Io,
-                             "\"" + arguments.screenshot + "\" is a folder.",
-                             "Name a file for the picture."};
     if (arguments.replay.empty() && options.modelPath.isEmpty())
         return engine::Error{engine::ErrorCode::NotFound,
                              "There is no model to answer with: the default model was not fetched.",
                              "Run installer/run.sh, or name a model with --model."};
-    return {};
+    return engine::checkOutput({.path = arguments.screenshot,
+                                .inputs = {options.modelPath.toStdString(), arguments.replay},
+                                .isOwn =
+                                    [](const std::filesystem::path& path) {
+                                        return ui::ScreenshotJob::isOwnPicture(
+                                            QString::fromStdString(path.string()));
+                                    },
+                                .mayOverwrite = arguments.mayOverwrite,
+                                .overwriteOption = "--overwrite"});
 }
 
 /// A picture is nobody's work: it leaves chats and settings as they are. A replay keeps no chats,
@@ -171,12 +180,21 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.backend = QString::fromStdString(arguments.backend);
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
+    options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
     std::error_code ignored;
     if (!arguments.model.empty())
         options.modelPath = QString::fromStdString(arguments.model);
     else if (std::filesystem::exists(app::defaultModelPath(), ignored))
-        options.modelPath = QString::fromStdString(app::defaultModelPath().string());
+        options.modelPath = options.defaultModelPath;
     return options;
+}
+
+ui::StartRequest requestOf(const Arguments& arguments) {
+    const QString model = QString::fromStdString(arguments.model);
+    return {model.isEmpty() ? QString() : QFileInfo(model).absoluteFilePath(),
+            QString::fromStdString(arguments.backend),
+            QString::fromStdString(arguments.decoder),
+            QString::fromStdString(arguments.ask)};
 }
 
 engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& arguments) {
@@ -203,13 +221,33 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().resize(*size);
 }
 
+/// The exit code of a start that the open window took over; none for the first.
+std::optional<int> handedOver(ui::SingleInstance& instance, const ui::StartRequest& request) {
+    switch (instance.begin(request)) {
+    case ui::SingleInstance::Outcome::HandedOver:
+        return app::kSuccess;
+    case ui::SingleInstance::Outcome::NoAnswer:
+        return fail({engine::ErrorCode::Io,
+                     "SWIFT Studio is open already, and its window does not answer.",
+                     "Close that window, or end its process, and start again."});
+    case ui::SingleInstance::Outcome::First:
+        break;
+    }
+    return std::nullopt;
+}
+
 int run(QApplication& application, const Arguments& arguments) {
     const bool isPicture = !arguments.screenshot.empty();
+    const QTemporaryDir scratch;
+    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
+    ui::SingleInstance instance(studioOptions.settingsPath);
+    // Pictures and replays keep no chats: they work beside the window.
+    if (!isPicture && arguments.replay.empty())
+        if (const auto ended = handedOver(instance, requestOf(arguments)))
+            return *ended;
     auto link = makeLink(arguments);
     if (!link)
         return fail(link.error());
-    const QTemporaryDir scratch;
-    const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
     if (isPicture)
         if (const auto checked = checkPicture(arguments, studioOptions); !checked)
             return fail(checked.error());
@@ -219,6 +257,11 @@ int run(QApplication& application, const Arguments& arguments) {
         QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                 {QStringLiteral("--replay"), path});
     });
+    QObject::connect(&instance, &ui::SingleInstance::asked, &studio, &ui::Studio::takeStart);
+    std::optional<ui::EndSignals> endSignals;
+    if (!isPicture) // half a picture is no success
+        QObject::connect(
+            &endSignals.emplace(), &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
     std::unique_ptr<ui::ScreenshotJob> job;
     if (isPicture) {
         job = std::make_unique<ui::ScreenshotJob>(
@@ -227,7 +270,8 @@ int run(QApplication& application, const Arguments& arguments) {
                                        QString::fromStdString(arguments.prompt),
                                        !arguments.replay.empty(),
                                        arguments.workspace == "inspect" ? 1 : 0,
-                                       stdout});
+                                       app::StandardOutput::write});
+        app::StandardOutput::onLoss([] { QCoreApplication::exit(app::kIo); });
         QObject::connect(job.get(), &ui::ScreenshotJob::finished, &application, [] {
             QCoreApplication::exit(app::kSuccess);
         });
@@ -239,12 +283,21 @@ int run(QApplication& application, const Arguments& arguments) {
     }
     studio.window().show();
     studio.start();
-    return application.exec();
+    const int exitCode = application.exec();
+    app::StandardOutput::onLoss(nullptr);
+    return exitCode;
+}
+
+/// The code to end with: output that was lost is an error, too.
+int finish(int exitCode) {
+    const auto written = app::StandardOutput::finish();
+    return written ? exitCode : fail(written.error());
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
+    app::holdStandardStreams();
     // As in swift-run: LibTorch's threads shall not spin for long beside other work.
     setenv("GOMP_SPINCOUNT", "20000", 0);
     CLI::App options("SWIFT Studio: chat with a language model on this computer, sped up by "
@@ -256,7 +309,10 @@ int main(int argc, char** argv) {
     try {
         options.parse(argc, argv);
     } catch (const CLI::Success& request) { // --help, --version
-        return options.exit(request);
+        std::ostringstream text;
+        options.exit(request, text, text);
+        app::StandardOutput::write(text.str());
+        return finish(app::kSuccess);
     } catch (const CLI::ParseError& error) {
         std::fprintf(stderr,
                      "error: %s. swift-studio --help lists the options.\n",
@@ -282,5 +338,5 @@ int main(int argc, char** argv) {
     QApplication::setApplicationDisplayName(QStringLiteral("SWIFT Studio"));
     QApplication::setApplicationVersion(QStringLiteral(SWIFT_STUDIO_VERSION));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/app_icon/swift-studio.svg")));
-    return run(application, arguments);
+    return finish(run(application, arguments));
 }

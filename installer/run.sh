@@ -52,7 +52,7 @@ openWindow() {
     fi
     picture="$sourceDir/build/swift-studio.png"
     say "there is no display: the window is drawn into $picture"
-    "$program" --screenshot "$picture" "$@" || status=$?
+    "$program" --screenshot "$picture" --overwrite "$@" || status=$?
     ((status == 0)) || exit "$status"
     say "the window with this answer: $picture"
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/text_options.h"
+#include "app/standard_output.h"
+#include "app/text_input.h"
 #include "engine/text/chat_prompt.h"
 
 #include <unistd.h>
-
-#include <iostream>
 
 namespace app {
 
@@ -16,6 +16,8 @@ constexpr std::string_view kHelp = "  /clear  forget the conversation\n"
                                    "  /exit   leave (so does Ctrl+D)\n"
                                    "  /help   this list\n"
                                    "  Ctrl+C stops an answer.";
+
+constexpr std::size_t kMostMessageBytes = 16U << 20U; // no context holds more
 
 /// A conversation on a terminal or a pipe: one line a turn.
 class Conversation {
@@ -35,28 +37,28 @@ public:
 
     Result<void> run() {
         const bool isTerminal = isatty(STDIN_FILENO) != 0;
-        std::string line;
-        while (readLine(line, isTerminal)) {
-            if (line == "/exit" || line == "/quit")
-                break;
+        while (!StandardOutput::isLost()) {
+            ENGINE_TRY(const std::optional<std::string> line, readLine(isTerminal));
+            if (!line || line == "/exit" || line == "/quit")
+                return {};
             if (line == "/clear")
                 forget();
             else if (line == "/help")
                 Console::note(kHelp);
-            else if (!line.empty())
-                ENGINE_TRY_DO(turn(line));
+            else if (!line->empty())
+                ENGINE_TRY_DO(turn(*line));
         }
-        return {};
+        return cancelledError();
     }
 
 private:
-    bool readLine(std::string& line, bool isTerminal) {
+    Result<std::optional<std::string>> readLine(bool isTerminal) {
         m_context.interrupt.endWork();
         if (isTerminal) {
             std::fputs("\n> ", stderr);
             std::fflush(stderr);
         }
-        return static_cast<bool>(std::getline(std::cin, line));
+        return m_input.nextLine(kMostMessageBytes);
     }
 
     void forget() {
@@ -99,6 +101,7 @@ private:
     const Tokenizer& m_tokenizer;
     const ChatTemplate& m_template;
     TextModel& m_model;
+    TextInput m_input = TextInput::standard();
     std::vector<ChatMessage> m_messages;
 };
 
@@ -113,7 +116,9 @@ Result<void> runChat(const TextOptions& options, CommandContext& context) {
                     files.path().filename().string(),
                     model.contextLength,
                     chatTemplate.origin()));
-    return Conversation(options, context, *tokenizer, chatTemplate, model).run();
+    const auto ended = Conversation(options, context, *tokenizer, chatTemplate, model).run();
+    storeLearnt(model);
+    return ended;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/decoder_options.h"
 
+#include "app/number_check.h"
 #include "engine/model/model_fingerprint.h"
 
 namespace app {
@@ -28,8 +29,8 @@ void addContextOption(CLI::App& command, ModelOptions& options) {
         .add_option(
             "--context",
             options.context,
-            "Tokens, prompt and answer together; default: the smaller of the model's and 8192")
-        ->check(CLI::PositiveNumber);
+            "Tokens, prompt and answer together; 0 or none: the smaller of the model's and 8192")
+        ->check(wholeFrom(0));
 }
 
 Result<SettingValues> parseSettings(DecoderRegistry& registry,

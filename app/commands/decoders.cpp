@@ -23,9 +23,9 @@ struct DecodersOptions {
 };
 
 std::string_view kindName(SettingKind kind) {
-    constexpr std::array<std::string_view, 5> kNames = {
+    constexpr std::array<std::string_view, 5> kKindNames = {
         "number", "integer", "flag", "choice", "text"};
-    return kNames.at(static_cast<std::size_t>(kind));
+    return kKindNames.at(static_cast<std::size_t>(kind));
 }
 
 Json valueJson(const SettingInfo& setting, const SettingValue& value) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/model_options.h"
+#include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/model/skip_set.h"
 
@@ -76,7 +77,7 @@ public:
         const std::size_t prefix = ids.size() - parents.size();
         for (std::size_t begin = 0; begin < prefix; begin += kPrefillRows) {
             if (stop.stop_requested())
-                return Error{ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""};
+                return cancelledError();
             const auto piece =
                 ids.subspan(begin, std::min<std::size_t>(kPrefillRows, prefix - begin));
             const int rows = static_cast<int>(piece.size());
@@ -165,14 +166,17 @@ void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
         ->add_option(
             "--skip-entry", options->skipEntry, "Which skip set of a file that names several")
         ->needs(skip);
-    command->add_option(
-        "--exit-after", options->exitAfter, "Apply final norm and head after this 0-based layer");
+    command
+        ->add_option("--exit-after",
+                     options->exitAfter,
+                     "Apply final norm and head after this 0-based layer")
+        ->check(wholeFrom(0));
     command->add_option(
         "--parents",
         options->parents,
         "Take the last ids as tree nodes: each node's parent among them, -1 = the prefix");
     command->add_option("--top", options->top, "How many tokens to print a position")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     command->add_flag("--json", options->json, "One JSON object a line on standard output");
     command->footer("Example: swift-run forward --ids 1,2,3,4,5 --parents=-1,-1,0 --top 3");

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/text_options.h"
+#include "app/text_input.h"
 #include "engine/text/chat_prompt.h"
-
-#include <fstream>
-#include <iostream>
-#include <sstream>
 
 namespace app {
 
@@ -23,27 +20,10 @@ struct GenerateOptions {
 };
 
 Result<std::string> readPromptFile(const std::string& path) {
-    std::ifstream file;
-    if (path != "-") {
-        if (!std::filesystem::is_regular_file(path))
-            return Error{ErrorCode::NotFound,
-                         fmt::format("There is no prompt file {}.", path),
-                         "Check the path; - reads the prompt from standard input."};
-        file.open(path, std::ios::binary);
-    }
-    std::istream& in = path == "-" ? std::cin : file;
-    std::string text(kMaxPromptBytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (in.bad() || (path != "-" && !file.is_open()))
-        return Error{ErrorCode::Io,
-                     fmt::format("The prompt file {} cannot be read.", path),
-                     "Check its permissions."};
-    if (text.size() > kMaxPromptBytes)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The prompt file {} is longer than 16 MiB.", path),
-                     "No context holds that much; shorten it."};
-    return text;
+    if (path == "-")
+        return TextInput::standard().rest(kMaxPromptBytes);
+    ENGINE_TRY(TextInput file, TextInput::open(path));
+    return file.rest(kMaxPromptBytes);
 }
 
 /// The prompt as ids, from whichever option gave it.
@@ -103,7 +83,9 @@ Result<void> runGenerate(const GenerateOptions& options, CommandContext& context
     }
     request.tokenizer = tokenizer.get();
     request.stop = stop;
-    ENGINE_TRY(const GenerationResult result, streamAnswer(context, options.text, model, request));
+    const auto answered = streamAnswer(context, options.text, model, request);
+    storeLearnt(model);
+    ENGINE_TRY(const GenerationResult result, answered);
     if (result.reason == FinishReason::Cancelled)
         return cancelledError();
     return {};

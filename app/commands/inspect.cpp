@@ -324,7 +324,7 @@ void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
         "published skip sets that fit it");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
-        "path", options->path, "Model folder or GGUF file; without it, the default model");
+        "path,--model", options->path, "Model folder or GGUF file; without it, the default model");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;

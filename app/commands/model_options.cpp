@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 
+#include "app/number_check.h"
 #include "app/program_paths.h"
+#include "engine/kernels/processor.h"
 #include "engine/model/backend_registry.h"
 
 #include <algorithm>
@@ -56,7 +58,7 @@ void addModelOptions(CLI::App& command, ModelOptions& options) {
         ->capture_default_str();
     addCpuOptions(command, options.words);
     command.add_option("--threads", options.threads, "Compute threads; 0 lets the backend choose")
-        ->check(CLI::Range(0, 1024))
+        ->check(numberFrom(0, 1024))
         ->capture_default_str();
 }
 
@@ -109,7 +111,9 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
     model.backend = chosenBackend(options.words.backend);
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
     ProgressBar bar("Loading " + source.name);
-    backendOptions.threads = options.threads;
+    backendOptions.threads = usefulThreads(options.threads);
+    if (const std::string remark = threadsRemark(options.threads); !remark.empty())
+        Console::note(fmt::format("[{}]", remark));
     backendOptions.cacheSlots = source.cacheSlots;
     if (options.usesPackedCache)
         backendOptions.packedCache = packedCacheOptions();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/commands.h"
+#include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "engine/session/event_json.h"
 #include "engine/session/run_recording.h"
 
@@ -247,7 +248,7 @@ Result<void> runReplay(const ReplayOptions& options, CommandContext& context) {
     ReplaySummary summary;
     while (summary.events < options.limit) {
         if (stop.stop_requested())
-            return Error{ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""};
+            return cancelledError();
         ENGINE_TRY(const auto event, reader.next());
         if (!event)
             break;
@@ -265,7 +266,7 @@ void addReplayCommand(CLI::App& app, ChosenCommand& chosen) {
     const auto options = std::make_shared<ReplayOptions>();
     command->add_option("FILE", options->path, "A recording, NAME.swiftrun")->required();
     command->add_option("--limit", options->limit, "Print the first N events only")
-        ->check(CLI::NonNegativeNumber);
+        ->check(wholeFrom(0));
     command->add_flag("--json", options->json, "One JSON object a line on standard output");
     command->footer("Example: swift-run replay run.swiftrun --limit 100");
     command->callback([options, &chosen] {

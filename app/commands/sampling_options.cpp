@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/sampling_options.h"
 
+#include "app/number_check.h"
 #include "engine/loading/byte_reader.h"
 
 #include <charconv>
@@ -81,7 +82,7 @@ Result<Grammar> grammarOf(const TypedSampling& typed) {
 void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
     SamplingOptions& options = typed.options;
     const auto add = [&command](const char* name, auto& place, const char* meaning) {
-        command.add_option(name, place, meaning)->capture_default_str();
+        return command.add_option(name, place, meaning)->capture_default_str();
     };
     add("--temperature",
         options.temperature,
@@ -95,7 +96,8 @@ void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
         options.typicalP,
         "Draw among the most typical that together reach P: neither too likely nor too unlikely; "
         "1 = off");
-    add("--seed", options.seed, "Key of the draws: same seed, same text");
+    add("--seed", options.seed, "Key of the draws: same seed, same text")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
     add("--repetition-penalty",
         options.repetitionPenalty,
         "Above 1 makes tokens of the prompt and the answer less probable; 1 = off");

@@ -2,6 +2,7 @@
 #include "app/commands/text_options.h"
 
 #include "app/data/decode_tally.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
 
 #include <nlohmann/json.hpp>
@@ -125,7 +126,7 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     addModelOptions(command, options.model);
     addDecoderOptions(command, options.decoder, command.get_name());
     command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
-        ->check(CLI::NonNegativeNumber)
+        ->check(wholeFrom(0))
         ->capture_default_str();
     addContextOption(command, options.model);
     addSamplingOptions(command, options.sampling);
@@ -175,9 +176,17 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     bool hasStreamed = false;
     std::optional<ProgressBar> bar(std::in_place, "Reading the prompt");
     streamed.onPrompt = [&bar](double part) { bar->show(part); };
-    streamed.onEnd = [&tally](const SearchReport& report) { tally.add(report); };
+    std::vector<std::string> remarks;
+    const auto collect = [&remarks](const SearchReport& report) {
+        remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
+    };
+    streamed.onEnd = [&](const SearchReport& report) {
+        tally.add(report);
+        collect(report);
+    };
     streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
         tally.add(step);
+        collect(step.search);
         hasStreamed = true;
         bar.reset();
         if (console.isJson())
@@ -192,6 +201,8 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     bar.reset();
     if (!console.isJson() && (hasStreamed || result))
         console.text("\n"); // the answer's line is complete, whatever ended it
+    for (const std::string& remark : remarks)
+        Console::note(fmt::format("[{}]", remark));
     if (!result)
         return result;
     printSummary(result.value(), tally, model);
@@ -201,6 +212,11 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     return result;
 }
 
-Error cancelledError() { return {ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""}; }
+void storeLearnt(TextModel& model) {
+    for (const std::string& remark : model.decoder->storeLearnt())
+        Console::note(fmt::format("[{}]", remark));
+}
+
+Error cancelledError() { return {ErrorCode::Cancelled, "Stopped.", ""}; }
 
 } // namespace app

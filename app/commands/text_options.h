@@ -49,7 +49,10 @@ engine::Result<engine::GenerationResult> streamAnswer(CommandContext& context,
                                                       TextModel& model,
                                                       const engine::GenerationRequest& request);
 
-/// The error that makes a command end with exit code 130.
+/// Has the decoder store what it has learnt, and tells what of it could not be stored.
+void storeLearnt(TextModel& model);
+
+/// The error that makes a command end as stopped; main says by what.
 engine::Error cancelledError();
 
 } // namespace app

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
+#include "app/commands/text_options.h"
+#include "app/standard_output.h"
+#include "app/text_input.h"
+#include "engine/base/typed_text.h"
 
 #include <nlohmann/json.hpp>
 
 #include <charconv>
-#include <iostream>
 
 namespace app {
 
@@ -13,6 +16,8 @@ using namespace engine;
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostLineBytes = 16'000'000; // as of data files
 
 struct TokenizeOptions {
     ModelOptions model;
@@ -28,27 +33,32 @@ Error atLine(std::size_t number, Error error) {
 
 /// Calls `work` for every line of standard input until one fails.
 template <typename Work> Result<void> forEachLine(CommandContext& context, Work&& work) {
-    const std::stop_token stop = context.interrupt.beginWork();
-    std::string line;
-    for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
-        if (stop.stop_requested())
-            return Error{ErrorCode::Cancelled, "Stopped by Ctrl+C.", ""};
-        if (Result<void> done = work(line); !done)
+    context.interrupt.endWork(); // Ctrl+C ends the program at once
+    TextInput input = TextInput::standard();
+    for (std::size_t number = 1;; ++number) {
+        auto line = input.nextLine(kMostLineBytes);
+        if (!line && line.error().code == ErrorCode::InvalidInput)
+            return atLine(number, std::move(line).error());
+        ENGINE_TRY(const std::optional<std::string> text, std::move(line));
+        if (!text)
+            return {};
+        if (Result<void> done = work(*text); !done)
             return atLine(number, std::move(done).error());
-        context.interrupt.endWork();
+        if (StandardOutput::isLost())
+            return cancelledError();
     }
-    return {};
 }
 
 Result<std::string> textOfLine(const std::string& line, bool json) {
     if (!json)
         return line;
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line, "the line"));
-    const auto text = document.root().asString();
+    constexpr const char* kHint = "With --json every line is a string in double quotes.";
+    const auto document = JsonDocument::parse(line, "the line");
+    if (!document)
+        return asTyped(document.error(), kHint);
+    const auto text = document.value().root().asString();
     if (!text)
-        return Error{ErrorCode::InvalidInput,
-                     "this is not a JSON string.",
-                     "With --json every line is a string in double quotes."};
+        return Error{ErrorCode::InvalidInput, "this is not a JSON string.", kHint};
     return std::string(*text);
 }
 
@@ -77,13 +87,14 @@ Result<std::vector<TokenId>> idsOfPlainLine(const std::string& line) {
 Result<std::vector<TokenId>> idsOfLine(const std::string& line, bool json) {
     if (!json)
         return idsOfPlainLine(line);
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line, "the line"));
-    if (!document.root().isArray())
-        return Error{ErrorCode::InvalidInput,
-                     "this is not a JSON array.",
-                     "With --json every line is an array of ids: [1,2,3]."};
+    constexpr const char* kHint = "With --json every line is an array of ids: [1,2,3].";
+    const auto document = JsonDocument::parse(line, "the line");
+    if (!document)
+        return asTyped(document.error(), kHint);
+    if (!document.value().root().isArray())
+        return Error{ErrorCode::InvalidInput, "this is not a JSON array.", kHint};
     std::vector<TokenId> ids;
-    for (const JsonValue& item : document.root().items()) {
+    for (const JsonValue& item : document.value().root().items()) {
         const auto id = item.asInteger();
         if (!id || *id < 0 || *id > std::numeric_limits<TokenId>::max())
             return Error{

@@ -2,6 +2,7 @@
 #include "app/data/prompt_source.h"
 
 #include "app/console.h"
+#include "app/number_check.h"
 
 #include <fmt/ranges.h>
 
@@ -88,7 +89,7 @@ void addDataOptions(CLI::App& command, DataOptions& options) {
             "--limit",
             [&options](std::int64_t limit) { options.stream.limit = limit; },
             "Prompts of each file at most; default: all")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeFrom(1));
 }
 
 Result<DataSummary> checkData(const DataOptions& options) {

@@ -13,7 +13,9 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace engine {
 
@@ -71,6 +73,10 @@ public:
     virtual Result<void> changeSampling(const SamplingOptions& /*sampling*/) {
         return Error{ErrorCode::Unsupported, "This decoder keeps its sampling options.", ""};
     }
+
+    /// The decoder is about to go: stores what it has learnt and not stored yet. Returns sentences
+    /// for the user on what could not be stored.
+    virtual std::vector<std::string> storeLearnt() { return {}; }
 
     /// Tokens that still fit into the context.
     virtual int remainingContext() const = 0;

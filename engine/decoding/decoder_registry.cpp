@@ -65,6 +65,12 @@ public:
         return guarded(m_name, [&] { return m_decoder->changeSampling(sampling); });
     }
 
+    std::vector<std::string> storeLearnt() override {
+        using Sentences = std::vector<std::string>;
+        auto told = guarded(m_name, [&] { return Result<Sentences>(m_decoder->storeLearnt()); });
+        return told ? std::move(told).value() : Sentences{told.error().message};
+    }
+
     int remainingContext() const override {
         // 1 when it throws: the answer goes on to the next step, which tells the failure.
         return number([&] { return m_decoder->remainingContext(); }, 1);

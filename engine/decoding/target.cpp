@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/target.h"
 
+#include "engine/base/forward_clock.h"
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -37,7 +39,7 @@ Target::Target(Transformer& transformer,
 double Target::nowMs() const {
     if (m_clock)
         return m_clock();
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto now = ForwardClock::now().time_since_epoch();
     return std::chrono::duration<double, std::milli>(now).count();
 }
 

@@ -4,6 +4,7 @@
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/target.h"
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -46,8 +47,17 @@ protected:
             m_report.remarks.push_back(std::move(sentence));
     }
 
+    /// The same, but nothing that was told like this before.
+    void remarkOnce(const std::string& sentence) {
+        if (m_toldOnce.insert(sentence).second)
+            remark(sentence);
+    }
+
     Target m_target;
     SearchReport m_report; ///< also behind a cancelled step
+
+private:
+    std::set<std::string> m_toldOnce;
 };
 
 } // namespace engine

@@ -9,6 +9,10 @@ namespace engine {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 65536;
+
+/// What has no end of a line for so long is no text; a sparse file may go on like that for days.
+constexpr std::uint64_t kMostBytesWithoutEnd = 256'000'000;
+
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 /// The name of a wide encoding, by its mark or by where ASCII leaves zero bytes; else nothing.
@@ -76,14 +80,13 @@ TextLine LineReader::finishLine() {
 Result<std::optional<TextLine>> LineReader::next() {
     m_line.clear();
     m_isTooLong = false;
-    bool hasAny = false;
+    std::uint64_t bytes = 0;
     for (;;) {
         if (m_chunkPosition == m_chunk.size()) {
             ENGINE_TRY(const bool hasMore, fillChunk());
             if (!hasMore)
                 break;
         }
-        hasAny = true;
         const std::string_view rest = std::string_view(m_chunk).substr(m_chunkPosition);
         const std::size_t end = rest.find('\n');
         append(rest.substr(0, end));
@@ -92,8 +95,16 @@ Result<std::optional<TextLine>> LineReader::next() {
             return std::optional(finishLine());
         }
         m_chunkPosition = m_chunk.size();
+        bytes += rest.size();
+        if (bytes > kMostBytesWithoutEnd)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{}: line {} does not end within {} bytes, so this is no text",
+                                     m_file.path().string(),
+                                     m_lineNumber + 1,
+                                     kMostBytesWithoutEnd),
+                         "Give a file of lines: JSON Lines, or a .txt with one prompt a line."};
     }
-    if (!hasAny)
+    if (bytes == 0)
         return std::optional<TextLine>();
     return std::optional(finishLine());
 }

@@ -28,7 +28,8 @@ public:
     static Result<LineReader> open(const std::filesystem::path& path, std::size_t maxLineBytes);
 
     /// The next line; nothing at the end. What a line has beyond the limit is passed over without
-    /// being kept. Errors: Io, CorruptFile (the file was cut short meanwhile).
+    /// being kept. Errors: Io, CorruptFile (the file was cut short meanwhile); InvalidInput for
+    /// what goes on and on without a line's end.
     Result<std::optional<TextLine>> next();
 
 private:

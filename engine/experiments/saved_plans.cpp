@@ -27,7 +27,8 @@ savePlan(const std::filesystem::path& path, const std::string& name, const SkipS
                      "Give the model and the task plain names."};
     std::map<std::string, SkipSet> sets;
     std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) {
+    const auto size = std::filesystem::file_size(path, ignored);
+    if (!ignored && size > 0) {
         const std::string file = path.string();
         ENGINE_TRY(const JsonDocument document, readJsonFile(file, {.maxBytes = kMaxFileBytes}));
         ENGINE_TRY(sets, readSkipSetCollection(document.root(), file));

@@ -7,8 +7,6 @@
 
 namespace engine {
 
-namespace {} // namespace
-
 Result<HugeMemory> HugeMemory::make(std::size_t byteSize, std::string_view what) {
     const std::size_t mapped = (byteSize + 2 * kHugePage - 1) / kHugePage * kHugePage;
     void* mapping = mapped < byteSize ? MAP_FAILED

@@ -3,8 +3,6 @@
 
 #include "engine/kernels/huge_memory.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -82,37 +80,6 @@ SumChunk widestSum() {
 SumChunk widestSum() { return sumPlain; }
 #endif
 
-/// Anonymous memory that begins at a huge page; unmapped when destroyed.
-class Buffer {
-public:
-    explicit Buffer(std::size_t bytes)
-        : m_mapped(bytes + kHugePage) {
-        m_map = mmap(nullptr, m_mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (m_map == MAP_FAILED)
-            return;
-        const auto address = reinterpret_cast<std::uintptr_t>(m_map);
-        const std::uintptr_t aligned = (address + kHugePage - 1) / kHugePage * kHugePage;
-        m_begin = reinterpret_cast<std::byte*>(aligned);
-        madvise(m_begin, bytes, MADV_HUGEPAGE);
-    }
-
-    ~Buffer() {
-        if (m_map != MAP_FAILED)
-            munmap(m_map, m_mapped);
-    }
-
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    /// Null when the system gave none.
-    std::byte* begin() const { return m_begin; }
-
-private:
-    std::size_t m_mapped;
-    void* m_map = MAP_FAILED;
-    std::byte* m_begin = nullptr;
-};
-
 } // namespace
 
 /// The buffer and the threads that read it, chunk by chunk as they come free.
@@ -120,7 +87,7 @@ class MemoryRoof::Readers {
 public:
     Readers(std::size_t bytes, int threads)
         : m_chunkCount((bytes + kChunkBytes - 1) / kChunkBytes)
-        , m_buffer(m_chunkCount * kChunkBytes)
+        , m_buffer(HugeMemory::make(m_chunkCount * kChunkBytes, "the roof's buffer"))
         , m_threadCount(threads > 1 ? threads : 1) {}
 
     ~Readers() {
@@ -136,10 +103,10 @@ public:
     Readers(const Readers&) = delete;
     Readers& operator=(const Readers&) = delete;
 
-    bool hasMemory() const { return m_buffer.begin() != nullptr; }
+    bool hasMemory() const { return m_buffer.hasValue(); }
 
     void start() {
-        auto* words = reinterpret_cast<std::uint64_t*>(m_buffer.begin());
+        auto* words = reinterpret_cast<std::uint64_t*>(m_buffer.value().data());
         for (std::size_t i = 0; i < byteSize() / sizeof *words; ++i)
             words[i] = i;
         for (int i = 1; i < m_threadCount; ++i)
@@ -190,12 +157,12 @@ private:
     void readChunks() {
         std::uint64_t sum = 0;
         for (std::size_t chunk = m_next++; chunk < m_chunkCount; chunk = m_next++)
-            sum += m_sumChunk(m_buffer.begin() + chunk * kChunkBytes);
+            sum += m_sumChunk(m_buffer.value().data() + chunk * kChunkBytes);
         m_sum += sum;
     }
 
     std::size_t m_chunkCount;
-    Buffer m_buffer;
+    Result<HugeMemory> m_buffer;
     int m_threadCount;
     SumChunk m_sumChunk = widestSum();
     std::vector<std::thread> m_threads;

@@ -26,6 +26,16 @@ InstructionSet bestInstructionSet();
 /// Errors: InvalidInput for an unknown name, Unsupported for one this processor lacks.
 Result<InstructionSet> chooseInstructionSet(std::string_view name);
 
+/// Processors that this process may run on; at least 1.
+int allowedProcessors();
+
+/// Compute threads for what was asked for: no more than allowedProcessors(), since the others
+/// would only wait for these; 0 leaves the choice to the backend.
+int usefulThreads(int wanted);
+
+/// What to tell a user who asked for more; empty for anybody else.
+std::string threadsRemark(int wanted);
+
 /// As the system names the processor; empty when it does not say.
 std::string processorName();
 

@@ -3,6 +3,8 @@
 
 #include "engine/base/result.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <immintrin.h>
@@ -43,6 +45,18 @@ std::uint32_t firstOf(std::size_t thread, std::uint32_t parts, std::size_t threa
 
 constexpr std::size_t kCacheLine = 64;
 
+using Clock = std::chrono::steady_clock;
+
+/// For how long the caller spins until the workers' last parts are done. They take some ten
+/// microseconds each: a worker that needs longer has lost its processor.
+constexpr auto kJoinSpin = std::chrono::microseconds(50);
+
+/// For how long a worker spins for its next task where others want its processor.
+constexpr auto kCrowdedSpin = std::chrono::microseconds(50);
+
+/// For how long a processor counts as wanted by others after they took it.
+constexpr auto kCrowdMemory = std::chrono::milliseconds(20);
+
 } // namespace
 
 /// Fetches one line after the other into the second cache.
@@ -72,6 +86,23 @@ public:
 
 private:
     std::array<std::span<const std::byte>, kReadsPerThread> m_reads;
+};
+
+/// Others do if the system has taken the processor from the thread while it wanted to go on.
+class WorkerPool::Crowd {
+public:
+    bool isThere(Clock::time_point now) {
+        rusage usage{};
+        if (::getrusage(RUSAGE_THREAD, &usage) == 0 && usage.ru_nivcsw != m_taken) {
+            m_taken = usage.ru_nivcsw;
+            m_until = now + kCrowdMemory;
+        }
+        return now < m_until;
+    }
+
+private:
+    long m_taken = 0; // times that the processor was taken
+    Clock::time_point m_until;
 };
 
 struct WorkerPool::Outcome {
@@ -141,8 +172,32 @@ void WorkerPool::runSome(const Task& task) {
         m_wakeNumber.value.notify_all();
     Outcome own = workOn(number, parts, 0);
     m_givenToWorkers += parts - own.doneParts;
-    while (m_doneByWorkers.value.load(std::memory_order_acquire) != m_givenToWorkers)
-        own.fetching.step();
+    waitForWorkers(own.fetching);
+}
+
+void WorkerPool::waitForWorkers(Fetching& fetching) {
+    const auto areDone = [this] {
+        return m_done.parts.load(std::memory_order_acquire) == m_givenToWorkers;
+    };
+    for (int i = 0; i < kPausesPerLook; ++i) {
+        if (areDone())
+            return;
+        fetching.step();
+    }
+    const auto end = Clock::now() + kJoinSpin;
+    do {
+        for (int i = 0; i < kPausesPerLook; ++i) {
+            if (areDone())
+                return;
+            fetching.step();
+        }
+    } while (Clock::now() < end);
+    // Whoever counts the last part either sees this or is seen by the look behind it.
+    m_done.isAwaited.store(true);
+    for (std::uint32_t parts = m_done.parts.load(); parts != m_givenToWorkers;
+         parts = m_done.parts.load())
+        m_done.parts.wait(parts);
+    m_done.isAwaited.store(false);
 }
 
 /// First the thread's own share, then what the others have left.
@@ -187,32 +242,41 @@ int WorkerPool::takePart(std::uint32_t number, std::uint32_t parts, int owner, b
 void WorkerPool::workerLoop(int thread) {
     std::uint32_t number = 0;
     Fetching fetching;
+    Crowd crowd;
     while (true) {
-        const std::uint64_t announced = waitForTask(number, fetching);
+        const std::uint64_t announced = waitForTask(number, fetching, crowd);
         if (m_isEnding)
             return;
         number = static_cast<std::uint32_t>(announced >> 32U);
         const Outcome outcome = workOn(number, static_cast<std::uint32_t>(announced), thread);
-        if (outcome.doneParts > 0)
-            m_doneByWorkers.value.fetch_add(outcome.doneParts, std::memory_order_release);
+        if (outcome.doneParts > 0) {
+            m_done.parts.fetch_add(outcome.doneParts);
+            if (m_done.isAwaited.load())
+                m_done.parts.notify_one();
+        }
         fetching = outcome.fetching;
     }
 }
 
 /// Number and parts of the newest task, once it is no longer the one `seen`.
-std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching) {
-    const auto end = std::chrono::steady_clock::now() + m_spinTime;
+std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd) {
+    const auto begin = Clock::now();
+    bool hasLooked = false;
     const auto isNew = [&](std::uint64_t announced) {
         return static_cast<std::uint32_t>(announced >> 32U) != seen;
     };
-    do {
+    while (true) {
         for (int i = 0; i < kPausesPerLook; ++i) {
             const std::uint64_t now = m_announced.numberAndParts.load(std::memory_order_acquire);
             if (isNew(now))
                 return now;
             fetching.step();
         }
-    } while (std::chrono::steady_clock::now() < end);
+        const auto spun = Clock::now() - begin;
+        const bool isLook = spun >= kCrowdedSpin && !std::exchange(hasLooked, true);
+        if (spun >= m_spinTime || (isLook && crowd.isThere(begin + spun)))
+            break;
+    }
     m_sleepers.value.fetch_add(1);
     m_wakeNumber.value.wait(seen);
     m_sleepers.value.fetch_sub(1);

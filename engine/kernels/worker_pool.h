@@ -16,10 +16,11 @@ namespace engine {
 
 /// Threads that work on the parts of one task at a time. Between the tasks of a pass they wait by
 /// spinning, for a fork and join far below a microsecond; after a pause of about a millisecond
-/// they sleep. Each thread begins with an even, unbroken share of the parts, so that it reads
-/// memory as one stream and meets the others seldom; who is done takes over parts from the end of
-/// another's share, so a thread that the system takes away delays the others by no more than its
-/// part. Thread: one caller at a time.
+/// they sleep, and much sooner where other programs want the same processors: there a thread that
+/// spins takes the time of the one that it waits for. Each thread begins with an even, unbroken
+/// share of the parts, so that it reads memory as one stream and meets the others seldom; who is
+/// done takes over parts from the end of another's share, so a thread that the system takes away
+/// delays the others by no more than its part. Thread: one caller at a time.
 class WorkerPool {
 public:
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep.
@@ -70,6 +71,9 @@ private:
     /// What a thread did of a task.
     struct Outcome;
 
+    /// Whether others want a thread's processor.
+    class Crowd;
+
     /// On a cache line of its own: what different threads write must not share one.
     template <typename Value> struct alignas(64) Shared { std::atomic<Value> value = 0; };
 
@@ -85,7 +89,8 @@ private:
     Outcome workOn(std::uint32_t number, std::uint32_t parts, int thread);
     int takePart(std::uint32_t number, std::uint32_t parts, int owner, bool isOwn);
     void workerLoop(int thread);
-    std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching);
+    std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd);
+    void waitForWorkers(Fetching& fetching);
 
     std::chrono::microseconds m_spinTime;
     Announced m_announced;
@@ -94,8 +99,14 @@ private:
     /// it is of this task is one exchange, so a thread that comes late, even after the task is
     /// over, is not waited for.
     std::vector<Shared<std::uint64_t>> m_shares;
-    Shared<std::uint32_t> m_doneByWorkers; // parts, of all tasks
-    Shared<std::uint32_t> m_wakeNumber;    // sleeping workers wait for it to change
+
+    struct alignas(64) Done {
+        std::atomic<std::uint32_t> parts = 0; // by workers, of all tasks
+        std::atomic<bool> isAwaited = false;  // the caller sleeps until there are enough
+    };
+
+    Done m_done;
+    Shared<std::uint32_t> m_wakeNumber; // sleeping workers wait for it to change
     Shared<std::uint32_t> m_sleepers;
     std::uint32_t m_givenToWorkers = 0; // parts of all tasks that the caller did not do itself
     std::uint32_t m_number = 0;         // of the newest task

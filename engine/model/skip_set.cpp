@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/skip_set.h"
 
+#include "engine/base/typed_text.h"
 #include "engine/loading/json_text.h"
 #include "engine/loading/readable_text.h"
 
@@ -156,6 +157,18 @@ Result<SkipSet> readSkipSet(const JsonValue& value, std::string_view where) {
     SkipSet set;
     ENGINE_TRY(set.attention, readLayers(value["attention"], "attention", where));
     ENGINE_TRY(set.mlp, readLayers(value["mlp"], "mlp", where));
+    return set;
+}
+
+Result<SkipSet> typedSkipSet(std::string_view text, std::string_view where) {
+    constexpr const char* kHint =
+        R"(Write 0-based layers, each once: {"attention":[1,2],"mlp":[3]}.)";
+    const auto document = JsonDocument::parse(text, std::string(where));
+    if (!document)
+        return asTyped(document.error(), kHint);
+    auto set = readSkipSet(document.value().root(), where);
+    if (!set)
+        return asTyped(set.error(), kHint);
     return set;
 }
 

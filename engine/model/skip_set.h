@@ -33,6 +33,9 @@ Result<LayerPlan> planOf(const SkipSet& set, int layerCount);
 /// `where` begins the messages (a path). Errors: CorruptFile with the byte offset.
 Result<SkipSet> readSkipSet(const JsonValue& value, std::string_view where);
 
+/// The same from a text that was typed. Errors: InvalidInput.
+Result<SkipSet> typedSkipSet(std::string_view text, std::string_view where);
+
 /// {"attention":[1,2],"mlp":[3]}, in one line.
 std::string skipSetJson(const SkipSet& set);
 

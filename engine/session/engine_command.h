@@ -103,6 +103,7 @@ struct StopGeneration {};
 /// act between two steps of a prompt that runs.
 struct StartRecording {
     std::string path;
+    bool mayOverwrite = false; ///< also a file that is no recording
 };
 
 struct StopRecording {};

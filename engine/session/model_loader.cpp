@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/model_loader.h"
 
+#include "engine/kernels/processor.h"
 #include "engine/model/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/backend_words.h"
@@ -49,7 +50,9 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     ENGINE_TRY_DO(enter("fingerprint"));
     ENGINE_TRY(model.fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY_DO(enter("weights"));
-    options.threads = command.threads;
+    options.threads = usefulThreads(command.threads);
+    if (const std::string remark = threadsRemark(command.threads); !remark.empty())
+        model.remarks.push_back(remark);
     options.cacheSlots = model.contextLength;
     options.packedCache = loader.packedCache;
     options.packedCache.fingerprint = model.fingerprint;

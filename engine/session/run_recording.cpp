@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/run_recording.h"
 
+#include "engine/loading/output_place.h"
 #include "engine/session/event_json.h"
 
 #include <xxhash.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <span>
-#include <system_error>
 
 namespace engine {
 
@@ -28,14 +27,6 @@ std::uint64_t checksum(std::string_view payload, std::uint64_t place) {
     return XXH3_64bits_withSeed(payload.data(), payload.size(), place);
 }
 
-Error writeFailed(const std::filesystem::path& path, int reason) {
-    return {ErrorCode::Io,
-            fmt::format("The recording {} cannot be written: {}.",
-                        path.string(),
-                        std::generic_category().message(reason)),
-            "Check the folder, its permissions and the free space; what is written is readable."};
-}
-
 Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {} (byte {}).", file.path().string(), problem, offset),
@@ -43,36 +34,17 @@ Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view p
             "leaves its last record cut."};
 }
 
-/// Keeps a mistaken path from costing someone's file, and from waiting at a pipe's other end.
-Result<void> checkMayBegin(const std::filesystem::path& path) {
-    std::error_code failure;
-    const auto status = std::filesystem::status(path, failure);
-    if (!std::filesystem::exists(status) || std::filesystem::is_character_file(status))
-        return {};
-    if (!std::filesystem::is_regular_file(status))
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} is no file that a recording could go to.", path.string()),
-                     "Name a new file, or an earlier recording to replace."};
-    const auto size = std::filesystem::file_size(path, failure);
-    if (!failure && size == 0)
-        return {};
-    const auto reader = RunReader::open(path);
-    if (reader || reader.error().code == ErrorCode::Unsupported)
-        return {};
-    return Error{
-        ErrorCode::InvalidInput,
-        fmt::format("{} exists and is no recording, so it is left as it is.", path.string()),
-        "Name a new file, or an earlier recording to replace."};
-}
-
 } // namespace
 
-Result<RunRecorder> RunRecorder::start(const std::filesystem::path& path) {
-    ENGINE_TRY_DO(checkMayBegin(path));
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr)
-        return writeFailed(path, errno);
-    RunRecorder recorder(path, file);
+bool isRecording(const std::filesystem::path& path) {
+    const auto reader = RunReader::open(path);
+    return reader || reader.error().code == ErrorCode::Unsupported; // a newer version's
+}
+
+Result<RunRecorder> RunRecorder::start(const std::filesystem::path& path, bool mayOverwrite) {
+    ENGINE_TRY_DO(checkOutput({.path = path, .isOwn = isRecording, .mayOverwrite = mayOverwrite}));
+    ENGINE_TRY(PartFile file, PartFile::begin(path));
+    RunRecorder recorder(path, std::move(file));
     ENGINE_TRY_DO(recorder.writeBytes(std::string(kMagic) + bytesOf(kVersion)));
     return recorder;
 }
@@ -85,21 +57,15 @@ Result<void> RunRecorder::write(const EngineEvent& event) {
                                  payload.size(),
                                  m_path.string()),
                      "Ask for shorter answers while recording."};
-    return writeBytes(bytesOf(static_cast<std::uint32_t>(payload.size())) +
-                      bytesOf(checksum(payload, m_offset)) + payload);
+    ENGINE_TRY_DO(writeBytes(bytesOf(static_cast<std::uint32_t>(payload.size())) +
+                             bytesOf(checksum(payload, m_offset)) + payload));
+    return m_file.publish(); // with the first record
 }
 
-Result<void> RunRecorder::finish() {
-    std::FILE* file = m_file.release();
-    if (file != nullptr && std::fclose(file) != 0)
-        return writeFailed(m_path, errno);
-    return {};
-}
+Result<void> RunRecorder::finish() { return m_file.close(); }
 
 Result<void> RunRecorder::writeBytes(std::string_view bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size() ||
-        std::fflush(m_file.get()) != 0)
-        return writeFailed(m_path, errno);
+    ENGINE_TRY_DO(m_file.write(bytes));
     m_offset += bytes.size();
     return {};
 }

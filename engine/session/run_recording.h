@@ -3,10 +3,10 @@
 
 #include "engine/base/result.h"
 #include "engine/loading/byte_reader.h"
+#include "engine/loading/part_file.h"
 #include "engine/session/engine_event.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,13 +20,16 @@ namespace engine {
 /// No record is longer.
 inline constexpr std::uint32_t kMaxRecordBytes = 1U << 24U;
 
+/// Whether a file is a recording, of this version or a newer one.
+bool isRecording(const std::filesystem::path& path);
+
 /// Writes events to a file as they come; each is handed to the system at once, so a killed program
 /// leaves a file that is whole up to its last event. Thread: one.
 class RunRecorder {
 public:
-    /// Begins a file, in place of an earlier recording. Errors: InvalidInput for a file that holds
-    /// something else, a folder or a pipe (none of them is touched); Io with the system's reason.
-    static Result<RunRecorder> start(const std::filesystem::path& path);
+    /// Begins a file under a temporary name; with the first record it takes the place of an earlier
+    /// recording, or of any other file if `mayOverwrite`. Errors: those of checkOutput; Io.
+    static Result<RunRecorder> start(const std::filesystem::path& path, bool mayOverwrite = false);
 
     const std::filesystem::path& path() const { return m_path; }
 
@@ -37,18 +40,14 @@ public:
     Result<void> finish();
 
 private:
-    struct FileCloser {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
-    RunRecorder(std::filesystem::path path, std::FILE* file)
+    RunRecorder(std::filesystem::path path, PartFile file)
         : m_path(std::move(path))
-        , m_file(file) {}
+        , m_file(std::move(file)) {}
 
     Result<void> writeBytes(std::string_view bytes);
 
     std::filesystem::path m_path;
-    std::unique_ptr<std::FILE, FileCloser> m_file;
+    PartFile m_file;
     std::uint64_t m_offset = 0;
 };
 

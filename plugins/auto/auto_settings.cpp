@@ -45,9 +45,10 @@ DecoderInfo autoInfo() {
         "nothing pays it is vanilla.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
     info.settings = {
-        stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
-                    "nodes",
-                    "Nodes of a draft tree at most; 0 = as many as can pay on a processor."),
+        stepSetting(
+            integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
+            "nodes",
+            "A draft tree has at most so many nodes; 0 = as many as can pay on a processor."),
         marginSetting(),
         stepSetting(flagSetting("skip_layers", "Skipped layers", true),
                     "",
@@ -57,7 +58,7 @@ DecoderInfo autoInfo() {
                     "Draft with the first layers and verify with the others, where that pays."),
         stepSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
                     "",
-                    "Share of the time that drafters may take which are not known to pay."),
+                    "Share of the time spent on drafters that are not known to pay yet."),
     };
     appendSettings(info.settings, freeDraftSettings());
     return info;

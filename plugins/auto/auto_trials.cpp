@@ -231,7 +231,10 @@ void AutoDecoder::remember() {
          .decoder = "auto",
          .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
          .trials = m_trials});
-    remark(kept ? kept.value() : "The skip set was not stored: " + kept.error().message);
+    if (kept)
+        remark(kept.value());
+    else
+        remarkOnce(notStored("A skip set", kept.error()));
     m_stored = drafter.plan().plan;
 }
 

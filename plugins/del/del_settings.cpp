@@ -36,7 +36,7 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
                     "Exits at most so far from the present one are compared."),
         stepSetting(integerSetting("every", "Exits far away", 4, {1, 256}),
                     "layers",
-                    "Of the other exits every so many-th is compared; 1 compares all."),
+                    "Of the other exits, one in so many is compared; 1 compares all."),
         describedSetting(flagSetting("keep_statistics", "Keep statistics", false),
                          "",
                          kAnswer,
@@ -63,7 +63,7 @@ std::vector<SettingInfo> delOnlyInfos() {
                          "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
         stepSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
                     "",
-                    "threshold ends a draft behind an unsure token; chosen drafts as many as "
+                    "threshold ends a draft after an unsure token; chosen drafts as many as "
                     "promise the most per layer at the exit (the paper's ablation DEL-E)."),
         stepSetting(flagSetting("official_nan", "Threshold without numbers", false),
                     "",
@@ -71,8 +71,8 @@ std::vector<SettingInfo> delOnlyInfos() {
                     "threshold, and drafts run to their end."),
         stepSetting(integerSetting("compare_every", "Rounds compared", 4, {1, 1000}),
                     "rounds",
-                    "Exits are compared in every so many-th round; each comparison runs the "
-                    "head once more for every exit and row."),
+                    "Exits are compared in one round of so many; each comparison runs the head "
+                    "once more for every exit and row."),
     };
 }
 
@@ -80,7 +80,7 @@ std::vector<SettingInfo> delMsOnlyInfos() {
     return {
         stepSetting(numberSetting("compare_share", "Time for comparing", 0.05, {0.0, 1.0}),
                     "",
-                    "Share of the time that comparing exits may take behind the first round; "
+                    "Share of the time that comparing exits may take after the first round; "
                     "it decides how often and how many are compared."),
         marginSetting(),
     };
@@ -142,10 +142,10 @@ DecoderInfo delInfo() {
     info.explanation =
         "The first layers of the model and its own output head make a draft; the rest of the model "
         "goes on from where they stopped and checks it. Which layer to leave at is not fixed: now "
-        "and then the head is run behind other layers, too, for the same rows, and what each would "
+        "and then the head is run after other layers, too, for the same rows, and what each would "
         "have said is compared with what the whole model said. From how often they agreed lately "
         "follows, for each exit and draft length, how many tokens a layer that is read gives; the "
-        "best exit drafts the next round, and a draft ends behind a token that is less sure than "
+        "best exit drafts the next round, and a draft ends after a token that is less sure than "
         "such tokens usually have to be. If no exit pays, the next step is a plain one. It helps "
         "with models that were trained to be left early (LayerSkip's) and with text whose next "
         "words are easy; in other models early layers rarely say what the last one says, and then "

@@ -41,12 +41,12 @@ DecoderInfo jacobiInfo() {
     info.explanation =
         "An answer is the solution of a system of equations: each token is what the model has "
         "follow those before it. Instead of solving them one after the other, a block of guesses "
-        "is run in one pass, and what the model says behind each guess is the next guess for the "
-        "place behind it. Guesses that come out as they went in, from the left on, are final, and "
+        "is run in one pass, and what the model says after each guess is the next guess for the "
+        "place after it. Guesses that come out as they went in, from the left on, are final, and "
         "the first one that does not is replaced by the right token: every pass gives at least "
         "one token, so there are never more passes than tokens. jacobi keeps a long block full; "
         "gauss_seidel solves one short block after the other; hybrid does so for a budget of "
-        "tokens and decodes plainly behind it. The length of the answer is not known beforehand. "
+        "tokens and decodes plainly after it. The length of the answer is not known beforehand. "
         "It helps a little where the model's guesses for later places are right by luck: models "
         "that were trained token by token seldom look ahead, and about one pass in twenty is all "
         "that is usually saved, less than the further rows cost on a CPU. Models that were tuned "
@@ -70,7 +70,7 @@ DecoderInfo jacobiInfo() {
             "the guess before, in the text or by the model; helps most with gauss_seidel."),
         stepSetting(integerSetting("budget", "Budget", kPublishedBudget, {0, kMostBudget}),
                     "tokens",
-                    "For mode=hybrid: tokens of an answer behind which it goes on plainly.")};
+                    "For mode=hybrid: after so many tokens of an answer it goes on plainly.")};
     return info;
 }
 

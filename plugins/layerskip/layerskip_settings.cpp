@@ -20,7 +20,7 @@ constexpr const char* kPerRound = "per_round";
 std::vector<SettingInfo> commonInfos() {
     return {
         exitLayerSetting(
-            "Layers that draft, counted from the first; the verification goes on behind them. "
+            "Layers that draft, counted from the first; the verification continues after them. "
             "0 = a quarter of the model's."),
         verificationSetting(),
         sharedNoiseSetting(),
@@ -55,7 +55,7 @@ std::vector<SettingInfo> thresholdInfos() {
 
 /// What all three share, for people.
 constexpr const char* kHowItWorks =
-    "The first layers of the model draft: behind layer E a token goes straight to the model's own "
+    "The first layers of the model draft: after layer E a token goes straight to the model's own "
     "output head, which names the next one. Then the remaining layers check all drafted tokens in "
     "one pass. They go on from what the first layers have computed, so no layer is run twice for a "
     "token, and no second model and no second cache are needed. ";
@@ -98,7 +98,7 @@ AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
 
 Result<int> exitLayersOf(const SettingValues& values, int layerCount) {
     if (layerCount < 2)
-        return Error{ErrorCode::InvalidInput,
+        return Error{ErrorCode::Unsupported,
                      "This model has only one layer, and an early exit needs at least two.",
                      "Choose another decoder, such as lookup."};
     ENGINE_TRY(
@@ -152,10 +152,9 @@ DecoderInfo layerSkipInfo(LengthMethod method) {
         info.title = "LayerSkip DV";
         info.summary = "LayerSkip whose drafts end where the exit is unsure; how sure it must be, "
                        "the acceptance decides.";
-        length =
-            "A draft ends behind the first token at which the exit is unsure. How sure it must "
-            "be follows the share of drafted tokens that was accepted: it rises by small "
-            "steps while that is below its target, and falls while it is above.";
+        length = "A draft ends after the first token at which the exit is unsure. How sure it must "
+                 "be follows the share of drafted tokens that was accepted: it rises by small "
+                 "steps while that is below its target, and falls while it is above.";
         info.profiles = thresholdProfiles();
         break;
     }

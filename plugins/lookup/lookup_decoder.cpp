@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/forward_clock.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/free/free_settings.h"
@@ -13,7 +14,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 /// Slots behind the context, and the largest tree that can be set.
 constexpr int kMostNodes = 64;
@@ -70,6 +71,8 @@ public:
         return takeReport();
     }
 
+    std::vector<std::string> storeLearnt() override { return m_drafter.storeAll(); }
+
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& /*given*/) override {
         m_options = draftOptions(values, m_target.transformer().preferredTreeNodes());
@@ -115,7 +118,7 @@ DecoderInfo lookupInfo() {
     info.settings = {
         stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                     "nodes",
-                    "Nodes of a draft tree at most; 0 = what suits the backend."),
+                    "A draft tree has at most so many nodes; 0 = what suits the backend."),
         stepSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
                     "tokens",
                     "A node that promises fewer tokens than this is not drafted: each costs "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/self_sd/self_sd_decoder.h"
 
+#include "engine/base/forward_clock.h"
+
 #include <chrono>
 
 namespace self_sd {
@@ -9,7 +11,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 /// Slots behind the context: for the longest draft and the largest tree that can be set.
 constexpr int kScratchRows = 1025;

@@ -42,8 +42,7 @@ Result<PlanSettings> planSettings(const SettingValues& values) {
     made.entry = textOf(values, "entry");
     made.ratio = numberOf(values, "r");
     if (const std::string& text = textOf(values, "skip_set"); !text.empty()) {
-        ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, "the setting skip_set"));
-        ENGINE_TRY(made.manualSet, readSkipSet(document.root(), "The setting skip_set"));
+        ENGINE_TRY(made.manualSet, typedSkipSet(text, "the setting skip_set"));
     }
     return made;
 }
@@ -80,7 +79,7 @@ std::vector<SettingInfo> verificationInfos() {
             "On: drafts are SWIFT's trees with siblings, and epsilon replaces the threshold."),
         stepSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
                     "",
-                    "With dynamic_verification: a draft ends behind its first token that is less "
+                    "With dynamic_verification: a draft ends after its first token that is less "
                     "probable than this."),
         stepSetting(textSetting("siblings", "Siblings", "1,3,5,10"),
                     "",
@@ -88,8 +87,8 @@ std::vector<SettingInfo> verificationInfos() {
                     "below."),
         stepSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
                     "nodes",
-                    "With dynamic_verification: nodes of a draft tree at most; 0 = what suits the "
-                    "backend."),
+                    "With dynamic_verification: a draft tree has at most so many nodes; 0 = what "
+                    "suits the backend."),
     };
 }
 

@@ -79,7 +79,7 @@ std::vector<SettingInfo> settingInfos() {
             flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
             "",
             "CHANGES THE LAW of what is emitted; only to show the published fault, with "
-            "candidates=sampled: behind a rejected candidate the model's law is drawn from, not "
+            "candidates=sampled: after a rejected candidate the model's law is drawn from, not "
             "what is left of it."),
     };
 }

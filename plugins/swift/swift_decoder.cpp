@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_decoder.h"
 
+#include "engine/base/forward_clock.h"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -12,7 +14,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -180,6 +182,10 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
     return takeReport();
 }
 
+std::vector<std::string> SwiftDecoder::storeLearnt() {
+    return m_freeDrafter ? m_freeDrafter->storeAll() : std::vector<std::string>();
+}
+
 bool SwiftDecoder::hasWindow() const {
     return static_cast<int>(m_target.output().size()) > m_window;
 }
@@ -262,7 +268,10 @@ void SwiftDecoder::remember() {
                                .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
                                .trials = search.trials()};
     const auto kept = m_memory->store(m_task, stored);
-    remark(kept ? kept.value() : "The skip set was not stored: " + kept.error().message);
+    if (kept)
+        remark(kept.value());
+    else
+        remarkOnce(notStored("A skip set", kept.error()));
     m_state->stored = search.plan();
 }
 

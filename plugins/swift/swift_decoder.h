@@ -27,6 +27,7 @@ public:
     engine::Result<engine::DecodeStep> step() override;
     engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> endAnswer() override;
+    std::vector<std::string> storeLearnt() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;

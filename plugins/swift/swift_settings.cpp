@@ -46,8 +46,7 @@ Result<SkipSet> manualSet(const SettingValues& values) {
     const std::string& text = textOf(values, "skip_set");
     if (text.empty())
         return SkipSet();
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, "the setting skip_set"));
-    return readSkipSet(document.root(), "The setting skip_set");
+    return typedSkipSet(text, "the setting skip_set");
 }
 
 constexpr SettingEffect kStep = SettingEffect::NextStep;
@@ -72,11 +71,11 @@ std::vector<SettingInfo> mainSettings() {
         describedSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
                          "",
                          kStep,
-                         "A draft ends behind its first token that is less probable than this."),
+                         "A draft ends after its first token that is less probable than this."),
         describedSetting(integerSetting("beta", "Bayesian interval β", 25, {1, 10000}),
                          "trials",
                          kTrial,
-                         "Every so many trials the candidate is a Bayesian suggestion."),
+                         "One trial in so many is a Bayesian suggestion; the others are random."),
         describedSetting(integerSetting("S", "Search steps S", 1000, {0, 1000000}),
                          "trials",
                          kTrial,
@@ -92,21 +91,24 @@ std::vector<SettingInfo> mainSettings() {
         describedSetting(integerSetting("opt_interval", "Steps per trial", 1, {1, 10000}),
                          "steps",
                          kTrial,
-                         "Decode steps between two trials, at least."),
+                         "There are at least so many decode steps between two trials."),
         describedSetting(
             integerSetting("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
             "rows",
             kTrial,
-            "Rows verified between two trials, at least: bounds what searching costs."),
-        describedSetting(integerSetting("quick_trials", "Quick trials", 50, {0, 1000000}),
-                         "trials",
-                         kTrial,
-                         "First trials of a search, which come that often."),
+            "At least so many rows are verified between two trials, which bounds what the "
+            "search costs."),
+        describedSetting(
+            integerSetting("quick_trials", "Quick trials", 50, {0, 1000000}),
+            "trials",
+            kTrial,
+            "The first so many trials of a search come at this pace; later ones are rarer."),
         describedSetting(
             integerSetting("trials_to_double", "Trials to double", 4, {0, 1000000}),
             "trials",
             kTrial,
-            "Behind the quick ones, so many trials double the rows between two; 0 = never more."),
+            "After the quick trials, the rows between two trials double every so many trials; 0 = "
+            "they stay the same."),
     };
 }
 
@@ -116,27 +118,28 @@ std::vector<SettingInfo> draftSettings() {
         describedSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
                          "nodes",
                          kStep,
-                         "Nodes of a draft tree at most; 0 = what suits the backend."),
-        describedSetting(textSetting("siblings", "Siblings", "1,3,5,10"),
-                         "",
-                         kStep,
-                         "Choices kept at a confidence above .95, .8, .5 and below; or published."),
+                         "A draft tree has at most so many nodes; 0 = what suits the backend."),
+        describedSetting(
+            textSetting("siblings", "Siblings", "1,3,5,10"),
+            "",
+            kStep,
+            "How many choices are kept where confidence is above .95, above .8, above .5, and "
+            "below; or: published."),
         verificationSetting(),
         sharedNoiseSetting(),
         describedSetting(flagSetting("free_draft", "Free drafts first", false),
                          "",
                          kAnswer,
-                         "Draft what has been seen before, where that is likely, in place of "
+                         "Draft what has been seen before where that is likely enough, instead of "
                          "drafting with skipped layers; not when sampling by rejection."),
-        describedSetting(
-            numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
-            "",
-            kStep,
-            "A free draft whose first token is less likely than this gives way to skipping."),
+        describedSetting(numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
+                         "",
+                         kStep,
+                         "A free draft is not used when its first token is less likely than this."),
         describedSetting(flagSetting("early_stop", "Early stop", true),
                          "",
                          kStep,
-                         "Off: epsilon is ignored, every draft has the full length."),
+                         "Off: epsilon is ignored, and every draft has the full length."),
         describedSetting(flagSetting("dynamic_verification", "Dynamic verification", true),
                          "",
                          kStep,
@@ -166,14 +169,17 @@ std::vector<SettingInfo> searchSettings() {
                          "",
                          kSearch,
                          "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers."),
-        describedSetting(choiceSetting("proposals", "Random proposals", {"uniform", "influence"}),
-                         "",
-                         kSearch,
-                         "Whether all sublayers are as likely, or those of little influence more."),
-        describedSetting(choiceSetting("budget", "Budget", {"sublayers", "bytes"}),
-                         "",
-                         kSearch,
-                         "What r is a share of."),
+        describedSetting(
+            choiceSetting("proposals", "Random proposals", {"uniform", "influence"}),
+            "",
+            kSearch,
+            "uniform: every sublayer is equally likely to be skipped; influence: those of little "
+            "influence are more likely."),
+        describedSetting(
+            choiceSetting("budget", "Budget", {"sublayers", "bytes"}),
+            "",
+            kSearch,
+            "What r is a share of: the number of sublayers, or the bytes of their weights."),
         describedSetting(
             flagSetting("grow", "Growing r", false),
             "",
@@ -196,7 +202,7 @@ std::vector<SettingInfo> searchSettings() {
             numberSetting("restart_drop", "Restart when acceptance falls by", 0.15, {0.0, 1.0}),
             "",
             kStep,
-            "Search anew when acceptance falls by this much after a search; 0 = never."),
+            "Search again when acceptance falls by this much after a search; 0 = never."),
         describedSetting(
             numberSetting("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
             "",
@@ -219,11 +225,12 @@ std::vector<SettingInfo> searchSettings() {
             flagSetting("published_ties", "Published bookkeeping", false),
             "",
             kSearch,
-            "Continuous points are learnt, ties go by name, the limits are exceeded by one."),
+            "On: continuous points are learnt, ties are broken by name, and limits are exceeded by "
+            "one, as in the published code."),
         describedSetting(integerSetting("search_seed", "Seed of the search", 1, {0, 1e9}),
                          "",
                          kSearch,
-                         "Same seed, same trials."),
+                         "The same seed gives the same trials."),
     };
 }
 
@@ -295,7 +302,7 @@ DecoderInfo swiftInfo() {
     info.explanation =
         "The model drafts a few tokens with some of its own attention and MLP sublayers left out, "
         "then reads the whole draft once with all of them and keeps what it would have written "
-        "itself, and one token of its own behind that. Where it is unsure it drafts several "
+        "itself, and one token of its own after that. Where it is unsure it drafts several "
         "choices side by side. Which sublayers may be left out is found while it works: "
         "candidates are tried on the first tokens of the answer, at random and then by a Bayesian "
         "search, and the one that predicts most of them is used. It helps on large models, where "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/task_search.h"
 
+#include "engine/base/forward_clock.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +13,7 @@ using namespace engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -235,13 +237,13 @@ void TaskSearch::endIfDone(SearchReport& report) {
     const int slack = m_settings.isAsPublished ? 1 : 0;
     if (m_best > m_settings.stopScore)
         report.remarks.push_back(fmt::format(
-            "The search ends: matchness {:.3f} is above {:.2f}.", m_best, m_settings.stopScore));
+            "The search is over: matchness {:.3f} is above {:.2f}.", m_best, m_settings.stopScore));
     else if (m_idle >= m_settings.patience + slack)
         report.remarks.push_back(
-            fmt::format("The search ends: {} trials in a row brought nothing better.", m_idle));
+            fmt::format("The search is over: {} trials in a row found nothing better.", m_idle));
     else if (m_searchTrials >= m_settings.maxTrials + slack)
         report.remarks.push_back(
-            fmt::format("The search ends: {} trials are done.", m_searchTrials));
+            fmt::format("The search is over: all {} trials are done.", m_searchTrials));
     else
         return;
     m_isOver = true;
@@ -275,8 +277,15 @@ void TaskSearch::settle(SearchReport& report) {
     m_idle = 0;
     if (m_ratio != m_incumbentRatio)
         prepareSearches(m_incumbentRatio);
-    report.remarks.push_back(fmt::format(
-        "r grows no further than {:.2f}, where matchness is {:.2f}.", m_incumbentRatio, m_best));
+    const long percent = std::lround(m_incumbentRatio * 100.0);
+    report.remarks.push_back(
+        m_incumbentRatio + kSameRatio >= m_settings.ratio
+            ? fmt::format(
+                  "The search has reached {} % skipped (matchness {:.2f}).", percent, m_best)
+            : fmt::format("The search stays at {} % skipped: above that too few drafts match "
+                          "(matchness {:.2f}).",
+                          percent,
+                          m_best));
 }
 
 void TaskSearch::observe(const DecodeStep& step,
@@ -294,7 +303,7 @@ void TaskSearch::observe(const DecodeStep& step,
         const double reference = m_stretches == 0 ? *acceptance : m_acceptanceSum / m_stretches;
         if (reference - *acceptance >= m_settings.restartDrop) {
             report.remarks.push_back(
-                fmt::format("Acceptance fell from {:.2f} to {:.2f}: the search begins anew.",
+                fmt::format("Acceptance fell from {:.2f} to {:.2f}, so the search starts again.",
                             reference,
                             *acceptance));
             if (auto begun = beginSearch("restart", report); !begun)
@@ -315,12 +324,12 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     if (lower > m_incumbentRatio - kSameRatio || m_choices.space().dims() == 0)
         return;
     report.remarks.push_back(
-        fmt::format("r is lowered from {:.2f} to {:.2f}: acceptance was {:.2f} "
-                    "over the last {} drafted tokens.",
+        fmt::format("r was lowered from {:.2f} to {:.2f}: of the last {} drafted tokens only {} % "
+                    "were accepted.",
                     m_incumbentRatio,
                     lower,
-                    acceptance,
-                    AcceptanceWatch::kStretch));
+                    AcceptanceWatch::kStretch,
+                    std::lround(acceptance * 100.0)));
     prepareSearches(lower);
     waitForScore(m_settings.start == StartSet::Influence
                      ? m_choices.leastInfluence(m_surroundings.influence, lower)

@@ -420,9 +420,9 @@ void SwiftRunCompareTest::ctrlCKeepsWhatIsThere() {
     QProcess process;
     process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
                   arguments(data(many)) + QStringList{"--json"});
-    QVERIFY(process.waitForReadyRead(60'000)); // the first prompt is done
+    QVERIFY(process.waitForReadyRead(-1)); // the first prompt is done
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-    QVERIFY(process.waitForFinished(30'000));
+    QVERIFY(process.waitForFinished(-1));
     QCOMPARE(process.exitCode(), static_cast<int>(app::kCancelled));
     const QList<QByteArray> lines = process.readAllStandardOutput().trimmed().split('\n');
     const QJsonObject done = QJsonDocument::fromJson(lines[lines.size() - 2]).object();

@@ -50,6 +50,8 @@ private slots:
     void badChoicesAreRefused_data();
     void badChoicesAreRefused();
     void whatADecoderThrowsIsToldInOneSentence();
+    void whatIsLearntAndCannotBeStoredIsToldOnce_data();
+    void whatIsLearntAndCannotBeStoredIsToldOnce();
 
 private:
     QTemporaryDir m_folder;
@@ -262,6 +264,45 @@ void SwiftRunDecodersTest::whatADecoderThrowsIsToldInOneSentence() {
     QCOMPARE(result.jsonLines().constLast()["code"].toString(), QString("Internal"));
     QVERIFY(result.errors.contains("the decoder faulty"));
     QVERIFY(result.errors.contains("the fault in step"));
+}
+
+void SwiftRunDecodersTest::whatIsLearntAndCannotBeStoredIsToldOnce_data() {
+    QTest::addColumn<QString>("dataFolder");
+    QTest::newRow("impossible folder") << "/dev/null/data";
+    QTest::newRow("a file in its place") << m_folder.filePath("file");
+    QTest::newRow("nothing can be made there") << "/proc/swift-studio";
+}
+
+void SwiftRunDecodersTest::whatIsLearntAndCannotBeStoredIsToldOnce() {
+    QFETCH(QString, dataFolder);
+    QFile file(m_folder.filePath("file"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    const QByteArray usual = qgetenv("SWIFT_STUDIO_DATA");
+    qputenv("SWIFT_STUDIO_DATA", dataFolder.toUtf8());
+    for (const char* decoder : {"lookup", "auto"}) {
+        const ProgramRun one = run(generate({"--decoder", decoder}));
+        const ProgramRun chat = run({"chat",
+                                     "--model",
+                                     kModel,
+                                     "--backend",
+                                     "plain",
+                                     "--decoder",
+                                     decoder,
+                                     "--max-tokens",
+                                     "8",
+                                     "--json"},
+                                    "Hello\nHello again\n");
+        for (const ProgramRun& result : {one, chat}) {
+            QVERIFY2(result.exitCode == 0, result.errors.constData()); // the answer is whole
+            QVERIFY2(result.errors.count("What follows which tokens was learnt, but could not be "
+                                         "stored") == 1,
+                     result.errors.constData());
+            QVERIFY2(result.errors.contains("SWIFT_STUDIO_DATA"), result.errors.constData());
+        }
+    }
+    qputenv("SWIFT_STUDIO_DATA", usual);
+    const ProgramRun stored = run(generate({"--decoder", "lookup"}));
+    QVERIFY2(!stored.errors.contains("stored"), stored.errors.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunDecodersTest)

@@ -20,7 +20,7 @@ ProgramRun replay(const QStringList& arguments) {
 
 /// Waits for an event of this type; false when none comes or an error does.
 template <typename T> bool waitFor(EngineSession& session) {
-    while (session.waitForEvents(std::chrono::seconds(30)))
+    while (session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs)))
         for (const EngineEvent& event : session.takeEvents()) {
             if (event.as<EngineFailed>() != nullptr)
                 return false;

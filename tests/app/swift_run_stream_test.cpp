@@ -222,8 +222,8 @@ void SwiftRunStreamTest::badInputIsOneSentence_data() {
                                   << QStringList{"nowhere.jsonl"};
     QTest::newRow("setting") << good << QStringList{"--set", "r=3"} << usage
                              << QStringList{"The setting r is"};
-    QTest::newRow("recording") << good << QStringList{"--out", "nowhere/run.swiftrun"}
-                               << static_cast<int>(app::kIo) << QStringList{"nowhere/run.swiftrun"};
+    QTest::newRow("recording") << good << QStringList{"--out", "nowhere/run.swiftrun"} << missing
+                               << QStringList{"nowhere", "run.swiftrun"};
     QTest::newRow("backend") << good << QStringList{"--precision", "float8"} << usage
                              << QStringList{"float8"};
     QTest::newRow("context") << good << QStringList{"--context", "100000"} << usage
@@ -249,9 +249,9 @@ void SwiftRunStreamTest::ctrlCKeepsWhatIsThere() {
     QProcess process;
     process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
                   arguments(lines) + QStringList{"--json"});
-    QVERIFY(process.waitForReadyRead(60'000)); // the first prompt is done
+    QVERIFY(process.waitForReadyRead(-1)); // the first prompt is done
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-    QVERIFY(process.waitForFinished(30'000));
+    QVERIFY(process.waitForFinished(-1));
     QCOMPARE(process.exitCode(), static_cast<int>(app::kCancelled));
     const QList<QByteArray> printed = process.readAllStandardOutput().trimmed().split('\n');
     const QJsonObject done = QJsonDocument::fromJson(printed[printed.size() - 2]).object();

@@ -5,7 +5,6 @@
 #include "tests/support/default_model.h"
 #include "tests/support/tiny_decoders.h"
 
-#include <QFileInfo>
 #include <QTest>
 
 #include <algorithm>
@@ -73,15 +72,13 @@ void DefaultModelExactnessTest::initTestCase() {
     if (!support::DefaultModel::isThere())
         QSKIP("the default model was not fetched");
     m_model = support::DefaultModel::load(false, "cpu");
-    if (QFileInfo::exists(SWIFT_STUDIO_SHARED_DIR "/data/story.jsonl")) {
-        for (const char* task : {"story", "code", "translation"})
-            for (const std::string& text : support::dataPrompts(task, promptCount()))
-                m_prompts.emplace_back(task, m_model.prompt(text));
-    } else {
-        m_prompts.emplace_back("story", m_model.prompt("Tell a story about a lighthouse."));
-        m_prompts.emplace_back("code",
-                               m_model.prompt("Write a Python function that adds numbers."));
-    }
+    const std::vector<std::string> tasks =
+        support::hasSharedData()
+            ? std::vector<std::string>{"story", "code", "translation"}
+            : std::vector<std::string>{"code", "summarization", "instruction_following"};
+    for (const std::string& task : tasks)
+        for (const std::string& text : support::dataPrompts(task, promptCount()))
+            m_prompts.emplace_back(task, m_model.prompt(text));
     const auto vanilla = make("vanilla", {});
     for (const auto& [task, ids] : m_prompts)
         m_expected.push_back(answer(*vanilla, ids, task));

@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace engine;
 using support::CaseRandom;
 using support::LosslessTask;
@@ -61,7 +63,33 @@ public:
                         .greedy = {.all = 2000, .sample = 600, .firstSeed = 0},
                         .sampled = {.all = 500, .sample = 150, .firstSeed = 1'000'000},
                         .settings = randomSettings}) {}
+
+private slots:
+    void draftsOfPeakedNetworksAreSureAndRightOrWrong();
 };
+
+/// Else a verifier that trusts such drafts would pass all the cases.
+void SwiftExactnessTest::draftsOfPeakedNetworksAreSureAndRightOrWrong() {
+    constexpr double kSure = 0.9999;
+    int right = 0;
+    int wrong = 0;
+    for (const support::CaseModel& model : support::caseModels()) {
+        if (!model.name.starts_with("peaked"))
+            continue;
+        const auto decoder = support::openDecoder(
+            "swift", {.transformer = *model.transformer, .contextLength = 256});
+        const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+        for (const DecodeStep& step :
+             support::answer(*decoder, {.tokens = prompt, .maxTokens = 120}))
+            for (int node = 0; node < step.draft.size(); ++node)
+                if (step.draft.node(node).probability > kSure)
+                    ++(std::find(step.path.begin(), step.path.end(), node) == step.path.end()
+                           ? wrong
+                           : right);
+    }
+    qInfo("of the sure tokens %d were right, %d wrong", right, wrong);
+    QVERIFY(right > 20 && wrong > 20);
+}
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)
 #include "swift_exactness_test.moc"

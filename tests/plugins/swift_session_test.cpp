@@ -49,7 +49,7 @@ public:
                 if (taken.back().as<T>() != nullptr)
                     return taken;
             }
-            if (session.waitForEvents(std::chrono::seconds(30)))
+            if (session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs)))
                 m_waiting = session.takeEvents();
         } while (!m_waiting.empty());
         return {};

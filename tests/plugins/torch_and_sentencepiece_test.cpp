@@ -76,7 +76,7 @@ void TorchAndSentencepieceTest::ourLibrariesExportNoProtobuf() {
          {engineLibrary, QString(SWIFT_STUDIO_MODULE_DIR "/libbackend_torch.so")}) {
         QProcess process;
         process.start(nm, {"-D", "--defined-only", "-C", library});
-        QVERIFY(process.waitForFinished());
+        QVERIFY(process.waitForFinished(-1));
         QCOMPARE(process.exitCode(), 0);
         const QByteArray symbols = process.readAllStandardOutput();
         QVERIFY(symbols.contains("swiftStudio") || symbols.contains("engine::"));

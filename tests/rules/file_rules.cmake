@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# What holds for every source file: its licence in the first lines, and the wall of 500 lines.
+# What holds for every source file: its licence in the first lines, and the wall of 500 lines. And for
+# tests: they wait for what must happen and never for a time (tests/support/patience.h).
 #   cmake -D SOURCE_DIR=checkout -P file_rules.cmake
 cmake_minimum_required(VERSION 3.22)
 
 set(line_wall 500)
+set(time_limit "_WITH_TIMEOUT|waitFor(Started|Finished|ReadyRead|BytesWritten)\\([0-9)]")
+string(APPEND time_limit "|waitForEvents\\(std::chrono::[a-z]+\\([0-9]|wait_(for|until)\\(")
+string(APPEND time_limit "|sleep_(for|until)\\(|qSleep\\(|qWait\\([1-9]|elapsed\\(\\) *<")
+string(APPEND time_limit "|qWaitForWindow(Active|Exposed)\\([^,\n]*\n")
 
 file(GLOB_RECURSE files RELATIVE "${SOURCE_DIR}"
     "${SOURCE_DIR}/app/*" "${SOURCE_DIR}/engine/*" "${SOURCE_DIR}/plugins/*" "${SOURCE_DIR}/ui/*"
@@ -36,6 +41,16 @@ foreach(file ${files})
     if(line_count GREATER line_wall)
         message("${file}: ${line_count} lines, the wall is ${line_wall} (rule line-wall)")
         math(EXPR violation_count "${violation_count} + 1")
+    endif()
+endforeach()
+
+foreach(file ${files})
+    if(file MATCHES "^tests/" AND NOT file MATCHES "/benchmarks/|^tests/(rules/|support/patience)")
+        file(READ "${SOURCE_DIR}/${file}" content)
+        if(content MATCHES "${time_limit}")
+            message("${file}: '${CMAKE_MATCH_0}' fails on a slow machine (rule time-limit)")
+            math(EXPR violation_count "${violation_count} + 1")
+        endif()
     endif()
 endforeach()
 

@@ -57,6 +57,11 @@ string(REPEAT "// line\n" 500 many_lines)
 expect_fault(file_rules.cmake licence engine/base/a.h "#pragma once\n// ${tag} Apache-2.0\n")
 expect_fault(file_rules.cmake licence ui/shell/a.h "// ${tag} Apache-2.0\n")
 expect_fault(file_rules.cmake licence installer/a.sh "#!/bin/bash\necho\n")
+foreach(limit "QTRY_VERIFY_WITH_TIMEOUT(a, 9)" "process.waitForFinished()" "timer.elapsed() < 9"
+        "QTest::qWaitForWindowActive(&window)" "QTest::qWait(50)" "changed.wait_for(lock, 9s)")
+    expect_fault(file_rules.cmake time-limit tests/engine/a.cpp
+        "// ${tag} Apache-2.0\nQVERIFY(${limit})\;\n")
+endforeach()
 expect_fault(file_rules.cmake line-wall engine/base/a.h "// ${tag} Apache-2.0\n${many_lines}")
 
 set(good "${WORK_DIR}/good")

@@ -17,6 +17,8 @@ using namespace engine;
 namespace {
 
 constexpr const char* kPath = SWIFT_STUDIO_CACHE_DIR "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr const char* kSharedPrompts = SWIFT_STUDIO_SHARED_DIR "/data";
+constexpr const char* kOwnPrompts = SWIFT_STUDIO_TEST_DATA_DIR "/prompts";
 constexpr float kSilence = 1e-3F;
 constexpr std::string_view kLayers = "model.layers.";
 
@@ -193,11 +195,13 @@ std::vector<TokenId> DefaultModel::endIds() const {
     return ids;
 }
 
+bool hasSharedData() { return std::filesystem::exists(kSharedPrompts); }
+
 std::vector<std::string> dataPrompts(const std::string& task, int count) {
     std::vector<std::string> prompts;
-    DataStream stream =
-        valueOf(DataStream::open(fmt::format("{}/data/{}.jsonl", SWIFT_STUDIO_SHARED_DIR, task),
-                                 {.limit = count, .onlyTask = {}}));
+    const char* folder = hasSharedData() ? kSharedPrompts : kOwnPrompts;
+    DataStream stream = valueOf(DataStream::open(fmt::format("{}/{}.jsonl", folder, task),
+                                                 {.limit = count, .onlyTask = {}}));
     while (auto item = valueOf(stream.next()))
         if (const auto* record = std::get_if<DataRecord>(&*item))
             prompts.push_back(record->turns.front());

@@ -71,7 +71,11 @@ struct DefaultModel {
     std::vector<engine::TokenId> endIds() const;
 };
 
-/// The first `count` prompts of a file of the shared data (for several turns the first one).
+/// Whether the shared data lies beside the checkout. Without it dataPrompts() reads the few prompts
+/// of tests/data/prompts, which has no file for some tasks.
+bool hasSharedData();
+
+/// The first `count` prompts of a task (for several turns the first one).
 std::vector<std::string> dataPrompts(const std::string& task, int count);
 
 } // namespace support

@@ -86,10 +86,18 @@ Answer decode(Decoder& decoder, const LosslessCase& tried, std::size_t which, Sp
 
 std::vector<CaseModel> caseModels() {
     std::vector<CaseModel> models;
-    ModelConfig config = tinyConfig();
-    config.layerCount = 5;
-    config.layerWindows.assign(5, 0);
+    const ModelConfig config = layeredConfig(5);
     models.push_back({"random", plainDouble(config, randomWeights(config, 7))});
+    // Their drafts are as sure of themselves as those of a trained network. Where the layers that
+    // are left out matter, such drafts are mostly wrong; where they hardly do, mostly right.
+    for (const float voice : {1.0F, 0.1F}) {
+        MemoryWeights weights = randomWeights(config, 8);
+        for (int layer = 1; layer < config.layerCount - 1; ++layer)
+            quietenLayer(weights, layer, voice);
+        sharpenHead(weights);
+        models.push_back(
+            {fmt::format("peaked, inner layers at {}", voice), plainDouble(config, weights)});
+    }
     const QDir folder(SWIFT_STUDIO_SHARED_DIR "/golden/models");
     for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
         const auto files = ModelFiles::open(folder.filePath(name).toStdString());

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What nearly every test includes, compiled once; the window's tests have theirs in tests/ui/support.
+// What nearly every test includes, compiled once; the window's tests have theirs in
+// tests/ui/support.
+
+#include "tests/support/patience.h"
+
+#include <QTest>
 
 #include <algorithm>
 #include <array>
@@ -15,5 +20,3 @@
 #include <string>
 #include <variant>
 #include <vector>
-
-#include <QTest>

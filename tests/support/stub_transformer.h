@@ -4,7 +4,6 @@
 #include "engine/base/counter_random.h"
 #include "engine/model/transformer.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -45,15 +44,18 @@ public:
         m_changed.notify_all();
     }
 
-    /// False when they are not made within a time far beyond what is sensible.
-    bool waitFor(int count) {
+    int count() const {
+        const std::scoped_lock lock(m_mutex);
+        return m_count;
+    }
+
+    void waitFor(int count) {
         std::unique_lock lock(m_mutex);
-        return m_changed.wait_for(
-            lock, std::chrono::seconds(30), [this, count] { return m_count >= count; });
+        m_changed.wait(lock, [this, count] { return m_count >= count; });
     }
 
 private:
-    std::mutex m_mutex;
+    mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     int m_count = 0; // guarded by m_mutex
 };

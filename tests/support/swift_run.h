@@ -37,7 +37,7 @@ runProgram(const QString& program, const QStringList& arguments, const QByteArra
     process.start(program, arguments);
     process.write(input);
     process.closeWriteChannel();
-    process.waitForFinished(120'000);
+    process.waitForFinished(-1);
     return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
             process.readAllStandardOutput(),
             process.readAllStandardError()};

@@ -78,13 +78,6 @@ inline const engine::StepTable* tableOf(const engine::DecodeStep& step, const st
     return nullptr;
 }
 
-inline engine::ModelConfig layeredConfig(int layers) {
-    engine::ModelConfig config = tinyConfig();
-    config.layerCount = layers;
-    config.layerWindows.assign(static_cast<std::size_t>(layers), 0);
-    return config;
-}
-
 /// The reference of exactness, in double precision. Fails by exception.
 inline std::unique_ptr<engine::Transformer> plainModel(const engine::ModelConfig& config,
                                                        const MemoryWeights& weights) {
@@ -98,13 +91,6 @@ inline std::unique_ptr<engine::Transformer> plainModel(const engine::ModelConfig
 inline std::unique_ptr<engine::Transformer> layeredModel(int layers, unsigned seed) {
     const engine::ModelConfig config = layeredConfig(layers);
     return plainModel(config, randomWeights(config, seed));
-}
-
-/// Leaves `part` of what a layer adds to the stream.
-inline void quietenLayer(MemoryWeights& weights, int layer, float part) {
-    for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
-        for (float& weight : weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
-            weight *= part;
 }
 
 /// Layers that hardly matter, [first, end), so that drafts without them are often right.

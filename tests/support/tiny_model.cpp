@@ -69,6 +69,13 @@ ModelConfig tinyConfig() {
     return config;
 }
 
+ModelConfig layeredConfig(int layers) {
+    ModelConfig config = tinyConfig();
+    config.layerCount = layers;
+    config.layerWindows.assign(static_cast<std::size_t>(layers), 0);
+    return config;
+}
+
 MemoryWeights randomWeights(const ModelConfig& config, unsigned seed) {
     MemoryWeights weights;
     std::mt19937 random(seed);
@@ -111,6 +118,17 @@ MemoryWeights randomWeights(const ModelConfig& config, unsigned seed) {
     if (!config.tiedHead)
         linear("lm_head", config.vocabSize, hidden, false);
     return weights;
+}
+
+void quietenLayer(MemoryWeights& weights, int layer, float part) {
+    for (const char* name : {"self_attn.o_proj", "mlp.down_proj"})
+        for (float& weight : weights.values(fmt::format("model.layers.{}.{}.weight", layer, name)))
+            weight *= part;
+}
+
+void sharpenHead(MemoryWeights& weights) {
+    for (float& weight : weights.values("lm_head.weight"))
+        weight *= 40.0F;
 }
 
 } // namespace support

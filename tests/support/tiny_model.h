@@ -41,8 +41,17 @@ private:
 /// vocabulary 160, context 512, own head.
 engine::ModelConfig tinyConfig();
 
+/// The same with so many layers.
+engine::ModelConfig layeredConfig(int layers);
+
 /// Every tensor that the config calls for, filled with seeded random numbers of a size that keeps
 /// activations near 1.
 MemoryWeights randomWeights(const engine::ModelConfig& config, unsigned seed);
+
+/// Leaves `part` of what a layer adds to the stream.
+void quietenLayer(MemoryWeights& weights, int layer, float part);
+
+/// Makes the network sure of its next token, right or wrong: mostly above .9999, at temperature 1.
+void sharpenHead(MemoryWeights& weights);
 
 } // namespace support

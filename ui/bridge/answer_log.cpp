@@ -23,8 +23,10 @@ bool AnswerLog::apply(const EngineEvent& event) {
         return true;
     }
     if (const auto* progress = event.as<PromptProgress>()) {
-        if (Answer* answer = findRunning(progress->promptId))
+        if (Answer* answer = findRunning(progress->promptId)) {
             answer->promptPart = progress->part;
+            answer->promptTime = event.time;
+        }
         return true;
     }
     if (const auto* released = event.as<TextReleased>()) {

@@ -29,6 +29,7 @@ struct Answer {
     int promptTokens = 0;
     int reusedTokens = 0;
     double promptPart = 0.0; ///< read so far, 0 to 1
+    double promptTime = 0.0; ///< when it was, seconds since the session began
     double startTime = 0.0;  ///< seconds since the session began
     std::string text;
     std::vector<AnswerToken> tokens;

@@ -104,7 +104,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::Loading;
     if (m_run.model() == nullptr)
         return SendObstacle::NoModel;
-    if (m_answer || m_count)
+    if (m_answer || m_count || m_run.answers().isRunning())
         return SendObstacle::Answering;
     if (m_question)
         return SendObstacle::ContextFull;
@@ -133,6 +133,45 @@ void ChatSession::openChat(ChatId id) {
         emit shown();
         emit stateChanged();
     });
+}
+
+void ChatSession::openMessage(ChatId id, MessageId messageId) {
+    if (id == m_chat.record.id) {
+        if (!isAnswering() && leadTo(messageId))
+            emit shown();
+        emit messageSought(messageId);
+        return;
+    }
+    m_store.loadChat(id, this, [this, messageId](std::optional<Chat> chat) {
+        if (!chat)
+            return;
+        returnTo(std::move(*chat));
+        m_question.reset();
+        m_count.reset();
+        leadTo(messageId);
+        emit shown();
+        emit stateChanged();
+        emit messageSought(messageId);
+    });
+}
+
+bool ChatSession::isOnBranch(MessageId id) const {
+    const QList<StoredMessage> shown = branch();
+    return std::ranges::find(shown, id, &StoredMessage::id) != shown.end();
+}
+
+/// To a branch with this message; false when the one that is shown has it.
+bool ChatSession::leadTo(MessageId id) {
+    if (message(id) == nullptr || isOnBranch(id))
+        return false;
+    m_chat.record.leafId = leafBehind(id);
+    m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
+    return true;
+}
+
+void ChatSession::setNewFolder(const QString& folder) {
+    if (m_chat.record.id == 0)
+        m_chat.record.folder = folder;
 }
 
 void ChatSession::beginChatIfNew(const QString& firstWords) {
@@ -208,15 +247,20 @@ void ChatSession::edit(MessageId id, const QString& text) {
     answer(added);
 }
 
-void ChatSession::showBranch(MessageId id) {
-    if (message(id) == nullptr || isAnswering())
-        return;
+/// The newest end of the branches through the message.
+MessageId ChatSession::leafBehind(MessageId id) const {
     MessageId leaf = id;
     for (auto children = m_chat.childrenOf(leaf); !children.isEmpty();
          children = m_chat.childrenOf(leaf))
         leaf = children.last();
-    m_chat.record.leafId = leaf;
-    m_store.setCurrentLeaf(m_chat.record.id, leaf);
+    return leaf;
+}
+
+void ChatSession::showBranch(MessageId id) {
+    if (message(id) == nullptr || isAnswering())
+        return;
+    m_chat.record.leafId = leafBehind(id);
+    m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
     emit shown();
 }
 
@@ -288,7 +332,41 @@ ContextPolicy ChatSession::policy() const {
     return policyNamed(m_chat.record.settings.value(QLatin1String(kPolicyKey)).toString());
 }
 
+void ChatSession::countDraft() {
+    if (m_isReplay || m_answer || m_count || m_run.model() == nullptr)
+        return;
+    std::vector<PromptMessage> messages = promptMessages(0);
+    StoredMessage words;
+    words.text = m_chat.draft.text.trimmed();
+    words.attachments = m_chat.draft.attachments;
+    if (!words.text.isEmpty() || !words.attachments.isEmpty())
+        messages.push_back({"user", textWithAttachments(words).toStdString(), {}});
+    if (messages.empty()) {
+        emit promptCounted(0);
+        return;
+    }
+    m_draftCount = ++m_lastPromptId;
+    m_bridge.send(CountTokens{m_draftCount, std::move(messages)});
+}
+
+std::optional<SubmitPrompt> ChatSession::newestQuestion() const {
+    const QList<StoredMessage> messages = branch();
+    const auto last = std::ranges::find(
+        messages.rbegin(), messages.rend(), MessageRole::User, &StoredMessage::role);
+    if (last == messages.rend())
+        return std::nullopt;
+    SubmitPrompt prompt;
+    prompt.messages = promptMessages(last->id);
+    prompt.task = kChatTask;
+    return prompt;
+}
+
 void ChatSession::onCounted(const TokensCounted& counted) {
+    if (counted.requestId == m_draftCount && m_draftCount != 0) {
+        m_draftCount = 0;
+        emit promptCounted(counted.total);
+        return;
+    }
     if (!m_count || counted.requestId != m_count->requestId)
         return;
     const MessageId leaf = m_count->leaf;

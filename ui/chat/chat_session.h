@@ -64,7 +64,13 @@ public:
 
     /// Leaves the chat shown; an answer that is being written is stopped.
     void newChat();
+
+    /// The folder of the chat that the next first message begins.
+    void setNewFolder(const QString& folder);
     void openChat(ChatId id);
+
+    /// Opens the chat on a branch with this message, and tells messageSought().
+    void openMessage(ChatId id, MessageId message);
 
     /// Adds the user's words behind the leaf and asks for an answer.
     void send(const QString& text, const QList<Attachment>& attachments = {});
@@ -108,6 +114,13 @@ public:
 
     void rename(ChatId id, const QString& title);
 
+    /// Asks how many tokens the chat and its unsent words would take: promptCounted() tells.
+    void countDraft();
+
+    /// The newest question of the chat, to be answered once more for another purpose than the chat;
+    /// its promptId is the asker's. None while nothing was asked.
+    std::optional<engine::SubmitPrompt> newestQuestion() const;
+
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
 
@@ -127,6 +140,9 @@ signals:
     /// Another chat, or another branch of it, is shown.
     void shown();
     void messageAdded(qint64 id);
+
+    /// A message of the chat shown is to be brought into sight.
+    void messageSought(qint64 id);
 
     /// Text or tokens came to the answer being written.
     void messageGrew(qint64 id);
@@ -191,6 +207,9 @@ private:
     StoredMessage* find(MessageId id);
     void leaveChat();
     void returnTo(Chat chat);
+    MessageId leafBehind(MessageId id) const;
+    bool isOnBranch(MessageId id) const;
+    bool leadTo(MessageId id);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId leaf);
@@ -222,6 +241,7 @@ private:
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<PendingCount> m_count;
+    std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
     AnswerDefaults& m_defaults;
     std::map<MessageId, MadeBy> m_prompts; // of this run

@@ -9,6 +9,7 @@ namespace ui {
 namespace {
 
 constexpr int kTabWidth = 4;
+constexpr int kLongestWord = 256; ///< that stays whole where a long text is cut
 
 /// Columns before the first character that is no space; -1 for a blank line.
 int indentOf(QStringView line) {
@@ -53,6 +54,15 @@ qsizetype markCount(QStringView text) {
     while (count < text.size() && text[count] == text[0])
         ++count;
     return count;
+}
+
+/// The nearest place at or before this one that parts no word; a very long word is parted, between
+/// two characters.
+int wordEnd(const QString& source, int place) {
+    for (int end = place; end > place - kLongestWord; --end)
+        if (source[end - 1].isSpace())
+            return end;
+    return source[place].isLowSurrogate() ? place - 1 : place;
 }
 
 } // namespace
@@ -105,9 +115,7 @@ bool BlockSplitter::cutTooLong(const QString& source, int end) {
         return false;
     int cut = m_next;
     if (cut == m_begin) {
-        cut = m_begin + kLongestSegment;
-        if (source[cut].isLowSurrogate())
-            --cut;
+        cut = wordEnd(source, m_begin + kLongestSegment);
     }
     close(cut, false);
     m_next = cut;

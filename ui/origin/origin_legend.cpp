@@ -6,7 +6,6 @@
 #include <QFontMetricsF>
 #include <QPainter>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -44,16 +43,12 @@ public:
         , m_sample(theme.font(TextRole::Interface))
         , m_meaning(theme.font(TextRole::Small)) {}
 
-    /// Returns the width. Meanings that find no room are cut short by the same share.
+    /// Returns the width. Where there is no room for the meanings, the samples stand alone: half a
+    /// sentence says less than the tool tip.
     double run(QPainter* painter, QSizeF room) {
         const double height = room.height();
-        if (painter != nullptr) {
-            double words = 0.0;
-            for (const LegendEntry& entry : legendEntries())
-                words += QFontMetricsF(m_meaning).horizontalAdvance(entry.meaning);
-            const double excess = run(nullptr, room) - room.width();
-            m_share = excess > 0.0 ? std::max(0.0, 1.0 - excess / words) : 1.0;
-        }
+        if (painter != nullptr)
+            m_hasMeanings = run(nullptr, room) <= room.width();
         double x = 0.0;
         for (const LegendEntry& entry : legendEntries()) {
             if (x > 0.0)
@@ -85,26 +80,21 @@ private:
                 paintRank(*painter, m_theme, entry.token, {x, baseline});
             x += QFontMetricsF(rankFont(m_theme)).horizontalAdvance(rank) + m_theme.scaled(2);
         }
+        if (!m_hasMeanings)
+            return std::ceil(x);
         x += m_theme.scaled(6);
         if (painter != nullptr) {
             painter->setFont(m_meaning);
             painter->setPen(m_theme.colours().muted);
-            painter->drawText(QPointF(x, baseline), meaningOf(entry));
+            painter->drawText(QPointF(x, baseline), entry.meaning);
         }
-        return std::ceil(x + QFontMetricsF(m_meaning).horizontalAdvance(meaningOf(entry)));
-    }
-
-    QString meaningOf(const LegendEntry& entry) const {
-        const QFontMetricsF metrics(m_meaning);
-        const double wanted = metrics.horizontalAdvance(entry.meaning);
-        return m_share < 1.0 ? metrics.elidedText(entry.meaning, Qt::ElideRight, wanted * m_share)
-                             : entry.meaning;
+        return std::ceil(x + QFontMetricsF(m_meaning).horizontalAdvance(entry.meaning));
     }
 
     const Theme& m_theme;
     QFont m_sample;
     QFont m_meaning;
-    double m_share = 1.0;
+    bool m_hasMeanings = true;
 };
 
 } // namespace
@@ -117,6 +107,7 @@ OriginLegend::OriginLegend(const Theme& theme, QWidget* parent)
         sentences << tr("%1: %2.").arg(entry.sample, entry.meaning);
     setAccessibleName(tr("How tokens are marked"));
     setAccessibleDescription(sentences.join(u' '));
+    setToolTip(sentences.join(u'\n'));
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     connect(&m_theme, &Theme::changed, this, [this] {
         updateGeometry();

@@ -18,6 +18,7 @@ namespace ui {
 namespace {
 
 constexpr qint64 kSummaryMs = 5000; ///< a screen reader is not to be flooded
+constexpr int kLeastPlot = 60;      ///< pixels at 100 %, below which axes say nothing
 
 void styleAxis(QCPAxis& axis, const Colours& colours) {
     const QPen pen = finePen(colours.axis);
@@ -242,6 +243,26 @@ void LinePlot::updateNote() {
     const bool isEmpty = std::all_of(
         series.begin(), series.end(), [](const auto& one) { return one->points.isEmpty(); });
     m_note->setVisible(isEmpty && !m_noteTitle->text().isEmpty());
+    fitNote();
+}
+
+/// The note is read whole: where both have no room the empty axes go, then the sentence, which is a
+/// tool tip as well.
+void LinePlot::fitNote() {
+    if (m_note->isHidden()) {
+        m_drawing->plot->show();
+        return;
+    }
+    m_noteSentence->show();
+    m_note->setToolTip(m_noteSentence->text().toHtmlEscaped());
+    const auto needed = [this] { return m_note->layout()->totalHeightForWidth(width()); };
+    m_drawing->plot->setVisible(needed() + m_theme.scaled(kLeastPlot) <= height());
+    m_noteSentence->setVisible(needed() <= height());
+}
+
+void LinePlot::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitNote();
 }
 
 void LinePlot::replotCursor() {

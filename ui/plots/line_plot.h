@@ -112,6 +112,7 @@ protected:
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -135,6 +136,7 @@ private:
     void applyMargins(int plotWidth);
     int marginBeside(int plotWidth);
     void updateNote();
+    void fitNote();
     void replotCursor();
     PlotRange homeYWithHeadroom(int plotHeight) const;
     std::vector<double> yTicksThatFit(int plotHeight) const;

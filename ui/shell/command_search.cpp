@@ -35,7 +35,7 @@ CommandSearch::CommandSearch(const Theme& theme, std::vector<Command> commands, 
     setStyleSheet(QStringLiteral("ui--CommandSearch { background: %1; border: 1px solid %2; }")
                       .arg(theme.colours().panel.name(), theme.colours().controlBorder.name()));
     resize(theme.scaled(560), theme.scaled(380));
-    m_field->setPlaceholderText(tr("Search chats and commands"));
+    m_field->setPlaceholderText(tr("Search chats, commands, decoders and settings"));
     m_field->setAccessibleName(tr("Search chats and commands"));
     m_field->installEventFilter(this);
     m_list->setAccessibleName(tr("Matches"));
@@ -82,12 +82,23 @@ void CommandSearch::showMatches() {
                                          m_list);
         item->setData(Qt::UserRole, static_cast<int>(index));
     }
+    if (m_list->count() == 0)
+        tellNothing();
     m_list->setCurrentRow(0);
+}
+
+/// A line that cannot be chosen.
+void CommandSearch::tellNothing() {
+    auto* item = new QListWidgetItem(
+        tr("Nothing is called \u201c%1\u201d: no command, chat, decoder or setting.")
+            .arg(m_field->text().trimmed()),
+        m_list);
+    item->setFlags(Qt::NoItemFlags);
 }
 
 void CommandSearch::runChosen() {
     const QListWidgetItem* item = m_list->currentItem();
-    if (item == nullptr)
+    if (item == nullptr || !(item->flags() & Qt::ItemIsEnabled))
         return;
     const auto run = m_commands[static_cast<std::size_t>(item->data(Qt::UserRole).toInt())].run;
     accept();

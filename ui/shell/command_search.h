@@ -37,6 +37,7 @@ protected:
 
 private:
     void showMatches();
+    void tellNothing();
     void runChosen();
 
     const Theme& m_theme;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
+#include "ui/shell/wheel_guard.h"
+
 #include <QActionGroup>
 #include <QCloseEvent>
 #include <QDockWidget>
+#include <QDragEnterEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMimeData>
 #include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
@@ -36,6 +40,14 @@ constexpr std::array kThemes = {
     NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
     NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
 
+QStringList localPaths(const QMimeData& dragged) {
+    QStringList paths;
+    for (const QUrl& url : dragged.urls())
+        if (url.isLocalFile())
+            paths.append(url.toLocalFile());
+    return paths;
+}
+
 } // namespace
 
 MainWindow::MainWindow(
@@ -50,6 +62,8 @@ MainWindow::MainWindow(
     , m_messages(new MessageBar(theme))
     , m_status(new StatusStrip(theme, store, bridge)) {
     setWindowTitle(QStringLiteral("SWIFT Studio"));
+    setAcceptDrops(true);
+    new WheelGuard(this);
     for (const NamedTheme& known : kThemes)
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
             theme.setChoice(known.choice);
@@ -69,6 +83,7 @@ MainWindow::MainWindow(
     rows->addWidget(m_status);
     setCentralWidget(centre);
     connect(m_modes, &ModeBar::chosen, this, &MainWindow::showWorkspace);
+    connect(m_messages, &MessageBar::focusFreed, this, [this] { currentWorkspace()->focusHome(); });
     connect(m_modes, &ModeBar::settingsAsked, this, &MainWindow::settingsAsked);
     for (const char* title : {QT_TR_NOOP("&File"),
                               QT_TR_NOOP("&Edit"),
@@ -207,6 +222,16 @@ void MainWindow::keepLayout() {
     m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
     for (const Workspace* workspace : m_workspaces)
         workspace->saveLayout(m_settings);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!localPaths(*event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    emit filesDropped(localPaths(*event->mimeData()));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

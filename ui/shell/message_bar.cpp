@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/message_bar.h"
 
+#include <QApplication>
 #include <QVBoxLayout>
 
 namespace ui {
@@ -44,10 +45,14 @@ std::vector<const Notice*> MessageBar::notices() const {
 }
 
 void MessageBar::remove(Banner* banner) {
+    // Qt would hand the focus to whatever comes next in the window.
+    const bool hadFocus = banner->isAncestorOf(QApplication::focusWidget());
     std::erase(m_banners, banner);
     banner->hide();
     banner->deleteLater();
     setVisible(!m_banners.empty());
+    if (hadFocus)
+        emit focusFreed();
 }
 
 } // namespace ui

@@ -27,6 +27,10 @@ public:
     /// The notices shown, newest first.
     std::vector<const Notice*> notices() const;
 
+signals:
+    /// A notice went with the keyboard's focus on one of its buttons.
+    void focusFreed();
+
 private:
     void remove(Banner* banner);
 

@@ -4,16 +4,19 @@
 #include "ui/bridge/playback.h"
 #include "ui/shell/badge.h"
 #include "ui/shell/figure_text.h"
+#include "ui/shell/prompt_progress.h"
 
 #include <QFile>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLocale>
 #include <QPainter>
+#include <QToolButton>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -89,7 +92,14 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut)) {
+    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut))
+    , m_stopRecording(new QToolButton(this)) {
+    m_stopRecording->setText(tr("Stop"));
+    m_stopRecording->setAccessibleName(tr("Stop recording"));
+    m_stopRecording->setToolTip(m_stopRecording->accessibleName());
+    connect(
+        m_stopRecording, &QToolButton::clicked, this, [this] { m_bridge.send(StopRecording{}); });
+    m_row->addWidget(m_stopRecording, 0, Qt::AlignVCenter);
     m_row->insertWidget(m_row->indexOf(m_replay), m_replayBadge, 0, Qt::AlignVCenter);
     m_remark->setAlignedRight(true);
     m_row->setStretchFactor(m_remark, 1);
@@ -123,7 +133,9 @@ void StatusStrip::refresh(Topics changed) {
     showModel();
     if (m_store.answers().isRunning())
         m_phase->setRuns({{QStringLiteral("\u25A0 "), false, &Colours::success},
-                          strong(phaseText(m_store.phase()))});
+                          strong(promptProgressText(m_store.answers().latest()).isEmpty()
+                                     ? phaseText(m_store.phase())
+                                     : tr("reading the prompt"))});
     else
         m_phase->setText(tr("ready"));
     m_phase->setVisible(m_store.model() != nullptr);
@@ -131,8 +143,8 @@ void StatusStrip::refresh(Topics changed) {
     showReplay();
     showSpeed();
     showMemory();
-    if (!changed || (changed & Topic::Remarks))
-        showRemark();
+    ageRemark(changed);
+    showRemark();
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
     m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
@@ -169,6 +181,7 @@ void StatusStrip::showRecording() {
         path.isEmpty() ? m_recordingTimer.stop() : m_recordingTimer.start();
     }
     m_recording->setVisible(!path.isEmpty());
+    m_stopRecording->setVisible(!path.isEmpty());
     if (path.isEmpty())
         return;
     const double seconds = static_cast<double>(m_recordingClock.elapsed()) / 1e3;
@@ -221,13 +234,30 @@ void StatusStrip::showMemory() {
                    QString::number(memory->processBytes / kGibibyte, 'f', 1)));
 }
 
+void StatusStrip::forgetRemark() {
+    m_isRemarkOld = true;
+    showRemark();
+}
+
+/// A remark is about the run as it was: another decoder, model, setting or answer makes it old.
+void StatusStrip::ageRemark(Topics changed) {
+    const Answer* answer = m_store.answers().latest();
+    const std::uint64_t promptId = answer == nullptr ? 0 : answer->promptId;
+    const bool isNewAnswer = std::exchange(m_promptId, promptId) != promptId;
+    if (changed & Topic::Remarks)
+        m_isRemarkOld = false;
+    else if (isNewAnswer || (changed & (Topic::Decoder | Topic::Model)))
+        m_isRemarkOld = true;
+}
+
 /// The tool tip has the last ones whole.
 void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();
     const QString usual =
         m_bridge.isReplay() ? tr("Figures are those of the recording") : QString();
-    const QString newest = remarks.empty() ? usual : QString::fromStdString(remarks.back());
+    const QString newest =
+        remarks.empty() || m_isRemarkOld ? usual : QString::fromStdString(remarks.back());
     m_remark->setText(newest);
     QStringList lines;
     for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)

@@ -13,6 +13,7 @@
 #include <vector>
 
 class QHBoxLayout;
+class QToolButton;
 
 namespace ui {
 
@@ -35,6 +36,9 @@ public:
 
     void refresh(Topics changed) override;
 
+    /// What was said of another chat is no news any more; the tool tip keeps it.
+    void forgetRemark();
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
@@ -45,6 +49,7 @@ private:
     void showReplay();
     void showSpeed();
     void showMemory();
+    void ageRemark(Topics changed);
     void showRemark();
     void restyle();
 
@@ -64,6 +69,9 @@ private:
     LiveLabel* m_memory;
     LiveLabel* m_pace;
     LiveLabel* m_remark;
+    QToolButton* m_stopRecording;
+    std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
+    bool m_isRemarkOld = false;
     QElapsedTimer m_memoryClock;
     QString m_recordingPath;
     QElapsedTimer m_recordingClock;

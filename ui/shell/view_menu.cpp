@@ -2,6 +2,7 @@
 #include "ui/shell/view_menu.h"
 
 #include "ui/plots/picture_file.h"
+#include "ui/shell/explanation_card.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -127,19 +128,14 @@ void ViewMenu::showTable(View* view) {
     table->setAccessibleName(dialog->windowTitle());
     table->setFont(m_theme.font(TextRole::Figure));
     table->horizontalHeader()->setStretchLastSection(true);
+    table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    table->resizeColumnsToContents(); // heads are read whole; a wide table scrolls
     table->verticalHeader()->hide();
     table->setTabKeyNavigation(false);
     (new QVBoxLayout(dialog))->addWidget(table);
     dialog->open();
 }
 
-void ViewMenu::explain(View* view) {
-    m_messages.show({Notice::Kind::Info,
-                     QStringLiteral("explain"),
-                     view->info().title + u'.',
-                     view->info().explanation,
-                     {},
-                     {}});
-}
+void ViewMenu::explain(View* view) { (new ExplanationCard(m_theme, *view))->showBeside(*view); }
 
 } // namespace ui

@@ -4,6 +4,7 @@
 #include <QHash>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -28,8 +29,17 @@ QString stateName(MessageState state) {
 }
 
 QString decoderTitle(const QString& decoderName) {
-    if (decoderName == QLatin1String("swift"))
-        return QStringLiteral("SWIFT");
+    for (const auto& [name, title] : {std::pair("swift", "SWIFT"),
+                                      std::pair("self_sd", "Self-SD"),
+                                      std::pair("layerskip", "LayerSkip"),
+                                      std::pair("layerskip-fs", "LayerSkip FS"),
+                                      std::pair("layerskip-dv", "LayerSkip DV"),
+                                      std::pair("del", "DEL"),
+                                      std::pair("del-ms", "DEL by milliseconds"),
+                                      std::pair("space", "SPACE"),
+                                      std::pair("lookup", "Look-up")})
+        if (decoderName == QLatin1String(name))
+            return QLatin1String(title);
     QString title = decoderName.left(1).toUpper() + decoderName.mid(1);
     return title.replace(u'_', u'-');
 }

@@ -46,7 +46,7 @@ InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* pa
     addWidget(titled(m_map, title));
     addWidget(m_faces);
     setStretchFactor(1, 1);
-    setSizes({theme.scaled(120), theme.scaled(460)});
+    setSizes({theme.scaled(150), theme.scaled(430)});
     connect(&context.bridge, &EngineBridge::eventCame, this, &InspectPage::onEvent);
 }
 

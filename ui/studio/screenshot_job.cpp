@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/screenshot_job.h"
 
-#include <QPixmap>
+#include <QImage>
+#include <QImageReader>
 #include <QSaveFile>
 
 namespace ui {
@@ -13,6 +14,10 @@ namespace {
 /// Ticks between the last event and the picture: layouts settle, every view is refreshed.
 constexpr int kSettleTicks = 5;
 
+/// Written into every picture.
+const QString kMark = QStringLiteral("SWIFT Studio");
+const QString kMarkName = QStringLiteral("Software");
+
 } // namespace
 
 ScreenshotJob::ScreenshotJob(Studio& studio, Request request)
@@ -22,12 +27,15 @@ ScreenshotJob::ScreenshotJob(Studio& studio, Request request)
     connect(&studio.bridge(), &EngineBridge::tickFinished, this, &ScreenshotJob::onTick);
 }
 
+bool ScreenshotJob::isOwnPicture(const QString& path) {
+    return QImageReader(path, "png").text(kMarkName) == kMark;
+}
+
 void ScreenshotJob::onEvent(const EngineEvent& event) {
     if (const auto* step = event.as<StepFinished>()) {
-        std::fwrite(step->text.data(), 1, step->text.size(), m_request.out);
-        std::fflush(m_request.out);
+        m_request.out(step->text);
     } else if (event.as<PromptFinished>() != nullptr) {
-        std::fputc('\n', m_request.out);
+        m_request.out("\n");
         m_isDone = !m_request.isReplay;
     } else if (const auto* failure = event.as<EngineFailed>()) {
         emit failed(failure->error);
@@ -52,7 +60,8 @@ void ScreenshotJob::onTick() {
 void ScreenshotJob::take() {
     m_studio.window().showWorkspace(m_request.workspace);
     m_studio.bridge().refreshPictures();
-    const QPixmap picture = m_studio.window().grab();
+    QImage picture = m_studio.window().grab().toImage();
+    picture.setText(kMarkName, kMark);
     QSaveFile file(m_request.path);
     const bool isWritten =
         file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();

@@ -6,7 +6,8 @@
 #include <QObject>
 #include <QString>
 
-#include <cstdio>
+#include <functional>
+#include <string_view>
 
 namespace ui {
 
@@ -21,10 +22,13 @@ public:
         QString prompt; ///< empty: the picture is taken when the model is loaded or the replay over
         bool isReplay = false;
         int workspace = 0;
-        std::FILE* out = stdout;
+        std::function<void(std::string_view)> out = {}; ///< what the answer's text is handed to
     };
 
     ScreenshotJob(Studio& studio, Request request);
+
+    /// Whether a file is such a picture.
+    static bool isOwnPicture(const QString& path);
 
 signals:
     /// The picture is on the disk.

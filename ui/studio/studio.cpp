@@ -2,10 +2,14 @@
 #include "ui/studio/studio.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/studio/single_instance.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/models/model_panel.h"
 #include "ui/views/replay/replay_transport.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
 
@@ -45,8 +49,10 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
     makeChatWorkspace();
     makeInspectWorkspace();
+    connectFinder();
     makeMenuCorner();
     addChatActions();
+    addLibraryActions();
     addRunActions();
     addModelActions();
     m_window->finish();
@@ -87,12 +93,13 @@ void Studio::start() {
         loadModel(path);
         return;
     }
-    m_window->messages().show({Notice::Kind::Info,
-                               QStringLiteral("ended_badly"),
-                               tr("SWIFT Studio was not closed properly the last time."),
-                               tr("Every saved token was kept. The model is not loaded."),
-                               {},
-                               {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("ended_badly"),
+         tr("SWIFT Studio was not closed properly the last time."),
+         tr("Everything that was saved is still there. The model is not loaded yet."),
+         {},
+         {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
 }
 
 /// The model that was used last, unless the user named one or it is gone.
@@ -125,7 +132,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (m_options.replayName.isEmpty())
         m_settings.setValue(kModelKey, model.absoluteFilePath());
     m_noGain->update({});
-    m_window->messages().withdraw(QStringLiteral("ended_badly"));
+    for (const char* told : {"ended_badly", "load_model", "choose_decoder"})
+        m_window->messages().withdraw(QLatin1String(told));
     const QString name = QString::fromStdString(loaded.model.name);
     m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
                                  .arg(m_bridge->isReplay() ? m_options.replayName : name));
@@ -135,8 +143,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         chooseFirstDecoder(loaded);
     if (m_options.decoder.isEmpty())
         useModelDefaults(loaded);
-    if (const QString message = std::exchange(m_options.firstMessage, {}); !message.isEmpty())
-        m_session->send(message);
+    sendFirstMessage();
 }
 
 void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
@@ -151,6 +158,46 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
                                        .arg(QString::fromStdString(wanted)),
                                    {},
                                    {}});
+}
+
+/// Words that came with a start of the program never cut an answer off: they wait for its end.
+void Studio::sendFirstMessage() {
+    if (m_options.firstMessage.isEmpty() || !m_hasChosenDecoder ||
+        m_session->obstacle(m_options.firstMessage) != SendObstacle::None)
+        return;
+    const QString message = std::exchange(m_options.firstMessage, {});
+    m_session->newChat();
+    m_session->send(message);
+}
+
+void Studio::takeStart(const StartRequest& request) {
+    m_window->setWindowState(m_window->windowState() & ~Qt::WindowMinimized);
+    m_window->show();
+    m_window->raise();
+    m_window->activateWindow();
+    if (!request.message.isEmpty())
+        m_options.firstMessage = request.message;
+    if (!request.decoder.isEmpty()) {
+        m_options.decoder = request.decoder;
+        m_hasChosenDecoder = false; // chosen with the model, or now
+    }
+    if (!request.modelPath.isEmpty()) {
+        m_options.backend = request.backend;
+        loadModel(request.modelPath);
+    } else if (m_run.model() == nullptr && m_run.loading() == nullptr) {
+        if (const QString path = firstModel(); !path.isEmpty())
+            loadModel(path);
+    } else if (m_run.model() != nullptr) {
+        if (!std::exchange(m_hasChosenDecoder, true))
+            chooseFirstDecoder(*m_run.model());
+        sendFirstMessage();
+    }
+}
+
+void Studio::closeNow() {
+    m_quitsAnyway = true;
+    m_window->close();
+    QCoreApplication::quit();
 }
 
 /// What the user chose the last time; at first Auto, or SWIFT where there is none.
@@ -184,6 +231,19 @@ void Studio::keepChoices(const EngineEvent& event) {
     }
 }
 
+void Studio::connectFinder() {
+    m_finder = new SkipSetFinder(*m_bridge, m_run, this);
+    for (LayerMapView* map : m_window->findChildren<LayerMapView*>()) {
+        connect(map, &LayerMapView::findAsked, m_finder, [this] {
+            m_finder->start(m_session->newestQuestion());
+        });
+        connect(m_finder, &SkipSetFinder::changed, map, [this, map] {
+            map->showFinding(m_finder->isRunning(), m_finder->sentence());
+        });
+    }
+    connect(m_finder, &SkipSetFinder::changed, this, [this] { updateActions(); });
+}
+
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
 
 void Studio::connectNotices() {
@@ -202,6 +262,10 @@ void Studio::connectNotices() {
             m_window->messages().withdraw(QStringLiteral("unsaved"));
     });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
+    connect(m_session.get(), &ChatSession::stateChanged, this, &Studio::sendFirstMessage);
+    connect(m_session.get(), &ChatSession::shown, this, [this] {
+        m_window->statusStrip().forgetRemark();
+    });
     connect(m_session.get(),
             &ChatSession::hinted,
             this,
@@ -226,6 +290,8 @@ void Studio::connectNotices() {
 void Studio::onEvent(const EngineEvent& event) {
     if (m_options.replayName.isEmpty())
         keepChoices(event);
+    if (event.as<DecoderChosen>() != nullptr)
+        m_window->messages().withdraw(QStringLiteral("choose_decoder"));
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
@@ -241,9 +307,11 @@ void Studio::onEvent(const EngineEvent& event) {
                                    {}});
 }
 
-/// What nobody else tells: the chat tells of its own prompts, forms of their settings.
+/// What nobody else tells: the chat tells of its own prompts, the models dock of its own loads.
 void Studio::onFailed(const EngineFailed& failure) {
-    if (failure.task == "submit_prompt" || failure.task == "count_tokens" ||
+    const bool isToldByPanel = failure.task == "inspect_model" ||
+                               (failure.task == "load_model" && m_modelPanel->isShowing());
+    if (failure.task == "submit_prompt" || failure.task == "count_tokens" || isToldByPanel ||
         failure.error.code == ErrorCode::Cancelled)
         return;
     const QString what = QString::fromStdString(failure.error.message);
@@ -298,9 +366,12 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
         {Notice::Kind::Info,
          QStringLiteral("recovered"),
          countText(answers.size(),
-                   tr("An answer was cut off when the program ended."),
-                   tr("%1 answers were cut off when the program ended.")),
-         tr("What had come of them is in the chat \"%1\".").arg(newest.chatTitle),
+                   tr("An answer was interrupted when the program ended."),
+                   tr("%1 answers were interrupted when the program ended.")),
+         answers.size() == 1
+             ? tr("Its beginning is saved in the chat \"%1\".").arg(newest.chatTitle)
+             : tr("Their beginnings are saved, the newest in the chat \"%1\".")
+                   .arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});
 }

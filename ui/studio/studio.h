@@ -24,9 +24,14 @@ class ChatView;
 class ChatsPanel;
 class InspectPage;
 class CommandSearch;
+class ModelLibrary;
 class ModelPanel;
+class ParametersView;
+struct Command;
 class NoGainNotice;
 class ReplayTransport;
+class SkipSetFinder;
+struct StartRequest;
 
 /// What the window is made from.
 struct StudioOptions {
@@ -35,6 +40,7 @@ struct StudioOptions {
     QString presetsFolder;    ///< shipped
     QString ownPresetsFolder; ///< the user's
     QString modelPath;        ///< opened at the first start; empty = none
+    QString defaultModelPath; ///< the model that the set-up fetches, there or not
     QString backend;          ///< that runs it; empty = the engine's choice
     QString decoder;          ///< of the first answers; empty = the one used last
     QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
@@ -75,6 +81,12 @@ public:
 
     void loadModel(const QString& path);
 
+    /// Another start of the program: comes to the front and does what that was asked for.
+    void takeStart(const StartRequest& request);
+
+    /// Saves and closes, whatever is going on: the system ends the session.
+    void closeNow();
+
     /// All views, for tests and for pictures of them.
     QList<View*> views() const;
 
@@ -88,6 +100,7 @@ private:
     void makeChatWorkspace();
     void makeInspectWorkspace();
     void makeMenuCorner();
+    void connectFinder();
     void addChatActions();
     void addRunActions();
     void addModelActions();
@@ -110,6 +123,13 @@ private:
     void exportChat();
     void exportChatTo(ChatId id, const QString& path);
     void renameChat();
+    void addLibraryActions();
+    void askForImport(bool isFolder);
+    void importChats(const QStringList& paths);
+    void takeDropped(const QStringList& paths);
+    void openDefaultModel();
+    std::vector<Command> parameterCommands();
+    void showDock(const QString& id);
     void showPrompts();
     void keepAsPrompt(const QString& text);
     void saveModelDefaults();
@@ -120,6 +140,7 @@ private:
     QString firstModel() const;
     void markOpen(bool isOpen);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
+    void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
     void keepChoices(const engine::EngineEvent& event);
@@ -140,10 +161,13 @@ private:
     ViewMenu* m_viewMenu = nullptr;
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
+    ModelLibrary* m_library = nullptr;
+    ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
+    SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
     bool m_quitsAnyway = false; ///< the user was told what is not saved

@@ -6,7 +6,9 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QApplication>
 #include <QFileDialog>
@@ -55,6 +57,15 @@ void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
     });
 }
 
+/// The title as far as every file system takes it.
+QString fileNameOf(const QString& title) {
+    QString name;
+    for (const QChar letter : title)
+        name += letter.isLetterOrNumber() || letter == u'-' || letter == u'_' ? letter : u' ';
+    name = name.simplified().left(60).trimmed();
+    return name.isEmpty() ? Studio::tr("Chat") : name;
+}
+
 } // namespace
 
 void Studio::addChatActions() {
@@ -94,9 +105,11 @@ void Studio::addChatActions() {
     add(edit, "chat.copy_last", tr("&Copy last answer"), keys({"Ctrl+Shift+C"}), [this] {
         m_chatView->copyLastAnswer();
     });
-    add(edit, "app.search", tr("&Search chats and commands..."), keys({"Ctrl+K"}), [this] {
-        showCommandSearch();
-    });
+    add(edit,
+        "app.search",
+        tr("&Search chats, commands and settings..."),
+        keys({"Ctrl+K"}),
+        [this] { showCommandSearch(); });
     add(edit, "app.shortcuts", tr("&Keyboard shortcuts..."), keys({"Ctrl+/"}), [this] {
         showShortcuts();
     });
@@ -156,6 +169,7 @@ void Studio::addModelActions() {
         showModelPanel();
         m_modelPanel->askForFolder();
     });
+    add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
     add("model.save_defaults", tr("Save as this model's &defaults"), {}, [this] {
         saveModelDefaults();
     });
@@ -213,8 +227,8 @@ void Studio::updateActions() {
         m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
     };
     enable("run.stop",
-           obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
-               m_session->contextQuestion() != nullptr);
+           m_finder->isRunning() || obstacle == SendObstacle::Answering ||
+               m_run.loading() != nullptr || m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
     enable("chat.settings", !isReplay);
@@ -222,7 +236,12 @@ void Studio::updateActions() {
     enable("chat.copy_last", hasAnswer);
     enable("chat.rename", hasChat);
     enable("chat.export", hasChat);
-    for (const char* id : {"model.choose", "model.open_file", "model.open_folder"})
+    for (const char* id : {"chat.pin", "chat.folder", "chat.archive", "chat.delete"})
+        enable(id, hasChat);
+    for (const char* id : {"chat.import", "chat.import_folder"})
+        enable(id, !isReplay);
+    for (const char* id :
+         {"model.choose", "model.open_file", "model.open_folder", "model.open_default"})
         enable(id, !isReplay);
     const bool hasModel = !isReplay && m_run.model() != nullptr;
     enable("model.save_defaults", hasModel);
@@ -236,7 +255,9 @@ void Studio::updateActions() {
 
 /// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.
 void Studio::stopOrClose() {
-    if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
+    if (m_finder->isRunning())
+        m_finder->stop();
+    else if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
         m_session->stop();
     else if (m_run.loading() != nullptr)
         m_bridge->send(StopLoading{});
@@ -263,6 +284,8 @@ void Studio::showCommandSearch() {
                 commands.push_back({QString(entry.action->text()).remove(QLatin1Char('&')),
                                     entry.action->shortcut().toString(QKeySequence::NativeText),
                                     [action = entry.action] { action->trigger(); }});
+        for (Command& command : parameterCommands())
+            commands.push_back(std::move(command));
         if (m_search != nullptr)
             return;
         auto* search = new CommandSearch(m_theme, std::move(commands), m_window.get());
@@ -272,6 +295,26 @@ void Studio::showCommandSearch() {
             QPoint((m_window->width() - search->width()) / 2, m_theme.scaled(60))));
         search->open();
     });
+}
+
+/// Decoders are chosen at once; a setting is shown, ready to be changed.
+std::vector<Command> Studio::parameterCommands() {
+    std::vector<Command> commands;
+    if (!m_options.replayName.isEmpty() || m_run.model() == nullptr)
+        return commands;
+    for (const DecoderInfo& decoder : m_run.model()->decoders)
+        commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),
+                            tr("decoder"),
+                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); }});
+    for (const SettingsForm* form : {&m_parameters->form(), &m_parameters->sampling()})
+        for (const SettingRow* row : form->rows())
+            commands.push_back({tr("Setting: %1").arg(settingTitle(row->setting()).whole()),
+                                row->valueText(),
+                                [this, name = row->setting().name] {
+                                    showDock(QStringLiteral("chat.parameters"));
+                                    m_parameters->showSetting(name);
+                                }});
+    return commands;
 }
 
 void Studio::showShortcuts() {
@@ -309,6 +352,7 @@ void Studio::toggleRecording() {
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("swiftrun"));
     dialog->setNameFilter(tr("Recordings (*.swiftrun)"));
+    dialog->selectFile(fileNameOf(m_session->chat().record.title) + QStringLiteral(".swiftrun"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         m_bridge->send(StartRecording{path.toStdString()});
     });
@@ -325,6 +369,7 @@ void Studio::exportChat() {
     dialog->setNameFilters(
         {tr("Markdown (*.md)"), tr("HTML (*.html)"), tr("JSON (*.json)"), tr("PDF (*.pdf)")});
     dialog->setDefaultSuffix(QStringLiteral("md"));
+    dialog->selectFile(fileNameOf(chat.title) + QStringLiteral(".md"));
     connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
     });

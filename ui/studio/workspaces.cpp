@@ -74,7 +74,12 @@ void Studio::makeChatWorkspace() {
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
-    connect(m_chatsPanel, &ChatsPanel::newChatAsked, m_session.get(), &ChatSession::newChat);
+    connect(m_chatsPanel, &ChatsPanel::messageChosen, m_session.get(), &ChatSession::openMessage);
+    connect(m_chatsPanel, &ChatsPanel::newChatAsked, this, [this](const QString& folder) {
+        m_session->newChat();
+        m_session->setNewFolder(folder);
+    });
+    connect(m_chatsPanel, &ChatsPanel::importAsked, this, &Studio::importChats);
     workspace->addDock({QStringLiteral("chats"),
                         tr("Chats"),
                         m_chatsPanel,
@@ -91,13 +96,18 @@ void Studio::makeChatWorkspace() {
                             {296, height},
                             true});
     };
-    add(new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder}), 420);
+    m_parameters =
+        new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
+    add(m_parameters, 420);
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
+    m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
     m_modelPanel =
         new ModelPanel(context(),
                        m_recentModels,
+                       *m_library,
                        {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
+    connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
     workspace->addDock({QStringLiteral("chat.models"),
                         tr("Models"),
                         m_modelPanel,
@@ -173,10 +183,11 @@ void Studio::makeMenuCorner() {
         m_modelPanel->propose(path);
     });
     connect(chooser, &ModelChooser::fileWanted, m_modelPanel, &ModelPanel::askForFile);
+    connect(chooser, &ModelChooser::defaultWanted, this, &Studio::openDefaultModel);
     connect(chooser, &ModelChooser::folderWanted, m_modelPanel, &ModelPanel::askForFolder);
     auto* search = new QPushButton(tr("Search or run a command"), corner);
     search->setProperty("form", "small");
-    search->setToolTip(tr("Search chats and commands (Ctrl+K)"));
+    search->setToolTip(tr("Search chats, commands, decoders and settings (Ctrl+K)"));
     search->setIcon(
         makeIcon(IconName::Search, m_theme.colours().muted, m_theme.colours().disabled));
     connect(search, &QPushButton::clicked, this, &Studio::showCommandSearch);
@@ -185,11 +196,16 @@ void Studio::makeMenuCorner() {
     m_window->menuBar()->setCornerWidget(corner, Qt::TopRightCorner);
 }
 
-void Studio::showModelPanel() {
+/// Of the Chat workspace.
+void Studio::showDock(const QString& id) {
     m_window->showWorkspace(0);
-    QDockWidget* dock = m_window->currentWorkspace()->dock(QStringLiteral("chat.models"));
+    QDockWidget* dock = m_window->currentWorkspace()->dock(id);
     dock->show();
     dock->raise();
+}
+
+void Studio::showModelPanel() {
+    showDock(QStringLiteral("chat.models"));
     m_modelPanel->setFocus(Qt::ShortcutFocusReason);
 }
 

@@ -114,10 +114,11 @@ private:
         m_spanToken = token;
     }
 
-    /// Puts "k2" behind the sibling that ends here.
+    /// Puts "k2" behind the sibling that ends here. Not in code, whose columns it would shift:
+    /// there the dashed line alone tells a sibling.
     void endSibling() {
         const int token = std::exchange(m_spanToken, -1);
-        if (token < 0 || !m_context.showsOrigin)
+        if (token < 0 || !m_context.showsOrigin || m_style.isCode)
             return;
         const QString rank = rankLabel(m_context.tokens[static_cast<std::size_t>(token)]);
         if (rank.isEmpty())

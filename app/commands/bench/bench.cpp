@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/decoder_options.h"
 #include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ void addWhat(CLI::App& command, BenchOptions& options) {
                       "how the made-up file stores them, f32 (default), bf16, "
                       "int8 or 4bit, and they are held like that");
     command.add_option("--layers", options.layers, "Of a shape; 0 keeps its own number")
-        ->check(CLI::NonNegativeNumber)
+        ->check(wholeFrom(0))
         ->capture_default_str();
     command.add_option("--prompts",
                        options.data.files,
@@ -99,7 +100,7 @@ void addWhat(CLI::App& command, BenchOptions& options) {
             "--limit",
             [&options](std::int64_t limit) { options.data.stream.limit = limit; },
             "Prompts of each file at most; default: all")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeFrom(1));
     command.add_flag("--raw", options.isRaw, "Prompts as they are, without a chat template");
     command.add_option(
         "--decoder", options.decoder, "Compared with vanilla; default: auto where there is one");
@@ -118,27 +119,27 @@ void addHowMuch(CLI::App& command, BenchOptions& options) {
     command
         .add_option("--rows", options.rows, "Rows of the passes that are timed; default: 1 to 16")
         ->delimiter(',')
-        ->check(CLI::Range(1, kMostRows));
+        ->check(numberFrom(1, kMostRows));
     command.add_option("--cached", options.cachedTokens, "Tokens in the cache behind those passes")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     command.add_option("--prefill", options.prefillTokens, "Tokens of the prompt that is read")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--pairs",
                     options.pairs,
                     "Interleaved repetitions; prompts of files are all decoded, once at least")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--roof-mib",
                     options.roofMib,
                     "Memory that the roof probe reads, MiB; less than 1024 may measure caches")
-        ->check(CLI::Range(1, 1 << 20))
+        ->check(numberFrom(1, 1 << 20))
         ->capture_default_str();
 }
 

@@ -4,12 +4,11 @@
 #include "app/commands/decoder_options.h"
 #include "app/program_paths.h"
 #include "engine/base/system_memory.h"
+#include "engine/base/typed_text.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/json_document.h"
 #include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
-
-#include <thread>
 
 namespace app {
 
@@ -39,8 +38,7 @@ double bytesPerStep(const Transformer& transformer) {
 int threadCountOf(const ModelOptions& options, const std::string& backend) {
     if (backend == "plain")
         return 1;
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    return options.threads > 0 ? options.threads : std::max(cores, 1);
+    return options.threads > 0 ? usefulThreads(options.threads) : allowedProcessors();
 }
 
 bool isCollection(const JsonValue& root) {
@@ -63,10 +61,13 @@ plansIn(const JsonDocument& document, const std::string& name, int layerCount) {
     return plans;
 }
 
-Result<JsonDocument> openSkipSets(const std::string& typed) {
-    if (typed.starts_with('{'))
-        return JsonDocument::parse(typed, "--skip-set");
-    return readJsonFile(typed);
+bool isTyped(const std::string& skipSet) { return skipSet.starts_with('{'); }
+
+Result<std::vector<NamedPlan>> plansOf(const std::string& skipSet, int layerCount) {
+    ENGINE_TRY(const JsonDocument document,
+               isTyped(skipSet) ? JsonDocument::parse(skipSet, "--skip-set")
+                                : readJsonFile(skipSet));
+    return plansIn(document, skipSet, layerCount);
 }
 
 std::filesystem::path llamaPython(const BenchOptions& options) {
@@ -115,9 +116,11 @@ makeDecoders(DecoderRegistry& registry, const DraftingChoice& choice, const Benc
 Result<std::vector<NamedPlan>> readPlans(const std::vector<std::string>& typed, int layerCount) {
     std::vector<NamedPlan> all;
     for (const std::string& text : typed) {
-        ENGINE_TRY(const JsonDocument document, openSkipSets(text));
-        ENGINE_TRY(auto plans, plansIn(document, text, layerCount));
-        for (NamedPlan& plan : plans)
+        auto plans = plansOf(text, layerCount);
+        if (!plans && isTyped(text))
+            return asTyped(plans.error(), R"(Write {"attention":[1,2],"mlp":[3]}, or a file.)");
+        ENGINE_TRY(std::vector<NamedPlan> named, std::move(plans));
+        for (NamedPlan& plan : named)
             all.push_back(std::move(plan));
     }
     return all;

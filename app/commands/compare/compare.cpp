@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
 #include "app/commands/decoder_options.h"
+#include "app/commands/output_options.h"
 #include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
-#include "engine/loading/atomic_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -25,26 +25,13 @@ struct CompareOptions {
     std::vector<std::string> settings;
     TypedSampling sampling;
     int maxTokens = 128;
-    std::string csv;
+    OutputOptions csv;
     bool isRaw = false;
     bool json = false;
 };
 
-/// Before hours of work: a file that could not be written at their end is told now.
-Result<void> checkCsvPath(const std::string& path) {
-    if (path.empty())
-        return {};
-    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-    std::error_code failure;
-    if (!std::filesystem::is_directory(folder, failure))
-        return Error{ErrorCode::NotFound,
-                     fmt::format("There is no folder {} for --csv {}.", folder.string(), path),
-                     "Make the folder first, or name another file."};
-    if (std::filesystem::is_directory(path, failure))
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("--csv {} is a folder.", path),
-                     "Name a file in it."};
-    return {};
+OutputPlace csvPlace(const CompareOptions& options) {
+    return outputPlace(options.csv, options.model, options.data, options.settings, isComparisonCsv);
 }
 
 /// The decoders in the order asked for, vanilla first when it was not.
@@ -108,8 +95,8 @@ public:
         if (!m_console.isJson())
             m_console.text(m_report.table(m_data, isIncomplete));
         m_console.jsonLine(m_report.doneLine(m_data, isIncomplete));
-        if (!m_options.csv.empty())
-            ENGINE_TRY_DO(writeFileAtomically(m_options.csv, m_report.csv()));
+        if (!m_options.csv.path.empty())
+            ENGINE_TRY_DO(writeOutput(csvPlace(m_options), m_report.csv()));
         if (m_isCancelled)
             return cancelledError();
         if (visited && m_failure)
@@ -204,7 +191,6 @@ private:
 Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(options.sampling.options.validate());
-    ENGINE_TRY_DO(checkCsvPath(options.csv));
     ENGINE_TRY(const auto names, decoderNames(options));
     ENGINE_TRY(auto typed, settingsByDecoder(options.settings, names));
     DecoderRegistry registry(moduleFolder());
@@ -213,6 +199,8 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
         ENGINE_TRY(settings[name], parseSettings(registry, name, typed[name]));
     }
     ENGINE_TRY(const DataSummary data, checkData(options.data));
+    if (!options.csv.path.empty()) // before hours of work
+        ENGINE_TRY_DO(checkOutput(csvPlace(options)));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
     ENGINE_TRY(const SamplingOptions sampling,
                resolveSampling(options.sampling, model.tokenizer.get()));
@@ -259,11 +247,12 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                         "A setting: DECODER.NAME=VALUE, or NAME=VALUE for all that draft; may be "
                         "given several times");
     command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
     addSamplingOptions(*command, options->sampling);
     command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
-    command->add_option("--csv", options->csv, "Write the figures to this file as well, as CSV");
+    addOutputOptions(
+        *command, options->csv, "--csv", "Write the figures to this file as well, as CSV");
     command->add_flag("--json", options->json, "One JSON object a line on standard output");
     command->footer("Each prompt is run by all decoders in order, then in reverse order; each half "
                     "has its own decoders,\nso that neither knows the other's prompts.");

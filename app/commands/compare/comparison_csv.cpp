@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <fstream>
 
 // A comparison as a file for spreadsheets.
 
@@ -48,6 +49,8 @@ std::string textCell(const std::string& text) {
         quoted += character == '"' ? std::string("\"\"") : std::string(1, character);
     return quoted + "\"";
 }
+
+std::string headLine() { return fmt::format("{}\r\n", fmt::join(kNames, ",")); }
 
 /// All digits; empty where nothing was measured.
 std::string ratioCell(double a, double b) {
@@ -93,8 +96,15 @@ std::string ComparisonReport::csvLines(const std::string& scope,
     return text;
 }
 
+bool isComparisonCsv(const std::filesystem::path& path) {
+    const std::string head = headLine();
+    std::string start(head.size(), '\0');
+    std::ifstream file(path, std::ios::binary);
+    return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == head;
+}
+
 std::string ComparisonReport::csv() const {
-    std::string text = fmt::format("{}\r\n", fmt::join(kNames, ","));
+    std::string text = headLine();
     for (const auto& [task, sums] : m_byTask)
         text += csvLines("task", task, sums);
     return text + csvLines("all", "", m_all);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct DecoderSums {
     /// Milliseconds of each emitted token.
     double perToken(double ms) const;
 };
+
+/// Whether a file is what ComparisonReport::csv() makes.
+bool isComparisonCsv(const std::filesystem::path& path);
 
 /// Collects outcomes by task and over all, and shows them. Thread: one.
 class ComparisonReport {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/decoder_options.h"
+#include "app/commands/output_options.h"
 #include "app/commands/search/skip_set_search.h"
 #include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
 #include "engine/experiments/saved_plans.h"
-#include "engine/loading/atomic_file.h"
+#include "engine/loading/json_document.h"
 #include "engine/model/skip_set.h"
 
 #include <nlohmann/json.hpp>
@@ -27,7 +29,7 @@ struct SearchOptions {
     DataOptions data;
     std::string task;
     std::string method;
-    std::string out;
+    OutputOptions out;
     std::vector<std::string> settings;
     std::optional<int> maxTokens;
     std::optional<int> trials;
@@ -63,15 +65,39 @@ Result<void> checkOptions(const SearchOptions& options) {
                                  options.trials ? "--trials" : "--ratio",
                                  options.method),
                      "Write it as a setting: --set S=300, --set r=0.45."};
-    const std::filesystem::path folder = std::filesystem::path(options.out).parent_path();
-    std::error_code ignored;
-    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
-        return Error{ErrorCode::NotFound,
-                     fmt::format("There is no folder {} to write {} into.",
-                                 folder.string(),
-                                 std::filesystem::path(options.out).filename().string()),
-                     "Make it first, or choose another file for --out."};
     return {};
+}
+
+/// Whether a file holds one set as foundJson() makes it; a set that someone wrote by hand does not
+/// say how it was found.
+bool isFoundSet(const std::filesystem::path& path) {
+    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
+    if (!document)
+        return false;
+    const JsonValue root = document.value().root();
+    return readSkipSet(root, path.string()) && root["method"].isString() &&
+           root["measure"].isString();
+}
+
+/// Whether a set can be added to what a file holds.
+bool isSkipSetCollection(const std::filesystem::path& path) {
+    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
+    return document && readSkipSetCollection(document.value().root(), path.string());
+}
+
+/// A collection is added to and never replaced, so --overwrite says nothing there.
+OutputPlace outPlace(const SearchOptions& options) {
+    const bool isAdded = !options.entry.empty();
+    OutputPlace place = outputPlace(options.out,
+                                    options.model,
+                                    options.data,
+                                    options.settings,
+                                    isAdded ? isSkipSetCollection : isFoundSet);
+    if (isAdded) {
+        place.mayOverwrite = false;
+        place.overwriteOption.clear();
+    }
+    return place;
 }
 
 /// The profile is the method; everything else may be set.
@@ -119,15 +145,15 @@ Result<void> finish(const SearchOptions& options,
     const Json json = foundJson(options, model, found);
     const SkipSet set = skipSetOf(*found.plan);
     if (options.entry.empty())
-        ENGINE_TRY_DO(writeFileAtomically(
-            options.out, json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));
+        ENGINE_TRY_DO(writeOutput(outPlace(options),
+                                  json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"));
     else
-        ENGINE_TRY_DO(savePlan(options.out, options.entry, set));
+        ENGINE_TRY_DO(savePlan(options.out.path, options.entry, set));
     const std::string score = found.score ? fmt::format("{:.3f}", *found.score) : "not known";
     if (!console.isJson())
         console.line(fmt::format("{}: {} attention and {} MLP sublayers of {} layers skipped, "
                                  "{} {}; {} trials, {} prompts{}",
-                                 options.out,
+                                 options.out.path,
                                  set.attention.size(),
                                  set.mlp.size(),
                                  model.loaded.config.layerCount,
@@ -136,7 +162,7 @@ Result<void> finish(const SearchOptions& options,
                                  found.trials,
                                  found.prompts,
                                  found.isCancelled ? "; stopped before its end" : ""));
-    Json done = {{"event", "done"}, {"out", options.out}};
+    Json done = {{"event", "done"}, {"out", options.out.path}};
     done.update(json);
     console.jsonLine(done);
     if (found.isCancelled)
@@ -189,6 +215,7 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
         ENGINE_TRY(settings, decoderSettings(options, registry));
     }
     ENGINE_TRY_DO(checkData(options.data));
+    ENGINE_TRY_DO(checkOutput(outPlace(options)));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
     StatusLine status;
     SearchWatcher watcher;
@@ -235,12 +262,12 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
         .add_option("--trials",
                     options.trials,
                     "Sets that are tried; default: 300, for self_sd 100; not for swift and guided")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeFrom(1));
     command
         .add_option("--ratio",
                     options.ratio,
                     "random, bayes: share of the sublayers that is skipped; default: 0.45")
-        ->check(CLI::Range(0.0, 0.95));
+        ->check(numberFrom(0.0, 0.95));
     command
         .add_option("--objective",
                     options.objective,
@@ -249,13 +276,14 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
         ->check(CLI::IsMember({"tokens_per_second", "expected_speed"}))
         ->capture_default_str();
     command.add_option("--seed", options.seed, "random, bayes, self_sd: same seed, same trials")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
     command
         .add_option("--max-tokens",
                     options.maxTokens,
                     "Tokens of an answer at most; default: 128, for random and bayes 33, for "
                     "self_sd 32")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeFrom(1));
 }
 
 } // namespace
@@ -267,7 +295,7 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     addDataOptions(*command, options->data);
     command->add_option("--task", options->task, "The task; prompts of other tasks are passed over")
         ->required();
-    command->add_option("--out", options->out, "The file that the set is written to (JSON)")
+    addOutputOptions(*command, options->out, "--out", "The file that the set is written to (JSON)")
         ->required();
     command->add_option("--entry",
                         options->entry,

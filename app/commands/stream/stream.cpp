@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/decoder_options.h"
+#include "app/commands/output_options.h"
 #include "app/commands/stream/stream_run.h"
 #include "app/commands/text_options.h"
+#include "app/number_check.h"
 #include "app/program_paths.h"
+#include "engine/session/run_recording.h"
 
 namespace app {
 
@@ -16,7 +19,7 @@ struct StreamOptions {
     std::string decoder;
     std::vector<std::string> settings;
     TypedSampling sampling;
-    std::string out;
+    OutputOptions out;
     int maxTokens = 128;
     bool isRaw = false;
     bool json = false;
@@ -40,7 +43,7 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
                    .contextLength = options.model.context};
     ENGINE_TRY(const auto tokenizer, openTokenizer(files));
     ENGINE_TRY(setup.sampling.sampling, resolveSampling(options.sampling, tokenizer.get()));
-    setup.recording = options.out;
+    setup.recording = {options.out.path, options.out.mayOverwrite};
     return setup;
 }
 
@@ -49,6 +52,9 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY(StreamSetup setup, makeSetup(options));
     ENGINE_TRY(const DataSummary data, checkData(options.data));
+    if (!options.out.path.empty())
+        ENGINE_TRY_DO(checkOutput(
+            outputPlace(options.out, options.model, options.data, options.settings, isRecording)));
     EngineSession session({.moduleFolder = moduleFolder(), .dataFolder = defaultDataFolder()});
     StreamReport report;
     StreamRun run(session, report, console, stop);
@@ -86,9 +92,9 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
                         options->settings,
                         "A setting of the decoder, NAME=VALUE; may be given several times");
     command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
-        ->check(CLI::PositiveNumber)
+        ->check(wholeFrom(1))
         ->capture_default_str();
-    command->add_option("--out", options->out, "Record all events of the run (.swiftrun)");
+    addOutputOptions(*command, options->out, "--out", "Record all events of the run (.swiftrun)");
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
     addSamplingOptions(*command, options->sampling);

@@ -47,20 +47,23 @@ Result<void> StreamRun::prepare(StreamSetup setup) {
             return *failure;
         return {};
     };
-    if (!setup.recording.empty()) {
-        ENGINE_TRY_DO(step(StartRecording{setup.recording}, [](const EngineEvent& event) {
-            return event.as<RecordingStarted>() != nullptr;
-        }));
-        m_isRecording = true;
-    }
     ENGINE_TRY_DO(step(std::move(setup.model), [](const EngineEvent& event) {
         return event.as<ModelLoaded>() != nullptr;
     }));
     ENGINE_TRY_DO(step(std::move(setup.sampling), [](const EngineEvent& event) {
         return event.as<SamplingChanged>() != nullptr;
     }));
-    return step(std::move(setup.decoder),
-                [](const EngineEvent& event) { return event.as<DecoderChosen>() != nullptr; });
+    ENGINE_TRY_DO(step(std::move(setup.decoder), [](const EngineEvent& event) {
+        return event.as<DecoderChosen>() != nullptr;
+    }));
+    if (setup.recording.path.empty())
+        return {};
+    // Last, so that nothing that is wrong with the rest costs an earlier recording.
+    ENGINE_TRY_DO(step(std::move(setup.recording), [](const EngineEvent& event) {
+        return event.as<RecordingStarted>() != nullptr;
+    }));
+    m_isRecording = true;
+    return {};
 }
 
 Result<void> StreamRun::send(EngineCommand command) {
@@ -177,6 +180,10 @@ Result<void> StreamRun::finish() {
         ENGINE_TRY_DO(await(
             [](const EngineEvent& event) { return event.as<RecordingStopped>() != nullptr; }));
     }
+    // Without its model the session tells what of the learnt could not be stored.
+    ENGINE_TRY_DO(send(UnloadModel{}));
+    ENGINE_TRY_DO(
+        await([](const EngineEvent& event) { return event.as<ModelUnloaded>() != nullptr; }));
     if (m_recordingError)
         return *m_recordingError;
     return {};

@@ -17,7 +17,7 @@ struct StreamSetup {
     engine::LoadModel model;
     engine::ChooseDecoder decoder;
     engine::ChangeSampling sampling;
-    std::string recording; ///< a .swiftrun file; empty = none
+    engine::StartRecording recording; ///< a .swiftrun file; its path is empty for none
 };
 
 /// How prompts are asked.
@@ -42,7 +42,7 @@ public:
     /// and left out. Errors: none but a session that no longer answers (Internal).
     engine::Result<bool> ask(const DataPrompt& prompt, const StreamAsking& asking);
 
-    /// Ends the recording. Errors: Io when it could not be written whole.
+    /// Ends the recording and frees the model. Errors: Io when the recording is not whole.
     engine::Result<void> finish();
 
 private:

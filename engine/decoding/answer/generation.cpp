@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 
+#include "engine/base/forward_clock.h"
 #include "engine/decoding/answer/stop_strings.h"
 #include "engine/text/token_stream.h"
 
@@ -12,7 +13,7 @@ namespace engine {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ForwardClock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -100,11 +101,13 @@ private:
         const bool isBaseline = m_request.isBaselineStep && m_request.isBaselineStep();
         const auto stepStart = Clock::now();
         auto stepped = isBaseline ? m_decoder.plainStep() : m_decoder.step();
-        if (!stepped && stepped.error().code == ErrorCode::Cancelled) {
+        if (!stepped) {
+            if (stepped.error().code != ErrorCode::Cancelled)
+                return std::move(stepped).error();
             m_finished = FinishReason::Cancelled;
             return {};
         }
-        ENGINE_TRY(DecodeStep step, std::move(stepped));
+        DecodeStep step = std::move(stepped).value();
         const double stepMs = std::max(0.0, millisecondsSince(stepStart) - step.promptMs);
         m_result.metrics.promptMs += step.promptMs;
         m_result.metrics.decodeMs += stepMs;

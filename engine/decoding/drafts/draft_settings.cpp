@@ -20,7 +20,7 @@ SettingInfo longestDraftSetting(int initial, int most) {
     return stepSetting(
         integerSetting("max_draft", "Longest draft", initial, {1, static_cast<double>(most)}),
         "tokens",
-        "Tokens of a draft at most.");
+        "A draft has at most so many tokens.");
 }
 
 SettingInfo exitLayerSetting(std::string meaning) {
@@ -64,16 +64,16 @@ std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initi
         return stepSetting(numberSetting(name, title, value, {0.0, 1.0}), "", meaning);
     };
     return {
-        share(
-            "th",
-            "Confidence threshold",
-            initial.threshold,
-            "A draft ends behind its first token that is less probable; where it starts from when "
-            "it adapts."),
-        stepSetting(flagSetting("adapt", "Adaptive threshold", initial.adapts),
-                    "",
-                    "The threshold follows the acceptance rate, from answer to answer; off: it "
-                    "stays."),
+        share("th",
+              "Confidence threshold",
+              initial.threshold,
+              "A draft ends after its first token that is less probable than this; the adaptive "
+              "threshold starts here."),
+        stepSetting(
+            flagSetting("adapt", "Adaptive threshold", initial.adapts),
+            "",
+            "The threshold follows the acceptance rate and is kept from answer to answer; off: "
+            "it stays where it is."),
         share("a",
               "Target acceptance a",
               initial.targetAcceptance,

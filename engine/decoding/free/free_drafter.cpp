@@ -146,10 +146,20 @@ std::string FreeDrafter::remember(const SkipSetMemory* learned) {
 }
 
 std::string FreeDrafter::keep() {
-    if (!m_memory)
+    return m_memory ? failureOf(m_memory->keep(m_successors)) : std::string();
+}
+
+std::vector<std::string> FreeDrafter::storeAll() {
+    if (!m_memory || !m_memory->isBehind(m_successors))
         return {};
-    const auto kept = m_memory->keep(m_successors);
-    return kept ? std::string() : "The successors were not stored: " + kept.error().message;
+    const std::string failure = failureOf(m_memory->store(m_successors));
+    return failure.empty() ? std::vector<std::string>() : std::vector{failure};
+}
+
+std::string FreeDrafter::failureOf(const Result<void>& stored) {
+    const std::string failure =
+        stored ? std::string() : notStored("What follows which tokens", stored.error());
+    return std::exchange(m_toldFailure, failure) == failure ? std::string() : failure;
 }
 
 void FreeDrafter::begin(std::span<const TokenId> prompt, const SamplingOptions& sampling) {

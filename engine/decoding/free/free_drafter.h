@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace engine {
 
@@ -55,6 +56,9 @@ public:
     /// the user, mostly empty.
     std::string keep();
 
+    /// Stores whatever is not stored yet. Returns remarks for the user, mostly none.
+    std::vector<std::string> storeAll();
+
     /// A new prompt, read to its end, and how its answer is drawn.
     void begin(std::span<const TokenId> prompt, const SamplingOptions& sampling);
 
@@ -75,6 +79,8 @@ public:
     const LookupDrafter& lookup() const { return m_lookup; }
 
 private:
+    std::string failureOf(const Result<void>& stored);
+
     FreeCandidateFinder finder(FreeSources sources) const {
         return {m_lookup, m_successors, m_statistics, m_sampling, sources};
     }
@@ -84,6 +90,7 @@ private:
     FreeStatistics m_statistics;
     SamplingOptions m_sampling;
     std::optional<SuccessorMemory> m_memory;
+    std::string m_toldFailure; // of storing: the same one is told once
     std::size_t m_promptLength = 0;
 };
 

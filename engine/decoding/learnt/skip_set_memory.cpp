@@ -160,6 +160,11 @@ std::filesystem::path defaultDataFolder() {
     return home / ".local/share/swift-studio";
 }
 
+std::string notStored(std::string_view what, const Error& error) {
+    return fmt::format(
+        "{} was learnt, but could not be stored: {}. {}", what, error.message, error.hint);
+}
+
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
                              std::string modelFingerprint,
                              int layerCount)

@@ -31,6 +31,9 @@ struct StoredSkipSet {
 /// environment.
 std::filesystem::path defaultDataFolder();
 
+/// The sentence for a user whose `what` was learnt and cannot be stored.
+std::string notStored(std::string_view what, const Error& error);
+
 /// The skip sets found for one model, by task name, in one file of the user's data folder:
 /// skip-sets/FINGERPRINT.json. A task name is never more than a key in it. The file may have been
 /// changed by anyone: all of it is checked each time it is read.

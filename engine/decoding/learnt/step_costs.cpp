@@ -30,7 +30,9 @@ constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
 } // namespace
 
 void StepCosts::record(int rows, double ms) {
-    ENGINE_CHECK(rows >= 1 && ms > 0.0, "a pass of {} rows took {} ms", rows, ms);
+    ENGINE_CHECK(rows >= 1 && ms >= 0.0, "a pass of {} rows took {} ms", rows, ms);
+    if (ms == 0.0)
+        return;
     Entry& entry = m_entries[static_cast<std::size_t>(std::min(rows, kMostRows))];
     if (m_oneRowMs <= 0.0) {
         entry.relative = relativeCost(rows);
@@ -51,9 +53,9 @@ void StepCosts::record(int rows, double ms) {
 }
 
 void StepCosts::recordFirst(int rows, double ms) {
-    ENGINE_CHECK(rows > 1 && rows <= kMostRows && ms > 0.0, "{} rows took {} ms", rows, ms);
+    ENGINE_CHECK(rows > 1 && rows <= kMostRows && ms >= 0.0, "{} rows took {} ms", rows, ms);
     Entry& entry = m_entries[static_cast<std::size_t>(rows)];
-    if (m_oneRowMs <= 0.0 || entry.samples > 0)
+    if (m_oneRowMs <= 0.0 || entry.samples > 0 || ms == 0.0)
         return;
     entry.relative = std::max(ms / m_oneRowMs, 1.0);
     entry.samples = 1;
@@ -96,7 +98,7 @@ double StepCosts::PartPasses::relativeCost(double share) const {
 
 void StepCosts::recordDraft(double share, double ms) {
     ENGINE_CHECK(share > 0.0 && ms >= 0.0, "a draft pass of {} took {} ms", share, ms);
-    if (m_oneRowMs <= 0.0 || share > kMostShareTold)
+    if (m_oneRowMs <= 0.0 || share > kMostShareTold || ms == 0.0)
         return;
     m_drafts.add(share, std::min(ms / m_oneRowMs, std::exp(kMostSurprise)));
 }
@@ -105,12 +107,12 @@ double StepCosts::relativeDraftCost(double share) const { return m_drafts.relati
 
 /// While nothing but resumed passes is made they alone tell how fast the machine is.
 void StepCosts::recordResumed(double share, int rows, double ms) {
-    ENGINE_CHECK(share > 0.0 && rows >= 1 && ms > 0.0,
+    ENGINE_CHECK(share > 0.0 && rows >= 1 && ms >= 0.0,
                  "a resumed pass of {}, {} rows, took {} ms",
                  share,
                  rows,
                  ms);
-    if (m_oneRowMs <= 0.0)
+    if (m_oneRowMs <= 0.0 || ms == 0.0)
         return;
     const double surprise =
         std::clamp(std::log(ms / (m_oneRowMs * relativeResumedCost(share, rows))),

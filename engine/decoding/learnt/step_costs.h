@@ -13,7 +13,8 @@ public:
     /// Rows beyond are extrapolated.
     static constexpr int kMostRows = 65;
 
-    /// A pass of so many rows took so long.
+    /// A pass of so many rows took so long. Here as below no time at all tells nothing: the clock
+    /// stood still or was set back meanwhile.
     void record(int rows, double ms);
 
     /// The same of a pass that was made to find it out: taken at its word, where record() trusts

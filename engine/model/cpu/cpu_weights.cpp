@@ -2,6 +2,7 @@
 #include "engine/model/cpu/cpu_weights.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/kernels/processor.h"
 #include "engine/loading/readable_text.h"
 #include "engine/model/cpu/packed_cache.h"
 
@@ -217,9 +218,7 @@ Result<void> checkPrecision(Precision precision) {
                                       "weights alone in bfloat16 (--weights bf16)."};
 }
 
-int threadCount(int wanted) {
-    return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
+int threadCount(int wanted) { return wanted > 0 ? wanted : allowedProcessors(); }
 
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
     return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);

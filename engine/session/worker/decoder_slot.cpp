@@ -75,6 +75,9 @@ Result<Decoder*> DecoderSlot::ready(DecoderGround ground) {
 }
 
 void DecoderSlot::drop() {
+    if (m_decoder)
+        for (std::string& remark : m_decoder->storeLearnt())
+            m_remarks.push_back(std::move(remark));
     m_decoder.reset();
     m_phase.reset();
     m_cached.clear();

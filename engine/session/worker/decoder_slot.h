@@ -44,9 +44,12 @@ public:
     /// The decoder, made when there is none. Errors: those of making it.
     Result<Decoder*> ready(DecoderGround ground);
 
-    /// Forgets the decoder, not the choice: it is made anew when it is needed. Must be called
-    /// before the ground goes away.
+    /// Forgets the decoder, not the choice: it is made anew when it is needed. It stores what it
+    /// has learnt. Must be called before the ground goes away.
     void drop();
+
+    /// What decoders that went have told since the last call: sentences for the user.
+    std::vector<std::string> takeRemarks() { return std::exchange(m_remarks, {}); }
 
     /// Forgets the sums too: they were measured on another model.
     void leaveModel();
@@ -99,6 +102,7 @@ private:
     SettingValues m_settings; // resolved
     SamplingOptions m_sampling;
     std::unique_ptr<Decoder> m_decoder;
+    std::vector<std::string> m_remarks;
     std::vector<TokenId> m_cached; // what the decoder's cache holds
     DecodeMetrics m_metrics;       // of this span
     std::int64_t m_span = 1;

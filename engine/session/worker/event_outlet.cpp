@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/event_outlet.h"
 
+#include <algorithm>
+
 namespace engine {
 
 namespace {
@@ -44,8 +46,8 @@ bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
 } // namespace
 
 void EventOutlet::emit(EventContent content) {
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - m_start;
-    EngineEvent event{time.count(), std::move(content)};
+    const std::chrono::duration<double> time = ForwardClock::now() - m_start;
+    EngineEvent event{std::max(0.0, time.count()), std::move(content)};
     noteContext(event);
     noteAnswer(event);
     record(event);
@@ -81,9 +83,9 @@ void EventOutlet::noteAnswer(const EngineEvent& event) {
         m_answer.clear();
 }
 
-Result<void> EventOutlet::startRecording(const std::filesystem::path& path) {
+Result<void> EventOutlet::startRecording(const std::filesystem::path& path, bool mayOverwrite) {
     endRecording(std::nullopt);
-    ENGINE_TRY(RunRecorder recorder, RunRecorder::start(path));
+    ENGINE_TRY(RunRecorder recorder, RunRecorder::start(path, mayOverwrite));
     m_recorder.emplace(std::move(recorder));
     for (const auto& known : m_context)
         if (known)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/bounded_queue.h"
+#include "engine/base/forward_clock.h"
 #include "engine/session/engine_event.h"
 #include "engine/session/run_recording.h"
 
@@ -27,7 +28,7 @@ public:
     /// that is being made, so that it can be understood without what came before; these carry the
     /// times at which they happened and stand before RecordingStarted. Ends an earlier one.
     /// Errors: those of RunRecorder.
-    Result<void> startRecording(const std::filesystem::path& path);
+    Result<void> startRecording(const std::filesystem::path& path, bool mayOverwrite);
 
     void stopRecording();
 
@@ -38,7 +39,7 @@ private:
     void endRecording(std::optional<Error> error);
 
     BoundedQueue<EngineEvent>& m_queue;
-    const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+    const ForwardClock::time_point m_start = ForwardClock::now();
     std::optional<RunRecorder> m_recorder;
     /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
     /// variant's index.

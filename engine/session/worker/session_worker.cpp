@@ -96,8 +96,15 @@ void SessionWorker::run() {
     if (m_options.addDecoders)
         m_options.addDecoders(m_registry);
     NumberedCommand command;
-    while (nextCommand(command))
+    while (nextCommand(command)) {
         workOn(command);
+        tellRemarks();
+    }
+}
+
+void SessionWorker::tellRemarks() {
+    for (const std::string& remark : m_slot.takeRemarks())
+        m_outlet.emit(Remark{remark});
 }
 
 bool SessionWorker::nextCommand(NumberedCommand& command) {
@@ -211,6 +218,7 @@ Result<void> SessionWorker::handle(const UnloadModel&) {
 
 void SessionWorker::unload() {
     m_slot.leaveModel();
+    tellRemarks();
     m_memory.reset();
     if (std::exchange(m_model, std::nullopt))
         m_outlet.emit(ModelUnloaded{});
@@ -296,7 +304,7 @@ double SessionWorker::applyWhileRunning() {
 }
 
 Result<void> SessionWorker::handle(const StartRecording& command) {
-    return m_outlet.startRecording(command.path);
+    return m_outlet.startRecording(command.path, command.mayOverwrite);
 }
 
 Result<void> SessionWorker::handle(const StopRecording&) {

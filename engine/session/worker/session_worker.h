@@ -59,6 +59,7 @@ private:
     void workOn(const NumberedCommand& command);
     void attempt(const NumberedCommand& command);
     void fail(Error error);
+    void tellRemarks();
     void tellSpan();
 
     Result<void> handle(const LoadModel& command);

@@ -36,31 +36,34 @@ Error missingToken(std::string_view text, std::uint32_t rank) {
 
 } // namespace
 
-/// Pairs that may merge: lowest rank first, leftmost among equals.
+/// Pairs that may merge: lowest rank first, leftmost among equals. A pair is one number, rank above
+/// place: the queue of a long piece is several times as large as the piece.
 class BpeModel::MergeQueue {
 public:
     struct Candidate {
         std::uint32_t rank;
-        std::int64_t left;
-        TokenId result;
-
-        bool operator<(const Candidate& other) const {
-            return rank != other.rank ? rank > other.rank : left > other.left;
-        }
+        std::int32_t left;
     };
 
-    void push(Candidate candidate) { m_queue.push(candidate); }
+    static std::uint64_t packed(Candidate candidate) {
+        return std::uint64_t{candidate.rank} << 32U | static_cast<std::uint32_t>(candidate.left);
+    }
+
+    explicit MergeQueue(std::vector<std::uint64_t> packedCandidates)
+        : m_queue(std::greater<>(), std::move(packedCandidates)) {}
+
+    void push(Candidate candidate) { m_queue.push(packed(candidate)); }
 
     bool isEmpty() const { return m_queue.empty(); }
 
     Candidate pop() {
-        const Candidate top = m_queue.top();
+        const std::uint64_t top = m_queue.top();
         m_queue.pop();
-        return top;
+        return {static_cast<std::uint32_t>(top >> 32U), static_cast<std::int32_t>(top)};
     }
 
 private:
-    std::priority_queue<Candidate> m_queue;
+    std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> m_queue;
 };
 
 Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
@@ -198,41 +201,40 @@ const BpeModel::MergeRule* BpeModel::findMerge(TokenId left, TokenId right) cons
 }
 
 std::vector<TokenId> BpeModel::merge(const std::vector<TokenId>& characters) const {
-    const auto count = static_cast<std::int64_t>(characters.size());
+    const auto count = static_cast<std::int32_t>(characters.size()); // kMaxTextBytes at most
     std::vector<Symbol> symbols(characters.size());
-    const auto at = [&symbols](std::int64_t i) -> Symbol& {
+    const auto at = [&symbols](std::int32_t i) -> Symbol& {
         return symbols[static_cast<std::size_t>(i)];
     };
-    MergeQueue queue;
-    const auto consider = [&](std::int64_t left) {
-        if (left < 0 || at(left).next < 0)
-            return;
-        if (const MergeRule* rule = findMerge(at(left).id, at(at(left).next).id))
-            queue.push({rule->rank, left, rule->result});
-    };
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int32_t i = 0; i < count; ++i)
         at(i) = {characters[static_cast<std::size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1};
-    for (std::int64_t i = 0; i + 1 < count; ++i)
-        consider(i);
+    const auto ruleAt = [&](std::int32_t left) {
+        const bool isPair = left >= 0 && at(left).next >= 0;
+        return isPair ? findMerge(at(left).id, at(at(left).next).id) : nullptr;
+    };
+    std::vector<std::uint64_t> first;
+    for (std::int32_t i = 0; i + 1 < count; ++i)
+        if (const MergeRule* rule = ruleAt(i))
+            first.push_back(MergeQueue::packed({rule->rank, i}));
+    MergeQueue queue(std::move(first));
     while (!queue.isEmpty()) {
         const auto top = queue.pop();
         Symbol& left = at(top.left);
-        if (left.id == kNoToken || left.next < 0)
+        const MergeRule* rule = left.id == kNoToken ? nullptr : ruleAt(top.left);
+        if (rule == nullptr || rule->rank != top.rank) // an earlier merge took one of the two
             continue;
         Symbol& right = at(left.next);
-        const MergeRule* rule = findMerge(left.id, right.id);
-        if (rule == nullptr || rule->result != top.result) // an earlier merge took one of the two
-            continue;
-        left.id = top.result;
+        left.id = rule->result;
         left.next = right.next;
         right.id = kNoToken;
         if (left.next >= 0)
             at(left.next).previous = top.left;
-        consider(left.previous);
-        consider(top.left);
+        for (const std::int32_t changed : {left.previous, top.left})
+            if (const MergeRule* next = ruleAt(changed))
+                queue.push({next->rank, changed});
     }
     std::vector<TokenId> ids;
-    for (std::int64_t i = count > 0 ? 0 : -1; i >= 0; i = at(i).next)
+    for (std::int32_t i = count > 0 ? 0 : -1; i >= 0; i = at(i).next)
         ids.push_back(at(i).id);
     return ids;
 }

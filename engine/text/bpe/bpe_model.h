@@ -65,8 +65,8 @@ private:
 
     struct Symbol {
         TokenId id = kNoToken; // kNoToken once it is merged into its left neighbour
-        std::int64_t previous = -1;
-        std::int64_t next = -1;
+        std::int32_t previous = -1;
+        std::int32_t next = -1;
     };
 
     /// A place of the table of merges; free while its result is kNoToken.

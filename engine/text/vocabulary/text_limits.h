@@ -33,7 +33,7 @@ inline Result<void> checkText(std::string_view text) {
                                  "character",
                                  *offset,
                                  static_cast<unsigned char>(text[*offset])),
-                     "save the text as UTF-8"};
+                     "convert it, for example with: iconv -f latin1 -t UTF-8"};
     return {};
 }
 

@@ -43,6 +43,20 @@ private slots:
         QCOMPARE(costs.samples(6), 0);
     }
 
+    void noTimeAtAllTellsNothing() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        costs.record(1, 0.0); // a clock that stands still after it stepped back
+        costs.record(4, 0.0);
+        costs.recordFirst(8, 0.0);
+        costs.recordDraft(0.5, 0.0);
+        costs.recordResumed(0.5, 2, 0.0);
+        QCOMPARE(costs.oneRowMs(), 5.0);
+        QCOMPARE(costs.relativeCost(4), 1.0 + 3 * StepCosts::kFirstGuess);
+        QCOMPARE(costs.samples(8), 0);
+        QCOMPARE(costs.draftSamples() + costs.resumedSamples(), 0);
+    }
+
     void aFirstPassOfSeveralRowsCalibratesOne() {
         StepCosts costs;
         costs.record(5, 10.0);

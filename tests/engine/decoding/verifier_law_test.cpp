@@ -30,11 +30,12 @@ struct LawCase {
     Settings settings = {};
     int count = kCount;
     bool isLarge = false; ///< only when everything is run
+    double spread = 1.3;  ///< of the logits; with 15 most choices are as good as certain
 };
 
 TabularTransformer modelOf(const LawCase& law, unsigned seed) {
-    const BigramTable full(law.vocabSize, seed, 1.3, law.emptyPart);
-    const BigramTable other(law.vocabSize, seed + 1000, 1.3, law.emptyPart);
+    const BigramTable full(law.vocabSize, seed, law.spread, law.emptyPart);
+    const BigramTable other(law.vocabSize, seed + 1000, law.spread, law.emptyPart);
     return {full, law.emptyPart > 0.0 ? other : other.mixedWith(full, law.likeness)};
 }
 
@@ -74,6 +75,7 @@ std::vector<LawCase> smallCases() {
         {"top-k", 6, 0.0, 0.5, settingsOf(topK, {1, 2, 3, 3}, 0.5)},
         {"top-p", 5, 0.0, 0.5, settingsOf(topP, {1, 2, 3, 3}, 0.4), 2},
         {"zeros", 6, 0.5, 0.0, settingsOf(warm, {2, 2, 3, 3}, 0.3), 2},
+        {"sure", 6, 0.0, 0.3, settingsOf(warm, {1, 2, 2, 2}, 0.4), 2, false, 15.0},
         {"min-p", 6, 0.0, 0.5, settingsOf(minP, {1, 2, 3, 3}, 0.4), 2},
         {"typical-p", 5, 0.0, 0.5, settingsOf(typical, {1, 2, 3, 3}, 0.4), 2},
         {"repetition and bias", 5, 0.0, 0.5, settingsOf(repeated, {1, 2, 2, 3}, 0.3), 2},
@@ -104,6 +106,7 @@ std::vector<LawCase> sampledCases() {
         {"T 1.2, top-k", 32, 0.0, 0.3, settingsOf(topK, {2, 2, 3, 4}, 0.0)},
         {"top-k and top-p", 32, 0.0, 0.7, settingsOf(both, {1, 3, 5, 10}, 0.2)},
         {"zeros", 32, 0.5, 0.0, settingsOf(warm, {1, 2, 3, 4}, 0.2)},
+        {"sure", 32, 0.0, 0.3, settingsOf(warm, {1, 2, 3, 4}, 0.2), kCount, false, 15.0},
         {"joint", 6, 0.0, 0.5, settingsOf(warm, {1, 2, 2, 3}, 0.4)},
         {"joint, T .6", 5, 0.0, 0.2, settingsOf({.temperature = 0.6}, {2, 2, 2, 3}, 0.0)},
     };

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -120,6 +121,28 @@ private slots:
         }
         QCOMPARE(sum, 14000);
         QVERIFY(memory == before);
+    }
+
+    /// The caller sleeps until the worker's part is done, and is woken by it.
+    void aCallerThatHasToWaitLongIsWoken() {
+        WorkerPool pool(2);
+        for (int task = 0; task < 20; ++task) {
+            std::atomic<int> count = 0;
+            std::atomic<bool> isOtherBusy = false;
+            pool.run(2, [&](int, int thread) {
+                if (thread == 0) {
+                    while (!isOtherBusy)
+                        std::this_thread::yield();
+                } else {
+                    isOtherBusy = true;
+                    const auto start = std::chrono::steady_clock::now();
+                    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(2))
+                        std::this_thread::yield(); // longer than anybody spins
+                }
+                ++count;
+            });
+            QCOMPARE(count.load(), 2);
+        }
     }
 
     void aPoolCanGoWithoutEverHavingWorked() {

@@ -392,15 +392,22 @@ void RunRecordingTest::aFolderThatIsMissingIsAnError() {
 
 void RunRecordingTest::onlyRecordingsAreReplaced() {
     const auto path = recorded();
-    const std::size_t before = contentOf(path).size();
-    QVERIFY(RunRecorder::start(path).hasValue());
-    QVERIFY(contentOf(path).size() < before);
+    const std::string before = contentOf(path);
+    {
+        auto next = RunRecorder::start(path);
+        QVERIFY(next.hasValue());
+        QCOMPARE(contentOf(path), before); // until there is something to record
+        QVERIFY(next.value().write({1.0, Remark{"a word"}}).hasValue());
+    }
+    QVERIFY(contentOf(path).size() < before.size());
     QVERIFY(RunRecorder::start(m_folder->write("empty", "")).hasValue());
     const auto letter = m_folder->write("letter.txt", "Dear all, I cannot be replaced.");
     const auto refused = RunRecorder::start(letter);
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
     QCOMPARE(contentOf(letter), std::string("Dear all, I cannot be replaced."));
+    QVERIFY(RunRecorder::start(letter, true).value().write({1.0, Remark{"yes"}}).hasValue());
+    QVERIFY(isRecording(letter));
     QVERIFY(!RunRecorder::start(m_folder->path()));
     const auto pipe = m_folder->path() / "pipe";
     QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);

@@ -188,7 +188,7 @@ public:
                     ++m_seen;
                     return found;
                 }
-            if (!session.waitForEvents(std::chrono::seconds(30)))
+            if (!session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs)))
                 return nullptr;
             take();
         }

@@ -21,7 +21,7 @@ class RealSession {
 public:
     template <typename T> std::optional<T> ask(EngineCommand command) {
         session.send(std::move(command));
-        while (session.waitForEvents(std::chrono::seconds(30)))
+        while (session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs)))
             for (const EngineEvent& event : session.takeEvents()) {
                 if (const auto* failed = event.as<EngineFailed>())
                     failure = *failed;

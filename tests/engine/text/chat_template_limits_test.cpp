@@ -2,7 +2,6 @@
 #include "engine/text/chat_template.h"
 #include "tests/support/allocation_counter.h"
 
-#include <QElapsedTimer>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@ using namespace engine;
 
 namespace {
 
-constexpr qint64 kMaxMs = 2000;
 constexpr std::size_t kMaxExtraBytes = std::size_t(64) << 20U;
 
 struct Attack {
@@ -153,13 +151,12 @@ private slots:
     }
 
     void searchingHostileTextsTakesLinearTime() {
-        QElapsedTimer timer;
-        timer.start();
+        const support::ProcessorClock clock;
         const std::string got =
             outcome("{% set h = 'a' * 1000000 %}{% set w = 'a' * 500000 ~ 'b' %}"
                     "{{ w in h }} {{ h.rfind('b' ~ w) }} {{ h.count(w) }}");
         QCOMPARE(got, std::string("rendered 10 bytes"));
-        QVERIFY2(timer.elapsed() < kMaxMs, std::to_string(timer.elapsed()).c_str());
+        QVERIFY2(clock.ms() < support::kEndsSoonMs, std::to_string(clock.ms()).c_str());
     }
 
     void limitsOfTheCallerHold() {
@@ -196,14 +193,12 @@ private slots:
 private:
     void check(const std::vector<Attack>& attacks) {
         for (const Attack& attack : attacks) {
-            QElapsedTimer timer;
-            timer.start();
+            const support::ProcessorClock clock;
             const test_support::PeakAllocation peak;
             const std::string got = outcome(attack.source);
             QVERIFY2(peak.bytes() <= attack.source.size() + kMaxExtraBytes, attack.name);
-            QVERIFY2(
-                timer.elapsed() <= kMaxMs,
-                (attack.name + std::string(": ms ") + std::to_string(timer.elapsed())).c_str());
+            QVERIFY2(clock.ms() < support::kEndsSoonMs,
+                     (attack.name + std::string(": ms ") + std::to_string(clock.ms())).c_str());
             QVERIFY2(got.find(attack.expected) != std::string::npos,
                      (attack.name + std::string(": ") + got.substr(0, 300)).c_str());
         }

@@ -10,6 +10,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -96,6 +98,21 @@ private slots:
         QCOMPARE(m_view->explanation(), QStringLiteral("It drafts & <b>checks</b>."));
         QTest::keyClick(open, Qt::Key_Space);
         QVERIFY(!label->isVisible());
+    }
+
+    void theHeadStaysInSightWhileTheSettingsScroll() {
+        m_view->resize(296, 420);
+        m_view->setSimple(false);
+        QCoreApplication::processEvents();
+        auto* scroll = m_view->findChild<QScrollArea*>();
+        QVERIFY(scroll->verticalScrollBar()->maximum() > 100);
+        scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
+        for (const char* name : {"decoders", "presets", "how_it_works"}) {
+            const auto* part = m_view->findChild<QWidget*>(name);
+            QVERIFY2(!part->visibleRegion().isEmpty(), name);
+        }
+        m_view->showSetting("gamma");
+        QVERIFY(!m_view->form().row("gamma")->visibleRegion().isEmpty());
     }
 
     void everyDecoderOfTheModelCanBeChosen() {

@@ -24,7 +24,7 @@ struct ShownPlot {
 
     bool show() {
         plot.show();
-        if (!QTest::qWaitForWindowExposed(&plot))
+        if (!QTest::qWaitForWindowExposed(&plot, support::kPatienceMs))
             return false;
         settle();
         return plot.replotCount() > 0;
@@ -64,6 +64,31 @@ private slots:
         QCOMPARE(shown.plot.replotCount(), before);
         shown.settle();
         QCOMPARE(shown.plot.replotCount(), before + 1);
+    }
+
+    /// At every size: what is shown of the note is shown whole.
+    void theNoteOfAnEmptyPlotIsNeverCut() {
+        ShownPlot shown;
+        shown.theme.setTextPercent(150);
+        shown.plot.setEmptyNote({QStringLiteral("Nothing measured yet"),
+                                 QStringLiteral("Matchness says how many of the last tokens a "
+                                                "draft would have written itself. Points appear "
+                                                "with the first search step."),
+                                 QStringLiteral("Use SWIFT")});
+        QVERIFY(shown.show());
+        for (const QSize size :
+             {QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
+            shown.plot.resize(size);
+            shown.settle();
+            for (const QLabel* label : shown.plot.findChildren<QLabel*>()) {
+                if (!label->isVisible())
+                    continue;
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
+                const QRect place(label->mapTo(&shown.plot, QPoint()), label->size());
+                QVERIFY2(shown.plot.rect().contains(place), qPrintable(label->text()));
+            }
+        }
     }
 
     void nothingIsPaintedWithoutRefresh() {

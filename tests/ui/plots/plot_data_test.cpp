@@ -76,7 +76,7 @@ private slots:
                        {"verify", &Colours::verifyTime, &Colours::onVerifyTime}});
         bars.setBars({{"Whole run", {3.0, 1.0}}}, "Three and one.");
         bars.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&bars));
+        QVERIFY(QTest::qWaitForWindowExposed(&bars, support::kPatienceMs));
         QTRY_VERIFY(bars.paintCount() > 0);
         QCoreApplication::processEvents();
         const auto before = bars.paintCount();

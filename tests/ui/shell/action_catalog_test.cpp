@@ -73,7 +73,7 @@ private slots:
         auto* field = new QLineEdit(m_window.get());
         m_window->show();
         m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get(), support::kPatienceMs));
         field->setFocus();
         QTest::keyClick(field, Qt::Key_O, Qt::ControlModifier);
         QCOMPARE(m_opened, 1);

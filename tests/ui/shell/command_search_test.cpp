@@ -42,6 +42,19 @@ private slots:
         QCOMPARE(score(""), 1);
     }
 
+    void nothingThatMatchesIsSaidSo() {
+        CommandSearch search(m_theme, commands());
+        search.open();
+        auto* field = search.findChild<QLineEdit*>();
+        auto* list = search.findChild<QListWidget*>();
+        QTest::keyClicks(field, QStringLiteral("zebra"));
+        QCOMPARE(list->count(), 1);
+        QVERIFY(list->item(0)->text().contains(QStringLiteral("zebra")));
+        QTest::keyClick(field, Qt::Key_Return);
+        QVERIFY(search.isVisible());
+        QVERIFY(m_ran.isEmpty());
+    }
+
     void typingShowsTheBestMatchFirstAndEnterRunsIt() {
         QPointer<CommandSearch> search = new CommandSearch(m_theme, commands());
         search->setAttribute(Qt::WA_DeleteOnClose);
@@ -91,7 +104,7 @@ private slots:
         window.addAction(&stop);
         window.show();
         window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowActive(&window, support::kPatienceMs));
         CommandSearch search(m_theme, commands(), &window);
         search.open();
         QTest::keyClick(search.findChild<QLineEdit*>(), Qt::Key_Escape);

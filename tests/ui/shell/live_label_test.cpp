@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/held_timers.h"
 #include "ui/shell/live_label.h"
 
 #include <QAccessible>
@@ -102,6 +103,7 @@ private slots:
     }
 
     void linesThatStayUnusedAreGivenBack() {
+        support::HeldTimers unusedLines(LiveLabel::kKeptMs);
         open(LiveLabel::Fit::Wrapped, 160);
         const QString three = QStringLiteral(
             "12 candidates checked in one pass: 3 were accepted, and 1 more is the model's own");
@@ -117,12 +119,15 @@ private slots:
         layoutsFor(two);
         layoutsFor(QStringLiteral("short"));
         QCOMPARE(m_label->sizeHint().height(), most);
+        unusedLines.letOne();
         QTRY_COMPARE(m_label->sizeHint().height(), middle);
         layoutsFor(QStringLiteral("brief"));
+        unusedLines.letOne();
         QTRY_COMPARE(m_label->sizeHint().height(), one);
     }
 
     void aSentenceTakesTheLinesItNeedsAndKeepsThem() {
+        const support::HeldTimers unusedLines(LiveLabel::kKeptMs);
         open(LiveLabel::Fit::Wrapped, 160);
         layoutsFor(QStringLiteral("short"));
         const int one = m_label->sizeHint().height();

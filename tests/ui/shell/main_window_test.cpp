@@ -55,7 +55,7 @@ class MainWindowTest : public QObject {
     void show() {
         m_window->show();
         m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get(), support::kPatienceMs));
     }
 
     void press(Qt::Key key, Qt::KeyboardModifiers modifiers) {

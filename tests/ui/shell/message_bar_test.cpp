@@ -144,7 +144,7 @@ private slots:
         rows->addWidget(field);
         window.show();
         window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowActive(&window, support::kPatienceMs));
         field->setFocus();
         Notice made = notice("x", "Hello");
         made.kind = Notice::Kind::Error;

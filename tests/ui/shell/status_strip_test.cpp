@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QTemporaryFile>
+#include <QToolButton>
 #include <QtTest>
 
 using namespace engine;
@@ -120,6 +121,52 @@ private slots:
                  QStringLiteral("%1\u00D7 vs vanilla").arg(QString::number(speedup, 'f', 2)));
     }
 
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged_data() {
+        QTest::addColumn<int>("change");
+        QTest::newRow("decoder") << 0;
+        QTest::newRow("settings") << 1;
+        QTest::newRow("answer") << 2;
+        QTest::newRow("model") << 3;
+        QTest::newRow("chat") << 4;
+    }
+
+    void aRemarkIsShownUntilWhatItIsAboutHasChanged() {
+        QFETCH(int, change);
+        m_stage->say(loadedModel());
+        m_stage->say(promptStarted(1));
+        m_stage->settle();
+        m_stage->say(Remark{"The search stays at 5 % skipped."});
+        m_stage->settle();
+        m_stage->say(plainStep(1, 0, "a", 20.0));
+        m_stage->say(PhaseChanged{DecoderPhase::Accelerate});
+        m_stage->say(promptFinished(1));
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("The search stays at 5 % skipped."));
+        switch (change) {
+        case 0:
+            m_stage->say(DecoderChosen{});
+            break;
+        case 1:
+            m_stage->say(SettingsChanged{});
+            break;
+        case 2:
+            m_stage->say(promptStarted(2));
+            break;
+        case 3:
+            m_stage->say(loadedModel());
+            break;
+        default:
+            m_strip->forgetRemark();
+            break;
+        }
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QString());
+        QVERIFY(part("Newest remark")->toolTip().contains(QStringLiteral("5 % skipped")));
+        m_stage->say(Remark{"Another one."});
+        m_stage->settle();
+        QCOMPARE(text("Newest remark"), QStringLiteral("Another one."));
+    }
+
     void memoryIsOfThisProcess() {
         const auto memory = memoryInUse();
         QVERIFY(memory.has_value());
@@ -139,6 +186,10 @@ private slots:
         QVERIFY(part("Recording: its length and size")->isVisible());
         QCOMPARE(text("Recording: its length and size"),
                  QStringLiteral("\u25CF Recording 00:00 3.1 MB"));
+        auto* stop = m_strip->findChild<QToolButton*>();
+        QVERIFY(stop->isVisible());
+        QTest::mouseClick(stop, Qt::LeftButton);
+        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
         m_stage->say(RecordingStopped{file.fileName().toStdString(), {}});
         m_stage->settle();
         QVERIFY(!part("Recording: its length and size")->isVisible());
@@ -152,8 +203,10 @@ private slots:
 
     void aSlowedRateIsTold() {
         SlowPicture slow(m_stage->bridge);
-        m_stage->bridge.start();
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->bridge.pictureInterval() == 100, 5000);
+        while (m_stage->bridge.pictureInterval() == EngineBridge::kTickMs) {
+            m_stage->bridge.tick();
+            QCoreApplication::processEvents();
+        }
         QVERIFY(part("View rate")->isVisible());
         QCOMPARE(text("View rate"), QStringLiteral("Views slowed to 10 a second"));
     }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figure_view.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/shell/explanation_card.h"
 #include "ui/shell/view_menu.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QDialog>
 #include <QFileDialog>
+#include <QHeaderView>
 #include <QMenu>
+#include <QPointer>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
@@ -151,9 +154,26 @@ private slots:
         QCOMPARE(table->model()->headerData(2, Qt::Horizontal).toString(), QStringLiteral("x"));
     }
 
-    void theExplanationIsANotice() {
+    void theHeadsOfATableAreShownWhole() {
+        m_view->numbers.header = {QStringLiteral("Differs from the pinned or live set"),
+                                  QStringLiteral("Mean matchness when skipped"),
+                                  QStringLiteral("Attention layers skipped")};
+        choose("Show as table");
+        const QHeaderView* head = m_window->findChild<QTableView*>()->horizontalHeader();
+        for (int column = 0; column < 3; ++column)
+            QVERIFY(head->sectionSize(column) >= head->sectionSizeHint(column));
+    }
+
+    void theExplanationStandsBesideItsView() {
+        const QRect before = m_view->geometry();
         choose("What am I looking at?");
-        QCOMPARE(m_messages->notices()[0]->sentence, QStringLiteral("Three numbers."));
+        QPointer<ExplanationCard> card = m_view->findChild<ExplanationCard*>();
+        QVERIFY(card != nullptr);
+        QCOMPARE(card->accessibleDescription(), QStringLiteral("Three numbers."));
+        QVERIFY(m_messages->notices().empty());
+        QCOMPARE(m_view->geometry(), before);
+        QTest::keyClick(card, Qt::Key_Escape);
+        QTRY_VERIFY(card.isNull());
     }
 
     void aPictureWithoutNumbersOffersNone() {

@@ -51,7 +51,7 @@ class WorkspaceTest : public QObject {
     void show() {
         m_window->show();
         m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get(), support::kPatienceMs));
     }
 
     QDockWidget* dock(const char* id) const { return m_workspace->dock(QLatin1String(id)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// chat_streamer FILE: streams answers through a real ChatStore until it is killed. Each
-// acknowledgement goes to the standard output as "ID TOKENS\n", in one write.
+// chat_streamer FILE: streams answers through a real ChatStore until it is killed, or the store
+// tells of a fault (exit code 7). Each acknowledgement goes to the standard output as "ID
+// TOKENS\n", in one write.
 #include "tests/ui/store/store_fixture.h"
 
 #include <QHash>
@@ -24,6 +25,7 @@ public:
             m_timer.start(0);
         });
         connect(&m_store, &ChatStore::saved, this, &Streamer::acknowledge);
+        connect(&m_store, &ChatStore::faulted, this, [] { QCoreApplication::exit(7); });
         connect(&m_timer, &QTimer::timeout, this, &Streamer::grow);
         m_store.open();
     }

@@ -21,7 +21,7 @@ template <typename Value, typename Ask> Value answerTo(Ask ask) {
         answer = value;
         loop.quit();
     });
-    QTimer::singleShot(20000, &loop, &QEventLoop::quit);
+    QTimer::singleShot(support::kPatienceMs, &loop, &QEventLoop::quit);
     loop.exec();
     if (!answer)
         QTest::qFail("The store did not answer.", __FILE__, __LINE__);
@@ -39,11 +39,13 @@ inline Chat chatOf(ChatStore& store, ChatId id) {
         .value_or(Chat());
 }
 
+/// Of the chats in which something was found, each once.
 inline QStringList titlesFound(ChatStore& store, const QString& text) {
     QStringList titles;
     for (const ChatMatch& match : answerTo<QList<ChatMatch>>(
              [&](QObject*context, auto done) { store.searchChats(text, context, done); }))
         titles.append(match.record.title);
+    titles.removeDuplicates();
     titles.sort();
     return titles;
 }

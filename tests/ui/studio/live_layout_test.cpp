@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/held_timers.h"
 #include "tests/ui/support/live_run.h"
 #include "ui/shell/live_label.h"
 #include "ui/shell/status_strip.h"
 
-#include <QElapsedTimer>
 #include <QtTest>
-
-#include <algorithm>
 
 using namespace support;
 using namespace ui;
@@ -53,24 +51,20 @@ class LiveLayoutTest : public QObject {
     /// Who is laid out while so many pictures are shown. Told anew when the rate of pictures
     /// changes meanwhile, as the strip has a word about it.
     QStringList laidOutDuring(int pictures) {
+        const HeldTimers unusedLines(LiveLabel::kKeptMs);
         LayoutLog log;
-        for (int attempt = 0; attempt < 5; ++attempt) {
-            const int interval = m_stage->studio->bridge().pictureInterval();
+        qApp->installEventFilter(&log);
+        const ui::EngineBridge& bridge = m_stage->studio->bridge();
+        // Until each label has had its widest figure, and each sentence its most lines.
+        for (int i = 0; i < 40; ++i)
+            showPicture();
+        int interval = 0;
+        do {
+            interval = bridge.pictureInterval();
             log.receivers.clear();
-            qApp->installEventFilter(&log);
-            qint64 longestMs = 0;
-            for (int i = 0; i < pictures; ++i) {
-                QElapsedTimer clock;
-                clock.start();
+            for (int i = 0; i < pictures; ++i)
                 showPicture();
-                longestMs = std::max(longestMs, clock.elapsed());
-            }
-            qApp->removeEventFilter(&log);
-            // A program that was stopped in between gives unused lines back.
-            const bool wasStopped = longestMs > LiveLabel::kKeptMs / 3;
-            if (m_stage->studio->bridge().pictureInterval() == interval && !wasStopped)
-                break;
-        }
+        } while (bridge.pictureInterval() != interval);
         return log.receivers;
     }
 
@@ -97,9 +91,6 @@ private slots:
         QFETCH(bool, hasTables);
         if (hasTables)
             m_live->showTables();
-        // Until each label has had its widest figure, and each sentence its most lines.
-        for (int i = 0; i < 40; ++i)
-            showPicture();
         const QStringList laidOut = laidOutDuring(30);
         QVERIFY2(laidOut.isEmpty(), qPrintable(laidOut.join(QStringLiteral(", ")).left(2000)));
     }

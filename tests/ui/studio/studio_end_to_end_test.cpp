@@ -55,7 +55,7 @@ class StudioEndToEndTest : public QObject {
     void answer(const QString& words) {
         const std::size_t before = m_stage->count<PromptFinished>();
         m_stage->ask(words);
-        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), before + 1, 30000);
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), before + 1);
         QTRY_VERIFY(isDone());
     }
 
@@ -63,7 +63,7 @@ class StudioEndToEndTest : public QObject {
     void beginAnswer(const QString& words, int passes = 120) {
         m_stage->gate.holdAtPass(passes);
         m_stage->ask(words);
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->gate.isWaiting(), 30000);
+        QTRY_VERIFY(m_stage->gate.isWaiting());
     }
 
     /// Everything of this workspace is drawn as it is now.
@@ -113,10 +113,30 @@ private slots:
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
         m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY_WITH_TIMEOUT(m_stage->isReady(), 10000);
+        QTRY_VERIFY(m_stage->isReady());
     }
 
     void cleanup() { m_stage.reset(); }
+
+    void aSkipSetIsSearchedForOnTheChatWhenAskedFor() {
+        studio().bridge().send(ChooseDecoder{"vanilla", {}});
+        QTRY_COMPARE(studio().run().decoder()->name, std::string("vanilla"));
+        answer(QStringLiteral("abc ab"));
+        QVERIFY(studio().run().search().trials().empty());
+        auto* map = m_stage->view<LayerMapView>();
+        emit map->findAsked();
+        const auto isOver = [&] {
+            return map->notice().startsWith(QStringLiteral("Found a set")) ||
+                   map->notice().startsWith(QStringLiteral("No useful set"));
+        };
+        QTRY_VERIFY2(isOver(), qPrintable(map->notice()));
+        QVERIFY(studio().run().search().trials().size() >= 8);
+        QVERIFY(map->shownSet().has_value());
+        QTRY_COMPARE(std::get<double>(studio().run().settings().at("S")), 1000.0);
+        QCOMPARE(studio().session().branch().size(), qsizetype{2}); // the chat is as it was
+        answer(QStringLiteral("ba"));
+        QVERIFY(map->notice().isEmpty()); // old news
+    }
 
     void theAnswerOnTheScreenIsTheEnginesAnswer() {
         answer(QStringLiteral("abc ab"));
@@ -396,7 +416,7 @@ private slots:
         answer(QStringLiteral("abc ab"));
         const StoredMessage first = lastAnswer();
         trigger("run.regenerate");
-        QTRY_COMPARE_WITH_TIMEOUT(m_stage->count<PromptFinished>(), std::size_t{2}, 30000);
+        QTRY_COMPARE(m_stage->count<PromptFinished>(), std::size_t{2});
         QTRY_VERIFY(isDone());
         const StoredMessage second = lastAnswer();
         QVERIFY(second.id != first.id);

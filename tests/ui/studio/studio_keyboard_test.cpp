@@ -44,7 +44,7 @@ private slots:
     void init() {
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
         m_stage->loadModel();
         m_stage->saySearch();
         m_stage->beginAnswer();
@@ -152,7 +152,7 @@ private slots:
         QDockWidget* dock = window().currentWorkspace()->docks().front();
         dock->setFloating(true);
         dock->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(dock));
+        QVERIFY(QTest::qWaitForWindowActive(dock, support::kPatienceMs));
         m_stage->engine->sent.clear();
         QTest::keyClick(dock, Qt::Key_Escape);
         QVERIFY(m_stage->engine->lastSent<StopGeneration>() != nullptr);

@@ -4,19 +4,26 @@
 #include "ui/shell/command_search.h"
 #include "ui/shell/shortcut_list.h"
 #include "ui/shell/view_menu.h"
+#include "ui/studio/single_instance.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
 
 #include <QClipboard>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QListView>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
 #include <QUndoCommand>
+#include <QWheelEvent>
 #include <QXmlStreamReader>
 
 using namespace engine;
@@ -53,7 +60,7 @@ private slots:
     void init() {
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
     void cleanup() { m_stage.reset(); }
@@ -111,7 +118,7 @@ private slots:
         QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
         QVERIFY(closeDialog<QInputDialog>());
         window().activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
         m_stage->engine->sent.clear();
         trigger("run.regenerate");
         QVERIFY(m_stage->engine->lastSent<CountTokens>() != nullptr);
@@ -133,6 +140,134 @@ private slots:
         emit dialog->fileSelected(m_stage->folder.filePath(QStringLiteral("none/out.md")));
         QTRY_VERIFY(m_stage->notice("export")->kind == Notice::Kind::Error);
         QVERIFY(closeDialog<QFileDialog>());
+    }
+
+    void theExportProposesANameMadeFromTheTitle() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        trigger("chat.rename");
+        auto* rename = window().findChild<QInputDialog*>();
+        emit rename->textValueSelected(QStringLiteral("Rain: what, and when/where?"));
+        QTRY_VERIFY(m_stage->studio->session().chat().record.title.startsWith(u'R'));
+        QVERIFY(closeDialog<QInputDialog>());
+        trigger("chat.export");
+        QCOMPARE(QFileInfo(window().findChild<QFileDialog*>()->selectedFiles().value(0)).fileName(),
+                 QStringLiteral("Rain what and when where.md"));
+        QVERIFY(closeDialog<QFileDialog>());
+    }
+
+    void theWheelOverALoadOptionScrollsAndChangesNothing() {
+        trigger("model.choose");
+        auto* panel = window().findChild<ModelPanel*>();
+        panel->propose(QStringLiteral("/models/tiny.gguf"));
+        for (QPushButton* button : panel->findChildren<QPushButton*>())
+            if (button->text() == QLatin1String("Load options"))
+                button->setChecked(true);
+        m_stage->settle();
+        int tried = 0;
+        for (QWidget* control : panel->findChildren<QWidget*>()) {
+            auto* box = qobject_cast<QComboBox*>(control);
+            auto* spin = qobject_cast<QSpinBox*>(control);
+            if (!control->isVisible() || (box == nullptr && spin == nullptr))
+                continue;
+            ++tried;
+            control->setFocus();
+            const int before = box != nullptr ? box->currentIndex() : spin->value();
+            const QPointF middle = control->rect().center();
+            for (const int angle : {-120, 120}) {
+                QWheelEvent wheel(middle,
+                                  control->mapToGlobal(middle),
+                                  {},
+                                  {0, angle},
+                                  Qt::NoButton,
+                                  Qt::NoModifier,
+                                  Qt::NoScrollPhase,
+                                  false);
+                QApplication::sendEvent(control, &wheel);
+                QCOMPARE(box != nullptr ? box->currentIndex() : spin->value(), before);
+            }
+        }
+        QVERIFY(tried >= 5);
+    }
+
+    void theKeyboardGoesToTheMessageOnceAModelIsLoaded() {
+        trigger("model.choose");
+        auto* panel = window().findChild<ModelPanel*>();
+        panel->propose(QStringLiteral("/models/tiny.gguf"));
+        panel->load();
+        QVERIFY(panel->isAncestorOf(QApplication::focusWidget()));
+        m_stage->loadModel();
+        QVERIFY(m_stage->studio->chatView().input().textField()->hasFocus());
+    }
+
+    void theKeyboardGoesToTheMessageWhenItsNoticeGoes() {
+        window().messages().show({Notice::Kind::Info,
+                                  QStringLiteral("test"),
+                                  QStringLiteral("A notice."),
+                                  {},
+                                  {},
+                                  {{QStringLiteral("Do it"), [] {}, true}}});
+        for (QPushButton* button : window().messages().findChildren<QPushButton*>())
+            if (button->text() == QLatin1String("Do it")) {
+                button->setFocus();
+                QTest::keyClick(button, Qt::Key_Space);
+            }
+        QVERIFY(window().messages().notices().empty());
+        QVERIFY(m_stage->studio->chatView().input().textField()->hasFocus());
+    }
+
+    void aFaultOfALoadIsToldOnce() {
+        trigger("model.choose");
+        m_stage->settle();
+        m_stage->say(failedTask("load_model", {ErrorCode::NotFound, "The file is gone.", "Look."}));
+        m_stage->settle();
+        QVERIFY(m_stage->notice("load_model") == nullptr);
+        QCOMPARE(window().findChild<ModelPanel*>()->findChildren<Banner*>().size(), qsizetype{1});
+    }
+
+    void aDecoderThatIsRefusedIsToldOnceAndOnlyUntilAnotherIsChosen() {
+        m_stage->loadModel();
+        auto* parameters = window().findChild<ParametersView*>();
+        parameters->chooseDecoder("vanilla");
+        m_stage->say(failedTask("choose_decoder", {ErrorCode::Unsupported, "Not here.", "Look."}));
+        m_stage->settle();
+        QCOMPARE(m_stage->notice("choose_decoder")->headline, QStringLiteral("Not here."));
+        QCOMPARE(parameters->presets().problem(), QString());
+        m_stage->say(DecoderChosen{vanillaDecoder(), {}});
+        m_stage->settle();
+        QVERIFY(m_stage->notice("choose_decoder") == nullptr);
+    }
+
+    void anotherStartIsTakenByThisWindow() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        const ChatId chat = m_stage->studio->session().chat().record.id;
+        m_stage->engine->sent.clear();
+        window().setWindowState(Qt::WindowMinimized);
+        m_stage->studio->takeStart({{}, {}, {}, QStringLiteral("another question")});
+        QVERIFY(!window().isMinimized());
+        // The answer at work is not cut off.
+        QVERIFY(m_stage->engine->lastSent<StopGeneration>() == nullptr);
+        QCOMPARE(m_stage->studio->session().chat().record.id, chat);
+        m_stage->finishAnswer();
+        QVERIFY(m_stage->studio->session().chat().record.id != chat);
+        QCOMPARE(m_stage->engine->lastSent<CountTokens>()->messages.back().content,
+                 std::string("another question"));
+        m_stage->studio->takeStart(
+            {QStringLiteral("/models/other.gguf"), QStringLiteral("plain"), {}, {}});
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/other.gguf"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("plain"));
+    }
+
+    void theSystemEndsTheWindowInTheMiddleOfAnAnswer() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->studio->closeNow();
+        QVERIFY(!window().isVisible());
+        QVERIFY(!QSettings(m_stage->options.settingsPath, QSettings::IniFormat)
+                     .value(QStringLiteral("session/open"))
+                     .toBool());
     }
 
     void dialogsOpenWithoutStoppingTheWindow() {
@@ -183,6 +318,29 @@ private slots:
         QTest::keyClicks(field, QStringLiteral("workspace: inspect"));
         QTest::keyClick(field, Qt::Key_Return);
         QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("inspect_workspace"));
+    }
+
+    void theCommandSearchFindsDecodersAndSettingsAndActsOnThem() {
+        m_stage->loadModel();
+        const auto type = [&](const char* words) {
+            trigger("app.search");
+            QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+            auto* search = window().findChild<CommandSearch*>();
+            auto* field = search->findChild<QLineEdit*>();
+            QTest::keyClicks(field, QLatin1String(words));
+            QTest::keyClick(field, Qt::Key_Return);
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        };
+        type("vanilla");
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
+        type("patience");
+        auto* parameters = window().findChild<ParametersView*>();
+        SettingRow* row = parameters->form().row("patience");
+        QVERIFY(row->isVisible());
+        QVERIFY(row->isAncestorOf(window().focusWidget()));
+        QVERIFY(!row->visibleRegion().isEmpty());
+        type("temperature");
+        QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));
     }
 
     void promptsAreKeptFromAMessageAndFoundByTheCommandSearch() {

@@ -3,6 +3,7 @@
 
 // What nearly every test of the window includes, compiled once.
 
+#include "tests/support/patience.h"
 #include "ui/precompiled.h"
 
 #include <QSignalSpy>

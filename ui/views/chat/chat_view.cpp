@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
+#include "ui/shell/prompt_progress.h"
 #include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/context_panel.h"
 #include "ui/views/chat/conversation_view.h"
@@ -27,6 +28,7 @@ namespace ui {
 namespace {
 
 constexpr int kInputWidth = 728;
+constexpr int kCountMs = 300; ///< without a key, until the words typed are counted
 
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
@@ -90,6 +92,9 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     bottom->addLayout(column, 100);
     bottom->addStretch(1);
     rows->addLayout(bottom);
+    m_countSoon.setSingleShot(true);
+    m_countSoon.setInterval(kCountMs);
+    connect(&m_countSoon, &QTimer::timeout, this, [this] { m_session.countDraft(); });
     connectSession();
     connectInput();
     connectSettings();
@@ -141,10 +146,13 @@ void ChatView::connectSession() {
             m_conversation->add(m_session.chat(), *added);
         showTitle();
     });
+    connect(
+        &m_session, &ChatSession::messageSought, m_conversation, &ConversationView::showMessage);
     connect(&m_session, &ChatSession::messageGrew, m_conversation, &ConversationView::noteGrown);
     connect(&m_session, &ChatSession::messageFinished, this, [this](MessageId id) {
         if (const StoredMessage* done = m_session.message(id))
             m_conversation->finish(*done);
+        m_countSoon.start();
     });
     connect(&m_session, &ChatSession::promptCounted, this, [this](int tokens) {
         m_countedTokens = tokens;
@@ -169,6 +177,7 @@ void ChatView::connectConversation() {
             &ConversationView::branchAsked,
             &m_session,
             &ChatSession::branchIntoNewChat);
+    connect(m_conversation, &ConversationView::editEnded, m_input, &InputBar::focusText);
     connect(m_conversation, &ConversationView::editAsked, &m_session, &ChatSession::edit);
     connect(
         m_conversation, &ConversationView::continueAsked, &m_session, &ChatSession::continueAnswer);
@@ -184,15 +193,39 @@ void ChatView::connectConversation() {
 
 void ChatView::refreshView(Topics changed) {
     m_conversation->flush(m_session.chat());
+    showPromptProgress();
+    if (changed.testFlag(Topic::Model))
+        m_countSoon.start();
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Loading) ||
         changed.testFlag(Topic::Decoder))
         showState();
-    if (changed.testFlag(Topic::Context))
+    if (changed.testFlag(Topic::Context)) {
+        takeStatistics();
         showGauge();
+    }
+}
+
+/// The engine's own figures, where they are of the chat that is shown.
+void ChatView::takeStatistics() {
+    const Answer* newest = store().answers().latest();
+    const StoredMessage* shown = lastAnswer();
+    if (newest == nullptr || shown == nullptr)
+        return;
+    const auto place = m_session.placeOf(shown->id, static_cast<int>(shown->tokens.size()) - 1);
+    if (place && place->promptId == newest->promptId)
+        m_countedTokens = store().statistics().contextUsed;
+}
+
+void ChatView::showPromptProgress() {
+    const QString sentence = promptProgressText(store().answers().latest());
+    if (MessageCard* card = m_conversation->card(m_session.answeringId());
+        card != nullptr && !sentence.isEmpty())
+        card->setProgress(sentence);
 }
 
 void ChatView::showChat() {
     m_countedTokens = 0;
+    m_countSoon.start();
     m_conversation->showChat(m_session.chat());
     for (const StoredMessage& message : m_session.branch())
         if (message.role == MessageRole::User)
@@ -220,7 +253,7 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
     case SendObstacle::Answering:
         return tr("Wait for the answer, or stop it (Esc).");
     case SendObstacle::ContextFull:
-        return tr("Choose first how to go on: the context is full.");
+        return tr("The context is full: choose above how to go on.");
     case SendObstacle::NoText:
         return tr("Write something first.");
     case SendObstacle::Replay:
@@ -261,12 +294,7 @@ void ChatView::showState() {
 }
 
 void ChatView::showGauge() {
-    const engine::Statistics& statistics = store().statistics();
-    const bool isOwn = m_session.isAnswering() || m_countedTokens == 0;
-    const int used = m_session.branch().isEmpty() ? 0
-                     : isOwn                      ? statistics.contextUsed
-                             : std::max(m_countedTokens, statistics.contextUsed);
-    m_input->gauge().show(used, statistics.contextLength);
+    m_input->gauge().show(m_countedTokens, store().statistics().contextLength);
 }
 
 const StoredMessage* ChatView::lastAnswer() const {

@@ -6,6 +6,7 @@
 #include "ui/shell/view.h"
 
 #include <QString>
+#include <QTimer>
 
 class QLabel;
 class QPushButton;
@@ -92,6 +93,8 @@ private:
     SendObstacle obstacle() const;
     void showState();
     void showGauge();
+    void takeStatistics();
+    void showPromptProgress();
     void showTitle();
     QString obstacleText(SendObstacle obstacle) const;
     const StoredMessage* lastAnswer() const;
@@ -113,6 +116,7 @@ private:
     InputBar* m_input;
     TokenCounter m_counter;
     int m_countedTokens = 0;
+    QTimer m_countSoon; ///< until nothing was typed for a moment
 };
 
 } // namespace ui

@@ -33,6 +33,7 @@ void ChatView::connectInput() {
     connect(m_input, &InputBar::textChanged, this, [this] {
         keepDraft();
         showState();
+        m_countSoon.start();
     });
     connect(m_input, &InputBar::attachAsked, this, &ChatView::askForFile);
     connect(&m_session, &ChatSession::draftLoaded, this, &ChatView::showDraft);

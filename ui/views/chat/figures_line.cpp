@@ -9,7 +9,7 @@ using engine::TokenOrigin;
 
 namespace {
 
-constexpr const char* kGap = "&nbsp;&nbsp; ";
+constexpr const char* kGap = "&nbsp;&nbsp; "; ///< a line may break here
 
 QString fixed(double value, int decimals) { return QString::number(value, 'f', decimals); }
 
@@ -19,6 +19,23 @@ QString share(qint64 part, qint64 whole) {
         return {};
     const QString text = fixed(static_cast<double>(part) / static_cast<double>(whole), 2);
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
+}
+
+/// A line breaks between figures only: neither at a space of one nor behind its slash. Spaces
+/// within tags stay.
+QString unbroken(const QString& markup) {
+    QString whole;
+    bool isInTag = false;
+    for (const QChar letter : markup) {
+        isInTag = letter == u'<' || (isInTag && letter != u'>');
+        if (!isInTag && letter == u' ')
+            whole += QChar::Nbsp;
+        else if (!isInTag && letter == u'/')
+            whole += QStringLiteral("/\u2060");
+        else
+            whole += letter;
+    }
+    return whole;
 }
 
 QString figure(const QString& text) { return QStringLiteral("<b>%1</b>").arg(text); }
@@ -91,9 +108,11 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
     if (figures.finishReason == QLatin1String("context_full"))
         parts << FiguresLine::tr("the context is full");
     else if (figures.finishReason == QLatin1String("max_tokens"))
-        parts << FiguresLine::tr("cut at the longest answer");
+        parts << FiguresLine::tr("stopped at the length limit");
     else if (figures.finishReason == QLatin1String("edited"))
         parts << FiguresLine::tr("edited by you");
+    for (QString& part : parts)
+        part = unbroken(part);
     return parts.join(QLatin1String(kGap));
 }
 
@@ -107,7 +126,7 @@ QString figuresInWords(const StoredMessage& message) {
     if (figures.draftSteps > 0) {
         const OriginCounts counts = countOrigins(message);
         lines << FiguresLine::tr("%1 of %2 draft steps were accepted; the answer has %3 accepted "
-                                 "tokens (%4 of them alternatives), %5 of the full model behind "
+                                 "tokens (%4 of them alternatives), %5 of the full model after "
                                  "drafts and %6 plain ones.")
                      .arg(figures.acceptedTokens)
                      .arg(figures.draftSteps)
@@ -123,6 +142,14 @@ QString figuresInWords(const StoredMessage& message) {
     return lines.join(QLatin1Char('\n'));
 }
 
+void FiguresLine::showSentence(const QString& sentence) { setMarkup(sentence.toHtmlEscaped()); }
+
+void FiguresLine::setMarkup(const QString& markup) {
+    setFont(m_theme.font(TextRole::Small));
+    setText(QStringLiteral("<span style='color:%1'>%2</span>")
+                .arg(m_theme.colours().muted.name(), markup));
+}
+
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     : QLabel(parent)
     , m_theme(theme) {
@@ -132,9 +159,7 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
 }
 
 void FiguresLine::show(const StoredMessage& message) {
-    setFont(m_theme.font(TextRole::Small));
-    setText(QStringLiteral("<span style='color:%1'>%2</span>")
-                .arg(m_theme.colours().muted.name(), figuresText(message, m_theme.colours())));
+    setMarkup(figuresText(message, m_theme.colours()));
     setToolTip(figuresInWords(message));
     setAccessibleDescription(figuresInWords(message));
 }

@@ -19,7 +19,12 @@ public:
 
     void show(const StoredMessage& message);
 
+    /// Something else in their place, until they are shown again.
+    void showSentence(const QString& sentence);
+
 private:
+    void setMarkup(const QString& markup);
+
     const Theme& m_theme;
 };
 

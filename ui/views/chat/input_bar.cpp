@@ -57,6 +57,16 @@ QString ContextGauge::numbers() const {
 
 QString ContextGauge::words() const { return tr("%1 context").arg(numbers()); }
 
+QString ContextGauge::share() const {
+    return m_length > 0 ? tr("%1 %").arg(100 * static_cast<qint64>(m_used) / m_length) : QString();
+}
+
+/// The share is always told whole.
+QSize ContextGauge::minimumSizeHint() const {
+    const QFontMetrics metrics(m_theme.font(TextRole::Figure));
+    return {metrics.horizontalAdvance(tr("%1 %").arg(100)), m_theme.scaled(20)};
+}
+
 QSize ContextGauge::sizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Figure));
     return {m_theme.scaled(108) + metrics.horizontalAdvance(words()), m_theme.scaled(20)};
@@ -70,17 +80,29 @@ void ContextGauge::paintEvent(QPaintEvent*) {
     const QColor level = part >= kRed     ? colours.error
                          : part >= kAmber ? colours.warning
                                           : colours.muted;
-    const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(colours.hover);
-    painter.drawRoundedRect(bar, 2, 2);
-    painter.setBrush(level);
-    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
     painter.setFont(m_theme.font(TextRole::Figure));
+    const auto fits = [&](const QString& text, int room) {
+        return painter.fontMetrics().horizontalAdvance(text) <= room;
+    };
+    QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
+    const bool hasBar = fits(numbers(), room.width());
+    if (hasBar) {
+        const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colours.hover);
+        painter.drawRoundedRect(bar, 2, 2);
+        painter.setBrush(level);
+        painter.drawRoundedRect(
+            QRectF(bar.topLeft(), QSizeF(bar.width() * part, bar.height())), 2, 2);
+    } else {
+        room = rect(); // narrow, the numbers matter more than their picture
+    }
     painter.setPen(part >= kRed ? colours.error : colours.muted);
-    const QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
-    const bool isRoomy = painter.fontMetrics().horizontalAdvance(words()) <= room.width();
-    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, isRoomy ? words() : numbers());
+    painter.drawText(room,
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     fits(words(), room.width())     ? words()
+                     : fits(numbers(), room.width()) ? numbers()
+                                                     : share());
 }
 
 InputBar::InputBar(const Theme& theme, QWidget* parent)

@@ -26,11 +26,13 @@ public:
     void show(int used, int length);
 
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    QString share() const;
     QString numbers() const;
     QString words() const;
 

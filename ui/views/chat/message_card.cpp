@@ -189,6 +189,11 @@ void MessageCard::showState() {
     setAccessibleName(role);
 }
 
+void MessageCard::setProgress(const QString& sentence) {
+    if (m_message.tokens.isEmpty())
+        m_figures->showSentence(sentence);
+}
+
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
 
 void MessageCard::setBusy(bool isBusy) {
@@ -254,6 +259,7 @@ void MessageCard::endEdit() {
     m_editorRow = nullptr;
     m_body->show();
     m_actionRow->setVisible(!isUser());
+    emit editEnded();
 }
 
 /// While an answer is written nothing can branch: what was edited waits in its editor.

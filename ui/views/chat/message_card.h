@@ -50,6 +50,9 @@ public:
 
     void setShowsOrigin(bool isShown);
 
+    /// How far the prompt is read, in the place of the figures until there are some.
+    void setProgress(const QString& sentence);
+
     /// While an answer is written nothing can be edited or asked again.
     void setBusy(bool isBusy);
 
@@ -67,6 +70,9 @@ signals:
     void answerEdited(qint64 id, const QString& text, bool goesOn);
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+
+    /// The field in which the message was edited is gone.
+    void editEnded();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -20,19 +20,19 @@ constexpr std::array kChoices = {
     Choice{"vanilla",
            QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Vanilla"),
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
-                             "One token at a time with the whole model. Acts from the next answer "
-                             "on.")},
+                             "One token at a time with the whole model. Takes effect with the next "
+                             "answer.")},
     Choice{
         "auto",
         QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Auto"),
         QT_TRANSLATE_NOOP("ui::DecoderSwitch",
                           "Drafts what has been written before, as much as pays on this machine: "
-                          "same text, sooner. Acts from the next answer on.")},
+                          "same text, sooner. Takes effect with the next answer.")},
     Choice{"swift",
            QT_TRANSLATE_NOOP("ui::DecoderSwitch", "SWIFT"),
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
                              "Draft with layers skipped, check with all of them: same text, often "
-                             "sooner on large models. Acts from the next answer on.")}};
+                             "sooner on large models. Takes effect with the next answer.")}};
 
 constexpr int kChoiceCount = static_cast<int>(kChoices.size());
 
@@ -62,11 +62,8 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
     showDecoder();
     connect(&context.bridge, &EngineBridge::eventCame, this, &DecoderSwitch::apply);
     connect(this, &SegmentedControl::chosen, this, &DecoderSwitch::choose);
-    connect(&m_pending, &PendingChanges::refused, this, [this](const auto&, const Error& error) {
-        showDecoder();
-        emit failed(QString::fromStdString(error.hint.empty() ? error.message
-                                                              : error.message + ' ' + error.hint));
-    });
+    // Why it was refused is told by the window, whoever asked for it.
+    connect(&m_pending, &PendingChanges::refused, this, &DecoderSwitch::showDecoder);
 }
 
 void DecoderSwitch::apply(const EngineEvent& event) {

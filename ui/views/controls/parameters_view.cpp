@@ -10,8 +10,10 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPointer>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -27,8 +29,8 @@ constexpr quint32 kSeedsToDraw = 1'000'000'000;
 ViewInfo viewInfo() {
     return {"parameters",
             QObject::tr("Parameters"),
-            QObject::tr("The settings of the decoder and of sampling. Each says when a change of "
-                        "it acts; F1 explains the one at hand."),
+            QObject::tr("The settings of the decoder and of sampling. Each one says when a change "
+                        "takes effect; F1 explains the current one."),
             Topic::Model | Topic::Decoder | Topic::Search};
 }
 
@@ -61,7 +63,16 @@ ParametersView::ParametersView(const ViewContext& viewContext,
     connect(m_sampling, &SettingsForm::edited, this, &ParametersView::changeSampling);
     connect(m_presets, &PresetBar::applyWanted, this, &ParametersView::applyPreset);
     connect(m_presets, &PresetBar::referenceChanged, this, &ParametersView::showValues);
-    connect(&m_pending, &PendingChanges::refused, this, &ParametersView::showRefused);
+    connect(&m_pending,
+            &PendingChanges::refused,
+            this,
+            [this](const RunChange& change, const Error& error) {
+                // The window tells of a decoder: it does not concern the present one's settings.
+                if (std::holds_alternative<ChooseDecoder>(change.after))
+                    refreshView(info().topics);
+                else
+                    showRefused(change, error);
+            });
     connect(m_decoderBox, &QComboBox::activated, this, [this](int index) {
         chooseDecoder(m_decoderBox->itemData(index).toString().toStdString());
     });
@@ -74,7 +85,7 @@ ParametersView::ParametersView(const ViewContext& viewContext,
 void ParametersView::build() {
     auto* page = new QWidget;
     page->setProperty("ground", "panel");
-    m_presets = new PresetBar(theme(), m_shelf, page);
+    m_presets = new PresetBar(theme(), m_shelf, this);
     m_form = new SettingsForm(theme(), page);
     m_empty = plainLabel(page);
     m_empty->setContentsMargins(12, 12, 12, 4);
@@ -84,22 +95,26 @@ void ParametersView::build() {
     emptyRow->addWidget(m_useSwift);
     emptyRow->addStretch(1);
     auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 8, 0, 8);
+    column->setContentsMargins(0, 4, 0, 8);
     column->setSpacing(0);
-    column->addWidget(makeDecoderPart());
-    column->addSpacing(6);
-    column->addWidget(m_presets);
-    column->addSpacing(4);
+    QWidget* head = makeDecoderPart();
+    column->addWidget(m_explanation);
     column->addWidget(m_form);
     column->addWidget(m_empty);
     column->addLayout(emptyRow);
     column->addWidget(makeSamplingPart());
     column->addStretch(1);
-    auto* scroll = new ColumnScroll(this);
-    scroll->setWidget(page);
+    m_scroll = new ColumnScroll(this);
+    m_scroll->setWidget(page);
+    // What the settings are of stays in sight.
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(scroll);
+    layout->setContentsMargins(0, 8, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(head);
+    layout->addSpacing(6);
+    layout->addWidget(m_presets);
+    layout->addSpacing(4);
+    layout->addWidget(m_scroll, 1);
 }
 
 QWidget* ParametersView::makeDecoderPart() {
@@ -121,14 +136,13 @@ QWidget* ParametersView::makeDecoderPart() {
     column->setSpacing(4);
     column->addLayout(row);
     column->addWidget(m_summary);
-    column->addWidget(makeExplanation());
+    column->addWidget(makeExplanation(), 0, Qt::AlignLeft);
     return part;
 }
 
-/// One line until it is opened: a paragraph would push the settings out of the dock.
+/// One line until it is opened: the paragraph scrolls with the settings.
 QWidget* ParametersView::makeExplanation() {
-    auto* part = new QWidget;
-    m_howItWorks = new QToolButton(part);
+    m_howItWorks = new QToolButton(this);
     m_howItWorks->setObjectName("how_it_works");
     m_howItWorks->setText(tr("How it works"));
     m_howItWorks->setAccessibleName(tr("How the decoder works"));
@@ -138,17 +152,13 @@ QWidget* ParametersView::makeExplanation() {
     m_howItWorks->setAutoRaise(true);
     m_howItWorks->setFocusPolicy(Qt::StrongFocus);
     connect(m_howItWorks, &QToolButton::toggled, this, &ParametersView::setExplained);
-    m_explanation = plainLabel(part);
+    m_explanation = plainLabel(this);
+    m_explanation->setContentsMargins(12, 0, 8, 8);
     m_explanation->setObjectName("explanation");
     m_explanation->setAccessibleName(tr("How the decoder works"));
     m_explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_explanation->hide();
-    auto* column = new QVBoxLayout(part);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(m_howItWorks, 0, Qt::AlignLeft);
-    column->addWidget(m_explanation);
-    return part;
+    return m_howItWorks;
 }
 
 void ParametersView::setExplained(bool isExplained) {
@@ -156,6 +166,8 @@ void ParametersView::setExplained(bool isExplained) {
     m_howItWorks->setChecked(isExplained);
     m_howItWorks->setArrowType(isExplained ? Qt::DownArrow : Qt::RightArrow);
     showDecoder();
+    if (isExplained)
+        m_scroll->verticalScrollBar()->setValue(0);
 }
 
 QString ParametersView::explanation() const {
@@ -218,8 +230,8 @@ QWidget* ParametersView::makeLevels() {
     auto* explain = new QToolButton(part);
     explain->setObjectName("explain");
     explain->setCheckable(true);
-    explain->setAccessibleName(tr("Explain the settings in place"));
-    explain->setToolTip(tr("Explain the settings in place; F1 explains only the one at hand"));
+    explain->setAccessibleName(tr("Explain every setting"));
+    explain->setToolTip(tr("Explain every setting; F1 explains only the current one"));
     connect(explain, &QToolButton::toggled, this, [this](bool isOn) {
         m_form->setHelpShown(isOn);
         m_sampling->setHelpShown(isOn);
@@ -249,6 +261,27 @@ void ParametersView::setSimple(bool isSimple) {
     m_sampling->setSimple(isSimple);
     m_levels->setCurrentIndex(isSimple ? 0 : 1);
     showDecoder();
+}
+
+void ParametersView::showSetting(const std::string& name) {
+    SettingRow* row = m_form->row(name);
+    if (row == nullptr)
+        row = m_sampling->row(name);
+    if (row == nullptr)
+        return;
+    if (row->isHidden())
+        setSimple(false);
+    m_scroll->widget()->layout()->activate();
+    m_scroll->ensureWidgetVisible(row);
+    row->takeFocus();
+    // A view that is only being shown gets its size later.
+    QMetaObject::invokeMethod(
+        this,
+        [this, shown = QPointer(row)] {
+            if (shown)
+                m_scroll->ensureWidgetVisible(shown);
+        },
+        Qt::QueuedConnection);
 }
 
 void ParametersView::refreshView(Topics changed) {

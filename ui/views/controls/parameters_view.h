@@ -13,6 +13,7 @@ class QToolButton;
 
 namespace ui {
 
+class ColumnScroll;
 class SegmentedControl;
 
 /// Where presets lie.
@@ -43,6 +44,12 @@ public:
 
     void setSimple(bool isSimple);
 
+    /// Shows the setting of the decoder or of sampling, with the keyboard's focus on it.
+    void showSetting(const std::string& name);
+
+    /// From the next answer on; can be undone.
+    void chooseDecoder(const std::string& name);
+
     /// Shows or hides how the decoder works, when it helps and when it does not.
     void setExplained(bool isExplained);
 
@@ -68,7 +75,6 @@ private:
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
     void changeSampling(SettingRow* row, const engine::SettingValue& value);
     void applyPreset(const engine::SettingValues& values, const QString& name);
-    void chooseDecoder(const std::string& name);
     void request(RunChange change);
     void showRefused(const RunChange& change, const engine::Error& error);
 
@@ -76,6 +82,7 @@ private:
     PendingChanges m_pending;
     std::string m_decoderName;
     bool m_hasDecoder = false;
+    ColumnScroll* m_scroll = nullptr;
     QComboBox* m_decoderBox = nullptr;
     SegmentedControl* m_levels = nullptr;
     QLabel* m_summary = nullptr;

@@ -130,6 +130,8 @@ void SettingRow::showReset() {
 }
 
 void SettingRow::setValue(const SettingValue& value) {
+    if (value != m_shown)
+        setProblem({}); // it was about another value
     m_shown = value;
     if (!m_editor->isBusy()) {
         m_editor->setValue(value);
@@ -192,11 +194,6 @@ bool SettingRow::eventFilter(QObject* watched, QEvent* event) {
     }
     if (event->type() == QEvent::FocusIn)
         ++m_visit;
-    const auto* widget = qobject_cast<QWidget*>(watched);
-    if (event->type() == QEvent::Wheel && widget != nullptr && !widget->hasFocus()) {
-        event->ignore();
-        return true;
-    }
     return QWidget::eventFilter(watched, event);
 }
 

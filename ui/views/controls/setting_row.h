@@ -39,6 +39,12 @@ public:
 
     void setHelpShown(bool isShown);
 
+    /// The present value as people read it.
+    QString valueText() const { return shownValue(m_setting, m_shown); }
+
+    /// The keyboard's focus goes to its main control.
+    void takeFocus() { m_editor->mainControl()->setFocus(Qt::ShortcutFocusReason); }
+
     bool isHelpShown() const { return m_isHelpShown; }
 
     /// Beside the reset, e.g. a dice.

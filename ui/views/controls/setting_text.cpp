@@ -161,13 +161,13 @@ QString effectText(SettingEffect effect) {
 QString effectSentence(SettingEffect effect) {
     switch (effect) {
     case SettingEffect::NextStep:
-        return say("A change acts from the next step on.");
+        return say("A change takes effect at the next step.");
     case SettingEffect::NextTrial:
-        return say("A change acts from the next trial of the search on.");
+        return say("A change takes effect at the next trial of the search.");
     case SettingEffect::NextAnswer:
-        return say("A change acts from the next answer on.");
+        return say("A change takes effect with the next answer.");
     case SettingEffect::NewSearch:
-        return say("A change begins the search anew.");
+        return say("A change starts a new search.");
     }
     return {};
 }

@@ -108,31 +108,51 @@ void EmptyLayerMap::setOffer(const Offer& offer) {
     arrange();
 }
 
+QSize EmptyLayerMap::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(36)}; }
+
 void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     arrange();
 }
 
-/// In a small dock the title stands beside the buttons; a smaller one keeps skeleton and title.
+/// What matters most has room first; what has none is left out whole, never cut. The note is then
+/// the title's tool tip.
 void EmptyLayerMap::arrange() {
     const bool isRoomy = height() >= m_theme.scaled(170);
-    const bool isSmall = height() < m_theme.scaled(64) || width() < m_theme.scaled(360);
-    const bool hasButtons = isRoomy || !isSmall;
-    layout()->setSpacing(m_theme.scaled(8));
+    const int spacing = m_theme.scaled(8);
+    layout()->setSpacing(spacing);
     QFont bold = m_theme.font(TextRole::Interface);
     bold.setWeight(QFont::DemiBold);
     m_title->setFont(bold);
-    m_title->setToolTip(m_offer.reason.toHtmlEscaped());
+    m_title->setToolTip(m_note->text().toHtmlEscaped());
     m_note->setFont(m_theme.font(TextRole::Small));
     setColour(*m_sentence, m_theme.colours().muted);
     setColour(*m_note, m_theme.colours().muted);
     m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
     m_skeleton->update();
-    placeTitle(!isRoomy && hasButtons);
-    m_sentence->setVisible(isRoomy);
+    int used = 0;
+    const auto takes = [&](int wanted) {
+        const bool isFree = used + wanted <= height();
+        used += isFree ? wanted + spacing : 0;
+        return isFree;
+    };
+    m_find->setVisible(m_offer.canFind);
+    m_load->setVisible(m_offer.canLoad);
+    const bool hasActions = m_offer.canFind || m_offer.canLoad;
+    const int buttonsWidth = (m_offer.canFind ? m_find->sizeHint().width() + spacing : 0) +
+                             (m_offer.canLoad ? m_load->sizeHint().width() + spacing : 0);
+    const int titleWidth = QFontMetrics(bold).horizontalAdvance(m_title->text()) + spacing;
+    const bool isBeside = hasActions && !isRoomy && titleWidth + buttonsWidth <= width();
+    placeTitle(isBeside);
+    if (!isBeside)
+        takes(QFontMetrics(bold).height());
+    const bool hasButtons =
+        hasActions && buttonsWidth <= width() && takes(m_find->sizeHint().height());
     m_find->setVisible(hasButtons && m_offer.canFind);
     m_load->setVisible(hasButtons && m_offer.canLoad);
-    m_note->setVisible(!m_note->text().isEmpty() && height() >= m_theme.scaled(90));
+    m_note->setVisible(!m_note->text().isEmpty() && takes(m_note->heightForWidth(width())));
+    m_skeleton->setVisible(takes(m_skeleton->height()));
+    m_sentence->setVisible(isRoomy && takes(m_sentence->heightForWidth(width())));
 }
 
 void EmptyLayerMap::placeTitle(bool isBesideButtons) {

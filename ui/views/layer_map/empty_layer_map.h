@@ -33,6 +33,9 @@ public:
 
     void setOffer(const Offer& offer);
 
+    /// What finds no room is left out, so it asks for little.
+    QSize minimumSizeHint() const override;
+
 signals:
     void findRequested();
     void loadRequested();

@@ -40,7 +40,7 @@ LayerMapView::LayerMapView(const ViewContext& viewContext, QWidget* parent)
     connect(m_grid, &LayerGrid::chosen, this, &LayerMapView::pinCard);
     connect(m_grid, &LayerGrid::currentChanged, this, &LayerMapView::updateCard);
     connect(m_resume, &QPushButton::clicked, &m_manual, &ManualSet::resumeSearch);
-    connect(m_empty, &EmptyLayerMap::findRequested, this, &LayerMapView::chooseSearchingDecoder);
+    connect(m_empty, &EmptyLayerMap::findRequested, this, &LayerMapView::findAsked);
     connect(m_empty, &EmptyLayerMap::loadRequested, m_actions, &SkipSetActions::askWhatToLoad);
     connect(&m_manual, &ManualSet::refused, this, &LayerMapView::tell);
     connect(m_actions, &SkipSetActions::told, this, &LayerMapView::tell);
@@ -67,12 +67,14 @@ void LayerMapView::build() {
     m_resume = new QPushButton(tr("Resume search"), m_page);
     m_resume->setProperty("form", "small");
     m_resume->setAccessibleName(tr("Resume search"));
-    m_noticeRow = new QGridLayout;
+    m_noticePlace = new QWidget(m_page);
+    m_noticeRow = new QGridLayout(m_noticePlace);
+    m_noticeRow->setContentsMargins(0, 0, 0, 0);
     auto* column = new QVBoxLayout(m_page);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_grid);
     column->addWidget(m_miniLegend);
-    column->addLayout(m_noticeRow);
+    column->addWidget(m_noticePlace);
     column->addStretch(1);
     auto* whole = new QVBoxLayout(this);
     whole->addWidget(m_page);
@@ -94,6 +96,15 @@ void LayerMapView::arrangeNotice() {
     else
         m_noticeRow->addWidget(m_notice, 0, 1);
     m_noticeRow->setColumnStretch(1, 1);
+    reserveNotice();
+}
+
+/// The cells keep their place when a sentence comes or goes: the next click meets what was aimed
+/// at. The mini form has no room to spare; there the legend gives way.
+void LayerMapView::reserveNotice() {
+    const int line = QFontMetrics(theme().font(TextRole::Small)).height();
+    const int height = std::max(line, m_resume->sizeHint().height());
+    m_noticePlace->setMinimumHeight(m_grid->isMini() ? 0 : height);
 }
 
 void LayerMapView::styleParts() {
@@ -107,6 +118,7 @@ void LayerMapView::styleParts() {
         QStringLiteral("border: 1px solid %1; color: %1; border-radius: 3px; padding: 0 %2px;")
             .arg(accent)
             .arg(theme().scaled(5)));
+    reserveNotice();
     update();
 }
 
@@ -210,7 +222,12 @@ QString LayerMapView::manualText() const {
 
 void LayerMapView::updateNotice() {
     const bool isManual = m_manual.isManual() && !selection().historyIndex();
-    m_notice->setText(!m_message.isEmpty() ? m_message : isManual ? manualText() : QString());
+    m_notice->setText(!m_message.isEmpty()                  ? m_message
+                      : m_pinnedCell && !m_isFinding        ? pinnedText()
+                      : m_isFinding || !m_finding.isEmpty() ? m_finding
+                      : isManual                            ? manualText()
+                                                            : QString());
+    m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());
     m_resume->setVisible(m_manual.isSearchOff() && m_manual.refusal().isEmpty() &&
@@ -222,11 +239,14 @@ void LayerMapView::updateEmpty() {
     const bool canLoad = m_manual.refusal().isEmpty();
     EmptyLayerMap::Offer offer;
     offer.layerCount = store().model() != nullptr ? store().model()->model.layerCount : 0;
-    offer.canFind = searching != nullptr && !canLoad;
-    offer.canLoad = canLoad;
-    offer.reason = searchOffer(store()).reason;
+    offer.canFind = searching != nullptr && !m_isFinding;
+    offer.canLoad = canLoad && !m_isFinding;
+    if (m_finding.isEmpty())
+        offer.reason = searchOffer(store()).reason;
     if (!m_message.isEmpty())
         offer.note = m_message;
+    else if (!m_finding.isEmpty())
+        offer.note = m_finding;
     else if (store().model() == nullptr)
         offer.note = tr("Open a model first.");
     else if (canLoad)
@@ -245,7 +265,7 @@ void LayerMapView::updateLegends() {
     const CellLook kept{Sublayer::Attention, false, false, false, false};
     const CellLook locked{Sublayer::Attention, false, true, false, false};
     const bool isMini = m_grid->isMini();
-    m_miniLegend->setVisible(isMini);
+    m_miniLegend->setVisible(isMini && m_notice->text().isEmpty());
     m_miniLegend->setItems({{attention, tr("%1 attention").arg(state.skipped.attention.size())},
                             {mlp, tr("%1 MLP skipped").arg(state.skipped.mlp.size())},
                             {kept, tr("kept")}});
@@ -295,10 +315,33 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
     return facts;
 }
 
+/// What the card says, in one line.
+QString LayerMapView::pinnedText() const {
+    if (!m_pinnedCell || m_pinnedCell->layer >= m_model.state().layerCount)
+        return {};
+    const SublayerFacts facts = factsOf(*m_pinnedCell);
+    QString text = tr("Layer %1, %2: %3")
+                       .arg(QString::number(facts.cell.layer),
+                            sublayerName(facts.cell.kind),
+                            facts.isSkipped  ? tr("skipped")
+                            : facts.isLocked ? tr("locked")
+                                             : tr("kept"));
+    const auto trials = facts.scores.skipped + facts.scores.kept;
+    if (trials > 0)
+        text += tr(" \u00B7 skipped by %1 of %2 trials").arg(facts.scores.skipped).arg(trials);
+    if (facts.scores.meanSkipped() && facts.scores.meanKept())
+        text +=
+            tr(" \u00B7 mean matchness %1 skipped, %2 kept")
+                .arg(shareText(*facts.scores.meanSkipped()), shareText(*facts.scores.meanKept()));
+    if (facts.savedMs)
+        text += tr(" \u00B7 saves about %1 ms a draft token").arg(*facts.savedMs, 0, 'f', 2);
+    return text;
+}
+
+/// The card floats while a cell is pointed at; what is pinned stays below the map, where it covers
+/// nothing.
 void LayerMapView::updateCard() {
-    std::optional<Cell> cell = m_grid->current();
-    if (!cell)
-        cell = m_pinnedCell;
+    const std::optional<Cell> cell = m_grid->current();
     if (!cell || !isVisible() || cell->layer >= m_model.state().layerCount) {
         if (m_card)
             m_card->hide();
@@ -316,6 +359,9 @@ void LayerMapView::updateCard() {
 
 void LayerMapView::pinCard(const Cell& cell) {
     m_pinnedCell = m_pinnedCell == cell ? std::nullopt : std::optional(cell);
+    m_message.clear();
+    updateNotice();
+    updateLegends();
     updateCard();
 }
 
@@ -338,15 +384,19 @@ void LayerMapView::flip(const Cell& cell) {
     updateMap();
 }
 
-void LayerMapView::chooseSearchingDecoder() {
-    if (const QString problem = useSearchingDecoder(context()); !problem.isEmpty())
-        tell(problem);
+void LayerMapView::showFinding(bool isRunning, const QString& sentence) {
+    m_isFinding = isRunning;
+    m_finding = sentence;
+    updateNotice();
+    updateLegends();
+    updateEmpty();
 }
 
 void LayerMapView::tell(const QString& sentence) {
     m_message = sentence;
     m_messageIndex = selection().historyIndex();
     updateNotice();
+    updateLegends();
     if (m_empty->isVisibleTo(this))
         updateEmpty();
 }

@@ -48,7 +48,14 @@ public:
     /// The sentence under the map: what came of the last change, or what the manual set scores.
     QString notice() const;
 
+    /// What the search that was asked for says: how far it has come, or what came of it.
+    void showFinding(bool isRunning, const QString& sentence);
+
     QSize sizeHint() const override;
+
+signals:
+    /// The user wants a skip set to be searched for at once.
+    void findAsked();
 
 protected:
     void refreshView(Topics changed) override;
@@ -58,6 +65,7 @@ protected:
 private:
     void build();
     void arrangeNotice();
+    void reserveNotice();
     void styleParts();
     void updateMap();
     void updateTitle();
@@ -67,9 +75,9 @@ private:
     void updateCard();
     void flip(const Cell& cell);
     void pinCard(const Cell& cell);
-    void chooseSearchingDecoder();
     void tell(const QString& sentence);
     QString manualText() const;
+    QString pinnedText() const;
     SublayerFacts factsOf(const Cell& cell) const;
 
     ManualSet m_manual;
@@ -77,6 +85,8 @@ private:
     LayerMapModel m_model;
     QString m_message;                 // what came of the last change
     std::optional<int> m_messageIndex; // of the history, when it was said
+    QString m_finding;
+    bool m_isFinding = false;
     std::optional<Cell> m_pinnedCell;
     QPointer<SublayerCard> m_card;
     QPointer<LayerLegend> m_titleLegend;
@@ -84,6 +94,7 @@ private:
     LayerGrid* m_grid = nullptr;
     LayerLegend* m_miniLegend = nullptr;
     EmptyLayerMap* m_empty = nullptr;
+    QWidget* m_noticePlace = nullptr;
     QGridLayout* m_noticeRow = nullptr;
     QLabel* m_manualBadge = nullptr;
     QLabel* m_notice = nullptr;

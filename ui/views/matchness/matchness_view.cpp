@@ -125,7 +125,7 @@ void MatchnessView::refreshView(Topics changed) {
     setSubtitle(tr("of each candidate set"));
     const auto& trials = store().search().trials();
     if (!trials.empty())
-        m_plot->setSummary(tr("Best matchness %1 behind %2 search steps.")
+        m_plot->setSummary(tr("Best matchness %1 after %2 search steps.")
                                .arg(QString::number(trials.back().best, 'f', 3))
                                .arg(trials.size()));
     m_plot->refresh();

@@ -36,9 +36,9 @@ SearchOffer searchOffer(const RunStore& store) {
     // Layers that sets never name are told by those only that may make sets themselves.
     offer.reason =
         decoder->lockedLayers.empty()
-            ? tr("%1 drafts without searching for a skip set.").arg(title)
+            ? tr("%1 does not search for a skip set.").arg(title)
             : tr("%1 searches for a skip set only where drafting with one could pay, and has not "
-                 "begun to on this model.")
+                 "started to on this model.")
                   .arg(title);
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);
@@ -48,14 +48,17 @@ SearchOffer searchOffer(const RunStore& store) {
     return offer;
 }
 
+SettingValues guidedSettings(const DecoderInfo& decoder) {
+    if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) == 0)
+        return {};
+    return {{"profile", std::string("guided")}};
+}
+
 QString useSearchingDecoder(const ViewContext& context) {
     const DecoderInfo* decoder = searchingDecoder(context.store);
     if (decoder == nullptr)
         return tr("Nothing was changed: no decoder here searches for skip sets.");
-    ChooseDecoder command{decoder->name};
-    if (std::ranges::count(decoder->profiles, "guided", &SettingProfile::name) > 0)
-        command.settings["profile"] = std::string("guided");
-    if (context.bridge.send(std::move(command)))
+    if (context.bridge.send(ChooseDecoder{decoder->name, guidedSettings(*decoder)}))
         return {};
     return tr("Nothing was changed: a recording is shown, and no engine runs. Load a model first.");
 }

@@ -19,6 +19,9 @@ const engine::DecoderInfo* searchingDecoder(const RunStore& store);
 /// Of the decoder that is chosen; empty before a model is loaded.
 SearchOffer searchOffer(const RunStore& store);
 
+/// What it starts with in the window: its profile "guided", where it has one.
+engine::SettingValues guidedSettings(const engine::DecoderInfo& decoder);
+
 /// Chooses the searching decoder with what it starts with in the window. What went wrong, for
 /// people; empty = nothing.
 QString useSearchingDecoder(const ViewContext& context);

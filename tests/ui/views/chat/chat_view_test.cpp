@@ -68,7 +68,7 @@ private slots:
         m_view->resize(800, 600);
         m_view->show();
         m_view->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_view.get(), support::kPatienceMs));
     }
 
     void cleanup() {
@@ -270,6 +270,64 @@ private slots:
         QCOMPARE(gauge.accessibleDescription(), QStringLiteral("812 / 1,000 context"));
         m_chat->session->newChat();
         QCOMPARE(gauge.accessibleDescription(), QStringLiteral("0 / 1,000 context"));
+    }
+
+    void theGaugeCountsWhatIsTypedAndWhatIsReopened() {
+        m_chat->loadModel();
+        ContextGauge& gauge = m_view->input().gauge();
+        field()->setPlainText(QStringLiteral("a long text that was pasted"));
+        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
+        QCOMPARE(m_chat->engine->lastSent<CountTokens>()->messages.back().content,
+                 std::string("a long text that was pasted"));
+        m_chat->count(120);
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("120 / 1,000 context"));
+        QVERIFY(m_chat->engine->lastSent<SubmitPrompt>() == nullptr); // only counted
+        field()->clear();
+        converse("gauge");
+        const ChatId id = m_chat->session->chat().record.id;
+        m_chat->session->newChat();
+        m_chat->engine->sent.clear();
+        m_chat->session->openChat(id);
+        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
+        QCOMPARE(m_chat->engine->lastSent<CountTokens>()->messages.size(), std::size_t{2});
+        m_chat->count(7);
+        QCOMPARE(gauge.accessibleDescription(), QStringLiteral("14 / 1,000 context"));
+    }
+
+    void aLongPromptTellsHowFarItIsRead() {
+        m_chat->loadModel(20000);
+        type("read all of this");
+        m_chat->count(4000);
+        m_chat->engine->time = 10.0;
+        m_chat->engine->say(promptStarted(m_chat->promptId(), 4000));
+        m_chat->engine->time += 1.98;
+        m_chat->engine->say(PromptProgress{m_chat->promptId(), 0.25});
+        m_chat->bridge->tick();
+        const auto* figures = lastCard().findChild<FiguresLine*>();
+        QVERIFY2(figures->text().contains(
+                     QStringLiteral("Reading the prompt: 1,000 of 4,000 tokens, about 6 s left")),
+                 qPrintable(figures->text()));
+        m_chat->engine->say(plainStep(m_chat->promptId(), 0, "some", 20.0));
+        m_chat->bridge->tick();
+        QVERIFY(!figures->text().contains(QStringLiteral("Reading")));
+    }
+
+    void theKeyboardGoesBackToTheMessageBehindAnEdit_data() {
+        QTest::addColumn<int>("key");
+        QTest::newRow("sent") << static_cast<int>(Qt::Key_Return);
+        QTest::newRow("given up") << static_cast<int>(Qt::Key_Escape);
+    }
+
+    void theKeyboardGoesBackToTheMessageBehindAnEdit() {
+        QFETCH(int, key);
+        m_chat->loadModel();
+        converse("first words");
+        MessageCard* card = m_view->conversation().cards().front();
+        buttonNamed(*card, QStringLiteral("Edit and send again"))->click();
+        auto* editor = card->findChild<QPlainTextEdit*>();
+        QVERIFY(editor->hasFocus());
+        QTest::keyClick(editor, static_cast<Qt::Key>(key));
+        QVERIFY(field()->hasFocus());
     }
 
     void aFullContextIsAskedAboutBesideTheInput() {

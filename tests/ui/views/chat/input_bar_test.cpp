@@ -57,7 +57,7 @@ private slots:
         m_bar->resize(600, 90);
         m_bar->show();
         m_bar->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_bar.get()));
+        QVERIFY(QTest::qWaitForWindowActive(m_bar.get(), support::kPatienceMs));
         m_bar->focusText();
     }
 
@@ -163,6 +163,20 @@ private slots:
         QCOMPARE(barColour(899, 1000), m_theme.colours().warning);
         QCOMPARE(barColour(900, 1000), m_theme.colours().error);
         QCOMPARE(barColour(2000, 1000), m_theme.colours().error);
+    }
+
+    void theGaugeNeverCutsItsNumbers() {
+        ContextGauge& gauge = m_bar->gauge();
+        gauge.show(384, 8192);
+        const QFontMetrics metrics(m_theme.font(TextRole::Figure));
+        QVERIFY(gauge.minimumSizeHint().width() >=
+                metrics.horizontalAdvance(QStringLiteral("4 %")));
+        // Too narrow for "384 / 8,192": the share is drawn, and nothing reaches the right edge.
+        gauge.resize(metrics.horizontalAdvance(QStringLiteral("384 / 8,1")), gauge.height());
+        const QImage drawn = gauge.grab().toImage();
+        for (int y = 0; y < drawn.height(); ++y)
+            QCOMPARE(drawn.pixelColor(drawn.width() - 1, y),
+                     drawn.pixelColor(drawn.width() - 1, 0));
     }
 
     void theGaugeIsReadAndHidesWithoutAContext() {

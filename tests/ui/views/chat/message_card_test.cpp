@@ -7,7 +7,9 @@
 #include <QMainWindow>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
+#include <QTextBlock>
 #include <QTextDocument>
+#include <QTextLayout>
 #include <QtTest>
 
 using namespace engine;
@@ -36,7 +38,7 @@ class MessageCardTest : public QObject {
     QString figures(const StoredMessage& message) const {
         QTextDocument words;
         words.setHtml(figuresText(message, m_theme.colours()));
-        return words.toPlainText().simplified();
+        return words.toPlainText().remove(QChar(0x2060)).simplified();
     }
 
     StoredMessage question() const {
@@ -47,6 +49,29 @@ class MessageCardTest : public QObject {
     }
 
 private slots:
+
+    void figuresBreakBetweenAndNeverWithin() {
+        QTextDocument words;
+        words.setHtml(figuresText(answer(), m_theme.colours()));
+        words.setTextWidth(10); // narrower than any figure
+        QStringList lines;
+        const QTextLayout* layout = words.firstBlock().layout();
+        for (int i = 0; i < layout->lineCount(); ++i) {
+            const QTextLine line = layout->lineAt(i);
+            lines << words.firstBlock()
+                         .text()
+                         .mid(line.textStart(), line.textLength())
+                         .replace(QChar::Nbsp, u' ')
+                         .remove(QChar(0x2060))
+                         .trimmed();
+        }
+        QCOMPARE(lines,
+                 QStringList({QStringLiteral("1.33\u00D7 vs vanilla 46.8"),
+                              QStringLiteral("62.2 tok/s"),
+                              QStringLiteral("0.64 s to first token"),
+                              QStringLiteral("3.00 tokens/step (M)"),
+                              QStringLiteral("4/5 accepted (.80)")}));
+    }
 
     void figuresEqualTheMessage() {
         const QString text = figures(answer());
@@ -183,7 +208,7 @@ private slots:
         window.setCentralWidget(card);
         window.show();
         window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QVERIFY(QTest::qWaitForWindowActive(&window, support::kPatienceMs));
         buttonNamed(*card, QStringLiteral("Edit and send again"))->click();
         QTest::keyClick(card->findChild<QPlainTextEdit*>(), Qt::Key_Escape);
         QCOMPARE(stopped, 0);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/layer_map/layer_map_run.h"
+#include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/layer_map/layer_map_view.h"
 
 #include <QAction>
 #include <QImage>
+#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QtTest>
 
+#include <algorithm>
 #include <memory>
 
 using namespace support;
@@ -81,6 +85,13 @@ class LayerMapViewTest : public QObject {
         return nullptr;
     }
 
+    bool isShown(const QString& text) {
+        const auto labels = m_view->findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+            return label->isVisible() && label->text() == text;
+        });
+    }
+
 private slots:
 
     void init() {
@@ -114,7 +125,7 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, (engine::SkipSet{{1, 4, 5}, {4, 5}}));
         QCOMPARE(m_view->subtitle(), QStringLiteral("live set, exit after layer 3"));
         const auto words = [&](int layer) { return m_view->model().words({Sublayer::Mlp, layer}); };
-        QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, left out behind the exit"));
+        QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, left out after the exit"));
         QCOMPARE(words(3), QStringLiteral("Layer 3, MLP, kept"));
         m_run->install(m_run->plan({1}, {}), "exit"); // an exit behind the last layer is none
         m_run->bridge->tick();
@@ -349,10 +360,26 @@ private slots:
         QVERIFY(!m_view->card()->isPinned());
         QEvent leave(QEvent::Leave);
         QCoreApplication::sendEvent(table().viewport(), &leave);
-        QVERIFY(m_view->card()->isVisible());
-        QVERIFY(m_view->card()->words().startsWith(QStringLiteral("Layer 2")));
+        // Nothing floats over other views any more; what is pinned stands below the map.
+        QVERIFY(!m_view->card()->isVisible());
+        QCOMPARE(m_view->notice(), QStringLiteral("Layer 2, MLP: skipped"));
+        QTest::mouseMove(table().viewport(), place(3));
+        QTRY_VERIFY(m_view->card()->isVisible());
         m_view->hide();
         QVERIFY(!m_view->card()->isVisible());
+    }
+
+    void cellsStayWhereTheyAreWhenASentenceComes() {
+        m_view->resize(900, 122);
+        beginWithAPlan();
+        QCoreApplication::processEvents();
+        const QRect before = m_view->grid().cellRect({Sublayer::Mlp, 3});
+        QVERIFY(m_view->notice().isEmpty());
+        focusOn(0, 0);
+        key(Qt::Key_Space); // locked: a sentence says so
+        QCoreApplication::processEvents();
+        QVERIFY(!m_view->notice().isEmpty());
+        QCOMPARE(m_view->grid().cellRect({Sublayer::Mlp, 3}), before);
     }
 
     void beforeAnySetTheSkeletonOffersToFindOne() {
@@ -366,15 +393,51 @@ private slots:
         QPushButton* find = button(QStringLiteral("Find one on this chat"));
         QVERIFY(find->isVisible());
         QVERIFY(!button(QStringLiteral("Load a set..."))->isVisible());
+        QSignalSpy asked(m_view.get(), &LayerMapView::findAsked);
         QTest::mouseClick(find, Qt::LeftButton);
-        const auto* chosen = m_run->engine->lastSent<engine::ChooseDecoder>();
-        QVERIFY(chosen != nullptr);
-        QCOMPARE(chosen->name, std::string("swift"));
-        QCOMPARE(engine::textOf(chosen->settings, "profile"), std::string("guided"));
+        QCOMPARE(asked.count(), 1);
         m_run->engine->say(engine::DecoderChosen{searching, searchingSettings()});
         m_run->bridge->tick();
-        QVERIFY(!find->isVisible());
+        QVERIFY(find->isVisible());
         QVERIFY(button(QStringLiteral("Load a set..."))->isVisible());
+        m_view->showFinding(true, QStringLiteral("Searching: 3 sets tried."));
+        QVERIFY(!find->isVisible());
+        QVERIFY(!button(QStringLiteral("Load a set..."))->isVisible());
+        QVERIFY(isShown(QStringLiteral("Searching: 3 sets tried.")));
+        beginWithAPlan();
+        QCOMPARE(m_view->notice(), QStringLiteral("Searching: 3 sets tried."));
+    }
+
+    void noTextOfTheEmptyMapIsCut_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("100 %") << 100;
+        QTest::newRow("150 %") << 150;
+    }
+
+    /// Whatever is shown is shown whole, at every size of the dock.
+    void noTextOfTheEmptyMapIsCut() {
+        QFETCH(int, percent);
+        m_run->theme.setTextPercent(percent);
+        engine::ModelLoaded loaded = loadedModel(6);
+        loaded.decoders = {searchingDecoderInfo()};
+        m_run->engine->say(loaded);
+        m_run->bridge->tick();
+        auto* empty = m_view->findChild<EmptyLayerMap*>();
+        QVERIFY(m_view->minimumSizeHint().width() <=
+                m_run->theme.scaled(200)); // a dock may be narrow
+        for (const QSize size :
+             {QSize(296, 102), QSize(296, 160), QSize(420, 92), QSize(900, 300)}) {
+            m_view->resize(size * percent / 100);
+            QCoreApplication::processEvents();
+            for (const QLabel* label : empty->findChildren<QLabel*>()) {
+                if (!label->isVisible())
+                    continue;
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
+                QVERIFY2(empty->rect().contains(label->geometry()), qPrintable(label->text()));
+            }
+        }
+        m_run->theme.setTextPercent(100);
     }
 
     void theMiniFormCountsWhatIsSkippedBelow() {

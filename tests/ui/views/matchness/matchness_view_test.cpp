@@ -163,7 +163,7 @@ private slots:
         strip.setCells({{"the", "", true}, {"<b>hands</b>", "gives", false}});
         strip.resize(400, 60);
         strip.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&strip));
+        QVERIFY(QTest::qWaitForWindowExposed(&strip, support::kPatienceMs));
         strip.setFocus();
         strip.setCurrentIndex(strip.model()->index(0, 0));
         QTest::keyClick(&strip, Qt::Key_Right);

@@ -9,6 +9,7 @@
 
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QtTest>
 
 using namespace engine;
@@ -94,7 +95,7 @@ private slots:
         QCOMPARE(searchOffer(m_run->store).action, QStringLiteral("Use SWIFT"));
         begin({freeDecoder(), searchingDecoderInfo()});
         QCOMPARE(searchOffer(m_run->store).reason,
-                 QStringLiteral("Look-up drafts without searching for a skip set. SWIFT searches "
+                 QStringLiteral("Look-up does not search for a skip set. SWIFT searches "
                                 "on every answer."));
         begin({freeDecoder()}); // nobody to offer
         QVERIFY(!searchOffer(m_run->store).reason.isEmpty());
@@ -134,8 +135,9 @@ private slots:
         QPushButton* find = visibleButton(map, QStringLiteral("Find one on this chat"));
         QVERIFY(find != nullptr);
         QVERIFY(map.rect().contains(QRect(find->mapTo(&map, QPoint()), find->size())));
+        QSignalSpy asked(&map, &LayerMapView::findAsked);
         find->click();
-        QCOMPARE(wantedDecoder(), std::string("swift"));
+        QCOMPARE(asked.count(), 1);
         map.resize(1000, 300);
         QVERIFY(wordsOf(map).contains(QStringLiteral("Auto searches for a skip set only")));
     }

@@ -260,7 +260,7 @@ private slots:
         SpeedView view(stage.context());
         view.resize(452, 260);
         view.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QVERIFY(QTest::qWaitForWindowExposed(&view, support::kPatienceMs));
         sayBaseline(stage);
         sayAnswer(stage);
         stage.settle();

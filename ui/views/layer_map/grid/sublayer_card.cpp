@@ -173,7 +173,7 @@ void SublayerCard::showHint() {
     if (m_facts.isLocked)
         m_hint->setText(tr("Locked: the decoder always runs this layer."));
     else if (m_isPinned)
-        m_hint->setText(tr("Pinned: click the cell or press Return to let go."));
+        m_hint->setText(tr("Pinned below the map. Click the cell or press Return to let go."));
     else
         m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
 }

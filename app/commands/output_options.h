@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/model_options.h"
+#include "app/data/prompt_source.h"
+#include "engine/loading/output_place.h"
+
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// A file that a command writes, as typed.
+struct OutputOptions {
+    std::string path; ///< empty = none
+    bool mayOverwrite = false;
+};
+
+/// The option that names the file, and --overwrite.
+CLI::Option* addOutputOptions(CLI::App& command,
+                              OutputOptions& options,
+                              const std::string& name,
+                              const std::string& help);
+
+/// Where that goes in a run that reads this model, these data files and the files that settings
+/// (NAME=VALUE) name; `isOwn` as in OutputPlace.
+engine::OutputPlace outputPlace(const OutputOptions& options,
+                                const ModelOptions& model,
+                                const DataOptions& data,
+                                const std::vector<std::string>& settings,
+                                std::function<bool(const std::filesystem::path&)> isOwn);
+
+} // namespace app

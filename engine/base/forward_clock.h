@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace engine {
+
+/// std::chrono::steady_clock for machines on which it is not: clocks of virtual machines have been
+/// seen to step back. No reading lies before an earlier one of the same thread, so no span of time
+/// is negative; it may be zero.
+struct ForwardClock {
+    using duration = std::chrono::steady_clock::duration;
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static time_point now() {
+        static thread_local time_point newest{};
+        newest = std::max(newest, std::chrono::steady_clock::now());
+        return newest;
+    }
+};
+
+} // namespace engine

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/loading/output_place.h"
+
+#include "engine/loading/atomic_file.h"
+#include "engine/loading/part_file.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether two paths lead to the same file, by whatever links.
+bool isSame(const fs::path& one, const fs::path& other) {
+    std::error_code ignored;
+    return fs::equivalent(one, other, ignored) && !ignored;
+}
+
+bool isOwn(const OutputPlace& place) { return place.isOwn && place.isOwn(place.path); }
+
+/// An earlier output in a folder that is read is none of the files that are read there.
+bool isReadFrom(const OutputPlace& place, const fs::path& input) {
+    if (isSame(place.path, input))
+        return true;
+    std::error_code failure;
+    for (fs::directory_iterator entry(input, failure), end; !failure && entry != end;
+         entry.increment(failure))
+        if (isSame(place.path, entry->path()))
+            return !isOwn(place);
+    return false;
+}
+
+/// For what is there already.
+Result<void> checkReplacing(const OutputPlace& place) {
+    const std::string name = place.path.string();
+    if (std::any_of(place.inputs.begin(), place.inputs.end(), [&](const fs::path& input) {
+            return isReadFrom(place, input);
+        }))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is among the files that this run reads, so it is not "
+                                 "replaced.",
+                                 name),
+                     "Name another file."};
+    std::error_code ignored;
+    const bool isEmpty = fs::file_size(place.path, ignored) == 0 && !ignored;
+    if (place.mayOverwrite || isEmpty || isOwn(place))
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("{} exists and holds something else, so it is not replaced.", name),
+                 place.overwriteOption.empty()
+                     ? "Name another file."
+                     : fmt::format("Name another file, or add {}.", place.overwriteOption)};
+}
+
+} // namespace
+
+Result<void> checkOutput(const OutputPlace& place) {
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(place.path, ignored).parent_path();
+    if (!fs::is_directory(folder, ignored))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("There is no folder {} to write {} into.",
+                                 folder.string(),
+                                 place.path.filename().string()),
+                     "Make the folder first, or name another file."};
+    const auto status = fs::status(place.path, ignored);
+    if (fs::is_directory(status))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is a folder.", place.path.string()),
+                     "Name a file in it."};
+    if (fs::is_regular_file(status))
+        ENGINE_TRY_DO(checkReplacing(place));
+    ENGINE_TRY(const PartFile probe, PartFile::begin(place.path));
+    return {};
+}
+
+Result<void> writeOutput(const OutputPlace& place, std::string_view bytes) {
+    ENGINE_TRY_DO(checkOutput(place));
+    return writeFileAtomically(place.path, bytes);
+}
+
+} // namespace engine

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/search_offer/skip_set_finder.h"
+
+#include "ui/shell/figure_text.h"
+#include "ui/views/search_offer/search_offer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+/// Out of the way of the chat's own ids.
+constexpr std::uint64_t kFirstPromptId = std::uint64_t{1} << 40U;
+
+constexpr int kAnswerTokens = 256;
+
+/// Below this share of tokens that a draft predicts, drafting costs more than it saves.
+constexpr double kUsefulMatchness = 0.7;
+
+struct SearchSetting {
+    const char* name;
+    double value;
+};
+
+/// A trial with every step, and an end in sight.
+constexpr std::array kSearchSettings = {SearchSetting{"S", SkipSetFinder::kTrials},
+                                        SearchSetting{"opt_interval", 1},
+                                        SearchSetting{"rows_per_trial", 1},
+                                        SearchSetting{"quick_trials", 1e6}};
+
+} // namespace
+
+SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject* parent)
+    : QObject(parent)
+    , m_bridge(bridge)
+    , m_run(run)
+    , m_promptId(kFirstPromptId) {
+    connect(&bridge, &EngineBridge::eventCame, this, &SkipSetFinder::onEvent);
+}
+
+void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
+    if (isRunning())
+        return;
+    const DecoderInfo* decoder = searchingDecoder(m_run);
+    if (decoder == nullptr) {
+        end(m_run.model() == nullptr ? tr("Open a model first.")
+                                     : tr("No decoder here searches for skip sets."));
+        return;
+    }
+    if (m_run.answers().isRunning()) {
+        end(tr("Wait for the answer, or stop it (Esc): the search needs the model for itself."));
+        return;
+    }
+    if (!question) {
+        end(tr("Send a message first: sets are tried on the model's answer to it."));
+        return;
+    }
+    m_question = *std::move(question);
+    m_question.maxTokens = kAnswerTokens;
+    m_isOver = m_isStopped = false;
+    m_stage = Stage::Choosing;
+    m_sentence = tr("The search begins.");
+    if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
+        beginSearch(*m_run.decoder(), m_run.settings());
+    else if (!m_bridge.send(ChooseDecoder{decoder->name, guidedSettings(*decoder)}))
+        end(tr("The engine takes no commands now. Try again in a moment."));
+    emit changed();
+}
+
+void SkipSetFinder::stop() {
+    if (!isRunning())
+        return;
+    m_isStopped = true;
+    m_bridge.send(StopGeneration{});
+    if (m_stage == Stage::Choosing)
+        end(tr("The search was stopped."));
+}
+
+void SkipSetFinder::onEvent(const EngineEvent& event) {
+    if (!isRunning()) {
+        forgetWith(event);
+        return;
+    }
+    if (const auto* chosen = event.as<DecoderChosen>())
+        onChosen(*chosen);
+    else if (const auto* failure = event.as<EngineFailed>())
+        onFailed(*failure);
+    else if (event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr)
+        giveUp(tr("The search ended: its model is gone."));
+    else if (m_stage != Stage::Searching)
+        return;
+    else if (event.as<TrialFinished>() != nullptr)
+        tellProgress();
+    else if (const auto* phase = event.as<PhaseChanged>();
+             phase != nullptr && phase->phase == DecoderPhase::Accelerate) {
+        m_isOver = true;
+        m_bridge.send(StopGeneration{});
+    } else if (const auto* finished = event.as<PromptFinished>())
+        onFinished(*finished);
+}
+
+/// What came of a search is news until the next answer, decoder or model.
+void SkipSetFinder::forgetWith(const EngineEvent& event) {
+    const bool isOld = event.as<PromptStarted>() != nullptr ||
+                       event.as<DecoderChosen>() != nullptr || event.as<ModelLoaded>() != nullptr ||
+                       event.as<ModelUnloaded>() != nullptr;
+    if (!isOld || m_sentence.isEmpty())
+        return;
+    m_sentence.clear();
+    emit changed();
+}
+
+void SkipSetFinder::onChosen(const DecoderChosen& chosen) {
+    const DecoderInfo* searching = searchingDecoder(m_run);
+    if (m_stage == Stage::Choosing && searching != nullptr && chosen.info.name == searching->name)
+        beginSearch(chosen.info, chosen.settings);
+    else
+        giveUp(tr("The search ended: another decoder was chosen."));
+}
+
+void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues& settings) {
+    ChangeSettings wanted;
+    m_settingsBefore.clear();
+    for (const SearchSetting& each : kSearchSettings) {
+        const auto now = settings.find(each.name);
+        if (decoder.find(each.name) == nullptr || now == settings.end())
+            continue;
+        m_settingsBefore[each.name] = now->second;
+        wanted.values[each.name] = each.value;
+    }
+    if (!wanted.values.empty())
+        m_bridge.send(std::move(wanted));
+    m_stage = Stage::Searching;
+    m_trialsBefore = m_run.search().trials().size();
+    submit();
+}
+
+void SkipSetFinder::submit() {
+    m_question.promptId = ++m_promptId;
+    m_trialsOfAnswer = m_run.search().trials().size();
+    if (!m_bridge.send(m_question))
+        end(tr("The engine takes no commands now. Try again in a moment."));
+}
+
+void SkipSetFinder::tellProgress() {
+    const auto& trials = m_run.search().trials();
+    if (trials.empty())
+        return;
+    m_sentence =
+        countText(static_cast<qint64>(trials.size() - std::min(m_trialsBefore, trials.size())),
+                  tr("Searching: 1 set tried"),
+                  tr("Searching: %1 sets tried")) +
+        tr(", best matchness %1. Esc stops.").arg(shareText(trials.back().best));
+    emit changed();
+}
+
+/// A short answer has room for a few trials only: it is given once more.
+void SkipSetFinder::onFinished(const PromptFinished& finished) {
+    if (finished.promptId != m_promptId)
+        return;
+    const bool hasTried = m_run.search().trials().size() > m_trialsOfAnswer;
+    if (!m_isOver && !m_isStopped && hasTried) {
+        submit();
+        return;
+    }
+    end(m_isStopped ? tr("The search was stopped. %1").arg(outcome()) : outcome());
+}
+
+void SkipSetFinder::onFailed(const EngineFailed& failure) {
+    const bool isMine = (failure.task == "submit_prompt" && failure.promptId == m_promptId) ||
+                        (failure.task == "choose_decoder" && m_stage == Stage::Choosing);
+    if (!isMine)
+        return;
+    if (failure.error.code == ErrorCode::Cancelled)
+        end(tr("The search was stopped."));
+    else
+        end(tr("The search failed: %1 %2")
+                .arg(QString::fromStdString(failure.error.message),
+                     QString::fromStdString(failure.error.hint)));
+}
+
+QString SkipSetFinder::outcome() const {
+    const SearchLog& search = m_run.search();
+    const BestSet* set = search.current();
+    const qint64 tried = static_cast<qint64>(search.trials().size() -
+                                             std::min(m_trialsBefore, search.trials().size()));
+    if (set == nullptr || search.trials().empty() || tried == 0)
+        return tr("No set could be tried: the answer is too short. Ask for a longer one.");
+    const SkipSet& skipped = set->change.plan.skipped;
+    const auto sublayers = static_cast<qint64>(skipped.attention.size() + skipped.mlp.size());
+    const double best = search.trials().back().best;
+    if (sublayers == 0 || best < kUsefulMatchness)
+        return tr("No useful set was found: the best of %1 has matchness %2, and below %3 most "
+                  "drafts are wrong. Auto drafts without skipping layers.")
+            .arg(QString::number(tried), shareText(best), shareText(kUsefulMatchness));
+    return countText(sublayers,
+                     tr("Found a set that skips 1 sublayer"),
+                     tr("Found a set that skips %1 sublayers")) +
+           tr(" with matchness %1. The next answer is drafted with it.").arg(shareText(best));
+}
+
+/// Its decoder is there no more: there are no settings to give back.
+void SkipSetFinder::giveUp(const QString& sentence) {
+    m_settingsBefore.clear();
+    m_bridge.send(StopGeneration{});
+    end(sentence);
+}
+
+void SkipSetFinder::end(const QString& sentence) {
+    if (isRunning() && !m_settingsBefore.empty())
+        m_bridge.send(ChangeSettings{std::exchange(m_settingsBefore, {})});
+    m_stage = Stage::Idle;
+    m_sentence = sentence;
+    emit changed();
+}
+
+} // namespace ui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/session/engine_command.h"
+#include "ui/bridge/engine_bridge.h"
+#include "ui/bridge/run_store.h"
+
+#include <QObject>
+#include <QString>
+
+#include <optional>
+
+namespace ui {
+
+/// Looks for a skip set at once: the decoder that searches answers the chat's newest question
+/// again, out of sight, and tries a set with every step. The set stays with the decoder; its
+/// settings come back as they were. Thread: UI.
+class SkipSetFinder : public QObject {
+    Q_OBJECT
+
+public:
+    static constexpr int kTrials = 48; ///< behind those that find how much can be skipped
+
+    /// Both outlive it.
+    SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject* parent = nullptr);
+
+    bool isRunning() const { return m_stage != Stage::Idle; }
+
+    /// How far it has come while it runs, then what came of it; a sentence for people.
+    const QString& sentence() const { return m_sentence; }
+
+    /// `question` is answered again and again until the search is over; its promptId is not used.
+    /// Without one, and while the engine is at work, only the sentence says so.
+    void start(std::optional<engine::SubmitPrompt> question);
+
+    /// Ends within a pass; what was found stays.
+    void stop();
+
+signals:
+    /// It began, came further or ended.
+    void changed();
+
+private:
+    enum class Stage { Idle, Choosing, Searching };
+
+    void onEvent(const engine::EngineEvent& event);
+    void forgetWith(const engine::EngineEvent& event);
+    void onChosen(const engine::DecoderChosen& chosen);
+    void onFinished(const engine::PromptFinished& finished);
+    void onFailed(const engine::EngineFailed& failure);
+    void beginSearch(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
+    void submit();
+    void tellProgress();
+    void giveUp(const QString& sentence);
+    void end(const QString& sentence);
+    QString outcome() const;
+
+    EngineBridge& m_bridge;
+    const RunStore& m_run;
+    Stage m_stage = Stage::Idle;
+    QString m_sentence;
+    engine::SubmitPrompt m_question;
+    engine::SettingValues m_settingsBefore; ///< of those that are changed for the search
+    std::uint64_t m_promptId = 0;
+    std::size_t m_trialsBefore = 0;   ///< of the search, when it began
+    std::size_t m_trialsOfAnswer = 0; ///< when the present answer began
+    bool m_isOver = false;            ///< the search itself; its answer is being stopped
+    bool m_isStopped = false;
+};
+
+} // namespace ui
