@@ -180,11 +180,12 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.backend = QString::fromStdString(arguments.backend);
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
+    options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
     std::error_code ignored;
     if (!arguments.model.empty())
         options.modelPath = QString::fromStdString(arguments.model);
     else if (std::filesystem::exists(app::defaultModelPath(), ignored))
-        options.modelPath = QString::fromStdString(app::defaultModelPath().string());
+        options.modelPath = options.defaultModelPath;
     return options;
 }
 

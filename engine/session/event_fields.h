@@ -47,6 +47,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("weight_bytes", r.weightBytes);
     visit("tokenizer", r.tokenizer);
     visit("chat_template", r.chatTemplate);
+    visit("licence", r.licence);
 }
 
 template <typename V> void visitFields(V& visit, MemoryFacts& r) {

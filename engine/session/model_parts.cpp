@@ -2,6 +2,7 @@
 #include "engine/session/model_parts.h"
 
 #include "engine/loading/gguf_file.h"
+#include "engine/loading/licence.h"
 #include "engine/loading/readable_text.h"
 
 #include <algorithm>
@@ -100,7 +101,8 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
 }
 
 FileFacts fileFactsOf(const ModelFiles& files, const WeightSource& weights) {
-    FileFacts facts{.name = nameOf(files), .weightTypes = typesOf(weights)};
+    FileFacts facts{
+        .name = nameOf(files), .weightTypes = typesOf(weights), .licence = licenceOf(files)};
     for (const TensorInfo& tensor :
          weights.tensors()) { // shapes were compared with the file's size
         facts.parameterCount += tensor.rows() * tensor.columns();
@@ -113,6 +115,7 @@ ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file) {
     ModelFacts facts;
     facts.name = file.name;
     facts.weightTypes = file.weightTypes;
+    facts.licence = file.licence;
     facts.parameterCount = file.parameterCount;
     facts.fileBytes = file.fileBytes;
     facts.architecture = config.architecture;

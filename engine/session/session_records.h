@@ -35,12 +35,14 @@ struct ModelFacts {
     std::uint64_t weightBytes = 0; ///< in memory
     std::string tokenizer;         ///< described for people; empty = none
     std::string chatTemplate;      ///< where it came from; empty = none
+    std::string licence;           ///< as the files name it; empty = they do not
 };
 
 /// Facts that only the files tell.
 struct FileFacts {
     std::string name;        ///< see ModelFacts
     std::string weightTypes; ///< see ModelFacts
+    std::string licence;     ///< see ModelFacts
     std::uint64_t parameterCount = 0;
     std::uint64_t fileBytes = 0;
 };

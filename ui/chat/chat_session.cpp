@@ -135,6 +135,45 @@ void ChatSession::openChat(ChatId id) {
     });
 }
 
+void ChatSession::openMessage(ChatId id, MessageId messageId) {
+    if (id == m_chat.record.id) {
+        if (!isAnswering() && leadTo(messageId))
+            emit shown();
+        emit messageSought(messageId);
+        return;
+    }
+    m_store.loadChat(id, this, [this, messageId](std::optional<Chat> chat) {
+        if (!chat)
+            return;
+        returnTo(std::move(*chat));
+        m_question.reset();
+        m_count.reset();
+        leadTo(messageId);
+        emit shown();
+        emit stateChanged();
+        emit messageSought(messageId);
+    });
+}
+
+bool ChatSession::isOnBranch(MessageId id) const {
+    const QList<StoredMessage> shown = branch();
+    return std::ranges::find(shown, id, &StoredMessage::id) != shown.end();
+}
+
+/// To a branch with this message; false when the one that is shown has it.
+bool ChatSession::leadTo(MessageId id) {
+    if (message(id) == nullptr || isOnBranch(id))
+        return false;
+    m_chat.record.leafId = leafBehind(id);
+    m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
+    return true;
+}
+
+void ChatSession::setNewFolder(const QString& folder) {
+    if (m_chat.record.id == 0)
+        m_chat.record.folder = folder;
+}
+
 void ChatSession::beginChatIfNew(const QString& firstWords) {
     if (m_chat.record.id != 0)
         return;
@@ -208,15 +247,20 @@ void ChatSession::edit(MessageId id, const QString& text) {
     answer(added);
 }
 
-void ChatSession::showBranch(MessageId id) {
-    if (message(id) == nullptr || isAnswering())
-        return;
+/// The newest end of the branches through the message.
+MessageId ChatSession::leafBehind(MessageId id) const {
     MessageId leaf = id;
     for (auto children = m_chat.childrenOf(leaf); !children.isEmpty();
          children = m_chat.childrenOf(leaf))
         leaf = children.last();
-    m_chat.record.leafId = leaf;
-    m_store.setCurrentLeaf(m_chat.record.id, leaf);
+    return leaf;
+}
+
+void ChatSession::showBranch(MessageId id) {
+    if (message(id) == nullptr || isAnswering())
+        return;
+    m_chat.record.leafId = leafBehind(id);
+    m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
     emit shown();
 }
 

@@ -64,7 +64,13 @@ public:
 
     /// Leaves the chat shown; an answer that is being written is stopped.
     void newChat();
+
+    /// The folder of the chat that the next first message begins.
+    void setNewFolder(const QString& folder);
     void openChat(ChatId id);
+
+    /// Opens the chat on a branch with this message, and tells messageSought().
+    void openMessage(ChatId id, MessageId message);
 
     /// Adds the user's words behind the leaf and asks for an answer.
     void send(const QString& text, const QList<Attachment>& attachments = {});
@@ -135,6 +141,9 @@ signals:
     void shown();
     void messageAdded(qint64 id);
 
+    /// A message of the chat shown is to be brought into sight.
+    void messageSought(qint64 id);
+
     /// Text or tokens came to the answer being written.
     void messageGrew(qint64 id);
 
@@ -198,6 +207,9 @@ private:
     StoredMessage* find(MessageId id);
     void leaveChat();
     void returnTo(Chat chat);
+    MessageId leafBehind(MessageId id) const;
+    bool isOnBranch(MessageId id) const;
+    bool leadTo(MessageId id);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId leaf);

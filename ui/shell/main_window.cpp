@@ -6,10 +6,12 @@
 #include <QActionGroup>
 #include <QCloseEvent>
 #include <QDockWidget>
+#include <QDragEnterEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMimeData>
 #include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
@@ -38,6 +40,14 @@ constexpr std::array kThemes = {
     NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
     NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
 
+QStringList localPaths(const QMimeData& dragged) {
+    QStringList paths;
+    for (const QUrl& url : dragged.urls())
+        if (url.isLocalFile())
+            paths.append(url.toLocalFile());
+    return paths;
+}
+
 } // namespace
 
 MainWindow::MainWindow(
@@ -52,6 +62,7 @@ MainWindow::MainWindow(
     , m_messages(new MessageBar(theme))
     , m_status(new StatusStrip(theme, store, bridge)) {
     setWindowTitle(QStringLiteral("SWIFT Studio"));
+    setAcceptDrops(true);
     new WheelGuard(this);
     for (const NamedTheme& known : kThemes)
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
@@ -211,6 +222,16 @@ void MainWindow::keepLayout() {
     m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
     for (const Workspace* workspace : m_workspaces)
         workspace->saveLayout(m_settings);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!localPaths(*event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    emit filesDropped(localPaths(*event->mimeData()));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

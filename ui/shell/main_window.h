@@ -66,8 +66,13 @@ signals:
     void settingsAsked();
     void closing();
 
+    /// These were dropped onto the window, where nothing in it took them.
+    void filesDropped(const QStringList& paths);
+
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
 
 private:
     void addViewActions();

@@ -69,12 +69,9 @@ private:
     LiveLabel* m_memory;
     LiveLabel* m_pace;
     LiveLabel* m_remark;
-<<<<<<< HEAD
     QToolButton* m_stopRecording;
-=======
     std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
     bool m_isRemarkOld = false;
->>>>>>> main
     QElapsedTimer m_memoryClock;
     QString m_recordingPath;
     QElapsedTimer m_recordingClock;

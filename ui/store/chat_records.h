@@ -123,6 +123,9 @@ struct ChatRecord {
     QString systemPrompt;
     MessageId leafId = 0; ///< end of the branch that is shown
     QJsonObject settings; ///< sampling and decoder settings, as the window writes them
+    QString folder;       ///< the user's name for it; empty = in none
+    bool isPinned = false;
+    bool isArchived = false;
 };
 
 /// A chat with all its messages, oldest first; parents stand before their children.
@@ -138,10 +141,11 @@ struct Chat {
     QList<MessageId> childrenOf(MessageId parentId) const;
 };
 
-/// What a search found in one chat.
+/// One thing that a search found.
 struct ChatMatch {
     ChatRecord record;
-    QString excerpt; ///< plain text around the find; empty when the title matched
+    QString excerpt;         ///< plain text around the find; empty when only the title matched
+    MessageId messageId = 0; ///< the message that was found; 0 when only the title matched
 };
 
 /// An answer that the end of the program cut off, and that is here again.

@@ -113,6 +113,51 @@ void ChatStore::exportChat(ChatId id,
     });
 }
 
+// One slice at a time, so that what else is written meanwhile gets its turn between two of them.
+void ChatStore::importChats(const QStringList& paths,
+                            QObject* context,
+                            std::function<bool(const ImportSlice&)> progress) {
+    readOn(std::make_shared<ChatImport>(paths), context, std::move(progress));
+}
+
+void ChatStore::readOn(const std::shared_ptr<ChatImport>& import,
+                       QObject* context,
+                       std::function<bool(const ImportSlice&)> progress) {
+    ask<ImportSlice>(
+        context,
+        [this, import, context, progress](ImportSlice slice) {
+            addChats(slice.chats);
+            if (progress(slice) && !slice.isOver)
+                readOn(import, context, progress);
+            else
+                emit listReset();
+        },
+        [import](StoreWorker&) { return import->next(); });
+}
+
+void ChatStore::addChats(QList<Chat>& chats) {
+    for (Chat& chat : chats) {
+        const ChatId id = nextId();
+        const MessageId before = m_lastId;
+        m_lastId += chat.messages.size();
+        const qint64 now = QDateTime::currentMSecsSinceEpoch();
+        ChatRecord& record = chat.record;
+        record.id = id;
+        record.leafId = record.leafId == 0 ? 0 : before + record.leafId;
+        if (record.updatedMs == 0)
+            record.updatedMs = now;
+        if (record.createdMs == 0)
+            record.createdMs = record.updatedMs;
+        for (StoredMessage& message : chat.messages) {
+            message.chatId = id;
+            message.id += before;
+            message.parentId += message.parentId == 0 ? 0 : before;
+        }
+    }
+    if (!chats.isEmpty())
+        post([chats](StoreWorker& worker) { worker.putWhole(chats); });
+}
+
 ChatId ChatStore::createChat(ChatRecord chat) {
     chat.id = nextId();
     chat.createdMs = QDateTime::currentMSecsSinceEpoch();
@@ -144,6 +189,18 @@ void ChatStore::setSettings(ChatId id, const QJsonObject& settings) {
 
 void ChatStore::setCurrentLeaf(ChatId id, MessageId leaf) {
     change(id, [leaf](ChatRecord& chat) { chat.leafId = leaf; });
+}
+
+void ChatStore::setPinned(ChatId id, bool isPinned) {
+    change(id, [isPinned](ChatRecord& chat) { chat.isPinned = isPinned; });
+}
+
+void ChatStore::setArchived(ChatId id, bool isArchived) {
+    change(id, [isArchived](ChatRecord& chat) { chat.isArchived = isArchived; });
+}
+
+void ChatStore::setFolder(ChatId id, const QString& folder) {
+    change(id, [folder](ChatRecord& chat) { chat.folder = folder; });
 }
 
 void ChatStore::deleteChat(ChatId id) {

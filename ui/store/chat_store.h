@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/store/export/chat_export.h"
+#include "ui/store/import/chat_import.h"
 #include "ui/store/store_worker.h"
 
 #include <QHash>
@@ -10,6 +11,7 @@
 #include <QThread>
 
 #include <functional>
+#include <memory>
 
 namespace ui {
 
@@ -38,7 +40,8 @@ public:
     /// Newest first, without deleted ones.
     void listChats(QObject* context, std::function<void(QList<ChatRecord>)> done);
 
-    /// Chats whose title, or one of whose messages, contains all words of `text`; newest first.
+    /// Messages that contain all words of `text` (at most StoreWorker::kMostHitsOfChat of a chat),
+    /// and chats of which only the title does; chats newest first, then messages newest first.
     void
     searchChats(const QString& text, QObject* context, std::function<void(QList<ChatMatch>)> done);
 
@@ -55,6 +58,13 @@ public:
                     QObject* context,
                     std::function<void(ExportOutcome)> done);
 
+    /// Reads the chats of files and folders (see ChatImport) and adds them with their own times,
+    /// whose `progress` is told of every part; the last one says isOver. False stops it: what has
+    /// come by then stays. The chats of a slice have their new ids.
+    void importChats(const QStringList& paths,
+                     QObject* context,
+                     std::function<bool(const ImportSlice&)> progress);
+
     // Writes.
 
     /// Gives the chat its id and times.
@@ -65,6 +75,11 @@ public:
     void setSystemPrompt(ChatId id, const QString& systemPrompt);
     void setSettings(ChatId id, const QJsonObject& settings);
     void setCurrentLeaf(ChatId id, MessageId leaf);
+    void setPinned(ChatId id, bool isPinned);
+    void setArchived(ChatId id, bool isArchived);
+
+    /// An empty name takes the chat out of its folder.
+    void setFolder(ChatId id, const QString& folder);
 
     /// Hides the chat. The next start removes it; until then restoreChat() brings it back.
     void deleteChat(ChatId id);
@@ -114,6 +129,10 @@ private:
     void ask(QObject* context, std::function<void(Value)> done, Question question);
     void change(ChatId id, std::function<void(ChatRecord&)> change);
     void sendNextUpdate();
+    void addChats(QList<Chat>& chats);
+    void readOn(const std::shared_ptr<ChatImport>& import,
+                QObject* context,
+                std::function<bool(const ImportSlice&)> progress);
     qint64 nextId();
 
     QThread m_thread;

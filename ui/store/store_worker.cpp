@@ -14,7 +14,7 @@ namespace ui {
 namespace {
 
 constexpr int kLongestWaitInRetries = 15;
-constexpr qsizetype kExcerptBefore = 24;
+constexpr qsizetype kExcerptBefore = 16;
 constexpr qsizetype kExcerptLength = 120;
 
 bool containsAll(const QString& text, const QStringList& words) {
@@ -113,22 +113,28 @@ QList<ChatRecord> StoreWorker::chats() const {
 QList<ChatMatch> StoreWorker::search(const QString& text) const {
     const QStringList words =
         text.split(QRegularExpression(QStringLiteral("\\s+")), Qt::SkipEmptyParts);
-    QMap<ChatId, QString> texts;
+    QMap<ChatId, QMap<MessageId, QString>> found;
     if (m_database.isReadable() && !words.isEmpty())
         for (const MessageMatch& match :
-             findMessages(m_database.connection(), words, m_database.hasFullText())
+             findMessages(m_database.connection(), words, kMostHitsOfChat, m_database.hasFullText())
                  .value_or(QList<MessageMatch>()))
-            texts.insert(match.chatId, match.text);
-    if (!words.isEmpty())
-        for (const StoredMessage& message : m_unsaved.messages)
-            if (containsAll(message.text, words))
-                texts.insert(message.chatId, message.text);
+            found[match.chatId].insert(match.messageId, match.text);
+    for (const StoredMessage& message : m_unsaved.messages) {
+        if (!words.isEmpty() && containsAll(message.text, words))
+            found[message.chatId].insert(message.id, message.text);
+        else
+            found[message.chatId].remove(message.id);
+    }
     QList<ChatMatch> matches;
-    for (const ChatRecord& chat : chats())
-        if (words.isEmpty() || containsAll(chat.title, words))
-            matches.append({chat, QString()});
-        else if (texts.contains(chat.id))
-            matches.append({chat, excerptOf(texts.value(chat.id), words)});
+    for (const ChatRecord& chat : chats()) {
+        const QMap<MessageId, QString> texts = found.value(chat.id);
+        const QList<MessageId> ids = texts.keys();
+        const auto oldest = ids.crend() - std::max<qsizetype>(0, ids.size() - kMostHitsOfChat);
+        for (auto id = ids.crbegin(); id != oldest; ++id)
+            matches.append({chat, excerptOf(texts.value(*id), words), *id});
+        if (texts.isEmpty() && containsAll(chat.title, words))
+            matches.append({chat, QString(), 0});
+    }
     return matches;
 }
 
@@ -201,6 +207,16 @@ void StoreWorker::putMessage(const StoredMessage& message, bool isNew) {
         chat.speedup = message.figures.speedup;
     }
     putChat(chat);
+}
+
+void StoreWorker::putWhole(const QList<Chat>& chats) {
+    for (const Chat& chat : chats) {
+        m_chats.insert(chat.record.id, chat.record);
+        m_unsaved.chats.insert(chat.record.id, chat.record);
+        for (const StoredMessage& message : chat.messages)
+            m_unsaved.messages.insert(message.id, message);
+    }
+    m_commitTimer.start(0);
 }
 
 // A timer of 0 ms comes after all that was posted meanwhile: what was sent together is one

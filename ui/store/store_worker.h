@@ -22,6 +22,8 @@ class StoreWorker : public QObject {
     Q_OBJECT
 
 public:
+    static constexpr int kMostHitsOfChat = 5;
+
     explicit StoreWorker(StoreOptions options);
 
     void open();
@@ -39,6 +41,9 @@ public:
     /// A new message becomes the leaf of its chat. Unless it is streaming, it is committed as soon
     /// as everything posted before has been taken.
     void putMessage(const StoredMessage& message, bool isNew);
+
+    /// Chats with all their messages, as they shall be kept. Tells nobody: there may be very many.
+    void putWhole(const QList<Chat>& chats);
 
     /// Of the chat that is not begun yet: 0.
     void putDraft(ChatId chat, const Draft& draft);

@@ -52,6 +52,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     connectFinder();
     makeMenuCorner();
     addChatActions();
+    addLibraryActions();
     addRunActions();
     addModelActions();
     m_window->finish();

@@ -24,6 +24,7 @@ class ChatView;
 class ChatsPanel;
 class InspectPage;
 class CommandSearch;
+class ModelLibrary;
 class ModelPanel;
 class ParametersView;
 struct Command;
@@ -39,6 +40,7 @@ struct StudioOptions {
     QString presetsFolder;    ///< shipped
     QString ownPresetsFolder; ///< the user's
     QString modelPath;        ///< opened at the first start; empty = none
+    QString defaultModelPath; ///< the model that the set-up fetches, there or not
     QString backend;          ///< that runs it; empty = the engine's choice
     QString decoder;          ///< of the first answers; empty = the one used last
     QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
@@ -121,6 +123,11 @@ private:
     void exportChat();
     void exportChatTo(ChatId id, const QString& path);
     void renameChat();
+    void addLibraryActions();
+    void askForImport(bool isFolder);
+    void importChats(const QStringList& paths);
+    void takeDropped(const QStringList& paths);
+    void openDefaultModel();
     std::vector<Command> parameterCommands();
     void showDock(const QString& id);
     void showPrompts();
@@ -154,6 +161,7 @@ private:
     ViewMenu* m_viewMenu = nullptr;
     ChatView* m_chatView = nullptr;
     ChatsPanel* m_chatsPanel = nullptr;
+    ModelLibrary* m_library = nullptr;
     ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;

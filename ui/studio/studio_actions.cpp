@@ -169,6 +169,7 @@ void Studio::addModelActions() {
         showModelPanel();
         m_modelPanel->askForFolder();
     });
+    add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
     add("model.save_defaults", tr("Save as this model's &defaults"), {}, [this] {
         saveModelDefaults();
     });
@@ -235,7 +236,12 @@ void Studio::updateActions() {
     enable("chat.copy_last", hasAnswer);
     enable("chat.rename", hasChat);
     enable("chat.export", hasChat);
-    for (const char* id : {"model.choose", "model.open_file", "model.open_folder"})
+    for (const char* id : {"chat.pin", "chat.folder", "chat.archive", "chat.delete"})
+        enable(id, hasChat);
+    for (const char* id : {"chat.import", "chat.import_folder"})
+        enable(id, !isReplay);
+    for (const char* id :
+         {"model.choose", "model.open_file", "model.open_folder", "model.open_default"})
         enable(id, !isReplay);
     const bool hasModel = !isReplay && m_run.model() != nullptr;
     enable("model.save_defaults", hasModel);

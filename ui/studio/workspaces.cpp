@@ -74,7 +74,12 @@ void Studio::makeChatWorkspace() {
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
-    connect(m_chatsPanel, &ChatsPanel::newChatAsked, m_session.get(), &ChatSession::newChat);
+    connect(m_chatsPanel, &ChatsPanel::messageChosen, m_session.get(), &ChatSession::openMessage);
+    connect(m_chatsPanel, &ChatsPanel::newChatAsked, this, [this](const QString& folder) {
+        m_session->newChat();
+        m_session->setNewFolder(folder);
+    });
+    connect(m_chatsPanel, &ChatsPanel::importAsked, this, &Studio::importChats);
     workspace->addDock({QStringLiteral("chats"),
                         tr("Chats"),
                         m_chatsPanel,
@@ -96,9 +101,11 @@ void Studio::makeChatWorkspace() {
     add(m_parameters, 420);
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
+    m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
     m_modelPanel =
         new ModelPanel(context(),
                        m_recentModels,
+                       *m_library,
                        {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
     workspace->addDock({QStringLiteral("chat.models"),
@@ -176,6 +183,7 @@ void Studio::makeMenuCorner() {
         m_modelPanel->propose(path);
     });
     connect(chooser, &ModelChooser::fileWanted, m_modelPanel, &ModelPanel::askForFile);
+    connect(chooser, &ModelChooser::defaultWanted, this, &Studio::openDefaultModel);
     connect(chooser, &ModelChooser::folderWanted, m_modelPanel, &ModelPanel::askForFolder);
     auto* search = new QPushButton(tr("Search or run a command"), corner);
     search->setProperty("form", "small");

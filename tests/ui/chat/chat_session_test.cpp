@@ -56,6 +56,39 @@ private slots:
         QCOMPARE(prompt->task, std::string("chat"));
     }
 
+    void aMessageOfAnotherBranchIsOpenedOnItsBranch() {
+        m_chat->loadModel();
+        converse(QStringLiteral("first"));
+        const MessageId question = session().branch().first().id;
+        const MessageId answer = last().id;
+        const ChatId chat = session().chat().record.id;
+        session().edit(question, QStringLiteral("instead"));
+        m_chat->count();
+        m_chat->answer();
+        QCOMPARE(session().branch().first().text, QStringLiteral("instead"));
+        QSignalSpy sought(&session(), &ChatSession::messageSought);
+        session().openMessage(chat, answer);
+        QCOMPARE(sought.count(), 1);
+        QCOMPARE(sought.last().first().toLongLong(), answer);
+        QCOMPARE(session().branch().first().text, QStringLiteral("first"));
+        session().newChat();
+        session().openMessage(chat, answer);
+        QTRY_COMPARE(sought.count(), 2);
+        QCOMPARE(session().chat().record.id, chat);
+        QCOMPARE(last().id, answer);
+    }
+
+    void aChatBegunInAFolderStaysInIt() {
+        m_chat->loadModel();
+        session().newChat();
+        session().setNewFolder(QStringLiteral("Thesis"));
+        converse(QStringLiteral("first"));
+        QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        session().newChat();
+        converse(QStringLiteral("second"));
+        QCOMPARE(session().chat().record.folder, QString());
+    }
+
     void anAnswerGrowsWithItsStepsAndKeepsItsFigures() {
         m_chat->loadModel();
         QSignalSpy grew(&session(), &ChatSession::messageGrew);

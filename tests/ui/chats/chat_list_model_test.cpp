@@ -106,6 +106,34 @@ private slots:
         QTRY_COMPARE(m_model->rowCount(), 3);
     }
 
+    void aFolderIsNamedInTheSecondLineExceptInItself() {
+        const ChatId chat = m_store->createChat(titled(QStringLiteral("one")));
+        m_store->createChat(titled(QStringLiteral("two")));
+        m_store->setFolder(chat, QStringLiteral("Thesis"));
+        QTRY_COMPARE(m_model->rowCount(), 2);
+        QTRY_VERIFY(shown(1, ChatListModel::SubtitleRole).startsWith(QStringLiteral("Thesis")));
+        m_model->setScope({ChatScope::Kind::Folder, QStringLiteral("Thesis")});
+        QTRY_COMPARE(titles(), QStringList{QStringLiteral("one")});
+        QVERIFY(!shown(0, ChatListModel::SubtitleRole).contains(QStringLiteral("Thesis")));
+        m_store->setFolder(chat, {});
+        QTRY_COMPARE(m_model->rowCount(), 0);
+    }
+
+    void everyMessageThatASearchFindsHasItsRow() {
+        const ChatId chat = m_store->createChat(titled(QStringLiteral("one")));
+        const MessageId first =
+            m_store->appendMessage(userMessage(chat, 0, QStringLiteral("sail")));
+        const MessageId last =
+            m_store->appendMessage(userMessage(chat, first, QStringLiteral("sails")));
+        m_model->setFilter(QStringLiteral("sail"));
+        QTRY_COMPARE(m_model->rowCount(), 2);
+        QCOMPARE(m_model->messageAt(0), last);
+        QCOMPARE(m_model->messageAt(1), first);
+        QCOMPARE(m_model->chatAt(1), chat);
+        QCOMPARE(m_model->index(0).data(ChatListModel::FoundWordsRole).toStringList(),
+                 QStringList{QStringLiteral("sail")});
+    }
+
     void sectionsFollowTheClock_data() {
         QTest::addColumn<int>("daysAhead");
         QTest::addColumn<QString>("section");

@@ -3,8 +3,13 @@
 #include "ui/views/chats/chats_panel.h"
 
 #include <QAbstractButton>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QListView>
+#include <QMenu>
+#include <QMimeData>
 #include <QTemporaryDir>
 
 using namespace ui;
@@ -34,6 +39,37 @@ private:
     int rowCount() const { return list().model()->rowCount(); }
 
     QString title(int row) const { return list().model()->index(row, 0).data().toString(); }
+
+    QComboBox& scope() const { return *m_panel->findChild<QComboBox*>(); }
+
+    void showScope(const QString& name) {
+        scope().setCurrentIndex(scope().findText(name));
+        emit scope().activated(scope().currentIndex());
+    }
+
+    QStringList titles() const {
+        QStringList titles;
+        for (int row = 0; row < rowCount(); ++row)
+            titles.append(title(row));
+        return titles;
+    }
+
+    /// The entry of the open context menu, or of its submenu.
+    static QAction* entry(const QString& text) {
+        for (const QWidget* widget : QApplication::topLevelWidgets())
+            for (QAction* action : widget->actions())
+                if (qobject_cast<const QMenu*>(widget) != nullptr &&
+                    QString(action->text()).remove(u'&').section(u'\t', 0, 0) == text)
+                    return action;
+        return nullptr;
+    }
+
+    void openMenu(int row) {
+        list().setFocus();
+        list().setCurrentIndex(list().model()->index(row, 0));
+        emit list().customContextMenuRequested(
+            list().visualRect(list().currentIndex()).bottomLeft() + QPoint(20, -4));
+    }
 
 private slots:
 
@@ -122,6 +158,151 @@ private slots:
         QCOMPARE(chosen.count(), 1);
         QTest::keyClick(&filter(), Qt::Key_Escape);
         QTRY_COMPARE(rowCount(), 3);
+    }
+
+    void enterGoesToTheMessageThatWasFound() {
+        const MessageId found =
+            m_store->appendMessage(userMessage(m_oldest, 0, QStringLiteral("a needle in hay")));
+        m_store->appendMessage(userMessage(m_oldest, found, QStringLiteral("and more hay")));
+        QSignalSpy chosen(m_panel.get(), &ChatsPanel::messageChosen);
+        QTest::keyClicks(&filter(), QStringLiteral("needle"));
+        QTRY_COMPARE(rowCount(), 1);
+        QTest::keyClick(&filter(), Qt::Key_Return);
+        QCOMPARE(chosen.count(), 1);
+        QCOMPARE(chosen.first().at(0).toLongLong(), m_oldest);
+        QCOMPARE(chosen.first().at(1).toLongLong(), found);
+        QCOMPARE(m_panel->currentChat(), m_oldest);
+        // In the chat that is shown there are hits to go to, too.
+        filter().setText(QStringLiteral("hay"));
+        QTRY_COMPARE(rowCount(), 2);
+        list().setFocus();
+        list().setCurrentIndex(list().model()->index(1, 0));
+        QTest::keyClick(&list(), Qt::Key_Return);
+        QCOMPARE(chosen.count(), 2);
+        QCOMPARE(chosen.last().at(1).toLongLong(), found);
+        QCOMPARE(list().currentIndex().row(), 1);
+    }
+
+    void aPinnedChatStandsFirst() {
+        openMenu(2);
+        QVERIFY(entry(QStringLiteral("Pin")) != nullptr);
+        entry(QStringLiteral("Pin"))->trigger();
+        QTRY_COMPARE(title(0), QStringLiteral("<b>oldest</b>"));
+        QCOMPARE(list().model()->index(0, 0).data(ChatListModel::SectionRole).toString(),
+                 QStringLiteral("Pinned"));
+        m_panel->togglePinned(m_oldest);
+        QTRY_COMPARE(title(2), QStringLiteral("<b>oldest</b>"));
+    }
+
+    void anArchivedChatIsOutOfSightUntilItIsLookedFor() {
+        m_store->appendMessage(userMessage(m_oldest, 0, QStringLiteral("old wood")));
+        QTRY_COMPARE(title(0), QStringLiteral("<b>oldest</b>"));
+        QVERIFY(!scope().isVisible());
+        m_panel->toggleArchived(m_oldest);
+        QTRY_COMPARE(rowCount(), 2);
+        QTRY_VERIFY(scope().isVisible());
+        filter().setText(QStringLiteral("wood"));
+        QTRY_COMPARE(rowCount(), 1);
+        QCOMPARE(list().model()->index(0, 0).data(ChatListModel::SectionRole).toString(),
+                 QStringLiteral("Archived"));
+        filter().clear();
+        QTRY_COMPARE(rowCount(), 2);
+        showScope(QStringLiteral("Archived"));
+        QTRY_COMPARE(titles(), QStringList{QStringLiteral("<b>oldest</b>")});
+        list().setFocus();
+        QTest::keyClick(&list(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(rowCount(), 3); // nothing is archived, so all chats are shown again
+        QVERIFY(!scope().isVisible());
+    }
+
+    void controlZBringsBackOneAfterTheOther() {
+        list().setFocus();
+        list().setCurrentIndex(list().model()->index(0, 0));
+        QTest::keyClick(&list(), Qt::Key_Delete);
+        QTRY_COMPARE(rowCount(), 2);
+        list().setCurrentIndex(list().model()->index(0, 0));
+        QTest::keyClick(&list(), Qt::Key_Delete);
+        QTRY_COMPARE(titles(), QStringList{QStringLiteral("<b>oldest</b>")});
+        QTest::keyClick(&list(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(title(0), QStringLiteral("middle"));
+        QTest::keyClick(&list(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(title(0), QStringLiteral("newest"));
+        QVERIFY(!button(QStringLiteral("Close this message")).isVisible());
+    }
+
+    void aFolderIsMadeByNameAndGoesWithItsLastChat() {
+        m_panel->askForFolder(m_oldest);
+        auto* dialog = m_panel->findChild<QInputDialog*>();
+        QVERIFY(dialog != nullptr);
+        dialog->setTextValue(QStringLiteral("  My\nthesis & more "));
+        dialog->accept();
+        QTRY_VERIFY(scope().isVisible());
+        showScope(QStringLiteral("My thesis & more"));
+        QTRY_COMPARE(titles(), QStringList{QStringLiteral("<b>oldest</b>")});
+        QSignalSpy asked(m_panel.get(), &ChatsPanel::newChatAsked);
+        button(QStringLiteral("New chat")).click();
+        QCOMPARE(asked.first().first().toString(), QStringLiteral("My thesis & more"));
+        openMenu(0);
+        QVERIFY(entry(QStringLiteral("None")) != nullptr);
+        entry(QStringLiteral("None"))->trigger();
+        QTRY_COMPARE(rowCount(), 3);
+        QVERIFY(!scope().isVisible());
+    }
+
+    void aFolderIsRenamedInAllItsChats() {
+        m_store->setFolder(m_oldest, QStringLiteral("a"));
+        m_store->setFolder(m_newest, QStringLiteral("a"));
+        QTRY_VERIFY(scope().findText(QStringLiteral("a")) >= 0);
+        openMenu(0);
+        QVERIFY(entry(QStringLiteral("Rename \"a\"...")) != nullptr);
+        entry(QStringLiteral("Rename \"a\"..."))->trigger();
+        auto* dialog = m_panel->findChild<QInputDialog*>();
+        QVERIFY(dialog != nullptr);
+        dialog->setTextValue(QStringLiteral("b"));
+        dialog->accept();
+        QTRY_COMPARE(chatOf(*m_store, m_oldest).record.folder, QStringLiteral("b"));
+        QCOMPARE(chatOf(*m_store, m_newest).record.folder, QStringLiteral("b"));
+        QTRY_COMPARE(scope().findText(QStringLiteral("a")), -1);
+    }
+
+    void withoutTheKeyboardInTheListCommandsMeanTheChatThatIsShown() {
+        m_panel->setCurrentChat(m_newest);
+        list().setFocus();
+        list().setCurrentIndex(list().model()->index(2, 0));
+        QCOMPARE(m_panel->targetChat(), m_oldest);
+        filter().setFocus();
+        QCOMPARE(m_panel->targetChat(), m_newest);
+    }
+
+    void theNeighbourOfAChatThatWentIsNotMeant() {
+        m_panel->setCurrentChat(m_newest);
+        filter().setFocus();
+        m_panel->toggleArchived(m_newest);
+        QTRY_COMPARE(rowCount(), 2);
+        QCOMPARE(m_panel->targetChat(), m_newest);
+    }
+
+    void filesOfChatsCanBeDropped() {
+        QMimeData chats;
+        chats.setUrls({QUrl::fromLocalFile(QStringLiteral("/a/chats.JSON")),
+                       QUrl::fromLocalFile(QStringLiteral("/a/model.gguf")),
+                       QUrl::fromLocalFile(m_folder->path())});
+        QDragEnterEvent enter({20, 200}, Qt::CopyAction, &chats, Qt::LeftButton, {});
+        enter.ignore();
+        QCoreApplication::sendEvent(m_panel.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QSignalSpy asked(m_panel.get(), &ChatsPanel::importAsked);
+        QDropEvent drop({20, 200}, Qt::CopyAction, &chats, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(m_panel.get(), &drop);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(asked.first().first().toStringList(),
+                 (QStringList{QStringLiteral("/a/chats.JSON"), m_folder->path()}));
+        QMimeData model;
+        model.setUrls({QUrl::fromLocalFile(QStringLiteral("/a/model.gguf"))});
+        QDragEnterEvent other({20, 200}, Qt::CopyAction, &model, Qt::LeftButton, {});
+        other.ignore();
+        QCoreApplication::sendEvent(m_panel.get(), &other);
+        QVERIFY(!other.isAccepted());
     }
 
     void fieldAndButtonStandInOneLine() {

@@ -31,6 +31,7 @@ ModelReport report(std::uint64_t freeBytes) {
             .arithmetic = "bfloat16",
             .tokenizer = "BPE, 49152 tokens",
             .chatTemplate = {},
+            .licence = {},
             .modelContextLength = 4096,
             .memory = {{"Weights, bf16", 13 * kGiB},
                        {"Context of 4,096 tokens", 2 * kGiB},
@@ -47,6 +48,7 @@ class ModelPanelTest : public QObject {
     QTemporaryDir m_folder;
     std::unique_ptr<QSettings> m_settings;
     std::unique_ptr<RecentModels> m_recent;
+    std::unique_ptr<ModelLibrary> m_library;
     std::unique_ptr<ModelPanel> m_panel;
 
     void say(EventContent content) {
@@ -62,6 +64,13 @@ class ModelPanelTest : public QObject {
         return nullptr;
     }
 
+    static QString value(const FigureList& list, const QString& name) {
+        for (const FigureList::Row& row : list.rows())
+            if (row.name == name)
+                return row.value;
+        return {};
+    }
+
 private slots:
 
     void init() {
@@ -69,14 +78,16 @@ private slots:
         m_settings = std::make_unique<QSettings>(m_folder.filePath("s.ini"), QSettings::IniFormat);
         m_settings->clear();
         m_recent = std::make_unique<RecentModels>(*m_settings);
+        m_library = std::make_unique<ModelLibrary>(m_stage->bridge, m_stage->store, *m_settings);
         m_panel = std::make_unique<ModelPanel>(
-            m_stage->context(), *m_recent, QStringList{"cpu", "plain", "torch"});
+            m_stage->context(), *m_recent, *m_library, QStringList{"cpu", "plain", "torch"});
         m_panel->show();
         m_stage->bridge.tick();
     }
 
     void cleanup() {
         m_panel.reset();
+        m_library.reset();
         m_recent.reset();
         m_stage.reset();
     }
@@ -143,6 +154,9 @@ private slots:
         inspected.model = loadedModel(30).model;
         inspected.model.name = "Tiny <b>Model</b>";
         inspected.model.weightTypes = "Q4_1 210";
+        inspected.model.parameterCount = 134'515'008;
+        inspected.model.fileBytes = 96ULL << 20;
+        inspected.model.licence = "apache-2.0";
         inspected.memory = {.weightBytes = 4 * kGiB,
                             .cacheBytes = kGiB,
                             .scratchBytes = 0,
@@ -156,7 +170,10 @@ private slots:
         say(inspected);
         QVERIFY(button("Load anyway") != nullptr);
         const auto lists = m_panel->findChildren<FigureList*>();
-        QCOMPARE(lists.first()->rows()[2].value, QString("Q4_1 210"));
+        QCOMPARE(value(*lists.first(), "Weights"), QString("Q4_1 210"));
+        QCOMPARE(value(*lists.first(), "Parameters"), QString("135M"));
+        QCOMPARE(value(*lists.first(), "Size in the file"), QString("96.0 MiB"));
+        QCOMPARE(value(*lists.first(), "Licence"), QString("apache-2.0"));
         QCOMPARE(lists.last()->rows().back().value, QString("5.0 GiB"));
     }
 

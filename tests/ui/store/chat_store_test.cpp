@@ -374,6 +374,44 @@ private slots:
         QVERIFY(matches.first().excerpt.size() <= 130);
     }
 
+    void aSearchNamesEveryMessageThatItFound() {
+        ChatStore store(options());
+        store.open();
+        const ChatId boats = store.createChat(titled(QStringLiteral("boats that sail")));
+        const MessageId first = store.appendMessage(userMessage(boats, 0, QStringLiteral("sail")));
+        const MessageId other = store.appendMessage(userMessage(boats, 0, QStringLiteral("row")));
+        const MessageId last =
+            store.appendMessage(userMessage(boats, other, QStringLiteral("sail again")));
+        const ChatId many = store.createChat(titled(QStringLiteral("many")));
+        for (int i = 0; i < 2 * StoreWorker::kMostHitsOfChat; ++i)
+            store.appendMessage(userMessage(many, 0, QStringLiteral("sail %1").arg(i)));
+        const ChatId titleOnly = store.createChat(titled(QStringLiteral("Sails")));
+        const auto search = [&] {
+            return answerTo<QList<ChatMatch>>([&](QObject* context, auto done) {
+                store.searchChats(QStringLiteral("sail"), context, done);
+            });
+        };
+        const auto hitsOf = [](const QList<ChatMatch>& matches, ChatId chat) {
+            QList<MessageId> hits;
+            for (const ChatMatch& match : matches)
+                if (match.record.id == chat)
+                    hits.append(match.messageId);
+            return hits;
+        };
+        // The first search reads what waits in memory, the second one the disk.
+        for (const bool isSaved : {false, true}) {
+            QSignalSpy saved(&store, &ChatStore::saved);
+            if (isSaved) {
+                const MessageId end = store.appendMessage(userMessage(titleOnly, 0, {}));
+                QTRY_VERIFY(!saved.isEmpty() && saved.last().first().toLongLong() == end);
+            }
+            const QList<ChatMatch> matches = search();
+            QCOMPARE(hitsOf(matches, boats), (QList<MessageId>{last, first}));
+            QCOMPARE(hitsOf(matches, many).size(), StoreWorker::kMostHitsOfChat);
+            QCOMPARE(hitsOf(matches, titleOnly), QList<MessageId>{0});
+        }
+    }
+
     void anAnswerForAReceiverThatIsGoneIsDropped() {
         ChatStore store(options());
         store.open();

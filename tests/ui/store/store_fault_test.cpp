@@ -260,18 +260,31 @@ private slots:
         verifySetAside(StoreFaultKind::Newer);
     }
 
+    void anOlderFileIsMigratedAndACopyKept_data() {
+        QTest::addColumn<int>("version");
+        for (int version = 1; version < storeVersion(); ++version)
+            QTest::addRow("version %d", version) << version;
+    }
+
     void anOlderFileIsMigratedAndACopyKept() {
+        QFETCH(int, version);
         {
             OtherProgram old(path());
-            for (const QString& statement : schemaStep(0, true))
-                QVERIFY(old.run(statement));
-            QVERIFY(
-                old.run(QStringLiteral("INSERT INTO chats VALUES"
-                                       " (7, 'from before', 1, 1, 0, '', '', NULL, '', 8, '{}')")));
-            QVERIFY(
-                old.run(QStringLiteral("INSERT INTO messages VALUES (8, 7, 0, 'user', 'finished',"
-                                       " 1, 'old words', x'', NULL, '{}')")));
-            QVERIFY(old.run(QStringLiteral("PRAGMA user_version = 1")));
+            for (int step = 0; step < version; ++step)
+                for (const QString& statement : schemaStep(step, true))
+                    QVERIFY(old.run(statement));
+            QVERIFY(old.run(
+                QStringLiteral("INSERT INTO chats (id, title, created_ms, updated_ms,"
+                               " deleted_ms, model, decoder, system_prompt, leaf, settings)"
+                               " VALUES (7, 'from before', 1, 1, 0, '', '', '', 8, '{}')")));
+            QVERIFY(old.run(
+                QStringLiteral("INSERT INTO messages (id, chat, parent, role, state,"
+                               " created_ms, text, token_ids, figures) VALUES"
+                               " (8, 7, 0, 'user', 'finished', 1, 'old words', x'', '{}')")));
+            if (version > 1)
+                QVERIFY(old.run(QStringLiteral("INSERT INTO message_search (rowid, text)"
+                                               " SELECT id, text FROM messages")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA user_version = %1").arg(version)));
             QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
         }
         ChatStore store(options());
@@ -281,10 +294,41 @@ private slots:
                  QStringList{QStringLiteral("from before")});
         QCOMPARE(chatOf(store, 7).messages.first().text, QStringLiteral("old words"));
         QCOMPARE(faulted.count(), 0);
-        const QString copy = path() + QStringLiteral(".before-version-2");
+        const QString copy = path() + QStringLiteral(".before-version-%1").arg(version + 1);
         QVERIFY(QFileInfo::exists(copy));
         QVERIFY(OtherProgram(copy).run(QStringLiteral("SELECT text FROM messages WHERE id = 8")));
-        QVERIFY(!OtherProgram(copy).run(QStringLiteral("SELECT * FROM message_search")));
+        QCOMPARE(OtherProgram(copy).run(QStringLiteral("SELECT * FROM message_search")),
+                 version > 1);
+        QCOMPARE(OtherProgram(copy).run(QStringLiteral("SELECT folder FROM chats")), version > 3);
+    }
+
+    void anOlderFileTakesWhatIsNew() {
+        {
+            OtherProgram old(path());
+            for (int step = 0; step < 2; ++step)
+                for (const QString& statement : schemaStep(step, true))
+                    QVERIFY(old.run(statement));
+            QVERIFY(
+                old.run(QStringLiteral("INSERT INTO chats VALUES"
+                                       " (7, 'from before', 1, 1, 0, '', '', NULL, '', 0, '{}')")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA user_version = 2")));
+            QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
+        }
+        {
+            ChatStore store(options());
+            store.open();
+            const ChatRecord chat = chatOf(store, 7).record;
+            QVERIFY(!chat.isPinned && !chat.isArchived && chat.folder.isEmpty());
+            store.setPinned(7, true);
+            store.setArchived(7, true);
+            store.setFolder(7, QStringLiteral("Thesis"));
+        }
+        ChatStore store(options());
+        store.open();
+        const ChatRecord chat = chatOf(store, 7).record;
+        QVERIFY(chat.isPinned && chat.isArchived);
+        QCOMPARE(chat.folder, QStringLiteral("Thesis"));
+        QCOMPARE(chat.title, QStringLiteral("from before"));
     }
 
     void aFileOfVersion2KeepsItsMessagesAndTakesWhatIsNew() {

@@ -39,11 +39,13 @@ inline Chat chatOf(ChatStore& store, ChatId id) {
         .value_or(Chat());
 }
 
+/// Of the chats in which something was found, each once.
 inline QStringList titlesFound(ChatStore& store, const QString& text) {
     QStringList titles;
     for (const ChatMatch& match : answerTo<QList<ChatMatch>>(
              [&](QObject*context, auto done) { store.searchChats(text, context, done); }))
         titles.append(match.record.title);
+    titles.removeDuplicates();
     titles.sort();
     return titles;
 }

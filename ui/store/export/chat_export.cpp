@@ -160,6 +160,9 @@ QByteArray chatToJson(const Chat& chat) {
                      {QStringLiteral("system_prompt"), chat.record.systemPrompt},
                      {QStringLiteral("current_leaf"), chat.record.leafId},
                      {QStringLiteral("settings"), chat.record.settings},
+                     {QStringLiteral("folder"), chat.record.folder},
+                     {QStringLiteral("pinned"), chat.record.isPinned},
+                     {QStringLiteral("archived"), chat.record.isArchived},
                      {QStringLiteral("messages"), messages}};
     if (chat.record.speedup)
         json.insert(QStringLiteral("speedup"), *chat.record.speedup);

@@ -117,25 +117,27 @@ QString likePattern(QString word) {
     return u'%' + word + u'%';
 }
 
-// Of each chat the newest: beside max() SQLite takes the other columns from the same row.
-const QString kMatchColumns = QStringLiteral("SELECT chat, max(id), text FROM messages WHERE ");
+// The texts are read last, only of the messages that are wanted.
+QString matchStatement(const QString& condition) {
+    return QStringLiteral("SELECT m.chat, m.id, m.text FROM messages m JOIN"
+                          " (SELECT id, row_number() OVER (PARTITION BY chat ORDER BY id DESC) AS"
+                          " place FROM messages WHERE %1) found ON found.id = m.id"
+                          " WHERE found.place <= ?")
+        .arg(condition);
+}
 
 QSqlQuery fullTextQuery(const QSqlDatabase& database, const QStringList& words) {
     QSqlQuery query =
         prepared(database,
-                 kMatchColumns + QLatin1String("id IN (SELECT rowid FROM message_search WHERE"
-                                               " message_search MATCH ?) GROUP BY chat"));
+                 matchStatement(QStringLiteral("id IN (SELECT rowid FROM message_search WHERE"
+                                               " message_search MATCH ?)")));
     query.addBindValue(fullTextTerm(words));
     return query;
 }
 
 QSqlQuery likeQuery(const QSqlDatabase& database, const QStringList& words) {
-    QStringList conditions;
-    for (qsizetype i = 0; i < words.size(); ++i)
-        conditions.append(QStringLiteral("text LIKE ? ESCAPE '\\'"));
-    QSqlQuery query = prepared(database,
-                               kMatchColumns + conditions.join(QLatin1String(" AND ")) +
-                                   QLatin1String(" GROUP BY chat"));
+    const QStringList conditions(words.size(), QStringLiteral("text LIKE ? ESCAPE '\\'"));
+    QSqlQuery query = prepared(database, matchStatement(conditions.join(QLatin1String(" AND "))));
     for (const QString& word : words)
         query.addBindValue(likePattern(word));
     return query;
@@ -147,8 +149,9 @@ bool writeChat(const QSqlDatabase& database, const ChatRecord& chat) {
     QSqlQuery query = prepared(
         database,
         QStringLiteral("INSERT OR REPLACE INTO chats (id, title, created_ms, updated_ms,"
-                       " deleted_ms, model, decoder, speedup, system_prompt, leaf, settings)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                       " deleted_ms, model, decoder, speedup, system_prompt, leaf, settings,"
+                       " folder, pinned, archived)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     query.addBindValue(chat.id);
     query.addBindValue(textOf(chat.title));
     query.addBindValue(chat.createdMs);
@@ -160,6 +163,9 @@ bool writeChat(const QSqlDatabase& database, const ChatRecord& chat) {
     query.addBindValue(textOf(chat.systemPrompt));
     query.addBindValue(chat.leafId);
     query.addBindValue(compactJson(chat.settings));
+    query.addBindValue(textOf(chat.folder));
+    query.addBindValue(chat.isPinned);
+    query.addBindValue(chat.isArchived);
     return query.exec();
 }
 
@@ -194,8 +200,9 @@ bool writeMessage(const QSqlDatabase& database, const StoredMessage& message, bo
 std::optional<QList<ChatRecord>> readChats(const QSqlDatabase& database) {
     QSqlQuery query = prepared(
         database,
-        QStringLiteral("SELECT id, title, created_ms, updated_ms, deleted_ms, model, decoder,"
-                       " speedup, system_prompt, leaf, settings FROM chats"));
+        QStringLiteral(
+            "SELECT id, title, created_ms, updated_ms, deleted_ms, model, decoder,"
+            " speedup, system_prompt, leaf, settings, folder, pinned, archived FROM chats"));
     if (!query.exec())
         return std::nullopt;
     QList<ChatRecord> chats;
@@ -213,6 +220,9 @@ std::optional<QList<ChatRecord>> readChats(const QSqlDatabase& database) {
         chat.systemPrompt = query.value(8).toString();
         chat.leafId = query.value(9).toLongLong();
         chat.settings = jsonOf(query.value(10));
+        chat.folder = query.value(11).toString();
+        chat.isPinned = query.value(12).toBool();
+        chat.isArchived = query.value(13).toBool();
         chats.append(chat);
     }
     return query.lastError().isValid() ? std::nullopt : std::optional(chats);
@@ -282,23 +292,28 @@ bool purgeDeleted(const QSqlDatabase& database, bool hasFullText) {
     });
 }
 
-std::optional<QList<MessageMatch>>
-findMessages(const QSqlDatabase& database, const QStringList& words, bool hasFullText) {
+std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
+                                                const QStringList& words,
+                                                int mostOfChat,
+                                                bool hasFullText) {
     const bool isIndexed =
         hasFullText && std::all_of(words.cbegin(), words.cend(), [](const QString& word) {
             return word.toUcs4().size() >= kShortestIndexedWord;
         });
     QSqlQuery query = isIndexed ? fullTextQuery(database, words) : likeQuery(database, words);
+    query.addBindValue(mostOfChat);
     bool isDone = query.exec();
     if (!isDone && isIndexed) {
         query = likeQuery(database, words);
+        query.addBindValue(mostOfChat);
         isDone = query.exec();
     }
     if (!isDone)
         return std::nullopt;
     QList<MessageMatch> matches;
     while (query.next())
-        matches.append({query.value(0).toLongLong(), query.value(2).toString()});
+        matches.append(
+            {query.value(0).toLongLong(), query.value(1).toLongLong(), query.value(2).toString()});
     return query.lastError().isValid() ? std::nullopt : std::optional(matches);
 }
 

@@ -38,11 +38,15 @@ bool purgeDeleted(const QSqlDatabase& database, bool hasFullText);
 
 struct MessageMatch {
     ChatId chatId = 0;
+    MessageId messageId = 0;
     QString text;
 };
 
-/// Newest message of each chat that contains all of `words` (plain text, no wildcards).
-std::optional<QList<MessageMatch>>
-findMessages(const QSqlDatabase& database, const QStringList& words, bool hasFullText);
+/// Messages that contain all of `words` (plain text, no wildcards), of each chat the newest ones,
+/// at most `mostOfChat`.
+std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
+                                                const QStringList& words,
+                                                int mostOfChat,
+                                                bool hasFullText);
 
 } // namespace ui

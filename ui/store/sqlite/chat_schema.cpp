@@ -55,9 +55,16 @@ QStringList choicesAttachmentsAndDrafts() {
                        " attachments TEXT NOT NULL)")};
 }
 
+// Where the user put a chat.
+QStringList places() {
+    return {QStringLiteral("ALTER TABLE chats ADD COLUMN folder TEXT NOT NULL DEFAULT ''"),
+            QStringLiteral("ALTER TABLE chats ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0"),
+            QStringLiteral("ALTER TABLE chats ADD COLUMN archived INTEGER NOT NULL DEFAULT 0")};
+}
+
 } // namespace
 
-int storeVersion() { return 3; }
+int storeVersion() { return 4; }
 
 QStringList schemaStep(int version, bool hasFullText) {
     switch (version) {
@@ -67,6 +74,8 @@ QStringList schemaStep(int version, bool hasFullText) {
         return hasFullText ? fullText() : QStringList();
     case 2:
         return choicesAttachmentsAndDrafts();
+    case 3:
+        return places();
     default:
         return {};
     }

@@ -146,6 +146,8 @@ void ChatView::connectSession() {
             m_conversation->add(m_session.chat(), *added);
         showTitle();
     });
+    connect(
+        &m_session, &ChatSession::messageSought, m_conversation, &ConversationView::showMessage);
     connect(&m_session, &ChatSession::messageGrew, m_conversation, &ConversationView::noteGrown);
     connect(&m_session, &ChatSession::messageFinished, this, [this](MessageId id) {
         if (const StoredMessage* done = m_session.message(id))

@@ -84,7 +84,9 @@ void ConversationView::showButton(QPushButton& button, bool isShown) {
 }
 
 void ConversationView::onRangeChanged() {
-    if (m_isAtEnd)
+    if (m_sought != 0)
+        scrollToSought();
+    else if (m_isAtEnd)
         scrollToEnd();
     else if (const std::optional<int> kept = m_keptFromEnd) {
         verticalScrollBar()->setValue(verticalScrollBar()->maximum() - *kept);
@@ -95,6 +97,7 @@ void ConversationView::onRangeChanged() {
 
 void ConversationView::onScrolled(int value) {
     m_keptFromEnd.reset();
+    m_sought = 0;
     m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
     showButton(*m_toEnd, !m_isAtEnd);
     if (m_details->isPinned())
@@ -113,8 +116,33 @@ void ConversationView::showEarlier() {
 void ConversationView::showChat(const Chat& chat) {
     m_isAtEnd = true;
     m_keptFromEnd.reset();
+    m_sought = 0;
     showMessages(chat, kMessagesShown);
     scrollToEnd();
+}
+
+void ConversationView::showMessage(MessageId id) {
+    const QList<StoredMessage> branch = m_chat.currentBranch();
+    const auto found = std::ranges::find(branch, id, &StoredMessage::id);
+    if (found == branch.end())
+        return;
+    const qsizetype count = branch.end() - found;
+    if (count > m_shownCount)
+        showMessages(m_chat, count);
+    m_sought = id;
+    scrollToSought();
+    if (MessageCard* shown = card(id))
+        shown->body().setFocus(Qt::OtherFocusReason);
+}
+
+void ConversationView::scrollToSought() {
+    const MessageCard* shown = card(m_sought);
+    if (shown == nullptr)
+        return;
+    const MessageId sought = m_sought;
+    m_column->activate();
+    verticalScrollBar()->setValue(shown->y() - m_theme.scaled(8));
+    m_sought = sought; // scrolling forgets it
 }
 
 void ConversationView::showMessages(const Chat& chat, qsizetype count) {
@@ -163,7 +191,9 @@ void ConversationView::catchUp() {
 void ConversationView::showEvent(QShowEvent* event) {
     QScrollArea::showEvent(event);
     catchUp();
-    if (m_isAtEnd)
+    if (m_sought != 0)
+        scrollToSought();
+    else if (m_isAtEnd)
         scrollToEnd();
 }
 
@@ -195,6 +225,7 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
 void ConversationView::add(const Chat& chat, const StoredMessage& message) {
     m_chat = chat;
     m_isAtEnd = true;
+    m_sought = 0;
     if (!isVisible()) {
         m_added.push_back(message.id);
         return;

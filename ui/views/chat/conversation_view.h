@@ -50,6 +50,9 @@ public:
 
     void scrollToEnd();
 
+    /// Brings a message of the branch to the top of the view, and the focus to it.
+    void showMessage(MessageId id);
+
     MessageCard* card(MessageId id) const;
 
     const std::vector<MessageCard*>& cards() const { return m_cards; }
@@ -87,6 +90,7 @@ private:
     MessageCard* makeCard(const Chat& chat, const StoredMessage& message);
     void showDetails(MessageCard* card, int token, bool isPinned);
     void placeDetails();
+    void scrollToSought();
     void hideDetails();
     void restyle();
 
@@ -106,6 +110,7 @@ private:
     bool m_showsOrigin = true;
     bool m_isBusy = false;
     bool m_isAtEnd = true;
+    MessageId m_sought = 0; ///< stays at the top while the cards around it get their heights
     std::optional<int> m_keptFromEnd; ///< pixels from the end that stay in view above new messages
     QPointer<MessageCard> m_detailsCard;
     int m_detailsToken = -1;

@@ -22,17 +22,14 @@ QString clockTime(const QDateTime& time) {
     return QLocale().toString(time.time(), form);
 }
 
-bool isNewerThan(const ChatRecord& a, const ChatRecord& b) {
-    return a.updatedMs != b.updatedMs ? a.updatedMs > b.updatedMs : a.id > b.id;
-}
-
-bool hasSameChats(const QList<ChatMatch>& a, const QList<ChatMatch>& b) {
+bool hasSameRows(const QList<ChatMatch>& a, const QList<ChatMatch>& b) {
     return std::equal(a.cbegin(),
                       a.cend(),
                       b.cbegin(),
                       b.cend(),
                       [](const ChatMatch& left, const ChatMatch& right) {
-                          return left.record.id == right.record.id;
+                          return left.record.id == right.record.id &&
+                                 left.messageId == right.messageId;
                       });
 }
 
@@ -71,6 +68,8 @@ QVariant ChatListModel::data(const QModelIndex& index, int role) const {
         return updatedOf(match.record);
     case SectionRole:
         return sectionOf(match.record);
+    case FoundWordsRole:
+        return m_filter.split(u' ', Qt::SkipEmptyParts);
     case IsFirstOfSectionRole:
         return index.row() == 0 ||
                sectionOf(match.record) != sectionOf(m_matches[index.row() - 1].record);
@@ -102,8 +101,23 @@ void ChatListModel::setFilter(const QString& text) {
     reload();
 }
 
+void ChatListModel::setScope(const ChatScope& scope) {
+    if (scope == m_scope)
+        return;
+    m_scope = scope;
+    reload();
+}
+
 ChatId ChatListModel::chatAt(int row) const {
     return row >= 0 && row < m_matches.size() ? m_matches[row].record.id : 0;
+}
+
+ChatRecord ChatListModel::recordAt(int row) const {
+    return row >= 0 && row < m_matches.size() ? m_matches[row].record : ChatRecord();
+}
+
+MessageId ChatListModel::messageAt(int row) const {
+    return row >= 0 && row < m_matches.size() ? m_matches[row].messageId : 0;
 }
 
 QModelIndex ChatListModel::indexOf(ChatId id) const {
@@ -135,8 +149,14 @@ void ChatListModel::reload() {
     });
 }
 
-void ChatListModel::take(const QList<ChatMatch>& matches) {
-    if (hasSameChats(matches, m_matches)) {
+void ChatListModel::take(QList<ChatMatch> matches) {
+    matches.removeIf(
+        [this](const ChatMatch& match) { return !m_scope.contains(match.record, isSearch()); });
+    std::stable_sort(
+        matches.begin(), matches.end(), [this](const ChatMatch& a, const ChatMatch& b) {
+            return comesBefore(a.record, b.record);
+        });
+    if (hasSameRows(matches, m_matches)) {
         m_matches = matches;
         refreshDates();
     } else {
@@ -149,17 +169,18 @@ void ChatListModel::take(const QList<ChatMatch>& matches) {
 
 void ChatListModel::takeChat(const ChatRecord& chat) {
     // What a search finds only the store knows; and an answer under way would undo this change.
-    if (m_isAsking || !m_filter.trimmed().isEmpty()) {
+    if (m_isAsking || isSearch()) {
         reload();
         return;
     }
     const QModelIndex present = indexOf(chat.id);
-    if (!present.isValid() && chat.deletedMs == 0) {
+    const bool isWanted = chat.deletedMs == 0 && m_scope.contains(chat, false);
+    if (!present.isValid() && isWanted) {
         const int row = rowFor(chat, -1);
         beginInsertRows({}, row, row);
-        m_matches.insert(row, {chat, QString()});
+        m_matches.insert(row, {chat, QString(), 0});
         endInsertRows();
-    } else if (present.isValid() && chat.deletedMs != 0) {
+    } else if (present.isValid() && !isWanted) {
         beginRemoveRows({}, present.row(), present.row());
         m_matches.removeAt(present.row());
         endRemoveRows();
@@ -186,9 +207,19 @@ void ChatListModel::moveChat(int from, const ChatRecord& chat) {
 int ChatListModel::rowFor(const ChatRecord& chat, int withoutRow) const {
     int row = 0;
     for (int i = 0; i < m_matches.size(); ++i)
-        if (i != withoutRow && isNewerThan(m_matches[i].record, chat))
+        if (i != withoutRow && comesBefore(m_matches[i].record, chat))
             ++row;
     return row;
+}
+
+/// Pinned ones come first, archived ones last, then the newest.
+bool ChatListModel::comesBefore(const ChatRecord& a, const ChatRecord& b) const {
+    const auto place = [](const ChatRecord& chat) {
+        return chat.isArchived ? 2 : chat.isPinned ? 0 : 1;
+    };
+    if (m_scope.kind != ChatScope::Kind::Archived && place(a) != place(b))
+        return place(a) < place(b);
+    return a.updatedMs != b.updatedMs ? a.updatedMs > b.updatedMs : a.id > b.id;
 }
 
 void ChatListModel::tellSections() {
@@ -198,6 +229,10 @@ void ChatListModel::tellSections() {
 }
 
 QString ChatListModel::sectionOf(const ChatRecord& chat) const {
+    if (chat.isArchived && m_scope.kind != ChatScope::Kind::Archived)
+        return tr("Archived");
+    if (chat.isPinned && !chat.isArchived)
+        return tr("Pinned");
     const qint64 daysAgo = updatedOf(chat).date().daysTo(m_clock().date());
     if (daysAgo <= 0)
         return tr("Today");
@@ -213,6 +248,8 @@ QString ChatListModel::subtitleOf(const ChatMatch& match) const {
     const QDateTime updated = updatedOf(chat);
     const qint64 daysAgo = updated.date().daysTo(m_clock().date());
     QStringList parts;
+    if (!chat.folder.isEmpty() && m_scope.kind != ChatScope::Kind::Folder)
+        parts.append(chat.folder.simplified());
     if (daysAgo <= 0)
         parts.append(clockTime(updated));
     else if (daysAgo > kDaysOfLastWeek || chat.decoderName.isEmpty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/store/chat_store.h"
+#include "ui/views/chats/chat_scope.h"
 
 #include <QAbstractListModel>
 #include <QDateTime>
@@ -10,18 +11,20 @@
 
 namespace ui {
 
-/// The chats of a store, newest first, perhaps only those that a search found. Follows the store by
-/// itself. Titles and excerpts are untrusted: plain text only. Thread: UI.
+/// The chats of a store, pinned ones first, then newest first; or what a search found in them, a
+/// row for each message. Follows the store by itself. Titles and excerpts are untrusted: plain text
+/// only. Thread: UI.
 class ChatListModel : public QAbstractListModel {
     Q_OBJECT
 
 public:
     enum Role {
         ChatIdRole = Qt::UserRole,
-        SubtitleRole,         ///< "09:12 · SWIFT · 1.3×", or the text around what was found
-        UpdatedRole,          ///< QDateTime, local
-        SectionRole,          ///< "Today", "Yesterday", "Last week", "Earlier"
+        SubtitleRole, ///< "09:12 · SWIFT · 1.3×", or the text around what was found
+        UpdatedRole,  ///< QDateTime, local
+        SectionRole,  ///< "Pinned", "Today", "Yesterday", "Last week", "Earlier", "Archived"
         IsFirstOfSectionRole, ///< whether the section's name stands above this row
+        FoundWordsRole,       ///< QStringList: what the search looks for, to be marked
     };
 
     using Clock = std::function<QDateTime()>;
@@ -41,10 +44,21 @@ public:
 
     const QString& filter() const { return m_filter; }
 
+    /// Shows only these, also of what a search finds. Tells loaded() when done.
+    void setScope(const ChatScope& scope);
+
+    const ChatScope& scope() const { return m_scope; }
+
     /// 0 for a row that is not there.
     ChatId chatAt(int row) const;
 
-    /// Invalid for a chat that is not shown.
+    /// As it was when the list was made; empty for a row that is not there.
+    ChatRecord recordAt(int row) const;
+
+    /// What a search found in this row; 0 = the title, or no search.
+    MessageId messageAt(int row) const;
+
+    /// The first row of the chat; invalid for one that is not shown.
     QModelIndex indexOf(ChatId id) const;
 
     /// Another day may have begun: asks the clock again for all sections and times.
@@ -59,10 +73,14 @@ signals:
 
 private:
     void reload();
-    void take(const QList<ChatMatch>& matches);
+    void take(QList<ChatMatch> matches);
     void takeChat(const ChatRecord& chat);
     void moveChat(int from, const ChatRecord& chat);
     int rowFor(const ChatRecord& chat, int withoutRow) const;
+
+    bool isSearch() const { return !m_filter.trimmed().isEmpty(); }
+
+    bool comesBefore(const ChatRecord& a, const ChatRecord& b) const;
     void tellSections();
     QString sectionOf(const ChatRecord& chat) const;
     QString subtitleOf(const ChatMatch& match) const;
@@ -71,6 +89,7 @@ private:
     Clock m_clock;
     QList<ChatMatch> m_matches;
     QString m_filter;
+    ChatScope m_scope;
     bool m_isAsking = false;
     bool m_isOutdated = false; ///< something changed while the store was being asked
 };

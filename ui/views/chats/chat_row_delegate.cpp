@@ -5,6 +5,7 @@
 
 #include <QLineEdit>
 #include <QPainter>
+#include <QTextLayout>
 
 namespace ui {
 
@@ -67,6 +68,34 @@ void ChatRowDelegate::paintGround(QPainter& painter,
     }
 }
 
+/// The second line, with the words that a search found set off.
+void ChatRowDelegate::paintSubtitle(QPainter& painter,
+                                    const QRect& line,
+                                    const QModelIndex& index) const {
+    const QFont font = m_theme.font(TextRole::Tiny);
+    QFont bold = font;
+    bold.setWeight(QFont::DemiBold);
+    const QString text = QFontMetrics(bold).elidedText(
+        index.data(ChatListModel::SubtitleRole).toString(), Qt::ElideRight, line.width());
+    QTextCharFormat found;
+    found.setFont(bold);
+    found.setForeground(m_theme.colours().text);
+    QList<QTextLayout::FormatRange> ranges;
+    for (const QString& word : index.data(ChatListModel::FoundWordsRole).toStringList())
+        for (qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
+             at = text.indexOf(word, at + word.size(), Qt::CaseInsensitive))
+            ranges.append({static_cast<int>(at), static_cast<int>(word.size()), found});
+    QTextLayout layout(text, font);
+    layout.setFormats(ranges);
+    layout.beginLayout();
+    layout.createLine().setLineWidth(line.width());
+    layout.endLayout();
+    painter.setPen(m_theme.colours().muted);
+    layout.draw(
+        &painter,
+        {double(line.left()), line.top() + (line.height() - layout.boundingRect().height()) / 2});
+}
+
 void ChatRowDelegate::paint(QPainter* painter,
                             const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
@@ -101,9 +130,7 @@ void ChatRowDelegate::paint(QPainter* painter,
     drawLine(titleFont, colours.text, index.data(Qt::DisplayRole).toString());
     line.moveTop(line.bottom() + 1);
     line.setHeight(m_theme.scaled(kSubtitleHeight));
-    drawLine(m_theme.font(TextRole::Tiny),
-             colours.muted,
-             index.data(ChatListModel::SubtitleRole).toString());
+    paintSubtitle(*painter, line, index);
     painter->restore();
 }
 

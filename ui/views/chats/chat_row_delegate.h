@@ -36,6 +36,7 @@ public:
 private:
     int sectionHeight(const QModelIndex& index) const;
     void paintSection(QPainter& painter, const QRect& area, const QString& name) const;
+    void paintSubtitle(QPainter& painter, const QRect& line, const QModelIndex& index) const;
     void paintGround(QPainter& painter, const QStyleOptionViewItem& option, bool isShown) const;
 
     const Theme& m_theme;

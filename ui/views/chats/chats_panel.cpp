@@ -2,35 +2,67 @@
 #include "ui/views/chats/chats_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/views/chats/chat_catalog.h"
+#include "ui/views/chats/chat_menu.h"
 #include "ui/views/chats/chat_row_delegate.h"
+#include "ui/views/chats/removal_bar.h"
 
 #include <QAction>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QFileInfo>
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QMimeData>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace ui {
+
+namespace {
+
+constexpr int kLongestFolder = 60;
+
+/// Files and folders that may hold chats; a model's folder does not.
+QStringList chatPathsOf(const QMimeData& dragged) {
+    QStringList paths;
+    for (const QUrl& url : dragged.urls()) {
+        const QFileInfo info(url.toLocalFile());
+        const bool isFolder = info.isDir() && !QFileInfo::exists(info.filePath() + "/config.json");
+        const QString suffix = info.suffix().toLower();
+        if (isFolder || suffix == QLatin1String("json") || suffix == QLatin1String("jsonl"))
+            paths.append(info.filePath());
+    }
+    return paths;
+}
+
+} // namespace
 
 ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_store(store)
+    , m_catalog(new ChatCatalog(store, this))
     , m_model(new ChatListModel(
           store, [] { return QDateTime::currentDateTime(); }, this)) {
     setAttribute(Qt::WA_StyledBackground);
+    setAcceptDrops(true);
     setProperty("ground", QStringLiteral("panel"));
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins({});
     column->setSpacing(0);
     makeFilterRow();
     makeList();
-    makeUndoBar();
+    m_removals = new RemovalBar(theme, this);
+    column->addWidget(m_removals);
+    connect(m_removals, &RemovalBar::undone, this, [this] { m_list->setFocus(); });
     connect(&theme, &Theme::changed, this, &ChatsPanel::restyle);
     connect(m_model, &ChatListModel::loaded, this, [this] {
         m_isLoaded = true;
@@ -40,6 +72,10 @@ ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
         connect(m_model, signal, this, &ChatsPanel::updateEmptyText);
     connect(m_model, &QAbstractItemModel::modelReset, this, &ChatsPanel::markCurrent);
     connect(m_model, &QAbstractItemModel::rowsInserted, this, &ChatsPanel::markCurrent);
+    connect(m_model, &QAbstractItemModel::rowsRemoved, this, [this] {
+        if (!m_list->hasFocus()) // else the keyboard goes on with the next one
+            markCurrent();
+    });
     restyle();
 }
 
@@ -49,8 +85,8 @@ void ChatsPanel::makeFilterRow() {
     line->setContentsMargins(8, 8, 8, 8);
     line->setSpacing(8);
     m_filter = new QLineEdit(row);
-    m_filter->setPlaceholderText(tr("Filter"));
-    m_filter->setAccessibleName(tr("Filter chats by their words"));
+    m_filter->setPlaceholderText(tr("Search"));
+    m_filter->setAccessibleName(tr("Search the chats and their messages"));
     m_filter->setClearButtonEnabled(true);
     m_filterIcon = m_filter->addAction(QIcon(), QLineEdit::LeadingPosition);
     m_filter->installEventFilter(this);
@@ -58,11 +94,45 @@ void ChatsPanel::makeFilterRow() {
     m_new->setProperty("form", QStringLiteral("small"));
     m_new->setAccessibleName(tr("New chat"));
     m_new->setToolTip(tr("Begin a new chat"));
+    m_filter->setAcceptDrops(false);
     line->addWidget(m_filter, 1);
     line->addWidget(m_new);
     layout()->addWidget(row);
     connect(m_filter, &QLineEdit::textChanged, m_model, &ChatListModel::setFilter);
-    connect(m_new, &QPushButton::clicked, this, &ChatsPanel::newChatAsked);
+    connect(
+        m_new, &QPushButton::clicked, this, [this] { emit newChatAsked(m_model->scope().folder); });
+    m_scope = new QComboBox(this);
+    m_scope->setAccessibleName(tr("Folder that is shown"));
+    m_scope->setFocusPolicy(Qt::StrongFocus);
+    auto* const place = new QHBoxLayout;
+    place->setContentsMargins(8, 0, 8, 8);
+    place->addWidget(m_scope);
+    static_cast<QVBoxLayout*>(layout())->addLayout(place);
+    connect(m_catalog, &ChatCatalog::changed, this, &ChatsPanel::fillScopes);
+    connect(m_scope, &QComboBox::activated, this, [this] {
+        m_model->setScope(m_scope->currentData().value<ChatScope>());
+    });
+    fillScopes();
+}
+
+/// A folder that is gone is left for all chats. While there is nothing to choose, no choice is
+/// shown.
+void ChatsPanel::fillScopes() {
+    const ChatScope shown = m_model->scope();
+    m_scope->clear();
+    const auto add = [this](const QString& text, const ChatScope& scope) {
+        m_scope->addItem(text, QVariant::fromValue(scope));
+    };
+    add(tr("All chats"), {});
+    for (const QString& folder : m_catalog->folders())
+        add(folder, {ChatScope::Kind::Folder, folder});
+    if (m_catalog->hasArchived())
+        add(tr("Archived"), {ChatScope::Kind::Archived, {}});
+    for (int i = 0; i < m_scope->count(); ++i)
+        if (m_scope->itemData(i).value<ChatScope>() == shown)
+            m_scope->setCurrentIndex(i);
+    m_model->setScope(m_scope->currentData().value<ChatScope>());
+    m_scope->setVisible(m_scope->count() > 1);
 }
 
 void ChatsPanel::makeList() {
@@ -94,32 +164,6 @@ void ChatsPanel::makeList() {
     connect(m_list, &QListView::customContextMenuRequested, this, &ChatsPanel::showMenu);
 }
 
-void ChatsPanel::makeUndoBar() {
-    m_undoBar = new QWidget(this);
-    m_undoBar->setAttribute(Qt::WA_StyledBackground);
-    m_undoBar->setProperty("ground", QStringLiteral("raised"));
-    auto* const line = new QHBoxLayout(m_undoBar);
-    line->setContentsMargins(12, 4, 4, 4);
-    line->setSpacing(4);
-    m_undoText = new QLabel(m_undoBar);
-    m_undoText->setTextFormat(Qt::PlainText);
-    m_undoText->setProperty("tone", QStringLiteral("small"));
-    m_undo = new QPushButton(tr("Undo"), m_undoBar);
-    m_undo->setProperty("kind", QStringLiteral("link"));
-    m_undo->setProperty("form", QStringLiteral("small"));
-    m_undo->setAccessibleName(tr("Bring the deleted chat back"));
-    m_closeUndo = new QToolButton(m_undoBar);
-    m_closeUndo->setAccessibleName(tr("Close this message"));
-    m_closeUndo->setToolTip(tr("The chat is removed for good when the program starts again."));
-    line->addWidget(m_undoText, 1);
-    line->addWidget(m_undo);
-    line->addWidget(m_closeUndo);
-    layout()->addWidget(m_undoBar);
-    m_undoBar->hide();
-    connect(m_undo, &QPushButton::clicked, this, &ChatsPanel::undoDelete);
-    connect(m_closeUndo, &QToolButton::clicked, m_undoBar, &QWidget::hide);
-}
-
 void ChatsPanel::setCurrentChat(ChatId id) {
     m_currentId = id;
     m_delegate->setShownChat(id);
@@ -136,60 +180,156 @@ void ChatsPanel::markCurrent() {
     const QModelIndex index = m_model->indexOf(m_currentId);
     if (!index.isValid())
         m_list->clearSelection();
-    else if (m_list->currentIndex() != index || !m_list->selectionModel()->isSelected(index))
+    else if (m_model->chatAt(m_list->currentIndex().row()) != m_currentId ||
+             !m_list->selectionModel()->isSelected(m_list->currentIndex()))
         m_list->setCurrentIndex(index);
 }
 
 void ChatsPanel::choose(const QModelIndex& index) {
     const ChatId id = m_model->chatAt(index.row());
-    if (id == 0 || id == m_currentId)
+    const MessageId message = m_model->messageAt(index.row());
+    if (id == 0 || (id == m_currentId && message == 0))
         return;
     setCurrentChat(id);
-    emit chatChosen(id);
+    m_list->setCurrentIndex(index);
+    if (message == 0)
+        emit chatChosen(id);
+    else
+        emit messageChosen(id, message);
 }
 
-void ChatsPanel::deleteSelected() {
+ChatId ChatsPanel::targetChat() const {
     const QModelIndex index = m_list->currentIndex();
-    const ChatId id = m_model->chatAt(index.row());
-    if (id == 0 || !m_list->selectionModel()->isSelected(index))
+    const bool isSelected = index.isValid() && m_list->selectionModel()->isSelected(index);
+    return isSelected ? m_model->chatAt(index.row()) : m_currentId;
+}
+
+void ChatsPanel::togglePinned(ChatId id) {
+    const ChatRecord chat = m_catalog->record(id);
+    if (chat.id != 0)
+        m_store.setPinned(chat.id, !chat.isPinned);
+}
+
+void ChatsPanel::toggleArchived(ChatId id) {
+    const ChatRecord chat = m_catalog->record(id);
+    if (chat.id == 0)
         return;
-    m_deletedId = id;
-    const QString title = index.data(Qt::DisplayRole).toString();
-    const QString text = tr("Deleted “%1”").arg(title);
-    m_undoText->setToolTip(text.toHtmlEscaped());
-    m_undoText->setAccessibleName(text);
-    m_undoBar->show();
-    m_undoText->setText(tr("Chat deleted"));
+    m_store.setArchived(chat.id, !chat.isArchived);
+    m_removals->add({chat.isArchived ? tr("Taken out of the archive") : tr("Chat archived"),
+                     (chat.isArchived ? tr("Took “%1” out of the archive") : tr("Archived “%1”"))
+                         .arg(chat.title.simplified()),
+                     tr("Put the chat back where it was"),
+                     [this, chat] { m_store.setArchived(chat.id, chat.isArchived); }});
+}
+
+void ChatsPanel::removeChat(ChatId id) {
+    const ChatRecord chat = m_catalog->record(id);
+    if (chat.id == 0)
+        return;
+    m_removals->add({tr("Chat deleted"),
+                     tr("Deleted “%1”; it is removed for good when the program starts again")
+                         .arg(chat.title.simplified()),
+                     tr("Bring the deleted chat back"),
+                     [this, id] {
+                         m_store.restoreChat(id);
+                         emit chatRestored(id);
+                     }});
     m_store.deleteChat(id);
     emit chatDeleted(id);
 }
 
-void ChatsPanel::undoDelete() {
-    m_store.restoreChat(m_deletedId);
-    m_undoBar->hide();
-    m_list->setFocus();
-    emit chatRestored(m_deletedId);
+QInputDialog* ChatsPanel::askForName(const QString& title, const QString& name) {
+    auto* const dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(title);
+    dialog->setTextValue(name);
+    dialog->open();
+    return dialog;
 }
 
+void ChatsPanel::askForFolder(ChatId id) {
+    const ChatRecord chat = m_catalog->record(id);
+    if (chat.id == 0)
+        return;
+    QInputDialog* const dialog = askForName(tr("Move the chat to a folder"), chat.folder);
+    dialog->setLabelText(tr("Folder; an empty name takes the chat out of its folder"));
+    dialog->setComboBoxEditable(true);
+    dialog->setComboBoxItems(m_catalog->folders());
+    dialog->setTextValue(chat.folder);
+    connect(
+        dialog, &QInputDialog::textValueSelected, this, [this, id = chat.id](const QString& name) {
+            m_store.setFolder(id, name.simplified().left(kLongestFolder));
+        });
+}
+
+void ChatsPanel::renameFolder(const QString& folder) {
+    QInputDialog* const dialog = askForName(tr("Rename the folder"), folder);
+    dialog->setLabelText(tr("Name of the folder"));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this, folder](const QString& name) {
+        const QString simple = name.simplified().left(kLongestFolder);
+        if (!simple.isEmpty())
+            m_catalog->renameFolder(folder, simple);
+    });
+}
+
+/// The keyboard asks for it at the current row.
 void ChatsPanel::showMenu(const QPoint& position) {
     const QModelIndex index = m_list->indexAt(position);
     if (!index.isValid())
         return;
     m_list->setCurrentIndex(index);
-    auto* const menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    m_list->setFocus();
     const QPersistentModelIndex row(index);
-    menu->addAction(tr("Open"), this, [this, row] { choose(row); });
-    menu->addAction(tr("Rename"), this, [this, row] { m_list->edit(row); });
-    menu->addAction(tr("Delete"), this, &ChatsPanel::deleteSelected);
+    const ChatRecord chat = m_model->recordAt(index.row());
+    QMenu* const menu = makeChatMenu(
+        chat,
+        m_catalog->folders(),
+        {[this, row] { choose(row); },
+         [this, row] { m_list->edit(row); },
+         [this, id = chat.id] { togglePinned(id); },
+         [this, id = chat.id] { toggleArchived(id); },
+         [this, id = chat.id] { removeChat(id); },
+         [this, id = chat.id](const QString& folder) { m_store.setFolder(id, folder); },
+         [this, id = chat.id] { askForFolder(id); },
+         [this, folder = chat.folder] { renameFolder(folder); }},
+        this);
     menu->popup(m_list->viewport()->mapToGlobal(position));
 }
 
+void ChatsPanel::dragEnterEvent(QDragEnterEvent* event) {
+    if (!chatPathsOf(*event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void ChatsPanel::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    emit importAsked(chatPathsOf(*event->mimeData()));
+}
+
+/// Behind the list's back nothing but the chat that is shown may be meant. A menu is part of the
+/// list's work.
+void ChatsPanel::leaveList(const QFocusEvent& event) {
+    if (event.reason() != Qt::PopupFocusReason && event.reason() != Qt::MenuBarFocusReason &&
+        event.reason() != Qt::ActiveWindowFocusReason)
+        markCurrent();
+}
+
 bool ChatsPanel::eventFilter(QObject* watched, QEvent* event) {
+    const bool isInFilter = watched == m_filter;
+    if (event->type() == QEvent::FocusOut && !isInFilter)
+        leaveList(*static_cast<QFocusEvent*>(event));
+    const bool isKey =
+        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+    if (isKey && !isInFilter && !m_removals->isEmpty() &&
+        static_cast<QKeyEvent*>(event)->matches(QKeySequence::Undo)) {
+        event->accept(); // before the window's own undo
+        if (event->type() == QEvent::KeyPress)
+            m_removals->undo();
+        return true;
+    }
     if (event->type() != QEvent::KeyPress)
         return QWidget::eventFilter(watched, event);
     const int key = static_cast<QKeyEvent*>(event)->key();
-    const bool isInFilter = watched == m_filter;
     if (isInFilter && key == Qt::Key_Escape && !m_filter->text().isEmpty()) {
         m_filter->clear();
         return true;
@@ -205,7 +345,8 @@ bool ChatsPanel::eventFilter(QObject* watched, QEvent* event) {
         return true;
     }
     if (!isInFilter && key == Qt::Key_Delete) {
-        deleteSelected();
+        if (m_list->selectionModel()->isSelected(m_list->currentIndex()))
+            removeChat(targetChat());
         return true;
     }
     return QWidget::eventFilter(watched, event);
@@ -221,16 +362,19 @@ void ChatsPanel::relayout() { emit m_delegate->sizeHintChanged({}); }
 
 void ChatsPanel::updateEmptyText() {
     m_empty->setVisible(m_isLoaded && m_model->rowCount() == 0);
-    m_empty->setText(m_model->filter().trimmed().isEmpty()
+    const bool isSearch = !m_model->filter().trimmed().isEmpty();
+    const bool isAll = m_model->scope().kind == ChatScope::Kind::All;
+    m_empty->setText(isSearch && isAll ? tr("No chat contains these words.")
+                     : isSearch        ? tr("No chat in this folder contains these words.")
+                     : isAll
                          ? tr("Chats will be listed here. Write a message to begin the first one.")
-                         : tr("No chat contains these words."));
+                         : tr("There are no chats in this folder."));
 }
 
 void ChatsPanel::restyle() {
     const Colours& colours = m_theme.colours();
     m_filterIcon->setIcon(makeIcon(IconName::Search, colours.muted, colours.disabled));
     m_new->setIcon(makeIcon(IconName::Plus, colours.text, colours.disabled));
-    m_closeUndo->setIcon(makeIcon(IconName::Close, colours.muted, colours.disabled));
     relayout();
     m_list->viewport()->update();
 }

@@ -6,17 +6,22 @@
 
 #include <QWidget>
 
+class QComboBox;
+class QInputDialog;
 class QLabel;
 class QLineEdit;
 class QListView;
 class QPushButton;
-class QToolButton;
 
 namespace ui {
 
+class ChatCatalog;
 class ChatRowDelegate;
+class RemovalBar;
 
-/// The list of chats: filter, new, choose, rename (F2), delete (Del) with undo. Thread: UI.
+/// The list of chats: search in them, new, choose, rename (F2), pin, folders, archive and delete
+/// (Del) with undo (Ctrl+Z while the list has the focus). Files and folders of chats can be dropped
+/// here. Thread: UI.
 class ChatsPanel : public QWidget {
     Q_OBJECT
 
@@ -33,11 +38,27 @@ public:
     /// Puts the cursor into the filter.
     void focusFilter();
 
+    /// What a command acts on: the chat that is selected in the list, which is the one that is
+    /// shown unless the keyboard is in the list.
+    ChatId targetChat() const;
+
+    void togglePinned(ChatId id);
+    void toggleArchived(ChatId id);
+    void askForFolder(ChatId id);
+    void removeChat(ChatId id);
+
 signals:
     /// The user wants to see this chat.
     void chatChosen(qint64 id);
 
-    void newChatAsked();
+    /// A message that a search found is to be shown.
+    void messageChosen(qint64 chat, qint64 message);
+
+    /// In this folder; empty = in none.
+    void newChatAsked(const QString& folder);
+
+    /// These were dropped here.
+    void importAsked(const QStringList& paths);
 
     /// The chat is gone from the list; the undo bar can still bring it back.
     void chatDeleted(qint64 id);
@@ -47,14 +68,17 @@ signals:
 protected:
     void showEvent(QShowEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
 
 private:
     void makeFilterRow();
     void makeList();
-    void makeUndoBar();
+    void fillScopes();
     void choose(const QModelIndex& index);
-    void deleteSelected();
-    void undoDelete();
+    void leaveList(const QFocusEvent& event);
+    QInputDialog* askForName(const QString& title, const QString& name);
+    void renameFolder(const QString& folder);
     void showMenu(const QPoint& position);
     void markCurrent();
     void relayout();
@@ -63,19 +87,17 @@ private:
 
     const Theme& m_theme;
     ChatStore& m_store;
+    ChatCatalog* m_catalog = nullptr; ///< before the list, which is never ahead of it
     ChatListModel* m_model = nullptr;
+    QComboBox* m_scope = nullptr;
     QLineEdit* m_filter = nullptr;
     QAction* m_filterIcon = nullptr;
     QPushButton* m_new = nullptr;
     QListView* m_list = nullptr;
     ChatRowDelegate* m_delegate = nullptr;
     QLabel* m_empty = nullptr;
-    QWidget* m_undoBar = nullptr;
-    QLabel* m_undoText = nullptr;
-    QPushButton* m_undo = nullptr;
-    QToolButton* m_closeUndo = nullptr;
+    RemovalBar* m_removals = nullptr;
     ChatId m_currentId = 0;
-    ChatId m_deletedId = 0;
     bool m_isLoaded = false;
 };
 

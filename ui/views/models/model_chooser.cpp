@@ -98,6 +98,10 @@ void ModelChooser::fillMenu() {
             &QAction::triggered,
             this,
             &ModelChooser::folderWanted);
+    connect(m_menu->addAction(tr("Default model")),
+            &QAction::triggered,
+            this,
+            &ModelChooser::defaultWanted);
     QAction* unload = m_menu->addAction(tr("Unload"));
     unload->setEnabled(m_store.model() != nullptr);
     connect(unload, &QAction::triggered, this, [this] { m_bridge.send(UnloadModel{}); });

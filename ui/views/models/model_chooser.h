@@ -32,6 +32,9 @@ signals:
     void fileWanted();
     void folderWanted();
 
+    /// The model that the set-up fetches.
+    void defaultWanted();
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 

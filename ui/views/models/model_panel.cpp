@@ -4,6 +4,7 @@
 #include "ui/shell/banner.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QDir>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -50,12 +51,15 @@ QString count(int number) { return QLocale().toString(number); }
 
 ModelPanel::ModelPanel(const ViewContext& viewContext,
                        RecentModels& recent,
+                       ModelLibrary& library,
                        const QStringList& backends,
                        QWidget* parent)
     : View(viewContext, viewInfo(), parent)
     , m_recent(recent)
+    , m_library(library)
     , m_options(new LoadOptions(viewContext.theme, backends))
-    , m_list(new RecentList(viewContext.theme, recent)) {
+    , m_list(new RecentList(viewContext.theme, recent))
+    , m_libraryList(new LibraryList(viewContext.theme, library)) {
     setProperty("ground", "panel");
     setAttribute(Qt::WA_StyledBackground);
     build();
@@ -72,6 +76,10 @@ ModelPanel::ModelPanel(const ViewContext& viewContext,
     });
     connect(m_list, &RecentList::opened, this, &ModelPanel::propose);
     connect(&m_recent, &RecentModels::changed, this, &ModelPanel::showStage);
+    connect(m_libraryList, &LibraryList::opened, this, &ModelPanel::propose);
+    connect(&m_library, &ModelLibrary::changed, this, &ModelPanel::showStage);
+    connect(m_watchFolder, &QPushButton::clicked, this, &ModelPanel::askForWatchedFolder);
+    connect(m_onlyRunning, &QCheckBox::toggled, m_libraryList, &LibraryList::setOnlyRunning);
     connect(&theme(), &Theme::changed, this, &ModelPanel::adoptTheme);
     adoptTheme();
     if (store().model() != nullptr) {
@@ -114,6 +122,7 @@ void ModelPanel::build() {
     m_recentTitle->setText(tr("Recent"));
     column->addWidget(m_recentTitle);
     column->addWidget(m_list);
+    buildLibrary(*column);
     column->addStretch(1);
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
@@ -125,6 +134,19 @@ void ModelPanel::build() {
     layout->setSpacing(0);
     layout->addWidget(scroll, 1);
     layout->addLayout(actions);
+}
+
+void ModelPanel::buildLibrary(QVBoxLayout& column) {
+    m_libraryTitle = plainLabel(this);
+    m_libraryTitle->setText(tr("Watched folders"));
+    m_onlyRunning = new QCheckBox(tr("Only what runs here"), this);
+    m_watchFolder = new QPushButton(tr("Watch a folder\u2026"), this);
+    m_watchFolder->setProperty("extent", "small");
+    m_watchFolder->setToolTip(tr("Lists the models that are in a folder, and those that come"));
+    column.addWidget(m_libraryTitle);
+    column.addWidget(m_onlyRunning);
+    column.addWidget(m_libraryList);
+    column.addWidget(m_watchFolder, 0, Qt::AlignLeft);
 }
 
 /// The way to open stands in the column; what can be done with the model stands below it, always in
@@ -159,6 +181,8 @@ void ModelPanel::adoptTheme() {
     m_where->setFont(theme().font(TextRole::Figure));
     m_foot->setFont(theme().font(TextRole::Small));
     m_recentTitle->setFont(theme().font(TextRole::DockTitle));
+    m_libraryTitle->setFont(theme().font(TextRole::DockTitle));
+    m_onlyRunning->setFont(theme().font(TextRole::Small));
     for (QLabel* label : {m_where, m_foot}) {
         QPalette palette = label->palette();
         palette.setColor(QPalette::WindowText, theme().colours().muted);
@@ -252,6 +276,15 @@ void ModelPanel::askForFolder() {
     dialog->open();
 }
 
+void ModelPanel::askForWatchedFolder() {
+    auto* dialog = new QFileDialog(this, tr("Watch a folder of models"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    dialog->setOption(QFileDialog::ShowDirsOnly);
+    connect(dialog, &QFileDialog::fileSelected, &m_library, &ModelLibrary::addFolder);
+    dialog->open();
+}
+
 void ModelPanel::apply(const EngineEvent& event) {
     applyInspection(event);
     if (const auto* loaded = event.as<ModelLoaded>()) {
@@ -316,6 +349,12 @@ void ModelPanel::showStage() {
     const bool hasRecent = !isOpening && !m_recent.list().empty();
     m_recentTitle->setVisible(hasRecent);
     m_list->setVisible(hasRecent);
+    const bool hasLibrary = !isOpening && !m_library.folders().empty();
+    for (QWidget* part : {static_cast<QWidget*>(m_libraryTitle),
+                          static_cast<QWidget*>(m_onlyRunning),
+                          static_cast<QWidget*>(m_libraryList)})
+        part->setVisible(hasLibrary);
+    m_watchFolder->setVisible(!isOpening);
 }
 
 QString ModelPanel::shownName() const {
@@ -343,8 +382,12 @@ void ModelPanel::showFacts() {
     if (m_stage == Stage::Chosen && m_report) {
         rows = {
             {tr("Family"), m_report->family},
+            {tr("Parameters"), parameterText(m_report->parameterCount)},
             {tr("Layers"), count(m_report->layerCount)},
             {tr("Weights"), m_report->types},
+            {tr("Size in the file"), sizeText(m_report->fileBytes)},
+            {tr("Licence"),
+             m_report->licence.isEmpty() ? tr("the files name none") : m_report->licence},
             {tr("Held as"), m_report->arithmetic},
             {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
             {tr("Tokenizer"), orNone(m_report->tokenizer)},

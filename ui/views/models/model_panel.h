@@ -3,6 +3,7 @@
 
 #include "ui/shell/view.h"
 #include "ui/views/models/figure_list.h"
+#include "ui/views/models/library/library_list.h"
 #include "ui/views/models/load_options.h"
 #include "ui/views/models/load_stages.h"
 #include "ui/views/models/model_report.h"
@@ -10,6 +11,7 @@
 
 #include <optional>
 
+class QCheckBox;
 class QLabel;
 class QLayout;
 class QPushButton;
@@ -25,9 +27,10 @@ class ModelPanel : public View {
     Q_OBJECT
 
 public:
-    /// `recent` outlives it; `backends` are the names that LoadModel can be given.
+    /// `recent` and `library` outlive it; `backends` are the names that LoadModel can be given.
     ModelPanel(const ViewContext& context,
                RecentModels& recent,
+               ModelLibrary& library,
                const QStringList& backends,
                QWidget* parent = nullptr);
 
@@ -51,6 +54,9 @@ public:
     void askForFile();
     void askForFolder();
 
+    /// For one to be watched.
+    void askForWatchedFolder();
+
 signals:
     /// The model is loaded, and the button that had the keyboard's focus is gone.
     void focusFreed();
@@ -62,6 +68,7 @@ protected:
 
 private:
     void build();
+    void buildLibrary(QVBoxLayout& column);
     QLayout* buildButtons(QVBoxLayout& column);
     void adoptTheme();
     void apply(const engine::EngineEvent& event);
@@ -77,6 +84,7 @@ private:
     void clearError();
 
     RecentModels& m_recent;
+    ModelLibrary& m_library;
     Stage m_stage = Stage::Idle;
     QString m_path; ///< proposed, loading or loaded
     std::optional<ModelReport> m_report;
@@ -98,6 +106,10 @@ private:
     QPushButton* m_openFolder = nullptr;
     QLabel* m_recentTitle = nullptr;
     RecentList* m_list = nullptr;
+    QLabel* m_libraryTitle = nullptr;
+    QPushButton* m_watchFolder = nullptr;
+    QCheckBox* m_onlyRunning = nullptr;
+    LibraryList* m_libraryList = nullptr;
 };
 
 } // namespace ui

@@ -35,6 +35,9 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
     report.arithmetic = fullArithmetic(model);
     report.tokenizer = QString::fromStdString(model.tokenizer);
     report.chatTemplate = QString::fromStdString(model.chatTemplate);
+    report.licence = QString::fromStdString(model.licence);
+    report.parameterCount = model.parameterCount;
+    report.fileBytes = model.fileBytes;
     report.modelContextLength = model.modelContextLength;
     report.freeBytes = memory.freeBytes;
     report.memory = {{say("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
@@ -43,6 +46,21 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
                      {say("Draft tree and search"), memory.scratchBytes},
                      {say("Largest pass"), memory.passBytes}};
     return report;
+}
+
+QString parameterText(std::uint64_t count) {
+    constexpr double kMillion = 1e6;
+    double amount = static_cast<double>(count) / kMillion;
+    QChar unit = u'M';
+    if (amount >= 1000.0) {
+        amount /= 1000.0;
+        unit = u'B';
+    }
+    return QLocale::c().toString(amount, 'f', amount < 10.0 ? 1 : 0) + unit;
+}
+
+QString mainType(const QString& types) {
+    return types.section(QLatin1Char(','), 0, 0).section(QLatin1Char(' '), 0, 0);
 }
 
 QString sizeText(std::uint64_t bytes) {

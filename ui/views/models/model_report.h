@@ -26,6 +26,9 @@ struct ModelReport {
     QString arithmetic;   ///< how they will be held, in full
     QString tokenizer;    ///< empty = none
     QString chatTemplate; ///< where it came from; empty = none
+    QString licence;      ///< as the files name it; empty = they do not
+    std::uint64_t parameterCount = 0;
+    std::uint64_t fileBytes = 0; ///< of the tensors in the file
     int modelContextLength = 0;
     std::vector<MemoryItem> memory;
     std::uint64_t freeBytes = 0; ///< now; 0 = not known
@@ -37,6 +40,12 @@ struct ModelReport {
 
 /// Which parts are listed, and how they are called: the panel's words for what the engine says.
 ModelReport reportOf(const engine::ModelInspected& inspected);
+
+/// "135M", "1.7B": as models are named.
+QString parameterText(std::uint64_t count);
+
+/// "Q4_1" of "Q4_1 210, F32 61, Q8_0 1": the type that most of the tensors have.
+QString mainType(const QString& types);
 
 /// "12.9 GiB", "640 MiB": three figures at most.
 QString sizeText(std::uint64_t bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/recent_list.h"
 
+#include "ui/views/models/two_line_delegate.h"
+
 #include <QKeyEvent>
-#include <QPainter>
-#include <QStyledItemDelegate>
+#include <QMenu>
 
 #include <algorithm>
 
@@ -11,66 +12,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kPathRole = Qt::UserRole;
-constexpr int kGoneRole = Qt::UserRole + 1;
 constexpr int kRowsShown = 5;
-
-/// Two lines: the name, then where it lies or that it is gone.
-class RecentDelegate : public QStyledItemDelegate {
-public:
-    RecentDelegate(const Theme& theme, QObject* parent)
-        : QStyledItemDelegate(parent)
-        , m_theme(theme) {}
-
-    QSize sizeHint(const QStyleOptionViewItem& /*option*/, const QModelIndex&) const override {
-        return {m_theme.scaled(160), m_theme.scaled(40)};
-    }
-
-    void paint(QPainter* painter,
-               const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override {
-        const Colours& colours = m_theme.colours();
-        const bool isGone = index.data(kGoneRole).toBool();
-        const bool isCurrent = option.state & QStyle::State_Selected;
-        painter->save();
-        if (isCurrent || (option.state & QStyle::State_MouseOver))
-            painter->fillRect(option.rect, isCurrent ? colours.selection : colours.hover);
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(colours.focus, 2));
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -1));
-        }
-        const int inset = m_theme.scaled(8);
-        const QRect words = option.rect.adjusted(inset, m_theme.scaled(2), -inset, 0);
-        const int line = m_theme.scaled(19);
-        paintLine(*painter,
-                  {words.left(), words.top(), words.width(), line},
-                  index.data().toString(),
-                  {TextRole::Interface, isGone ? colours.disabled : colours.text});
-        const QString path = index.data(kPathRole).toString();
-        paintLine(*painter,
-                  {words.left(), words.top() + line, words.width(), m_theme.scaled(16)},
-                  isGone ? RecentList::tr("gone: %1").arg(path) : path,
-                  {TextRole::Tiny, isGone ? colours.warning : colours.muted});
-        painter->restore();
-    }
-
-private:
-    struct Look {
-        TextRole role;
-        QColor colour;
-    };
-
-    void
-    paintLine(QPainter& painter, const QRect& area, const QString& text, const Look& look) const {
-        painter.setFont(m_theme.font(look.role));
-        painter.setPen(look.colour);
-        painter.drawText(area,
-                         Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(text, Qt::ElideMiddle, area.width()));
-    }
-
-    const Theme& m_theme;
-};
 
 } // namespace
 
@@ -79,7 +21,7 @@ RecentList::RecentList(const Theme& theme, RecentModels& recent, QWidget* parent
     , m_theme(theme)
     , m_recent(recent) {
     setAccessibleName(tr("Recent models"));
-    setItemDelegate(new RecentDelegate(theme, this));
+    setItemDelegate(new TwoLineDelegate(theme, this));
     setMouseTracking(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
@@ -89,10 +31,28 @@ RecentList::RecentList(const Theme& theme, RecentModels& recent, QWidget* parent
         updateGeometry();
     });
     connect(this, &QListWidget::itemClicked, this, [this](const QListWidgetItem* item) {
-        if (!item->data(kGoneRole).toBool())
-            emit opened(item->data(kPathRole).toString());
+        if (!item->data(TwoLineDelegate::IsDimRole).toBool())
+            emit opened(item->data(TwoLineDelegate::PathRole).toString());
     });
+    setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(this, &QListWidget::customContextMenuRequested, this, &RecentList::showMenu);
     fill();
+}
+
+void RecentList::showMenu(const QPoint& position) {
+    QListWidgetItem* item = itemAt(position);
+    if (item == nullptr)
+        return;
+    setCurrentItem(item);
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    QAction* open = menu->addAction(
+        tr("&Open\tEnter"), this, [this, path = item->data(TwoLineDelegate::PathRole).toString()] {
+            emit opened(path);
+        });
+    open->setEnabled(!item->data(TwoLineDelegate::IsDimRole).toBool());
+    menu->addAction(tr("&Remove from the list\tDel"), this, &RecentList::removeCurrent);
+    menu->popup(viewport()->mapToGlobal(position));
 }
 
 void RecentList::fill() {
@@ -101,8 +61,11 @@ void RecentList::fill() {
     for (const RecentModel& model : m_recent.list()) {
         const bool isGone = RecentModels::isGone(model);
         auto* item = new QListWidgetItem(model.name, this);
-        item->setData(kPathRole, model.path);
-        item->setData(kGoneRole, isGone);
+        item->setData(TwoLineDelegate::PathRole, model.path);
+        item->setData(TwoLineDelegate::SecondLineRole,
+                      isGone ? tr("gone: %1").arg(model.path) : model.path);
+        item->setData(TwoLineDelegate::IsDimRole, isGone);
+        item->setData(TwoLineDelegate::IsAlarmRole, isGone);
         item->setData(Qt::AccessibleTextRole,
                       isGone ? tr("%1, gone; Delete takes it off the list").arg(model.name)
                              : model.name);
@@ -114,7 +77,7 @@ void RecentList::fill() {
 
 void RecentList::removeCurrent() {
     if (const QListWidgetItem* item = currentItem())
-        m_recent.remove(item->data(kPathRole).toString());
+        m_recent.remove(item->data(TwoLineDelegate::PathRole).toString());
 }
 
 QSize RecentList::sizeHint() const {
@@ -127,8 +90,8 @@ void RecentList::keyPressEvent(QKeyEvent* event) {
     const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (event->key() == Qt::Key_Delete)
         removeCurrent();
-    else if (isEnter && item != nullptr && !item->data(kGoneRole).toBool())
-        emit opened(item->data(kPathRole).toString());
+    else if (isEnter && item != nullptr && !item->data(TwoLineDelegate::IsDimRole).toBool())
+        emit opened(item->data(TwoLineDelegate::PathRole).toString());
     else
         QListWidget::keyPressEvent(event);
 }

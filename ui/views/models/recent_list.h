@@ -29,6 +29,7 @@ protected:
 
 private:
     void fill();
+    void showMenu(const QPoint& position);
 
     const Theme& m_theme;
     RecentModels& m_recent;

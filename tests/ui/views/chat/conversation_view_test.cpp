@@ -69,6 +69,31 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
+    void aMessageThatIsSoughtComesToTheTopAndTakesTheFocus() {
+        const Chat chat = chatOf(60);
+        m_view->showChat(chat);
+        settle();
+        const MessageId early = chat.messages[10].id;
+        QVERIFY(m_view->card(early) == nullptr);
+        for (const MessageId sought : {early, chat.messages[100].id}) {
+            m_view->showMessage(sought);
+            settle();
+            MessageCard* card = m_view->card(sought);
+            QVERIFY(card != nullptr);
+            const int top = card->mapTo(m_view->viewport(), QPoint()).y();
+            QVERIFY2(top >= 0 && top < 20, qPrintable(QString::number(top)));
+            QVERIFY(card->body().hasFocus());
+            QVERIFY(!m_view->isAtEnd());
+        }
+        m_view->showMessage(chat.messages.last().id);
+        settle();
+        QVERIFY(m_view->card(chat.messages.last().id)->body().hasFocus());
+        m_view->showMessage(999);
+        m_view->showChat(chat);
+        settle();
+        QVERIFY(m_view->isAtEnd());
+    }
+
     void itBeginsAtTheEndAndFollowsTheText() {
         Chat chat = chatOf(10);
         m_view->showChat(chat);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/views/models/library/library_list.h"
+#include "ui/views/models/two_line_delegate.h"
+
+#include <QDir>
+#include <QFile>
+#include <QMenu>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+constexpr std::uint64_t kGiB = 1ULL << 30;
+constexpr int kLongMs = 30'000; ///< the watcher waits for the system
+
+} // namespace
+
+class ModelLibraryTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    std::unique_ptr<ModelLibrary> m_library;
+
+    QString path(const QString& name) const { return m_folder->filePath(name); }
+
+    void write(const QString& name, const QByteArray& content = "x") const {
+        QDir().mkpath(QFileInfo(path(name)).path());
+        QFile file(path(name));
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("%s cannot be written.", qPrintable(name));
+    }
+
+    void begin() {
+        m_library.reset();
+        m_stage = std::make_unique<ViewStage>();
+        m_settings = std::make_unique<QSettings>(path("s.ini"), QSettings::IniFormat);
+        m_library = std::make_unique<ModelLibrary>(m_stage->bridge, m_stage->store, *m_settings);
+    }
+
+    /// The models that the library lists, by their paths below the test's folder.
+    QStringList models() const {
+        QStringList names;
+        for (const LibraryFolder& folder : m_library->folders())
+            for (const LibraryModel& model : folder.models)
+                names.append(QDir(m_folder->path()).relativeFilePath(model.path));
+        return names;
+    }
+
+    const InspectModel* asked() const { return m_stage->engine->lastSent<InspectModel>(); }
+
+    QString askedFor() const {
+        return asked() == nullptr ? QString() : QString::fromStdString(asked()->path);
+    }
+
+    void answer(std::uint64_t needed) {
+        ModelInspected inspected;
+        inspected.requestId = asked()->requestId;
+        inspected.path = asked()->path;
+        inspected.model = loadedModel(30).model;
+        inspected.model.name = "Small";
+        inspected.model.weightTypes = "Q4_1 210, F32 61";
+        inspected.model.parameterCount = 1'700'000'000;
+        inspected.model.fileBytes = kGiB;
+        inspected.memory.weightBytes = needed;
+        inspected.memory.freeBytes = 8 * kGiB;
+        m_stage->tell(inspected);
+    }
+
+    void refuse(const char* sentence) {
+        EngineFailed failed = failedTask("inspect_model", {ErrorCode::Unsupported, sentence, ""});
+        failed.requestId = asked()->requestId;
+        m_stage->tell(failed);
+    }
+
+    static QString second(const LibraryList& list, int row) {
+        return list.item(row)->data(TwoLineDelegate::SecondLineRole).toString();
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        QDir().mkpath(path("models"));
+        begin();
+    }
+
+    void cleanup() {
+        m_library.reset();
+        m_stage.reset();
+    }
+
+    void ggufFilesAndModelFoldersAreFound() {
+        write("models/b.gguf");
+        write("models/publisher/repo/A.GGUF");
+        write("models/big-00001-of-00002.gguf");
+        write("models/big-00002-of-00002.gguf");
+        write("models/folder/config.json");
+        write("models/folder/model.safetensors");
+        write("models/no_weights/config.json");
+        write("models/notes.txt");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(models(),
+                                  (QStringList{"models/b.gguf",
+                                               "models/big-00001-of-00002.gguf",
+                                               "models/folder",
+                                               "models/publisher/repo/A.GGUF"}),
+                                  kLongMs);
+    }
+
+    void eachIsInspectedOnceAndTellsWhetherItRunsHere() {
+        write("models/a.gguf");
+        write("models/b.gguf");
+        write("models/c.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(askedFor(), path("models/a.gguf"), kLongMs);
+        answer(kGiB);
+        QCOMPARE(askedFor(), path("models/b.gguf"));
+        answer(9 * kGiB);
+        QCOMPARE(askedFor(), path("models/c.gguf"));
+        refuse("The architecture \"mamba\" is not supported.");
+        const LibraryFolder& folder = m_library->folders().front();
+        QVERIFY(folder.models[0].runsHere());
+        QVERIFY(!folder.models[1].runsHere());
+        QVERIFY(!folder.models[2].runsHere());
+        LibraryList list(m_stage->theme, *m_library);
+        QCOMPARE(list.count(), 4);
+        QCOMPARE(second(list, 0), QDir::toNativeSeparators(path("models")));
+        QCOMPARE(second(list, 1),
+                 QString("llama \u00b7 1.7B \u00b7 Q4_1 \u00b7 1.0 GiB \u00b7 runs here"));
+        QVERIFY(second(list, 2).endsWith("needs 9.0 GiB, 8.0 GiB are free"));
+        QVERIFY(second(list, 3).contains("The architecture \"mamba\" is not supported."));
+        list.setOnlyRunning(true);
+        QCOMPARE(list.count(), 2);
+        // What is known is not asked again.
+        const std::size_t before = m_stage->engine->sent.size();
+        QSignalSpy changed(m_library.get(), &ModelLibrary::changed);
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(changed.count(), 2, kLongMs);
+        QCOMPARE(m_stage->engine->sent.size(), before);
+        QVERIFY(m_library->folders().front().models[0].runsHere());
+    }
+
+    void whileAnAnswerIsMadeNothingIsInspected() {
+        m_stage->tell(promptStarted(1));
+        write("models/a.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+        QVERIFY(asked() == nullptr);
+        m_stage->tell(promptFinished(1));
+        QCOMPARE(askedFor(), path("models/a.gguf"));
+    }
+
+    void whatComesIntoTheFolderAppearsAndWhatGoesGoes() {
+        m_library->addFolder(path("models"));
+        QSignalSpy changed(m_library.get(), &ModelLibrary::changed);
+        QTRY_VERIFY_WITH_TIMEOUT(!changed.isEmpty(), kLongMs);
+        QCOMPARE(models(), QStringList());
+        write("models/new.gguf");
+        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList{"models/new.gguf"}, kLongMs);
+        refuse("The file ends too early.");
+        // It was still being written.
+        write("models/new.gguf", "more of it");
+        QTRY_VERIFY_WITH_TIMEOUT(asked()->requestId == ModelLibrary::kFirstRequest + 2, kLongMs);
+        answer(kGiB);
+        QVERIFY(m_library->folders().front().models.front().runsHere());
+        QVERIFY(QFile::remove(path("models/new.gguf")));
+        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList(), kLongMs);
+    }
+
+    void aFolderThatIsGoneSaysSoAndComesBack() {
+        write("models/a.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+        QVERIFY(QDir().rename(path("models"), path("elsewhere")));
+        QTRY_VERIFY_WITH_TIMEOUT(m_library->folders().front().isGone, kLongMs);
+        QCOMPARE(models(), QStringList());
+        LibraryList list(m_stage->theme, *m_library);
+        QVERIFY(second(list, 0).startsWith("gone: "));
+        QVERIFY(QDir().rename(path("elsewhere"), path("models")));
+        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+    }
+
+    void deleteTakesAModelOffTheListAndLeavesItOnTheDisk() {
+        write("models/a.gguf");
+        write("models/b.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 2, kLongMs);
+        LibraryList list(m_stage->theme, *m_library);
+        QSignalSpy opened(&list, &LibraryList::opened);
+        list.setCurrentRow(1);
+        QTest::keyClick(&list, Qt::Key_Return);
+        QCOMPARE(opened.last().first().toString(), path("models/a.gguf"));
+        QTest::keyClick(&list, Qt::Key_Delete);
+        QCOMPARE(models(), QStringList{"models/b.gguf"});
+        QVERIFY(QFile::exists(path("models/a.gguf")));
+        begin();
+        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList{"models/b.gguf"}, kLongMs);
+        m_library->addFolder(path("models")); // asks for all of it again
+        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 2, kLongMs);
+        LibraryList other(m_stage->theme, *m_library);
+        other.setCurrentRow(0);
+        QTest::keyClick(&other, Qt::Key_Delete);
+        QVERIFY(m_library->folders().empty());
+        QVERIFY(QFile::exists(path("models/b.gguf")));
+        begin();
+        QVERIFY(m_library->folders().empty());
+    }
+};
+
+QTEST_MAIN(ModelLibraryTest)
+#include "model_library_test.moc"

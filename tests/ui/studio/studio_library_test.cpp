@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/store/store_fixture.h"
+#include "tests/ui/support/studio_stage.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chats/chats_panel.h"
+#include "ui/views/models/library/model_library.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QDropEvent>
+#include <QFile>
+#include <QLineEdit>
+#include <QListView>
+#include <QMimeData>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// What comes into the window from outside, and what is found again in it.
+class StudioLibraryTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    ChatStore& chats() { return m_stage->studio->chats(); }
+
+    ChatsPanel& panel() { return *window().findChild<ChatsPanel*>(); }
+
+    void drop(const QStringList& paths) {
+        QMimeData files;
+        QList<QUrl> urls;
+        for (const QString& path : paths)
+            urls.append(QUrl::fromLocalFile(path));
+        files.setUrls(urls);
+        QDragEnterEvent enter({700, 400}, Qt::CopyAction, &files, Qt::LeftButton, {});
+        enter.ignore();
+        QCoreApplication::sendEvent(&window(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent dropped({700, 400}, Qt::CopyAction, &files, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(&window(), &dropped);
+    }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->options.defaultModelPath = m_stage->folder.filePath("default.gguf");
+        m_stage->open();
+        QVERIFY(QTest::qWaitForWindowActive(&window()));
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void aModelThatIsDroppedIsProposed() {
+        drop({"/models/some.gguf"});
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/some.gguf"));
+        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
+        auto* models = window().findChild<ModelPanel*>();
+        QVERIFY(models->isVisible());
+        QCOMPARE(models->stage(), ModelPanel::Stage::Chosen);
+    }
+
+    void aFolderThatIsDroppedIsWatched() {
+        drop({m_stage->folder.path()});
+        auto* library = window().findChild<ModelLibrary*>();
+        QCOMPARE(library->folders().size(), std::size_t(1));
+        QCOMPARE(library->folders().front().path, m_stage->folder.path());
+    }
+
+    void chatsThatAreDroppedAreImportedAndCanBeTakenOutAgain() {
+        const ChatId old = chats().createChat(titled(QStringLiteral("was there")));
+        drop({QStringLiteral("tests/data/chats/open_webui.json")});
+        QTRY_VERIFY(m_stage->notice("import") != nullptr);
+        const Notice* notice = m_stage->notice("import");
+        QCOMPARE(notice->headline, QString("2 chats were imported, 1 was left out."));
+        QVERIFY(notice->sentence.contains("With a tool"));
+        QCOMPARE(chatsOf(chats()).size(), 3);
+        QCOMPARE(notice->choices.size(), std::size_t(1));
+        notice->choices.front().act();
+        QTRY_COMPARE(chatsOf(chats()).size(), 1);
+        QCOMPARE(chatsOf(chats()).first().id, old);
+    }
+
+    void whatNobodyKnowsIsSaid() {
+        drop({"/a/picture.png"});
+        QVERIFY(m_stage->notice("dropped") != nullptr);
+        QVERIFY(m_stage->notice("dropped")->headline.contains("picture.png"));
+    }
+
+    void theDefaultModelIsOpenedAgainOrSaidToBeMissing() {
+        m_stage->action("model.open_default")->trigger();
+        QVERIFY(m_stage->notice("load_model") != nullptr);
+        QVERIFY(m_stage->notice("load_model")->sentence.contains("installer/run.sh"));
+        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
+        QFile file(m_stage->options.defaultModelPath);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        m_stage->action("model.open_default")->trigger();
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path,
+                 m_stage->options.defaultModelPath.toStdString());
+        QVERIFY(m_stage->notice("load_model") == nullptr);
+    }
+
+    void whatCannotBeInspectedInAWatchedFolderIsNoNotice() {
+        EngineFailed failed = failedTask("inspect_model", {ErrorCode::Unsupported, "No.", ""});
+        failed.requestId = ModelLibrary::kFirstRequest + 1;
+        m_stage->say(failed);
+        m_stage->settle();
+        QVERIFY(m_stage->notice("inspect_model") == nullptr);
+    }
+
+    void aMessageThatASearchFoundIsShownWithTheFocus() {
+        const ChatId chat = chats().createChat(titled(QStringLiteral("long")));
+        MessageId leaf = 0;
+        MessageId needle = 0;
+        for (int i = 0; i < 80; ++i) {
+            StoredMessage message = userMessage(
+                chat, leaf, i == 11 ? QStringLiteral("a needle") : QStringLiteral("hay %1").arg(i));
+            message.role = i % 2 == 0 ? MessageRole::User : MessageRole::Assistant;
+            leaf = chats().appendMessage(message);
+            if (i == 11)
+                needle = leaf;
+        }
+        m_stage->action("chat.find")->trigger();
+        auto* filter = panel().findChild<QLineEdit*>();
+        QVERIFY(filter->hasFocus());
+        QTest::keyClicks(filter, QStringLiteral("needle"));
+        QTRY_COMPARE(panel().findChild<QListView*>()->model()->rowCount(), 1);
+        QTest::keyClick(filter, Qt::Key_Return);
+        ConversationView& conversation = m_stage->studio->chatView().conversation();
+        QTRY_VERIFY(conversation.card(needle) != nullptr);
+        QTRY_VERIFY(conversation.card(needle)->body().hasFocus());
+        const int top = conversation.card(needle)->mapTo(conversation.viewport(), QPoint()).y();
+        QVERIFY2(top >= 0 && top < conversation.viewport()->height() / 2,
+                 qPrintable(QString::number(top)));
+    }
+
+    void pinArchiveAndDeleteMeanTheChatThatIsShown() {
+        QVERIFY(!m_stage->action("chat.pin")->isEnabled());
+        const ChatId chat = chats().createChat(titled(QStringLiteral("one")));
+        m_stage->studio->session().openChat(chat);
+        QTRY_VERIFY(m_stage->action("chat.pin")->isEnabled());
+        QTRY_COMPARE(panel().targetChat(), chat);
+        m_stage->action("chat.pin")->trigger();
+        QTRY_VERIFY(chatOf(chats(), chat).record.isPinned);
+        m_stage->action("chat.archive")->trigger();
+        QTRY_VERIFY(chatOf(chats(), chat).record.isArchived);
+        m_stage->action("chat.delete")->trigger();
+        QTRY_COMPARE(chatsOf(chats()).size(), 0);
+        QTRY_COMPARE(m_stage->studio->session().chat().record.id, 0);
+    }
+};
+
+QTEST_MAIN(StudioLibraryTest)
+#include "studio_library_test.moc"

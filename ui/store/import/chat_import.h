@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+#include "ui/store/import/json_pieces.h"
+
+#include <QFile>
+#include <QJsonObject>
+#include <QStringList>
+
+#include <memory>
+
+namespace ui {
+
+/// What a part of an import gave.
+struct ImportSlice {
+    QList<Chat> chats;    ///< ids count from 1 in each
+    QStringList problems; ///< a sentence each: which file and chat, what, what to do
+    int leftOut = 0;      ///< chats that `problems` tell of and that are not here
+    qint64 bytesRead = 0; ///< of all files so far
+    qint64 bytesTotal = 0;
+    bool isOver = false;
+};
+
+/// Reads the chats of files and folders, about a mebibyte at a time, so that what else waits for
+/// the thread gets its turn. Files are JSON or JSON Lines in any of the forms of chat_formats.h; a
+/// folder is a thread of Jan, or holds such files and threads. Nothing is ever written.
+/// Thread: any, one at a time.
+class ChatImport {
+public:
+    /// A chat above this is left out.
+    static constexpr qint64 kMostChatBytes = qint64{64} << 20;
+    /// Files of a folder and its subfolders that are looked at.
+    static constexpr int kMostEntries = 100'000;
+
+    explicit ChatImport(QStringList paths);
+
+    /// Reads on. Behind the end it says so again.
+    ImportSlice next();
+
+private:
+    void findFiles(ImportSlice& slice);
+    void findFilesIn(const QString& path, ImportSlice& slice);
+    void openNext(ImportSlice& slice);
+    void readOn(ImportSlice& slice);
+    void takePiece(const JsonPiece& piece, ImportSlice& slice);
+    void takeLine(const JsonPiece& piece, const QJsonObject& json);
+    void closeFile(ImportSlice& slice);
+    void take(const QJsonObject& json, ImportSlice& slice);
+    void leaveOut(const QString& title, const QString& reason, ImportSlice& slice);
+    void tellUnknown(ImportSlice& slice) const;
+    QString nameOfChat(const QString& title) const;
+    QString faultSentence() const;
+
+    QStringList m_paths;
+    QStringList m_files; ///< that wait; of a thread of Jan its thread.json
+    bool m_hasFiles = false;
+    qint64 m_total = 0;
+    qint64 m_before = 0; ///< bytes of the files that are done
+    std::unique_ptr<QFile> m_file;
+    std::unique_ptr<JsonPieces> m_pieces;
+    int m_number = 0;           ///< of the chat in its file, from 1
+    int m_unknown = 0;          ///< objects of the file that are no chats
+    bool m_isThread = false;    ///< the lines of a thread of Jan are being read
+    QJsonObject m_thread;       ///< its thread.json
+    QList<QJsonObject> m_lines; ///< its messages so far
+    qint64 m_lineBytes = 0;     ///< of these
+    QString m_threadFault;      ///< why the thread is left out
+};
+
+} // namespace ui

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/import_notice.h"
+#include "ui/studio/studio.h"
+#include "ui/views/chats/chats_panel.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+
+// What the two libraries, of chats and of models, can do by menu and key, and what may be dropped
+// onto the window.
+
+namespace ui {
+
+void Studio::addLibraryActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& file = *m_window->menu(MainWindow::tr("&File"));
+    const auto add =
+        [&](const char* id, const QString& text, const QList<QKeySequence>& keys, auto act) {
+            file.addAction(catalog.add(QLatin1String(id), tr("Chat"), text, keys, act));
+        };
+    const auto addForChat =
+        [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
+            add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_chatsPanel->targetChat()); });
+        };
+    addForChat("chat.pin", tr("Pin chat, or &unpin it"), &ChatsPanel::togglePinned);
+    addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);
+    addForChat(
+        "chat.archive", tr("Ar&chive chat, or take it out again"), &ChatsPanel::toggleArchived);
+    addForChat("chat.delete", tr("&Delete chat"), &ChatsPanel::removeChat);
+    file.addSeparator();
+    add("chat.import", tr("&Import chats from files..."), {}, [this] { askForImport(false); });
+    add("chat.import_folder", tr("Import chats from a fo&lder..."), {}, [this] {
+        askForImport(true);
+    });
+    file.addSeparator();
+    m_window->menu(MainWindow::tr("&Edit"))
+        ->addAction(catalog.add(QStringLiteral("chat.find"),
+                                tr("Chat"),
+                                tr("Search &in chats..."),
+                                {QKeySequence(QStringLiteral("Ctrl+Shift+F"))},
+                                [this] {
+                                    showDock(QStringLiteral("chats"));
+                                    m_chatsPanel->focusFilter();
+                                }));
+    connect(m_window.get(), &MainWindow::filesDropped, this, &Studio::takeDropped);
+}
+
+void Studio::askForImport(bool isFolder) {
+    auto* dialog = new QFileDialog(m_window.get(), tr("Import chats"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFiles);
+    if (!isFolder)
+        dialog->setNameFilters({tr("Chats of LM Studio, Jan, Open WebUI, ShareGPT, SWIFT Studio "
+                                   "(*.json *.jsonl)"),
+                                tr("All files (*)")});
+    connect(dialog, &QFileDialog::filesSelected, this, &Studio::importChats);
+    dialog->open();
+}
+
+void Studio::importChats(const QStringList& paths) {
+    new ImportNotice(*m_chats, m_window->messages(), paths, this); // deletes itself
+}
+
+/// A model is proposed, chats are imported, any other folder is watched for models. A replay has
+/// neither models nor chats of its own.
+void Studio::takeDropped(const QStringList& paths) {
+    if (!m_options.replayName.isEmpty())
+        return;
+    QStringList chats;
+    QStringList strange;
+    for (const QString& path : paths) {
+        const QFileInfo info(path);
+        const QString suffix = info.suffix().toLower();
+        const auto holds = [&](const char* name) { return QDir(path).exists(QLatin1String(name)); };
+        if (info.isDir() ? holds("thread.json") : suffix == "json" || suffix == "jsonl") {
+            chats.append(path);
+        } else if (info.isDir() ? holds("config.json") : suffix == "gguf") {
+            showModelPanel();
+            m_modelPanel->propose(path);
+        } else if (info.isDir()) {
+            showModelPanel();
+            m_library->addFolder(path);
+        } else {
+            strange.append(info.fileName());
+        }
+    }
+    if (!chats.isEmpty())
+        importChats(chats);
+    if (!strange.isEmpty())
+        m_window->messages().show(
+            {Notice::Kind::Warning,
+             QStringLiteral("dropped"),
+             tr("Nothing can be done here with %1.").arg(strange.join(QStringLiteral(", "))),
+             tr("Drop a GGUF file, a folder of a model or of models, or chats as JSON."),
+             {},
+             {}});
+}
+
+void Studio::openDefaultModel() {
+    const QString path = m_options.defaultModelPath;
+    if (QFileInfo::exists(path)) {
+        showModelPanel();
+        loadModel(path);
+        return;
+    }
+    m_window->messages().show({Notice::Kind::Error,
+                               QStringLiteral("load_model"),
+                               tr("The default model is not on this computer."),
+                               tr("Fetch it with installer/run.sh, or open another model."),
+                               path,
+                               {}});
+}
+
+} // namespace ui

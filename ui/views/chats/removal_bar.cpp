@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chats/removal_bar.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+
+namespace ui {
+
+RemovalBar::RemovalBar(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_text(new QLabel(this))
+    , m_undo(new QPushButton(tr("Undo"), this))
+    , m_close(new QToolButton(this)) {
+    setAttribute(Qt::WA_StyledBackground);
+    setProperty("ground", QStringLiteral("raised"));
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setProperty("tone", QStringLiteral("small"));
+    m_undo->setProperty("kind", QStringLiteral("link"));
+    m_undo->setProperty("form", QStringLiteral("small"));
+    m_undo->setAccessibleName(tr("Undo"));
+    m_close->setAccessibleName(tr("Close this message"));
+    auto* const line = new QHBoxLayout(this);
+    line->setContentsMargins(12, 4, 4, 4);
+    line->setSpacing(4);
+    line->addWidget(m_text, 1);
+    line->addWidget(m_undo);
+    line->addWidget(m_close);
+    connect(m_undo, &QPushButton::clicked, this, &RemovalBar::undo);
+    connect(m_close, &QToolButton::clicked, this, [this] {
+        m_removals.clear();
+        showNewest();
+    });
+    connect(&theme, &Theme::changed, this, &RemovalBar::restyle);
+    restyle();
+    hide();
+}
+
+void RemovalBar::add(Removal removal) {
+    m_removals.append(std::move(removal));
+    showNewest();
+}
+
+void RemovalBar::undo() {
+    if (m_removals.isEmpty())
+        return;
+    m_removals.takeLast().undo();
+    showNewest();
+    emit undone();
+}
+
+void RemovalBar::showNewest() {
+    setVisible(!m_removals.isEmpty());
+    if (m_removals.isEmpty())
+        return;
+    const Removal& newest = m_removals.last();
+    m_text->setText(newest.text);
+    m_text->setToolTip(newest.full.toHtmlEscaped());
+    m_text->setAccessibleName(newest.full);
+    m_undo->setAccessibleName(newest.undoName);
+    m_undo->setToolTip(newest.undoName);
+}
+
+void RemovalBar::restyle() {
+    m_close->setIcon(
+        makeIcon(IconName::Close, m_theme.colours().muted, m_theme.colours().disabled));
+}
+
+} // namespace ui

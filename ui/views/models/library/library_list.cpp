@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/library/library_list.h"
+
+#include "ui/views/models/recent_models.h"
+#include "ui/views/models/two_line_delegate.h"
+
+#include <QDir>
+#include <QKeyEvent>
+#include <QMenu>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr int kRowsShown = 8;
+
+/// "llama · 135M · Q4_1 · 96.0 MiB · runs here".
+QString factsOf(const LibraryModel& model) {
+    if (!model.reason.isEmpty())
+        return LibraryList::tr("does not run here: %1").arg(model.reason);
+    if (!model.report)
+        return LibraryList::tr("is being looked at...");
+    const ModelReport& report = *model.report;
+    const QString verdict =
+        report.fits() ? LibraryList::tr("runs here")
+                      : LibraryList::tr("needs %1, %2 are free")
+                            .arg(sizeText(report.neededBytes()), sizeText(report.freeBytes));
+    return QStringList{report.family,
+                       parameterText(report.parameterCount),
+                       mainType(report.types),
+                       sizeText(report.fileBytes),
+                       verdict}
+        .join(QStringLiteral(" \u00b7 "));
+}
+
+} // namespace
+
+LibraryList::LibraryList(const Theme& theme, ModelLibrary& library, QWidget* parent)
+    : QListWidget(parent)
+    , m_theme(theme)
+    , m_library(library) {
+    setAccessibleName(tr("Models in watched folders"));
+    setItemDelegate(new TwoLineDelegate(theme, this));
+    setMouseTracking(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(&library, &ModelLibrary::changed, this, &LibraryList::fill);
+    connect(&theme, &Theme::changed, this, [this] {
+        scheduleDelayedItemsLayout();
+        updateGeometry();
+    });
+    connect(this, &QListWidget::itemClicked, this, &LibraryList::openItem);
+    connect(this, &QListWidget::customContextMenuRequested, this, &LibraryList::showMenu);
+    fill();
+}
+
+void LibraryList::setOnlyRunning(bool isOnly) {
+    m_isOnlyRunning = isOnly;
+    fill();
+}
+
+/// The current row stays where it is, though others come in above it.
+void LibraryList::fill() {
+    const QListWidgetItem* before = currentItem();
+    const QString path =
+        before == nullptr ? QString() : before->data(TwoLineDelegate::PathRole).toString();
+    const int row = currentRow();
+    clear();
+    for (const LibraryFolder& folder : m_library.folders()) {
+        addHead(folder);
+        for (const LibraryModel& model : folder.models)
+            if (!m_isOnlyRunning || model.runsHere())
+                addModel(model);
+    }
+    int same = std::min(row, count() - 1);
+    for (int i = 0; i < count(); ++i)
+        if (!path.isEmpty() && item(i)->data(TwoLineDelegate::PathRole).toString() == path)
+            same = i;
+    setCurrentRow(same);
+    updateGeometry();
+}
+
+void LibraryList::addHead(const LibraryFolder& folder) {
+    auto* head = new QListWidgetItem(QDir(folder.path).dirName(), this);
+    const QString where = QDir::toNativeSeparators(folder.path);
+    head->setData(TwoLineDelegate::PathRole, folder.path);
+    head->setData(TwoLineDelegate::SecondLineRole,
+                  folder.isGone ? tr("gone: %1").arg(where) : where);
+    head->setData(TwoLineDelegate::IsAlarmRole, folder.isGone);
+    head->setData(TwoLineDelegate::IsHeadRole, true);
+    head->setData(Qt::AccessibleTextRole,
+                  tr("Watched folder %1, %2 models; Delete stops watching it")
+                      .arg(where, QString::number(folder.models.size())));
+    head->setToolTip(where.toHtmlEscaped());
+}
+
+void LibraryList::addModel(const LibraryModel& model) {
+    const bool isNamed = model.report && !model.report->name.isEmpty();
+    const QString name = isNamed ? model.report->name : RecentModels::nameOf(model.path);
+    const QString facts = factsOf(model);
+    auto* row = new QListWidgetItem(name, this);
+    row->setData(TwoLineDelegate::PathRole, model.path);
+    row->setData(TwoLineDelegate::SecondLineRole, facts);
+    row->setData(TwoLineDelegate::IsAlarmRole,
+                 !model.reason.isEmpty() || (model.report && !model.report->fits()));
+    row->setData(TwoLineDelegate::IsDimRole, !model.reason.isEmpty());
+    row->setData(Qt::AccessibleTextRole, tr("%1, %2").arg(name, facts));
+    row->setToolTip(
+        QStringLiteral("<p>%1<br>%2</p>")
+            .arg(QDir::toNativeSeparators(model.path).toHtmlEscaped(), facts.toHtmlEscaped()));
+}
+
+/// One that does not run is proposed, too: the panel tells its reason in full.
+void LibraryList::openItem(const QListWidgetItem* item) {
+    if (item != nullptr && !item->data(TwoLineDelegate::IsHeadRole).toBool())
+        emit opened(item->data(TwoLineDelegate::PathRole).toString());
+}
+
+void LibraryList::removeCurrent() {
+    const QListWidgetItem* item = currentItem();
+    if (item == nullptr)
+        return;
+    const QString path = item->data(TwoLineDelegate::PathRole).toString();
+    if (item->data(TwoLineDelegate::IsHeadRole).toBool())
+        m_library.removeFolder(path);
+    else
+        m_library.hideModel(path);
+}
+
+void LibraryList::showMenu(const QPoint& position) {
+    QListWidgetItem* item = itemAt(position);
+    if (item == nullptr)
+        return;
+    setCurrentItem(item);
+    const bool isHead = item->data(TwoLineDelegate::IsHeadRole).toBool();
+    const QString path = item->data(TwoLineDelegate::PathRole).toString();
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    if (!isHead)
+        menu->addAction(tr("&Open\tEnter"), this, [this, path] { emit opened(path); });
+    menu->addAction(isHead ? tr("&Stop watching this folder\tDel")
+                           : tr("&Remove from the list\tDel"),
+                    this,
+                    &LibraryList::removeCurrent);
+    menu->popup(viewport()->mapToGlobal(position));
+}
+
+QSize LibraryList::sizeHint() const {
+    const int rows = std::clamp(count(), 1, kRowsShown);
+    return {m_theme.scaled(200), rows * m_theme.scaled(40) + 2};
+}
+
+void LibraryList::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Delete)
+        removeCurrent();
+    else if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
+        openItem(currentItem());
+    else
+        QListWidget::keyPressEvent(event);
+}
+
+} // namespace ui

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/models/library/model_library.h"
+
+#include "ui/bridge/run_store.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QSettings>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr const char* kFoldersKey = "models/folders";
+constexpr const char* kHiddenKey = "models/hidden";
+constexpr int kRescanMs = 700; ///< a file that is being copied changes its folder often
+
+} // namespace
+
+ModelLibrary::ModelLibrary(EngineBridge& bridge,
+                           const RunStore& store,
+                           QSettings& settings,
+                           QObject* parent)
+    : QObject(parent)
+    , m_bridge(bridge)
+    , m_store(store)
+    , m_settings(settings)
+    , m_hidden(settings.value(kHiddenKey).toStringList()) {
+    for (const QString& path : settings.value(kFoldersKey).toStringList())
+        m_folders.push_back({path, false, {}});
+    m_thread.setMaxThreadCount(1);
+    m_rescan.setSingleShot(true);
+    m_rescan.setInterval(kRescanMs);
+    connect(&m_rescan, &QTimer::timeout, this, &ModelLibrary::scan);
+    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_rescan.start(); });
+    connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_rescan.start(); });
+    connect(&bridge, &EngineBridge::eventCame, this, &ModelLibrary::apply);
+    if (!m_folders.empty())
+        scan();
+}
+
+ModelLibrary::~ModelLibrary() { m_thread.waitForDone(); }
+
+void ModelLibrary::keep() {
+    QStringList paths;
+    for (const LibraryFolder& folder : m_folders)
+        paths.append(folder.path);
+    m_settings.setValue(kFoldersKey, paths);
+    m_settings.setValue(kHiddenKey, m_hidden);
+}
+
+void ModelLibrary::addFolder(const QString& path) {
+    const QString clean = QDir::cleanPath(QFileInfo(path).absoluteFilePath());
+    m_hidden.removeIf([&](const QString& hidden) { return hidden.startsWith(clean + u'/'); });
+    if (std::ranges::find(m_folders, clean, &LibraryFolder::path) == m_folders.end())
+        m_folders.push_back({clean, false, {}});
+    keep();
+    emit changed();
+    scan();
+}
+
+void ModelLibrary::removeFolder(const QString& path) {
+    std::erase_if(m_folders, [&](const LibraryFolder& folder) { return folder.path == path; });
+    m_watched.remove(path);
+    keep();
+    watch();
+    emit changed();
+}
+
+void ModelLibrary::hideModel(const QString& path) {
+    m_hidden.append(path);
+    for (LibraryFolder& folder : m_folders)
+        std::erase_if(folder.models, [&](const LibraryModel& model) { return model.path == path; });
+    keep();
+    emit changed();
+}
+
+void ModelLibrary::scan() {
+    for (const LibraryFolder& folder : m_folders)
+        m_thread.start([this, path = folder.path] {
+            // The destructor waits for this thread, so `this` is there.
+            QMetaObject::invokeMethod(
+                this,
+                [this, path, found = findModels(path)] { take(path, found); },
+                Qt::QueuedConnection);
+        });
+}
+
+void ModelLibrary::take(const QString& path, const FoundModels& found) {
+    const auto folder = std::ranges::find(m_folders, path, &LibraryFolder::path);
+    if (folder == m_folders.end())
+        return;
+    folder->isGone = found.folders.isEmpty();
+    folder->models.clear();
+    for (const QString& model : found.models) {
+        if (m_hidden.contains(model))
+            continue;
+        const auto facts = m_facts.constFind(model);
+        const QString stamp = found.stamps.value(model);
+        if (facts != m_facts.cend() && facts->stamp == stamp)
+            folder->models.push_back(*facts);
+        else
+            folder->models.push_back({model, stamp, std::nullopt, {}});
+    }
+    m_watched.insert(path, found.folders);
+    watch();
+    emit changed();
+    inspectNext();
+}
+
+/// A folder that is gone is found again by what changes above it, a file that was refused because
+/// it is still being written by itself.
+void ModelLibrary::watch() {
+    QStringList wanted;
+    for (const LibraryFolder& folder : m_folders) {
+        wanted += folder.isGone ? QStringList{QFileInfo(folder.path).path()}
+                                : m_watched.value(folder.path);
+        for (const LibraryModel& model : folder.models)
+            if (!model.reason.isEmpty())
+                wanted += model.path;
+    }
+    const QStringList present = m_watcher.directories() + m_watcher.files();
+    for (const QString& path : present)
+        if (!wanted.contains(path))
+            m_watcher.removePath(path);
+    for (const QString& path : std::as_const(wanted))
+        if (!present.contains(path))
+            m_watcher.addPath(path);
+}
+
+void ModelLibrary::inspectNext() {
+    if (!m_inspected.isEmpty() || m_store.answers().isRunning())
+        return;
+    for (const LibraryFolder& folder : m_folders)
+        for (const LibraryModel& model : folder.models) {
+            if (model.report || !model.reason.isEmpty())
+                continue;
+            InspectModel inspect;
+            inspect.requestId = ++m_request;
+            inspect.path = model.path.toStdString();
+            if (m_bridge.send(std::move(inspect)))
+                m_inspected = model.path;
+            return;
+        }
+}
+
+void ModelLibrary::apply(const EngineEvent& event) {
+    if (const auto* inspected = event.as<ModelInspected>();
+        inspected != nullptr && inspected->requestId == m_request) {
+        takeAnswer(reportOf(*inspected), {});
+    } else if (const auto* failed = event.as<EngineFailed>(); failed != nullptr &&
+                                                              failed->task == "inspect_model" &&
+                                                              failed->requestId == m_request) {
+        takeAnswer(std::nullopt, QString::fromStdString(failed->error.message));
+    } else if (event.as<PromptFinished>() != nullptr || failed != nullptr) {
+        inspectNext();
+    }
+}
+
+void ModelLibrary::takeAnswer(std::optional<ModelReport> report, const QString& reason) {
+    const QString path = std::exchange(m_inspected, {});
+    for (LibraryFolder& folder : m_folders)
+        for (LibraryModel& model : folder.models) {
+            if (model.path == path) {
+                model.report = report;
+                model.reason = reason;
+                m_facts.insert(path, model);
+            }
+            // What is free now holds for all of them.
+            if (report && model.report)
+                model.report->freeBytes = report->freeBytes;
+        }
+    watch();
+    emit changed();
+    inspectNext();
+}
+
+} // namespace ui

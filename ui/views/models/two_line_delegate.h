@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QStyledItemDelegate>
+
+namespace ui {
+
+/// Draws a row of two lines, each cut in its middle where it is too long. Texts are plain.
+class TwoLineDelegate : public QStyledItemDelegate {
+    Q_OBJECT
+
+public:
+    enum Role {
+        PathRole = Qt::UserRole, ///< for the list; not drawn
+        SecondLineRole,          ///< QString
+        IsDimRole,               ///< bool: the first line is of something that cannot be opened
+        IsAlarmRole,             ///< bool: the second line says what is wrong
+        IsHeadRole,              ///< bool: the head of the rows below it
+    };
+
+    TwoLineDelegate(const Theme& theme, QObject* parent);
+
+    int rowHeight() const { return m_theme.scaled(40); }
+
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+    void paint(QPainter* painter,
+               const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
+
+private:
+    void paintLine(QPainter& painter,
+                   const QRect& area,
+                   const QString& text,
+                   TextRole role,
+                   const QColor& colour) const;
+
+    const Theme& m_theme;
+};
+
+} // namespace ui
