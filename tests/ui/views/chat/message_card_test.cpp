@@ -57,7 +57,7 @@ private slots:
         QTextOption option;
         option.setWrapMode(QTextOption::WordWrap);
         words.setDefaultTextOption(option);
-        words.setTextWidth(10); // narrower than any figure
+        words.setTextWidth(10);             // narrower than any figure
         QVERIFY(words.size().height() > 0); // it is laid out now
         QStringList lines;
         const QTextLayout* layout = words.firstBlock().layout();
