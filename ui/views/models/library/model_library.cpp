@@ -156,7 +156,10 @@ void ModelLibrary::apply(const EngineEvent& event) {
     } else if (const auto* failed = event.as<EngineFailed>(); failed != nullptr &&
                                                               failed->task == "inspect_model" &&
                                                               failed->requestId == m_request) {
-        takeAnswer(std::nullopt, QString::fromStdString(failed->error.message));
+        // The file is named beside it.
+        takeAnswer(std::nullopt,
+                   QString::fromStdString(failed->error.message)
+                       .remove(m_inspected + QStringLiteral(": ")));
     } else if (event.as<PromptFinished>() != nullptr || failed != nullptr) {
         inspectNext();
     }
