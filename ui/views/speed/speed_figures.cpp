@@ -68,7 +68,7 @@ TimeShares sharesOf(const SpanFigures& span) {
 }
 
 QString speedText(const SpanFigures& span) {
-    if (const auto speedup = span.speedup())
+    if (const auto speedup = span.speedup(); speedup && span.isDrafting())
         return timesText(*speedup) + u'\u00D7';
     const auto rate = span.tokensPerSecond();
     return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
