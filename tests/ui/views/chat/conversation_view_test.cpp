@@ -317,6 +317,9 @@ private slots:
         QAbstractButton* other =
             buttonNamed(details(), QStringLiteral("Branch here with \u2423z, probability 0.300"));
         QVERIFY(!own->isEnabled());
+        QVERIFY(own->height() >= own->fontMetrics().height());
+        QVERIFY(other->geometry().top() > own->geometry().bottom());
+        QVERIFY(details().rect().contains(other->geometry()));
         other->click();
         QCOMPARE(branch.count(), 1);
         QCOMPARE(branch[0][0].toLongLong(), last.id);
