@@ -32,10 +32,10 @@ struct Answers {
 struct AnswerRequest {
     const DataModel& model;
     int maxTokens = 0;                                             ///< of each turn
-    std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
     std::stop_token stop;
     std::function<void(const engine::DecodeStep&)> onStep = {};
     std::function<void(const engine::SearchReport&)> onEnd = {};
+    std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
 };
 
 /// Asks every turn of a record, each behind the decoder's own earlier answers. A conversation that

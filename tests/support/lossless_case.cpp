@@ -16,6 +16,8 @@ using namespace engine;
 
 namespace {
 
+constexpr int kLeastForJson = 128; // tokens of a vocabulary: all of ASCII and some more
+
 std::unique_ptr<Transformer> plainDouble(const ModelConfig& config, const WeightSource& weights) {
     auto made = makePlainTransformer(config, weights, {.precision = Precision::F64});
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
@@ -122,39 +124,42 @@ std::string randomSkipSet(CaseRandom& random, int first, int end, double part) {
 }
 
 std::shared_ptr<const TokenTrie> caseVocabulary(int vocabSize) {
-    std::vector<std::string> texts;
-    for (char letter = ' '; letter <= '~'; ++letter)
+    std::vector<std::string> texts = {""};
+    const char first = vocabSize < kLeastForJson ? 'a' : ' ';
+    for (char letter = first; letter <= '~'; ++letter)
         texts.emplace_back(1, letter);
     texts.insert(texts.end(), {"\n", "\xC3", "\xA4"});
     CaseRandom random(static_cast<std::uint64_t>(vocabSize));
     const std::string letters = "{}[]\":, \n0123abctrue\\\xC3\xA4";
-    while (static_cast<int>(texts.size()) < vocabSize - 1) {
+    while (static_cast<int>(texts.size()) < vocabSize) {
         std::string text;
         for (int left = random.whole(1, 4); left > 0; --left)
             text += letters[static_cast<std::size_t>(
                 random.whole(0, static_cast<int>(letters.size()) - 1))];
         texts.push_back(std::move(text));
     }
-    texts.resize(static_cast<std::size_t>(vocabSize) - 1);
-    texts.emplace_back();
+    texts.resize(static_cast<std::size_t>(vocabSize));
     return std::make_shared<const TokenTrie>(std::move(texts));
 }
 
-Grammar randomGrammar(CaseRandom& random) {
+Grammar randomGrammar(CaseRandom& random, int vocabSize) {
     static const std::vector<Grammar> grammars = {
-        {GrammarKind::Json},
         {GrammarKind::Regex, "[a-m]{4,30}"},
+        {GrammarKind::Regex, "(?:a|b)*a(?:a|b){3}"},
+        {GrammarKind::Regex, "(?:[a-h]|x[^x]|y{2,3})*"},
+        {GrammarKind::Json},
         {GrammarKind::Regex, "(?:[0-9]+[ ,])*(?:true|tree|trace)"},
         {GrammarKind::Regex, "[^a-z]*"},
         {GrammarKind::Regex, "(?:(?:ab|a|b[0-9]?)+\\n?){2,}"},
-        {GrammarKind::Regex, "(?:a|b)*a(?:a|b){3}"},
         {GrammarKind::Schema, "{}"},
         {GrammarKind::Schema,
          R"({"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"},
              "more": {"type": "array", "items": {"$ref": "#"}}}, "required": ["name", "n"]})"},
         {GrammarKind::Schema,
          R"({"type": "array", "items": {"enum": ["red", "green", 1, null]}, "minItems": 4})"}};
-    return random.oneOf(grammars);
+    constexpr int kOfLetters = 3; // the first ones
+    const int last = vocabSize < kLeastForJson ? kOfLetters : static_cast<int>(grammars.size());
+    return grammars[static_cast<std::size_t>(random.whole(0, last - 1))];
 }
 
 void addRandomLaw(CaseRandom& random, SamplingOptions& sampling, int vocabSize) {
@@ -194,9 +199,9 @@ LosslessCase randomCase(CaseRandom& random, Transformer& transformer, bool sampl
     if (hasLaw)
         addRandomLaw(random, made.sampling, vocab);
     if (hasLaw && random.oneIn(2)) {
-        made.sampling.grammar = randomGrammar(random);
+        made.sampling.grammar = randomGrammar(random, vocab);
         made.vocabulary = caseVocabulary(vocab);
-        made.endIds = {vocab - 1};
+        made.endIds = {0};
     } else if (random.oneIn(2)) { // an end that vanilla itself meets somewhere
         auto vanilla = makeVanillaDecoder(transformer, made.sampling, made.contextLength);
         const Answer answer = decode(*vanilla.value(), made, 0, nullptr);

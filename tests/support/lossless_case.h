@@ -57,12 +57,14 @@ struct LosslessCase {
     std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
 };
 
-/// Texts for the ids of a vocabulary of at least 128: printable ASCII, a line break, parts of a
-/// character beyond ASCII, then random texts of what JSON is made of. The last id stands for none.
+/// Texts for the ids of a vocabulary: printable ASCII, a line break, parts of a character beyond
+/// ASCII, then random texts of what JSON is made of; of a small one letters alone. Id 0 stands for
+/// none, it may end answers.
 std::shared_ptr<const engine::TokenTrie> caseVocabulary(int vocabSize);
 
-/// A regular expression, a JSON schema or any JSON object, which answers do not soon complete.
-engine::Grammar randomGrammar(CaseRandom& random);
+/// A regular expression, a JSON schema or any JSON object, which answers in such a vocabulary do
+/// not soon complete.
+engine::Grammar randomGrammar(CaseRandom& random, int vocabSize);
 
 /// Penalties, biases and cuts of the law, each on or off, mild enough that drafts are accepted.
 void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int vocabSize);

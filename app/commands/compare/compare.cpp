@@ -221,8 +221,8 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
     const int vocabSize = model.loaded.config.vocabSize;
     Comparison comparison({.model = model,
                            .maxTokens = options.maxTokens,
-                           .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize),
-                           .stop = stop},
+                           .stop = stop,
+                           .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize)},
                           std::move(contestants));
     return CompareRun(options, context.console, comparison, data).run();
 }

@@ -52,7 +52,8 @@ Result<void> TargetLaw::begin(const Prompt& prompt) {
     if (m_state == GrammarMatcher::kDead)
         return TokenGrammar::ambiguityError();
     for (const TokenId token : begun)
-        m_state = m_tokens->next(m_state, token);
+        if (!isEnd(token))
+            m_state = m_tokens->next(m_state, token);
     if (m_state == GrammarMatcher::kDead)
         return Error{ErrorCode::InvalidInput,
                      "The answer so far does not have the form that is asked for.",

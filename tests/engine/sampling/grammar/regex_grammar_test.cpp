@@ -31,17 +31,17 @@ std::string randomPattern(std::mt19937& random, int depth) {
     };
     if (depth == 0)
         return oneOf({"a", "b", "c", "[ab]", "[^a]", ".", "ab", "\\w", "[a-c]"});
+    const std::string first = randomPattern(random, depth - 1);
     switch (random() % 4) {
     case 0:
-        return randomPattern(random, depth - 1) + randomPattern(random, depth - 1);
+        return fmt::format("{}{}", first, randomPattern(random, depth - 1));
     case 1:
-        return "(" + randomPattern(random, depth - 1) + "|" + randomPattern(random, depth - 1) +
-               ")";
+        return fmt::format("({}|{})", first, randomPattern(random, depth - 1));
     case 2:
-        return "(?:" + randomPattern(random, depth - 1) + ")" +
-               oneOf({"*", "+", "?", "{2}", "{1,2}", "{0,3}", "{2,}", "*?"});
+        return fmt::format(
+            "(?:{}){}", first, oneOf({"*", "+", "?", "{2}", "{1,2}", "{0,3}", "{2,}", "*?"}));
     default:
-        return randomPattern(random, depth - 1) + "|" + randomPattern(random, depth - 1);
+        return fmt::format("{}|{}", first, randomPattern(random, depth - 1));
     }
 }
 
