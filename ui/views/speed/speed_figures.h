@@ -59,6 +59,7 @@ struct ExpectedGroup {
     double lowest = 0.0;
     double highest = 0.0;
     QString label;
+    QString shortLabel;      ///< without how it is computed
     bool isMeasured = false; ///< holds the one of Form::MeasuredCost
 
     double middle() const { return (lowest + highest) / 2.0; }
