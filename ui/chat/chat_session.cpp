@@ -41,6 +41,10 @@ ChatSession::ChatSession(EngineBridge& bridge,
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
     connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+    connect(&store, &ChatStore::chatsDeleted, this, [this](const QList<qint64>& ids) {
+        if (ids.contains(m_chat.record.id))
+            newChat();
+    });
     connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftMs);
