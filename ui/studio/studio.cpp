@@ -296,8 +296,8 @@ void Studio::onEvent(const EngineEvent& event) {
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
-    else if (event.as<PromptFinished>() != nullptr)
-        m_noGain->update(gainFinding(m_run));
+    else if (const auto* finished = event.as<PromptFinished>())
+        onFinished(*finished);
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
         m_window->messages().show({Notice::Kind::Error,
                                    QStringLiteral("recording"),
@@ -305,6 +305,20 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QString::fromStdString(stopped->error->hint),
                                    QString::fromStdString(stopped->path),
                                    {}});
+}
+
+void Studio::onFinished(const PromptFinished& finished) {
+    m_noGain->update(gainFinding(m_run));
+    const QString id = QStringLiteral("answer_form");
+    if (finished.isInsideGrammar && finished.reason != FinishReason::Cancelled)
+        m_window->messages().show({Notice::Kind::Info,
+                                   id,
+                                   tr("The answer ends before it has the form that was asked for."),
+                                   tr("Raise the longest answer, or ask for less."),
+                                   {},
+                                   {}});
+    else
+        m_window->messages().withdraw(id);
 }
 
 /// What nobody else tells: the chat tells of its own prompts, the models dock of its own loads.

@@ -108,6 +108,7 @@ private:
     void connectNotices();
     void onEvent(const engine::EngineEvent& event);
     void onLoaded(const engine::ModelLoaded& loaded);
+    void onFinished(const engine::PromptFinished& finished);
     void onFailed(const engine::EngineFailed& failure);
     void onFault(const StoreFault& fault);
     void onRecovered(const QList<RecoveredAnswer>& answers);

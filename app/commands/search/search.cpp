@@ -239,7 +239,9 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
                           {"is_best", trial.isBest}});
     };
     const int maxTokens = options.maxTokens.value_or(kDefaultMaxTokens);
-    ENGINE_TRY(const FoundSet found, search(options, settings, {model, maxTokens, stop}, watcher));
+    ENGINE_TRY(
+        const FoundSet found,
+        search(options, settings, {.model = model, .maxTokens = maxTokens, .stop = stop}, watcher));
     status.clear();
     return finish(options, model, found, console);
 }

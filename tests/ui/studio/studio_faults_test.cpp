@@ -71,6 +71,20 @@ private slots:
         QCOMPARE(stage.notice("recording")->details, QStringLiteral("/tmp/a.swiftrun"));
     }
 
+    void anAnswerThatEndsInsideItsFormIsToldUntilTheNext() {
+        StudioStage stage;
+        stage.open();
+        PromptFinished cut;
+        cut.isInsideGrammar = true;
+        stage.say(cut);
+        stage.settle();
+        QCOMPARE(stage.notice("answer_form")->headline,
+                 QStringLiteral("The answer ends before it has the form that was asked for."));
+        stage.say(PromptFinished{});
+        stage.settle();
+        QVERIFY(stage.notice("answer_form") == nullptr);
+    }
+
     void aDamagedDatabaseIsSetAsideAndSaidSo() {
         StudioStage stage;
         writeFile(stage.options.chatsPath, QByteArray(8192, 'x'));

@@ -26,14 +26,13 @@ QString share(qint64 part, qint64 whole) {
 QString unbroken(const QString& markup) {
     QString whole;
     bool isInTag = false;
-    for (const QChar letter : markup) {
+    for (qsizetype i = 0; i < markup.size(); ++i) {
+        const QChar letter = markup[i];
         isInTag = letter == u'<' || (isInTag && letter != u'>');
-        if (!isInTag && letter == u' ')
-            whole += QChar::Nbsp;
-        else if (!isInTag && letter == u'/')
-            whole += QStringLiteral("/\u2060");
-        else
-            whole += letter;
+        whole += !isInTag && letter == u' ' ? QChar(QChar::Nbsp) : letter;
+        const bool isBeforeLetter = i + 1 < markup.size() && markup[i + 1].isLetter();
+        if (!isInTag && letter == u'/' && isBeforeLetter)
+            whole += QChar(0x2060); // a joiner of no width
     }
     return whole;
 }

@@ -10,6 +10,7 @@
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QTextLayout>
+#include <QTextOption>
 #include <QtTest>
 
 using namespace engine;
@@ -53,7 +54,11 @@ private slots:
     void figuresBreakBetweenAndNeverWithin() {
         QTextDocument words;
         words.setHtml(figuresText(answer(), m_theme.colours()));
-        words.setTextWidth(10); // narrower than any figure
+        QTextOption option;
+        option.setWrapMode(QTextOption::WordWrap);
+        words.setDefaultTextOption(option);
+        words.setTextWidth(10);             // narrower than any figure
+        QVERIFY(words.size().height() > 0); // it is laid out now
         QStringList lines;
         const QTextLayout* layout = words.firstBlock().layout();
         for (int i = 0; i < layout->lineCount(); ++i) {
