@@ -41,6 +41,10 @@ ChatSession::ChatSession(EngineBridge& bridge,
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
     connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+    connect(&store, &ChatStore::chatsDeleted, this, [this](const QList<qint64>& ids) {
+        if (ids.contains(m_chat.record.id))
+            newChat();
+    });
     connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftMs);
@@ -180,8 +184,8 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
     saveDraft();
     if (!std::exchange(m_newChatDraft, {}).isEmpty())
         m_store.setDraft(0, {});
-    if (!m_chat.draft.isEmpty())
-        m_draftTimer.start(); // under the chat's own id
+    m_isDraftNew = !m_chat.draft.isEmpty();
+    m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
     if (const ModelLoaded* model = m_run.model())
         m_chat.record.modelName = QString::fromStdString(model->model.name);
@@ -510,13 +514,14 @@ void ChatSession::setDraft(const Draft& draft) {
     if (m_isReplay || draft == m_chat.draft)
         return;
     m_chat.draft = draft;
+    m_isDraftNew = true;
     m_draftTimer.start();
 }
 
 void ChatSession::saveDraft() {
-    if (!m_draftTimer.isActive())
-        return;
     m_draftTimer.stop();
+    if (!std::exchange(m_isDraftNew, false))
+        return;
     if (m_chat.record.id == 0)
         m_newChatDraft = m_chat.draft;
     m_store.setDraft(m_chat.record.id, m_chat.draft);

@@ -66,7 +66,8 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
     if (m_bridge->isReplay()) {
         m_transport = new ReplayTransport(m_theme, *m_bridge);
-        m_window->setTransport(m_transport);
+        m_window->setTransport(
+            m_transport, [this](const QKeyEvent& event) { return m_transport->takesKey(event); });
     }
 }
 

@@ -13,7 +13,8 @@ namespace ui {
 namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
-// "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
+// "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already), of
+// a field of a form "field";
 // `tone` of a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is
 // "panel" or "raised".
 constexpr const char* kSheet = R"(
@@ -102,6 +103,8 @@ QProgressBar { background: {hover}; border: none; border-radius: 2px; max-height
 QProgressBar::chunk { background: {accent}; border-radius: 2px; }
 
 QAbstractScrollArea { border: none; background: {panel}; }
+QPlainTextEdit[form="field"], QListWidget[form="field"] { border: 1px solid {control}; }
+QPlainTextEdit[form="field"]:focus, QListWidget[form="field"]:focus { border-color: {focus}; }
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: {10}px; }
 QScrollBar:horizontal { height: {10}px; }

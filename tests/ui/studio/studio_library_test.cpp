@@ -79,9 +79,15 @@ private slots:
         QVERIFY(notice->sentence.contains("With a tool"));
         QCOMPARE(chatsOf(chats()).size(), 3);
         QCOMPARE(notice->choices.size(), std::size_t(1));
-        notice->choices.front().act();
+        auto* list = panel().findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 2); // one of them is archived
+        m_stage->studio->session().openChat(chatsOf(chats()).first().id);
+        QTRY_VERIFY(m_stage->studio->session().chat().record.id != 0);
+        m_stage->notice("import")->choices.front().act();
+        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
         QTRY_COMPARE(chatsOf(chats()).size(), 1);
         QCOMPARE(chatsOf(chats()).first().id, old);
+        QTRY_COMPARE(list->model()->rowCount(), 1);
     }
 
     void whatNobodyKnowsIsSaid() {

@@ -450,6 +450,9 @@ private slots:
         QMimeData dropped;
         dropped.setUrls({QUrl::fromLocalFile(path)});
         const QPoint at = field()->rect().center();
+        QDragEnterEvent enter(at, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(m_view.get(), &enter);
+        QVERIFY(enter.isAccepted());
         QDropEvent event(at, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(m_view.get(), &event);
         AttachmentRow& row = m_view->input().attachments();
