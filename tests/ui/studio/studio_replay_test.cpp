@@ -5,6 +5,7 @@
 #include "ui/views/speed/speed_figures.h"
 
 #include <QFileDialog>
+#include <QPushButton>
 #include <QTemporaryDir>
 
 #include <map>
@@ -165,6 +166,12 @@ private slots:
         playTo(0.0); // the length becomes known
         playTo(replay.bridge().playback()->length());
         compare();
+        // Nothing that a recording answers can be stopped.
+        playTo(replay.bridge().playback()->rounds().at(3));
+        QVERIFY(replay.session().isAnswering());
+        for (const QPushButton* button : replay.chatView().input().findChildren<QPushButton*>())
+            if (button->text() == QLatin1String("Stop"))
+                QVERIFY(!button->isVisible());
         // Back to the beginning: what was known before the recording, and nothing of it.
         playTo(0.0);
         QVERIFY(replay.session().branch().isEmpty());
