@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <utility>
+
 namespace app {
 
 /// Sums over the steps of answers: the engine's own metrics, and what plain steps add to them. A
@@ -48,9 +50,11 @@ struct DecodeTally {
 
     /// The fields that all commands' JSON has in common; acceptance is null without drafts.
     nlohmann::ordered_json json() const {
-        using Json = nlohmann::ordered_json;
+        nlohmann::ordered_json share; // null
+        if (metrics.draftSteps > 0)
+            share = acceptance();
         return {{"M", tokensPerRound()},
-                {"acceptance", metrics.draftSteps > 0 ? Json(acceptance()) : Json(nullptr)},
+                {"acceptance", std::move(share)},
                 {"tokens_per_layer", tokensPerLayer()},
                 {"draft_steps", metrics.draftSteps},
                 {"accepted", metrics.accepted},

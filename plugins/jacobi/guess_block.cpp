@@ -23,7 +23,6 @@ void GuessBlock::refill(int length, bool slides, const Filler& filler) {
 
 DraftTree GuessBlock::chain(int length, std::span<const TokenId> endIds) const {
     DraftTree tree;
-    tree.setEnd({DraftEndReason::Length, 0.0, static_cast<double>(length)});
     for (const Guess& guess : m_guesses) {
         if (tree.size() >= length)
             break;
@@ -31,9 +30,11 @@ DraftTree GuessBlock::chain(int length, std::span<const TokenId> endIds) const {
         tree.addConfidence(guess.probability);
         if (std::find(endIds.begin(), endIds.end(), guess.token) != endIds.end()) {
             tree.setEnd({DraftEndReason::EndToken});
-            break;
+            return tree;
         }
     }
+    // What is left of a block that is not refilled is a whole draft, too.
+    tree.setEnd({DraftEndReason::Length, 0.0, static_cast<double>(tree.size())});
     return tree;
 }
 

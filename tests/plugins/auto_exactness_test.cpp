@@ -64,12 +64,10 @@ private slots:
     }
 
     void whatCannotPayIsNotDrafted() {
-        auto made = registry().make(
-            "auto",
-            {.transformer = transformer(),
-             .contextLength = 256,
-             .settings = {
-                 {"lookup", 0.0}, {"successors", 0.0}, {"skip_layers", 0.0}, {"early_exit", 0.0}}});
+        DecoderContext context{.transformer = transformer(), .contextLength = 256};
+        context.settings = {
+            {"lookup", 0.0}, {"successors", 0.0}, {"skip_layers", 0.0}, {"early_exit", 0.0}};
+        auto made = registry().make("auto", context);
         QVERIFY(made.hasValue());
         const std::vector<TokenId> prompt = {3, 1, 4};
         QVERIFY(made.value()->begin({.tokens = prompt, .maxTokens = 40}, {}).hasValue());

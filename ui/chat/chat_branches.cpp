@@ -37,6 +37,7 @@ void ChatSession::goOnWith(StoredMessage& message) {
     } else if (message.isTraced) {
         message.text.truncate(message.tokens.last().end);
     }
+    message.figures.decoderName = beginAnswer(message.parentId).figures.decoderName;
     m_answer->messageId = message.id;
     m_answer->before = message.figures;
     for (const TokenTrace& token : message.tokens)

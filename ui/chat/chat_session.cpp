@@ -41,6 +41,10 @@ ChatSession::ChatSession(EngineBridge& bridge,
     connect(&bridge, &EngineBridge::eventCame, this, &ChatSession::onEvent);
     connect(&bridge, &EngineBridge::rewound, this, &ChatSession::onRewound);
     connect(&store, &ChatStore::chatChanged, this, &ChatSession::onChatChanged);
+    connect(&store, &ChatStore::chatsDeleted, this, [this](const QList<qint64>& ids) {
+        if (ids.contains(m_chat.record.id))
+            newChat();
+    });
     connect(&defaults, &AnswerDefaults::changed, this, &ChatSession::stateChanged);
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftMs);
@@ -180,8 +184,8 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
     saveDraft();
     if (!std::exchange(m_newChatDraft, {}).isEmpty())
         m_store.setDraft(0, {});
-    if (!m_chat.draft.isEmpty())
-        m_draftTimer.start(); // under the chat's own id
+    m_isDraftNew = !m_chat.draft.isEmpty();
+    m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
     if (const ModelLoaded* model = m_run.model())
         m_chat.record.modelName = QString::fromStdString(model->model.name);
@@ -444,93 +448,6 @@ void ChatSession::stop() {
     m_count.reset();
     m_bridge.send(StopGeneration{});
     emit stateChanged();
-}
-
-AnswerSettings ChatSession::ownSettings() const {
-    AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
-    // A prompt of its own that is empty is told from none by the settings.
-    if (!m_chat.record.systemPrompt.isEmpty())
-        own.systemPrompt = m_chat.record.systemPrompt;
-    return own;
-}
-
-void ChatSession::setOwnSettings(const AnswerSettings& own) {
-    QJsonObject& kept = m_chat.record.settings;
-    const AnswerSettings none{QString(), 0, QStringList()};
-    for (const QString& key : answerSettingsToJson(none).keys())
-        kept.remove(key);
-    AnswerSettings rest = own;
-    m_chat.record.systemPrompt = own.systemPrompt.value_or(QString());
-    if (!m_chat.record.systemPrompt.isEmpty())
-        rest.systemPrompt.reset();
-    const QJsonObject json = answerSettingsToJson(rest);
-    for (auto value = json.begin(); value != json.end(); ++value)
-        kept.insert(value.key(), value.value());
-    if (m_chat.record.id != 0) {
-        m_store.setSystemPrompt(m_chat.record.id, m_chat.record.systemPrompt);
-        m_store.setSettings(m_chat.record.id, kept);
-    }
-    emit stateChanged();
-}
-
-QString ChatSession::modelPath() const {
-    const ModelLoaded* model = m_run.model();
-    return model != nullptr ? QString::fromStdString(model->path) : QString();
-}
-
-ResolvedAnswerSettings ChatSession::settings() const {
-    return m_defaults.resolve(ownSettings(), modelPath());
-}
-
-AnswerSettings ChatSession::settingsAt(SettingsPlace place) const {
-    switch (place) {
-    case SettingsPlace::Chat:
-        return ownSettings();
-    case SettingsPlace::Model:
-        return m_defaults.ofModel(modelPath()).answers;
-    case SettingsPlace::Everywhere:
-        return m_defaults.everywhere();
-    }
-    return {};
-}
-
-void ChatSession::setSettingsAt(SettingsPlace place, const AnswerSettings& settings) {
-    if (place == SettingsPlace::Chat)
-        setOwnSettings(settings);
-    else if (place == SettingsPlace::Everywhere)
-        m_defaults.setEverywhere(settings);
-    else {
-        ModelDefaults defaults = m_defaults.ofModel(modelPath());
-        defaults.answers = settings;
-        m_defaults.setOfModel(modelPath(), defaults);
-    }
-}
-
-void ChatSession::setDraft(const Draft& draft) {
-    if (m_isReplay || draft == m_chat.draft)
-        return;
-    m_chat.draft = draft;
-    m_draftTimer.start();
-}
-
-void ChatSession::saveDraft() {
-    if (!m_draftTimer.isActive())
-        return;
-    m_draftTimer.stop();
-    if (m_chat.record.id == 0)
-        m_newChatDraft = m_chat.draft;
-    m_store.setDraft(m_chat.record.id, m_chat.draft);
-}
-
-/// What was begun in the last run and not sent, unless the user writes already.
-void ChatSession::showNewChat() {
-    m_store.loadDraft(0, this, [this](const Draft& draft) {
-        if (m_chat.record.id != 0 || !m_chat.draft.isEmpty() || draft.isEmpty())
-            return;
-        m_newChatDraft = draft;
-        m_chat.draft = draft;
-        emit draftLoaded();
-    });
 }
 
 void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }

@@ -247,6 +247,7 @@ private:
     std::map<MessageId, MadeBy> m_prompts; // of this run
     Draft m_newChatDraft;
     QTimer m_draftTimer;
+    bool m_isDraftNew = false; ///< it is not on its way to the disk
     std::uint64_t m_lastPromptId = 0;
     bool m_isReplay = false;
 };

@@ -20,7 +20,7 @@ constexpr QLatin1String kFormat("swift-studio-prompts");
 constexpr int kTitleLength = 60;
 
 bool isBefore(const SavedPrompt& a, const SavedPrompt& b) {
-    return QString::localeAwareCompare(a.title, b.title) < 0;
+    return QString::compare(a.title, b.title, Qt::CaseInsensitive) < 0;
 }
 
 } // namespace

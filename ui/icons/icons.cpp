@@ -16,12 +16,13 @@ namespace ui {
 namespace {
 
 constexpr std::array kFileNames = {
-    "branch",   "chat",   "check",      "chevron_down", "chevron_left", "chevron_right", "close",
-    "copy",     "dice",   "edit",       "error",        "freeze",       "help",          "info",
-    "inspect",  "lock",   "model",      "more",         "open",         "pin",           "play",
-    "plus",     "record", "regenerate", "reset",        "save",         "search",        "send",
-    "settings", "stop",   "trash",      "warning",
+    "attach", "branch",   "chat",   "check",      "chevron_down", "chevron_left", "chevron_right",
+    "close",  "copy",     "dice",   "edit",       "error",        "freeze",       "help",
+    "info",   "inspect",  "lock",   "model",      "more",         "open",         "pin",
+    "play",   "plus",     "record", "regenerate", "reset",        "save",         "search",
+    "send",   "settings", "stop",   "trash",      "warning",
 };
+static_assert(kFileNames.size() == static_cast<std::size_t>(IconName::Warning) + 1);
 
 /// The drawing with its strokes in this colour.
 QByteArray drawing(IconName name, const QColor& colour) {

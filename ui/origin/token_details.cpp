@@ -134,6 +134,8 @@ void TokenDetails::addChoice(const engine::TokenChoice& choice, bool isCurrent, 
         emit branchAsked(chosen);
     });
     m_choices->addWidget(button);
+    // Not first with its parent, which may be shown already: the room for it is asked for now.
+    button->show();
 }
 
 void TokenDetails::setPinned(bool isPinned) {

@@ -9,6 +9,7 @@
 #include <QDragEnterEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
@@ -114,7 +115,15 @@ void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconNa
                                   [this, index] { showWorkspace(index); }));
 }
 
-void MainWindow::setTransport(QWidget* transport) { m_column->addWidget(transport); }
+void MainWindow::setTransport(QWidget* transport, std::function<bool(const QKeyEvent&)> takesKey) {
+    m_column->addWidget(transport);
+    m_takesKey = std::move(takesKey);
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (!m_takesKey || !m_takesKey(*event))
+        QMainWindow::keyPressEvent(event);
+}
 
 Workspace* MainWindow::currentWorkspace() const {
     return m_workspaces.at(static_cast<std::size_t>(m_stack->currentIndex()));

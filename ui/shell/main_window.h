@@ -47,8 +47,9 @@ public:
 
     void showWorkspace(int index);
 
-    /// Stands between the workspaces and the status strip, in every workspace.
-    void setTransport(QWidget* transport);
+    /// Stands between the workspaces and the status strip, in every workspace. `takesKey` is asked
+    /// about keys that whatever has the focus has no use for.
+    void setTransport(QWidget* transport, std::function<bool(const QKeyEvent&)> takesKey);
 
     /// All workspaces are there: fills the view menu with their docks, restores what was kept.
     void finish();
@@ -71,6 +72,7 @@ signals:
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
@@ -89,6 +91,7 @@ private:
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
     std::function<bool()> m_mayClose;
+    std::function<bool(const QKeyEvent&)> m_takesKey;
 };
 
 } // namespace ui

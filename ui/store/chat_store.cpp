@@ -208,6 +208,12 @@ void ChatStore::deleteChat(ChatId id) {
     change(id, [now](ChatRecord& chat) { chat.deletedMs = now; });
 }
 
+void ChatStore::deleteChats(const QList<ChatId>& ids) {
+    const qint64 now = QDateTime::currentMSecsSinceEpoch();
+    post([ids, now](StoreWorker& worker) { worker.deleteChats(ids, now); });
+    emit chatsDeleted(ids);
+}
+
 void ChatStore::restoreChat(ChatId id) {
     change(id, [](ChatRecord& chat) { chat.deletedMs = 0; });
 }

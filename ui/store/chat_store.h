@@ -85,6 +85,9 @@ public:
     void deleteChat(ChatId id);
     void restoreChat(ChatId id);
 
+    /// The same for many at once: told by chatsDeleted() and listReset(), not one by one.
+    void deleteChats(const QList<ChatId>& ids);
+
     void setDraft(ChatId chat, const Draft& draft);
 
     /// Adds a message to its chat as the new leaf. Gives it its id, and its time if it has none.
@@ -109,6 +112,8 @@ signals:
 
     /// A chat is new or changed; deletedMs tells whether it is to be shown.
     void chatChanged(const ui::ChatRecord& chat);
+
+    void chatsDeleted(const QList<qint64>& ids);
 
     /// The message is on the disk with this many tokens.
     void saved(qint64 messageId, qint64 tokenCount);

@@ -219,6 +219,18 @@ void StoreWorker::putWhole(const QList<Chat>& chats) {
     m_commitTimer.start(0);
 }
 
+void StoreWorker::deleteChats(const QList<ChatId>& ids, qint64 deletedMs) {
+    for (const ChatId id : ids) {
+        const auto chat = m_chats.find(id);
+        if (chat == m_chats.end())
+            continue;
+        chat->deletedMs = deletedMs;
+        m_unsaved.chats.insert(id, *chat);
+    }
+    m_commitTimer.start(0);
+    emit listReset();
+}
+
 // A timer of 0 ms comes after all that was posted meanwhile: what was sent together is one
 // transaction.
 void StoreWorker::commit() {

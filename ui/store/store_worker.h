@@ -45,6 +45,9 @@ public:
     /// Chats with all their messages, as they shall be kept. Tells nobody: there may be very many.
     void putWhole(const QList<Chat>& chats);
 
+    /// Those that are known.
+    void deleteChats(const QList<ChatId>& ids, qint64 deletedMs);
+
     /// Of the chat that is not begun yet: 0.
     void putDraft(ChatId chat, const Draft& draft);
     Draft draft(ChatId chat) const;

@@ -76,10 +76,9 @@ void ImportNotice::tellEnd() {
     if (m_problemCount > m_problems.size())
         notice.details += tr("\n... and %1 more.").arg(m_problemCount - m_problems.size());
     if (!m_chats.isEmpty())
-        notice.choices.push_back({tr("Take them out again"), [store = &m_store, chats = m_chats] {
-                                      for (const ChatId chat : chats)
-                                          store->deleteChat(chat);
-                                  }});
+        notice.choices.push_back(
+            {m_chats.size() == 1 ? tr("Take it out again") : tr("Take them out again"),
+             [store = &m_store, chats = m_chats] { store->deleteChats(chats); }});
     m_messages.show(std::move(notice));
 }
 

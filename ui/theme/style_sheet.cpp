@@ -14,8 +14,9 @@ namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
 // "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
-// `tone` of a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is
-// "panel" or "raised".
+// `form` of a text or list is "field" where it stands in a form, and it has an edge then; `tone` of
+// a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or
+// "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -102,6 +103,8 @@ QProgressBar { background: {hover}; border: none; border-radius: 2px; max-height
 QProgressBar::chunk { background: {accent}; border-radius: 2px; }
 
 QAbstractScrollArea { border: none; background: {panel}; }
+QPlainTextEdit[form="field"], QListWidget[form="field"] { border: 1px solid {control}; }
+QPlainTextEdit[form="field"]:focus, QListWidget[form="field"]:focus { border-color: {focus}; }
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: {10}px; }
 QScrollBar:horizontal { height: {10}px; }

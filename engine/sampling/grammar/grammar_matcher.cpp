@@ -86,6 +86,7 @@ GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
             return kDead;
         }
     }
+    m_work += seen.size();
     std::sort(places.begin(), places.end());
     const auto [entry, isNew] =
         m_numbers.try_emplace({std::move(places), canEnd}, static_cast<State>(m_states.size()));

@@ -48,6 +48,9 @@ public:
 
     std::size_t stateCount() const { return m_states.size(); }
 
+    /// Places that were looked at to find states: what following a new text has cost so far.
+    std::size_t work() const { return m_work; }
+
     /// Forgets all states but this one; returns its new number. The start gets a new one, too.
     State forgetAllBut(State state);
 
@@ -83,6 +86,7 @@ private:
     std::vector<StateContent> m_states;
     std::vector<State> m_next; // [states, classes]
     State m_start = kDead;
+    std::size_t m_work = 0;
     bool m_isTooAmbiguous = false;
 };
 

@@ -16,9 +16,9 @@ constexpr std::size_t kWordBits = 64;
 constexpr std::size_t kMostStates = 50'000;
 constexpr std::size_t kMostMasks = 2'000;
 
-/// States that one walk may add. More come only where nearly every token leads to a state of its
-/// own, and such a grammar would take seconds for each token.
-constexpr std::size_t kMostNewStates = 20'000;
+/// What one walk may cost, in places of states. It comes to more only where nearly every token
+/// leads to a state of its own with many places; such a grammar would take seconds for each token.
+constexpr std::size_t kMostWork = 3'000'000;
 
 } // namespace
 
@@ -51,11 +51,11 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
     Mask& mask = entry->second;
     mask.assign((static_cast<std::size_t>(m_vocabulary->vocabSize()) + kWordBits - 1) / kWordBits,
                 0);
-    const std::size_t most = m_matcher.stateCount() + kMostNewStates;
+    const std::size_t most = m_matcher.work() + kMostWork;
     const auto nodes = m_vocabulary->nodes();
     const auto tokens = m_vocabulary->tokens();
     m_path.front() = state;
-    for (std::size_t at = 0; at < nodes.size() && m_matcher.stateCount() <= most;) {
+    for (std::size_t at = 0; at < nodes.size() && m_matcher.work() <= most;) {
         const TokenTrie::Node& node = nodes[at];
         const auto depth = static_cast<std::size_t>(node.depth);
         const State found = m_matcher.next(m_path[depth - 1], node.byte);
@@ -70,7 +70,7 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         }
         ++at;
     }
-    if (m_matcher.stateCount() > most)
+    if (m_matcher.work() > most)
         mask.clear(); // what was found is not all
     return mask;
 }

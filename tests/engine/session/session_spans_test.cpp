@@ -128,7 +128,8 @@ void SessionSpansTest::theBaselineOutlivesTheDecoderAndEndsWithTheModel() {
 void SessionSpansTest::aStepTellsWhyItsDraftEnded() {
     Fixture fixture;
     QVERIFY(fixture.loadModel("drafting"));
-    QVERIFY(answer(fixture, 1));
+    fixture.session.send(rawPrompt(1, "abc", 13)); // three rounds of four, and one token
+    QVERIFY(fixture.finish(1) != nullptr);
     const auto steps = fixture.all<StepFinished>();
     QCOMPARE(steps[0].draftEnd, (DraftEnd{DraftEndReason::Length, 0.0, 3.0}));
     QVERIFY(steps.back().isPlain());

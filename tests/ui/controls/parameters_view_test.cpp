@@ -278,6 +278,8 @@ private slots:
         say(EngineFailed{.error = error, .task = "change_sampling"});
         QCOMPARE(m_view->sampling().row("form_text")->problem(),
                  QString("The JSON schema is refused at #/type."));
+        const auto* line = m_view->sampling().row("form_text")->findChild<QLineEdit*>("line");
+        QCOMPARE(line->text(), QString(R"({"type": "arr"})")); // to be mended
     }
 
     void theDiceDrawsAnotherSeed() {

@@ -19,7 +19,6 @@ using namespace ui;
 namespace {
 
 constexpr std::uint64_t kGiB = 1ULL << 30;
-constexpr int kLongMs = 30'000; ///< the watcher waits for the system
 
 } // namespace
 
@@ -76,7 +75,7 @@ class ModelLibraryTest : public QObject {
         m_stage->tell(inspected);
     }
 
-    void refuse(const char* sentence) {
+    void refuse(const std::string& sentence) {
         EngineFailed failed = failedTask("inspect_model", {ErrorCode::Unsupported, sentence, ""});
         failed.requestId = asked()->requestId;
         m_stage->tell(failed);
@@ -109,12 +108,11 @@ private slots:
         write("models/no_weights/config.json");
         write("models/notes.txt");
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(models(),
-                                  (QStringList{"models/b.gguf",
-                                               "models/big-00001-of-00002.gguf",
-                                               "models/folder",
-                                               "models/publisher/repo/A.GGUF"}),
-                                  kLongMs);
+        QTRY_COMPARE(models(),
+                     (QStringList{"models/b.gguf",
+                                  "models/big-00001-of-00002.gguf",
+                                  "models/folder",
+                                  "models/publisher/repo/A.GGUF"}));
     }
 
     void eachIsInspectedOnceAndTellsWhetherItRunsHere() {
@@ -122,12 +120,12 @@ private slots:
         write("models/b.gguf");
         write("models/c.gguf");
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(askedFor(), path("models/a.gguf"), kLongMs);
+        QTRY_COMPARE(askedFor(), path("models/a.gguf"));
         answer(kGiB);
         QCOMPARE(askedFor(), path("models/b.gguf"));
         answer(9 * kGiB);
         QCOMPARE(askedFor(), path("models/c.gguf"));
-        refuse("The architecture \"mamba\" is not supported.");
+        refuse((path("models/c.gguf") + ": architecture mamba is not supported").toStdString());
         const LibraryFolder& folder = m_library->folders().front();
         QVERIFY(folder.models[0].runsHere());
         QVERIFY(!folder.models[1].runsHere());
@@ -138,14 +136,15 @@ private slots:
         QCOMPARE(second(list, 1),
                  QString("llama \u00b7 1.7B \u00b7 Q4_1 \u00b7 1.0 GiB \u00b7 runs here"));
         QVERIFY(second(list, 2).endsWith("needs 9.0 GiB, 8.0 GiB are free"));
-        QVERIFY(second(list, 3).contains("The architecture \"mamba\" is not supported."));
+        QCOMPARE(second(list, 3),
+                 QString("does not run here: architecture mamba is not supported"));
         list.setOnlyRunning(true);
         QCOMPARE(list.count(), 2);
         // What is known is not asked again.
         const std::size_t before = m_stage->engine->sent.size();
         QSignalSpy changed(m_library.get(), &ModelLibrary::changed);
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(changed.count(), 2, kLongMs);
+        QTRY_COMPARE(changed.count(), 2);
         QCOMPARE(m_stage->engine->sent.size(), before);
         QVERIFY(m_library->folders().front().models[0].runsHere());
     }
@@ -154,7 +153,7 @@ private slots:
         m_stage->tell(promptStarted(1));
         write("models/a.gguf");
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+        QTRY_COMPARE(models().size(), 1);
         QVERIFY(asked() == nullptr);
         m_stage->tell(promptFinished(1));
         QCOMPARE(askedFor(), path("models/a.gguf"));
@@ -163,38 +162,38 @@ private slots:
     void whatComesIntoTheFolderAppearsAndWhatGoesGoes() {
         m_library->addFolder(path("models"));
         QSignalSpy changed(m_library.get(), &ModelLibrary::changed);
-        QTRY_VERIFY_WITH_TIMEOUT(!changed.isEmpty(), kLongMs);
+        QTRY_VERIFY(!changed.isEmpty());
         QCOMPARE(models(), QStringList());
         write("models/new.gguf");
-        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList{"models/new.gguf"}, kLongMs);
+        QTRY_COMPARE(models(), QStringList{"models/new.gguf"});
         refuse("The file ends too early.");
         // It was still being written.
         write("models/new.gguf", "more of it");
-        QTRY_VERIFY_WITH_TIMEOUT(asked()->requestId == ModelLibrary::kFirstRequest + 2, kLongMs);
+        QTRY_VERIFY(asked()->requestId == ModelLibrary::kFirstRequest + 2);
         answer(kGiB);
         QVERIFY(m_library->folders().front().models.front().runsHere());
         QVERIFY(QFile::remove(path("models/new.gguf")));
-        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList(), kLongMs);
+        QTRY_COMPARE(models(), QStringList());
     }
 
     void aFolderThatIsGoneSaysSoAndComesBack() {
         write("models/a.gguf");
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+        QTRY_COMPARE(models().size(), 1);
         QVERIFY(QDir().rename(path("models"), path("elsewhere")));
-        QTRY_VERIFY_WITH_TIMEOUT(m_library->folders().front().isGone, kLongMs);
+        QTRY_VERIFY(m_library->folders().front().isGone);
         QCOMPARE(models(), QStringList());
         LibraryList list(m_stage->theme, *m_library);
         QVERIFY(second(list, 0).startsWith("gone: "));
         QVERIFY(QDir().rename(path("elsewhere"), path("models")));
-        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 1, kLongMs);
+        QTRY_COMPARE(models().size(), 1);
     }
 
     void deleteTakesAModelOffTheListAndLeavesItOnTheDisk() {
         write("models/a.gguf");
         write("models/b.gguf");
         m_library->addFolder(path("models"));
-        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 2, kLongMs);
+        QTRY_COMPARE(models().size(), 2);
         LibraryList list(m_stage->theme, *m_library);
         QSignalSpy opened(&list, &LibraryList::opened);
         list.setCurrentRow(1);
@@ -204,9 +203,9 @@ private slots:
         QCOMPARE(models(), QStringList{"models/b.gguf"});
         QVERIFY(QFile::exists(path("models/a.gguf")));
         begin();
-        QTRY_COMPARE_WITH_TIMEOUT(models(), QStringList{"models/b.gguf"}, kLongMs);
+        QTRY_COMPARE(models(), QStringList{"models/b.gguf"});
         m_library->addFolder(path("models")); // asks for all of it again
-        QTRY_COMPARE_WITH_TIMEOUT(models().size(), 2, kLongMs);
+        QTRY_COMPARE(models().size(), 2);
         LibraryList other(m_stage->theme, *m_library);
         other.setCurrentRow(0);
         QTest::keyClick(&other, Qt::Key_Delete);

@@ -49,7 +49,7 @@ private slots:
         m_stage = std::make_unique<StudioStage>();
         m_stage->options.defaultModelPath = m_stage->folder.filePath("default.gguf");
         m_stage->open();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
     void cleanup() { m_stage.reset(); }
@@ -79,9 +79,15 @@ private slots:
         QVERIFY(notice->sentence.contains("With a tool"));
         QCOMPARE(chatsOf(chats()).size(), 3);
         QCOMPARE(notice->choices.size(), std::size_t(1));
-        notice->choices.front().act();
+        auto* list = panel().findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 2); // one of them is archived
+        m_stage->studio->session().openChat(chatsOf(chats()).first().id);
+        QTRY_VERIFY(m_stage->studio->session().chat().record.id != 0);
+        m_stage->notice("import")->choices.front().act();
+        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
         QTRY_COMPARE(chatsOf(chats()).size(), 1);
         QCOMPARE(chatsOf(chats()).first().id, old);
+        QTRY_COMPARE(list->model()->rowCount(), 1);
     }
 
     void whatNobodyKnowsIsSaid() {

@@ -69,8 +69,10 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     m_stopStrings->setPlaceholderText(tr("One on each line; \\n is a line end"));
     m_stopStrings->setToolTip(
         tr("An answer ends before the first of these texts that the model would write."));
-    for (QPlainTextEdit* field : {m_systemPrompt, m_stopStrings})
+    for (QPlainTextEdit* field : {m_systemPrompt, m_stopStrings}) {
         field->setTabChangesFocus(true);
+        field->setProperty("form", "field");
+    }
     auto* form = new QFormLayout(this);
     form->setContentsMargins(theme.scaled(16), theme.scaled(8), theme.scaled(16), theme.scaled(8));
     form->addRow(tr("For"), m_place);

@@ -268,8 +268,10 @@ void ChatView::showState() {
     const SendObstacle obstacle = this->obstacle();
     showSettings();
     m_input->setObstacle(obstacleText(obstacle));
-    m_input->setAnswering(m_session.isAnswering());
-    m_conversation->setBusy(m_session.isAnswering());
+    // What a recording answers can be neither stopped nor taken up again.
+    const bool isReplay = obstacle == SendObstacle::Replay;
+    m_input->setAnswering(m_session.isAnswering() && !isReplay);
+    m_conversation->setBusy(m_session.isAnswering() || isReplay);
     const ContextQuestion* question = m_session.contextQuestion();
     m_contextPanel->setVisible(question != nullptr);
     if (question != nullptr)
@@ -279,7 +281,7 @@ void ChatView::showState() {
     const engine::ModelLoaded* model = store().model();
     const QString name = model != nullptr ? QString::fromStdString(model->model.name) : QString();
     const bool canSend = m_session.obstacle(QStringLiteral("x")) == SendObstacle::None;
-    if (obstacle == SendObstacle::Replay)
+    if (isReplay)
         m_input->setPlaceholder(tr("A recording is shown"));
     else if (model == nullptr)
         m_input->setPlaceholder(store().loading() != nullptr ? tr("The model is being loaded")

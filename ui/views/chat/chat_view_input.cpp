@@ -7,8 +7,12 @@
 
 #include <QDragEnterEvent>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QMimeData>
 #include <QPushButton>
+#include <QUrl>
+
+#include <algorithm>
 
 // What goes to the model: words, files, system prompt.
 
@@ -100,21 +104,29 @@ void ChatView::attachFile(const QString& path) {
     });
 }
 
+/// Models, chats and folders are the window's to take.
 void ChatView::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls() || event->mimeData()->hasText())
+    const QList<QUrl> urls = event->mimeData()->urls();
+    const auto isText = [](const QUrl& url) {
+        const QFileInfo file(url.toLocalFile());
+        const QString suffix = file.suffix().toLower();
+        return url.isLocalFile() && !file.isDir() && suffix != QLatin1String("gguf") &&
+               suffix != QLatin1String("json") && suffix != QLatin1String("jsonl");
+    };
+    if (urls.isEmpty() ? event->mimeData()->hasText()
+                       : std::all_of(urls.cbegin(), urls.cend(), isText))
         event->acceptProposedAction();
+    else
+        event->ignore();
 }
 
 void ChatView::dropEvent(QDropEvent* event) {
-    const QMimeData* dropped = event->mimeData();
+    const QList<QUrl> urls = event->mimeData()->urls();
     event->acceptProposedAction();
-    for (const QUrl& url : dropped->urls())
-        if (url.isLocalFile())
-            attachFile(url.toLocalFile());
-        else
-            emit refused(tr("%1 is not a file on this computer.").arg(url.toDisplayString()));
-    if (!dropped->hasUrls())
-        insertText(dropped->text());
+    for (const QUrl& url : urls)
+        attachFile(url.toLocalFile());
+    if (urls.isEmpty())
+        insertText(event->mimeData()->text());
 }
 
 void ChatView::connectSettings() {

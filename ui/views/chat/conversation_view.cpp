@@ -3,6 +3,7 @@
 
 #include "ui/origin/token_details.h"
 
+#include <QApplication>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QVBoxLayout>
@@ -146,6 +147,9 @@ void ConversationView::scrollToSought() {
 }
 
 void ConversationView::showMessages(const Chat& chat, qsizetype count) {
+    // A card that goes with the focus would hand it to some widget far away.
+    if (isAncestorOf(QApplication::focusWidget()))
+        setFocus();
     m_chat = chat;
     m_shownCount = count;
     hideDetails();
@@ -322,7 +326,8 @@ void ConversationView::placeDetails() {
 void ConversationView::hideDetails() {
     if (m_details->isHidden())
         return;
-    const bool hadFocus = m_details->hasFocus();
+    const bool hadFocus =
+        m_details->hasFocus() || m_details->isAncestorOf(QApplication::focusWidget());
     m_details->setPinned(false);
     m_details->hide();
     if (MessageCard* card = std::exchange(m_detailsCard, nullptr)) {

@@ -32,6 +32,8 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     m_text->setAccessibleName(tr("Text"));
     m_text->setPlaceholderText(tr("What you want to write again and again"));
     m_text->setTabChangesFocus(true);
+    m_text->setProperty("form", "field");
+    m_list->setProperty("form", "field");
     m_note->setTextFormat(Qt::PlainText);
     m_note->setWordWrap(true);
     m_insert->setProperty("kind", "primary");

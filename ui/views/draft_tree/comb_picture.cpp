@@ -213,18 +213,25 @@ void CombPicture::paintEnd(QPainter& painter, const Columns& place) {
     painter.setPen(dashed);
     painter.drawLine(place.depthX, top, place.right, top);
     painter.setFont(m_theme.font(TextRole::Small));
-    const QRect words(
-        place.depthX, top + m_theme.scaled(4), place.right - place.depthX, m_theme.scaled(18));
     const QFontMetrics metrics = painter.fontMetrics();
+    QRect words(place.depthX,
+                top + m_theme.scaled(4),
+                place.right - place.depthX,
+                2 * metrics.lineSpacing());
+    const int wrapped = Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap;
     painter.setPen(colours.warning);
-    painter.drawText(words,
-                     Qt::AlignVCenter | Qt::AlignLeft,
-                     metrics.elidedText(endText(), Qt::ElideRight, words.width()));
+    painter.drawText(words, wrapped, endText());
     if (m_comb.ownText.isEmpty())
         return;
+    // The reason takes one line, or two where there is little room.
+    const int reason = metrics.boundingRect(words, wrapped, endText()).height();
+    words = QRect(words.x(),
+                  words.y() + std::min(reason, words.height()),
+                  words.width(),
+                  metrics.lineSpacing());
     const QString own = tr("The full model adds %1").arg(m_comb.ownText);
     painter.setPen(colours.muted);
-    painter.drawText(words.translated(0, words.height()),
+    painter.drawText(words,
                      Qt::AlignVCenter | Qt::AlignLeft,
                      metrics.elidedText(own, Qt::ElideRight, words.width()));
 }

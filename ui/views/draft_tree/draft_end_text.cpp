@@ -38,9 +38,9 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::Unlikely:
         return tr("the next is too unlikely, %1 < %2").arg(number(end.value), number(end.limit));
     case DraftEndReason::Price:
-        return end.limit > 0.0 ? tr("more does not pay: gives %1, costs %2 tokens")
+        return end.limit > 0.0 ? tr("a longer one gives %1 tokens in the time of %2")
                                      .arg(number(end.value), number(end.limit))
-                               : tr("more does not pay");
+                               : tr("a longer one does not pay");
     case DraftEndReason::Measuring:
         return tr("a plain step was measured");
     }

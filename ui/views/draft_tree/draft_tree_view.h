@@ -35,7 +35,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    static constexpr int kEndHeight = 44; ///< of what stands below the rows
+    static constexpr int kEndHeight = 60; ///< of what stands below the rows
 
     struct Columns {
         int depthX = 0;

@@ -18,6 +18,13 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
     return label;
 }
 
+/// Names as "tokenizer.chat_template" may break behind their signs, so that a narrow dock fits.
+QString breakable(QString text) {
+    for (const char16_t sign : {u'.', u'_', u'/'})
+        text.replace(QChar(sign), QString(QChar(sign)) + QChar(0x200b));
+    return text;
+}
+
 } // namespace
 
 FigureList::FigureList(const Theme& theme, TextRole valueRole, QWidget* parent)
@@ -53,9 +60,10 @@ void FigureList::build() {
                                row.isAlarm ? colours.error
                                : row.isSum ? colours.text
                                            : colours.muted);
-        auto* value = makeLabel(row.value, valueFont, ink);
+        const bool wraps = m_valueRole != TextRole::Figure;
+        auto* value = makeLabel(wraps ? breakable(row.value) : row.value, valueFont, ink);
         value->setAlignment(Qt::AlignRight | Qt::AlignTop);
-        value->setWordWrap(m_valueRole != TextRole::Figure);
+        value->setWordWrap(wraps);
         grid->addWidget(name, line, 0, Qt::AlignTop);
         grid->addWidget(value, line, 1);
         ++line;

@@ -30,29 +30,28 @@ void TwoLineDelegate::paint(QPainter* painter,
     const QRect words = option.rect.adjusted(inset, m_theme.scaled(2), -inset, 0);
     const int line = m_theme.scaled(19);
     const bool isHead = index.data(IsHeadRole).toBool();
+    painter->setFont(m_theme.font(isHead ? TextRole::DockTitle : TextRole::Interface));
+    painter->setPen(index.data(IsDimRole).toBool() ? colours.disabled : colours.text);
     paintLine(*painter,
               {words.left(), words.top(), words.width(), line},
               index.data().toString(),
-              isHead ? TextRole::DockTitle : TextRole::Interface,
-              index.data(IsDimRole).toBool() ? colours.disabled : colours.text);
+              Qt::ElideMiddle);
+    painter->setFont(m_theme.font(TextRole::Tiny));
+    painter->setPen(index.data(IsAlarmRole).toBool() ? colours.warning : colours.muted);
     paintLine(*painter,
               {words.left(), words.top() + line, words.width(), m_theme.scaled(16)},
               index.data(SecondLineRole).toString(),
-              TextRole::Tiny,
-              index.data(IsAlarmRole).toBool() ? colours.warning : colours.muted);
+              index.data(IsSentenceRole).toBool() ? Qt::ElideRight : Qt::ElideMiddle);
     painter->restore();
 }
 
 void TwoLineDelegate::paintLine(QPainter& painter,
                                 const QRect& area,
                                 const QString& text,
-                                TextRole role,
-                                const QColor& colour) const {
-    painter.setFont(m_theme.font(role));
-    painter.setPen(colour);
+                                Qt::TextElideMode cut) const {
     painter.drawText(area,
                      Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(text, Qt::ElideMiddle, area.width()));
+                     painter.fontMetrics().elidedText(text, cut, area.width()));
 }
 
 } // namespace ui

@@ -7,7 +7,8 @@
 
 namespace ui {
 
-/// Draws a row of two lines, each cut in its middle where it is too long. Texts are plain.
+/// Draws a row of two lines, names and paths cut in their middle where they are too long. Texts are
+/// plain.
 class TwoLineDelegate : public QStyledItemDelegate {
     Q_OBJECT
 
@@ -16,6 +17,7 @@ public:
         PathRole = Qt::UserRole, ///< for the list; not drawn
         SecondLineRole,          ///< QString
         IsDimRole,               ///< bool: the first line is of something that cannot be opened
+        IsSentenceRole,          ///< bool: the second line is no path, and cut at its end
         IsAlarmRole,             ///< bool: the second line says what is wrong
         IsHeadRole,              ///< bool: the head of the rows below it
     };
@@ -34,8 +36,7 @@ private:
     void paintLine(QPainter& painter,
                    const QRect& area,
                    const QString& text,
-                   TextRole role,
-                   const QColor& colour) const;
+                   Qt::TextElideMode cut) const;
 
     const Theme& m_theme;
 };

@@ -58,7 +58,10 @@ ReplayTransport::ReplayTransport(const Theme& theme, EngineBridge& bridge, QWidg
     connect(m_speeds, &SegmentedControl::chosen, this, [this](int index) {
         m_playback.setSpeed(kSpeeds.at(static_cast<std::size_t>(index)));
     });
-    connect(m_bars, &AnswerBars::sought, this, &ReplayTransport::refresh);
+    connect(m_bars, &AnswerBars::sought, this, [this] {
+        setFocus(Qt::MouseFocusReason);
+        refresh();
+    });
     connect(&bridge, &EngineBridge::tickFinished, this, &ReplayTransport::refresh);
     connect(&theme, &Theme::changed, this, &ReplayTransport::restyle);
     restyle();
@@ -90,7 +93,7 @@ void ReplayTransport::refresh() {
         tr("%1 of %2").arg(clockText(position, 0), clockText(m_playback.length(), 0)));
 }
 
-bool ReplayTransport::handleKey(const QKeyEvent& event) {
+bool ReplayTransport::takesKey(const QKeyEvent& event) {
     const bool isSecond = event.modifiers() & Qt::ShiftModifier;
     switch (event.key()) {
     case Qt::Key_Space:
@@ -116,13 +119,13 @@ bool ReplayTransport::handleKey(const QKeyEvent& event) {
 }
 
 void ReplayTransport::keyPressEvent(QKeyEvent* event) {
-    if (!handleKey(*event))
+    if (!takesKey(*event))
         QWidget::keyPressEvent(event);
 }
 
 /// The keys are the same on every button; Return presses the one that has the focus.
 bool ReplayTransport::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::KeyPress && handleKey(*static_cast<QKeyEvent*>(event)))
+    if (event->type() == QEvent::KeyPress && takesKey(*static_cast<QKeyEvent*>(event)))
         return true;
     return QWidget::eventFilter(watched, event);
 }

@@ -16,9 +16,9 @@ class LiveLabel;
 class SegmentedControl;
 class TransportButton;
 
-/// Plays a recording: pause, go to a moment or by rounds, at one of four speeds. While it has the
-/// focus: Space plays or pauses, left and right go by a round, with Shift by a second, Home and End
-/// to the ends. Thread: UI.
+/// Plays a recording: pause, go to a moment or by rounds, at one of four speeds. Space plays or
+/// pauses, left and right go by a round, with Shift by a second, Home and End to the ends.
+/// Thread: UI.
 class ReplayTransport : public QWidget {
     Q_OBJECT
 
@@ -34,13 +34,15 @@ public:
 
     AnswerBars& bars() { return *m_bars; }
 
+    /// Acts when the key is one of its own; whether it was.
+    bool takesKey(const QKeyEvent& event);
+
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    bool handleKey(const QKeyEvent& event);
     void togglePlaying();
     void moveBy(double seconds);
     void refresh();

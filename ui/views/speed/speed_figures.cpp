@@ -68,7 +68,7 @@ TimeShares sharesOf(const SpanFigures& span) {
 }
 
 QString speedText(const SpanFigures& span) {
-    if (const auto speedup = span.speedup())
+    if (const auto speedup = span.speedup(); speedup && span.isDrafting())
         return timesText(*speedup) + u'\u00D7';
     const auto rate = span.tokensPerSecond();
     return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
@@ -141,7 +141,8 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
     for (const ExpectedSpeed& speed : speeds) {
         const bool isMeasured = speed.form == ExpectedSpeed::Form::MeasuredCost;
         if (groups.empty() || speed.speedup - groups.back().lowest > tolerance) {
-            groups.push_back({speed.speedup, speed.speedup, speed.label, isMeasured});
+            groups.push_back(
+                {speed.speedup, speed.speedup, speed.label, speed.shortLabel, isMeasured});
             continue;
         }
         ExpectedGroup& group = groups.back();
@@ -149,7 +150,7 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
         group.isMeasured |= isMeasured;
         const QString low = timesText(group.lowest);
         const QString high = timesText(group.highest);
-        group.label =
+        group.label = group.shortLabel =
             low == high ? tr("expected %1").arg(low) : tr("expected %1 to %2").arg(low, high);
     }
     return groups;

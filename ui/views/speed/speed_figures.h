@@ -27,7 +27,8 @@ struct TimeShares {
 /// None of it before the span has drafted.
 TimeShares sharesOf(const SpanFigures& span);
 
-/// "1.33×"; tokens per second where there is no baseline yet; empty for an empty span.
+/// "1.33×"; tokens per second where there is no baseline yet or nothing was drafted, as plain steps
+/// are no times faster than themselves; empty for an empty span.
 QString speedText(const SpanFigures& span);
 
 /// "now 62.2 tok/s (last 2 s), this answer 1.26×, this chat 1.29×": every span by its name.
@@ -58,6 +59,7 @@ struct ExpectedGroup {
     double lowest = 0.0;
     double highest = 0.0;
     QString label;
+    QString shortLabel;      ///< without how it is computed
     bool isMeasured = false; ///< holds the one of Form::MeasuredCost
 
     double middle() const { return (lowest + highest) / 2.0; }

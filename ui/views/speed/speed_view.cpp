@@ -159,7 +159,7 @@ void SpeedView::updateReferences() {
             if (m_form == SpeedForm::Compact && !group.isMeasured)
                 continue;
             lines.push_back({group.middle() * scale,
-                             group.label,
+                             m_form == SpeedForm::Full ? group.label : group.shortLabel,
                              &Colours::muted,
                              group.isMeasured ? Dash::Dashed : Dash::Dotted,
                              LabelSide::Beside});

@@ -61,6 +61,7 @@ private slots:
     void theEndComesOnlyWhereTheTextIsComplete();
     void whatNoTokenWritesIsTold();
     void anAmbiguousGrammarIsTold();
+    void aWalkThatCostsTooMuchIsGivenUp();
     void oldStatesAreForgottenAndFoundAgain();
 };
 
@@ -147,6 +148,28 @@ void TokenGrammarTest::anAmbiguousGrammarIsTold() {
                        trieOf({"", "a", "b"}));
     std::vector<double> logits(3, 1.0);
     const auto refused = masks.apply(masks.start(), {&kEnd, 1}, logits);
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.starts_with("The grammar is too ambiguous"));
+}
+
+/// Each text of a and b leads to a state of its own, with a place for each a in it.
+void TokenGrammarTest::aWalkThatCostsTooMuchIsGivenUp() {
+    std::vector<std::string> tokens = {""};
+    for (int bits = 0; bits < 1 << 16; ++bits) {
+        std::string text;
+        for (int place = 0; place < 16; ++place)
+            text += (bits >> place & 1) == 0 ? 'a' : 'b';
+        tokens.push_back(std::move(text));
+    }
+    const auto vocabulary = trieOf(tokens);
+    std::vector<double> logits(tokens.size(), 1.0);
+    TokenGrammar plain(graphOf({GrammarKind::Regex, "(a|b)*"}), vocabulary);
+    QVERIFY(plain.apply(plain.start(), {&kEnd, 1}, logits).hasValue());
+    TokenGrammar masks(graphOf({GrammarKind::Regex, "(a|b)*a(a|b){1500}"}), vocabulary);
+    auto state = masks.start();
+    for (int i = 0; i < 60; ++i)
+        state = masks.next(state, 1); // sixteen a
+    const auto refused = masks.apply(state, {&kEnd, 1}, logits);
     QVERIFY(!refused);
     QVERIFY(refused.error().message.starts_with("The grammar is too ambiguous"));
 }

@@ -317,7 +317,15 @@ private slots:
         QAbstractButton* other =
             buttonNamed(details(), QStringLiteral("Branch here with \u2423z, probability 0.300"));
         QVERIFY(!own->isEnabled());
+        QVERIFY(own->height() >= own->fontMetrics().height());
+        QVERIFY(other->geometry().top() > own->geometry().bottom());
+        QVERIFY(details().rect().contains(other->geometry()));
+        other->setFocus();
         other->click();
+        QVERIFY(m_view->isAncestorOf(QApplication::focusWidget()));
+        m_view->showChat(chat);
+        QVERIFY(m_view->hasFocus());
+        settle();
         QCOMPARE(branch.count(), 1);
         QCOMPARE(branch[0][0].toLongLong(), last.id);
         QCOMPARE(branch[0][1].toInt(), 1);

@@ -181,7 +181,7 @@ private slots:
         card.setBusy(true);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 0);
-        QVERIFY(editor->isVisible());
+        QVERIFY(!card.body().isVisible());
         card.setBusy(false);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 1);

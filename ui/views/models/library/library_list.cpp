@@ -104,6 +104,7 @@ void LibraryList::addModel(const LibraryModel& model) {
     auto* row = new QListWidgetItem(name, this);
     row->setData(TwoLineDelegate::PathRole, model.path);
     row->setData(TwoLineDelegate::SecondLineRole, facts);
+    row->setData(TwoLineDelegate::IsSentenceRole, true);
     row->setData(TwoLineDelegate::IsAlarmRole,
                  !model.reason.isEmpty() || (model.report && !model.report->fits()));
     row->setData(TwoLineDelegate::IsDimRole, !model.reason.isEmpty());

@@ -37,7 +37,8 @@ ModelLibrary::ModelLibrary(EngineBridge& bridge,
     m_rescan.setSingleShot(true);
     m_rescan.setInterval(kRescanMs);
     connect(&m_rescan, &QTimer::timeout, this, &ModelLibrary::scan);
-    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_rescan.start(); });
+    connect(
+        &m_watcher, &QFileSystemWatcher::directoryChanged, this, &ModelLibrary::onFolderChanged);
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_rescan.start(); });
     connect(&bridge, &EngineBridge::eventCame, this, &ModelLibrary::apply);
     if (!m_folders.empty())
@@ -113,13 +114,22 @@ void ModelLibrary::take(const QString& path, const FoundModels& found) {
     inspectNext();
 }
 
-/// A folder that is gone is found again by what changes above it, a file that was refused because
-/// it is still being written by itself.
+/// What lies beside a watched folder does not matter; that it came or went does.
+void ModelLibrary::onFolderChanged(const QString& path) {
+    const bool matters = std::ranges::any_of(m_folders, [&](const LibraryFolder& folder) {
+        return m_watched.value(folder.path).contains(path) ||
+               QFileInfo(folder.path).isDir() == folder.isGone;
+    });
+    if (matters)
+        m_rescan.start();
+}
+
+/// The system does not tell when a folder itself is renamed, but the one above it changes. A file
+/// that was refused may still be being written.
 void ModelLibrary::watch() {
     QStringList wanted;
     for (const LibraryFolder& folder : m_folders) {
-        wanted += folder.isGone ? QStringList{QFileInfo(folder.path).path()}
-                                : m_watched.value(folder.path);
+        wanted += m_watched.value(folder.path) + QStringList{QFileInfo(folder.path).path()};
         for (const LibraryModel& model : folder.models)
             if (!model.reason.isEmpty())
                 wanted += model.path;
@@ -156,7 +166,10 @@ void ModelLibrary::apply(const EngineEvent& event) {
     } else if (const auto* failed = event.as<EngineFailed>(); failed != nullptr &&
                                                               failed->task == "inspect_model" &&
                                                               failed->requestId == m_request) {
-        takeAnswer(std::nullopt, QString::fromStdString(failed->error.message));
+        // The file is named beside it.
+        takeAnswer(std::nullopt,
+                   QString::fromStdString(failed->error.message)
+                       .remove(m_inspected + QStringLiteral(": ")));
     } else if (event.as<PromptFinished>() != nullptr || failed != nullptr) {
         inspectNext();
     }

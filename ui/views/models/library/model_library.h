@@ -74,6 +74,7 @@ private:
     void scan();
     void take(const QString& folder, const FoundModels& found);
     void watch();
+    void onFolderChanged(const QString& path);
     void inspectNext();
     void apply(const engine::EngineEvent& event);
     void takeAnswer(std::optional<ModelReport> report, const QString& reason);
