@@ -107,7 +107,7 @@ private slots:
         auto* scroll = m_view->findChild<QScrollArea*>();
         QVERIFY(scroll->verticalScrollBar()->maximum() > 100);
         scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
-        for (const char* name : {"decoders", "presets", "how_it_works"}) {
+        for (const char* name : {"decoders", "presets"}) {
             const auto* part = m_view->findChild<QWidget*>(name);
             QVERIFY2(!part->visibleRegion().isEmpty(), name);
         }
