@@ -30,8 +30,10 @@ QString unbroken(const QString& markup) {
         const QChar letter = markup[i];
         isInTag = letter == u'<' || (isInTag && letter != u'>');
         whole += !isInTag && letter == u' ' ? QChar(QChar::Nbsp) : letter;
-        const bool isBeforeLetter = i + 1 < markup.size() && markup[i + 1].isLetter();
-        if (!isInTag && letter == u'/' && isBeforeLetter)
+        const QChar next = i + 1 < markup.size() ? markup[i + 1] : QChar();
+        const bool mayBreak =
+            (letter == u'/' && next.isLetter()) || (letter == u'.' && next.isDigit());
+        if (!isInTag && mayBreak)
             whole += QChar(0x2060); // a joiner of no width
     }
     return whole;
