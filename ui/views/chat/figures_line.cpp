@@ -21,8 +21,8 @@ QString share(qint64 part, qint64 whole) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
-/// A line breaks between figures only: neither at a space of one nor behind its slash. Spaces
-/// within tags stay.
+/// A line breaks between figures only: neither at a space of one nor after its slash or point.
+/// Spaces within tags stay.
 QString unbroken(const QString& markup) {
     QString whole;
     bool isInTag = false;
