@@ -147,6 +147,7 @@ void ChatView::connectSettings() {
         m_input->focusText();
     });
     connect(m_settings, &AnswerSettingsPanel::saved, &m_session, &ChatSession::setSettingsAt);
+    connect(m_settings, &AnswerSettingsPanel::saved, this, [this] { m_countSoon.start(); });
     connect(m_settings, &AnswerSettingsPanel::systemPromptTyped, this, [this](const QString& text) {
         m_counter.count(text, [this](int tokens, int contextLength) {
             m_settings->setTokens(tokens, contextLength);
