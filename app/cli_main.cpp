@@ -4,8 +4,11 @@
 #include "app/exit_codes.h"
 #include "app/standard_output.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -13,6 +16,24 @@
 #include <system_error>
 
 namespace {
+
+/// Memory that runs out in another thread, or where a library destroys its things, leaves no way
+/// but out. Nothing here allocates.
+[[noreturn]] void endForGood() {
+    try {
+        if (const auto exception = std::current_exception())
+            std::rethrow_exception(exception);
+    } catch (const std::bad_alloc&) {
+        constexpr std::string_view kSentence =
+            "swift-run: There is not enough memory for this.\n"
+            "  Close other programs, or choose a smaller model or context.\n";
+        const auto told = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+        _exit(told >= 0 ? app::kNoMemory : app::kIo);
+    } catch (...) {
+        std::abort();
+    }
+    std::abort();
+}
 
 /// Work that was stopped ends with what has stopped it.
 engine::Error withCause(const engine::Error& error, int signal) {
@@ -143,6 +164,7 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    std::set_terminate(endForGood);
     app::holdStandardStreams();
     // LibTorch's threads wait for each other by spinning, by default for milliseconds: beside other
     // work on the same cores that made a token 4 times slower. Read once, when libgomp is loaded.

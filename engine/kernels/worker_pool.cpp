@@ -54,6 +54,9 @@ constexpr auto kJoinSpin = std::chrono::microseconds(50);
 /// For how long a worker spins for its next task where others want its processor.
 constexpr auto kCrowdedSpin = std::chrono::microseconds(50);
 
+/// Over how long the caller's sleep is counted.
+constexpr auto kSleepWindow = std::chrono::milliseconds(10);
+
 /// For how long a processor counts as wanted by others after they took it.
 constexpr auto kCrowdMemory = std::chrono::milliseconds(20);
 
@@ -118,8 +121,11 @@ std::pair<int, int> WorkerPool::shareOf(int thread, int parts, int threads) {
             static_cast<int>(firstOf(index + 1, all, count))};
 }
 
-WorkerPool::WorkerPool(int threads, std::chrono::microseconds spinTime)
+WorkerPool::WorkerPool(int threads,
+                       std::chrono::microseconds spinTime,
+                       std::chrono::microseconds aloneTime)
     : m_spinTime(spinTime)
+    , m_aloneTime(aloneTime)
     , m_shares(static_cast<std::size_t>(std::max(threads, 1))) {
     ENGINE_CHECK(threads >= 1, "a pool of {} threads", threads);
     for (int thread = 1; thread < threads; ++thread)
@@ -135,7 +141,7 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::runTask(const Task& task) {
-    if (task.parts <= 1 || m_workers.empty()) {
+    if (task.parts <= 1 || m_workers.empty() || worksAlone()) {
         for (int part = 0; part < task.parts; ++part)
             task.call(task.object, part, 0);
         return;
@@ -193,11 +199,34 @@ void WorkerPool::waitForWorkers(Fetching& fetching) {
         }
     } while (Clock::now() < end);
     // Whoever counts the last part either sees this or is seen by the look behind it.
+    const auto begin = Clock::now();
     m_done.isAwaited.store(true);
     for (std::uint32_t parts = m_done.parts.load(); parts != m_givenToWorkers;
          parts = m_done.parts.load())
         m_done.parts.wait(parts);
     m_done.isAwaited.store(false);
+    noteSleep(begin);
+}
+
+void WorkerPool::noteSleep(Clock::time_point begin) {
+    const auto now = Clock::now();
+    if (begin - m_countedSince > 10 * kSleepWindow) { // nothing was waited for meanwhile
+        m_countedSince = begin;
+        m_slept = {};
+    }
+    m_slept += now - begin;
+    const auto counted = now - m_countedSince;
+    if (counted < kSleepWindow)
+        return;
+    m_isAlone = m_aloneTime.count() > 0 && 3 * m_slept > counted;
+    m_aloneUntil = now + m_aloneTime;
+    m_countedSince = now;
+    m_slept = {};
+}
+
+bool WorkerPool::worksAlone() {
+    m_isAlone = m_isAlone && Clock::now() < m_aloneUntil;
+    return m_isAlone;
 }
 
 /// First the thread's own share, then what the others have left.

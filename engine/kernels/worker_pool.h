@@ -23,9 +23,12 @@ namespace engine {
 /// delays the others by no more than its part. Thread: one caller at a time.
 class WorkerPool {
 public:
-    /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep.
+    /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. When
+    /// the caller has lately slept for a third of its time, because its workers had no processor,
+    /// it works alone for `aloneTime`; 0 = never.
     explicit WorkerPool(int threads,
-                        std::chrono::microseconds spinTime = std::chrono::milliseconds(1));
+                        std::chrono::microseconds spinTime = std::chrono::milliseconds(1),
+                        std::chrono::microseconds aloneTime = std::chrono::milliseconds(200));
     ~WorkerPool();
 
     WorkerPool(const WorkerPool&) = delete;
@@ -91,8 +94,16 @@ private:
     void workerLoop(int thread);
     std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd);
     void waitForWorkers(Fetching& fetching);
+    void noteSleep(std::chrono::steady_clock::time_point begin);
+    bool worksAlone();
 
     std::chrono::microseconds m_spinTime;
+    std::chrono::microseconds m_aloneTime;
+    // Of the caller: since when it counts for how long it has slept, and until when it is alone.
+    std::chrono::steady_clock::time_point m_countedSince;
+    std::chrono::steady_clock::duration m_slept{};
+    std::chrono::steady_clock::time_point m_aloneUntil;
+    bool m_isAlone = false;
     Announced m_announced;
     /// For each thread what is left of its share: the number of the task above 32 bits, end and
     /// begin below. Of an older task: nobody has taken from it yet. Taking a part and knowing that

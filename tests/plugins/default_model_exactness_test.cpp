@@ -61,11 +61,10 @@ private:
 
 std::unique_ptr<Decoder> DefaultModelExactnessTest::make(const std::string& decoder,
                                                          const SettingValues& settings) {
-    auto made = support::registry().make(
-        decoder,
-        {.transformer = *m_model.transformer, .contextLength = 2048, .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    DecoderContext context{.transformer = *m_model.transformer};
+    context.contextLength = 2048;
+    context.settings = settings;
+    return support::openDecoder(decoder, context);
 }
 
 void DefaultModelExactnessTest::initTestCase() {

@@ -5,7 +5,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QPointer>
-#include <QStringDecoder>
 #include <QThreadPool>
 
 #include <algorithm>
@@ -52,9 +51,11 @@ AttachmentFile readAttachment(const QString& path) {
         return refusal(T::tr("%1 cannot be read (%2).").arg(name, file.errorString()));
     if (content.size() > kMostAttachmentBytes)
         return refusal(tooLarge);
-    QStringDecoder decoder(QStringDecoder::Utf8);
-    const QString text = decoder(content);
-    if (decoder.hasError() || std::any_of(text.cbegin(), text.cend(), isControl))
+    const QByteArray mark = QByteArrayLiteral("\xEF\xBB\xBF");
+    const QByteArray body = content.startsWith(mark) ? content.mid(mark.size()) : content;
+    const QString text = QString::fromUtf8(body);
+    // What is not UTF-8, be it half a character at the end, does not come back as it was.
+    if (text.toUtf8() != body || std::any_of(text.cbegin(), text.cend(), isControl))
         return refusal(
             T::tr("%1 is no text that can be read: save it as plain UTF-8 text.").arg(name));
     if (text.trimmed().isEmpty())

@@ -127,7 +127,6 @@ void ViewMenu::showTable(View* view) {
     table->setModel(model);
     table->setAccessibleName(dialog->windowTitle());
     table->setFont(m_theme.font(TextRole::Figure));
-    table->horizontalHeader()->setStretchLastSection(true);
     table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table->resizeColumnsToContents(); // heads are read whole; a wide table scrolls
     table->verticalHeader()->hide();

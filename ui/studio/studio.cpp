@@ -6,6 +6,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/replay/replay_transport.h"
@@ -325,7 +326,8 @@ void Studio::onFinished(const PromptFinished& finished) {
 /// What nobody else tells: the chat tells of its own prompts, the models dock of its own loads.
 void Studio::onFailed(const EngineFailed& failure) {
     const bool isToldByPanel = failure.task == "inspect_model" ||
-                               (failure.task == "load_model" && m_modelPanel->isShowing());
+                               (failure.task == "load_model" && m_modelPanel->isShowing()) ||
+                               (failure.task == "change_sampling" && m_parameters->isShowing());
     if (failure.task == "submit_prompt" || failure.task == "count_tokens" || isToldByPanel ||
         failure.error.code == ErrorCode::Cancelled)
         return;

@@ -37,6 +37,9 @@ Result<void> StreamRun::prepare(StreamSetup setup) {
         return [&failure, hasHappened](const EngineEvent& event) {
             if (const auto* failed = event.as<EngineFailed>())
                 failure = failed->error;
+            // A recording that cannot be written ends before it has begun.
+            if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
+                failure = stopped->error;
             return failure.has_value() || hasHappened(event);
         };
     };

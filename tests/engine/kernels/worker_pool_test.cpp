@@ -87,7 +87,8 @@ private slots:
 
     /// A thread of which the others take everything, and one that takes from others.
     void partsOfAThreadThatIsHeldUpAreDoneByTheOthers() {
-        WorkerPool pool(2);
+        WorkerPool pool(
+            2, std::chrono::milliseconds(1), std::chrono::microseconds(0)); // never alone
         for (int task = 0; task < 50; ++task) {
             std::atomic<int> others = 0;
             // Whoever gets the first part keeps it until all the others are done.
@@ -125,7 +126,8 @@ private slots:
 
     /// The caller sleeps until the worker's part is done, and is woken by it.
     void aCallerThatHasToWaitLongIsWoken() {
-        WorkerPool pool(2);
+        WorkerPool pool(
+            2, std::chrono::milliseconds(1), std::chrono::microseconds(0)); // never alone
         for (int task = 0; task < 20; ++task) {
             std::atomic<int> count = 0;
             std::atomic<bool> isOtherBusy = false;
@@ -143,6 +145,31 @@ private slots:
             });
             QCOMPARE(count.load(), 2);
         }
+    }
+
+    /// Others take the worker's processor for a third of the time and more.
+    void aCallerWhoseWorkersHaveNoProcessorWorksAlone() {
+        WorkerPool pool(2, std::chrono::milliseconds(1), std::chrono::hours(1));
+        int aloneInTurn = 0;
+        for (int task = 0; task < 100'000 && aloneInTurn < 50; ++task) {
+            std::atomic<int> byWorker = 0;
+            std::atomic<bool> hasBegun = false;
+            pool.run(2, [&](int, int thread) {
+                if (thread == 0) {
+                    // Parts never wait for each other in earnest: for a while only.
+                    for (int look = 0; look < 1000 && !hasBegun; ++look)
+                        std::this_thread::yield();
+                    return;
+                }
+                hasBegun = true;
+                ++byWorker;
+                const auto start = std::chrono::steady_clock::now();
+                while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1))
+                    std::this_thread::yield();
+            });
+            aloneInTurn = byWorker == 0 ? aloneInTurn + 1 : 0;
+        }
+        QCOMPARE(aloneInTurn, 50);
     }
 
     void aPoolCanGoWithoutEverHavingWorked() {

@@ -26,7 +26,7 @@ class ChatInputTest : public QObject {
     const SubmitPrompt& prompt() { return *m_chat->engine->lastSent<SubmitPrompt>(); }
 
     QString file(const char* name, const QByteArray& content) const {
-        const QString path = m_folder->filePath(QLatin1String(name));
+        const QString path = m_folder->filePath(QString::fromUtf8(name));
         QFile made(path);
         if (made.open(QIODevice::WriteOnly))
             made.write(content);

@@ -134,8 +134,8 @@ private slots:
         QCOMPARE(list.count(), 4);
         QCOMPARE(second(list, 0), QDir::toNativeSeparators(path("models")));
         QCOMPARE(second(list, 1),
-                 QString("llama \u00b7 1.7B \u00b7 Q4_1 \u00b7 1.0 GiB \u00b7 runs here"));
-        QVERIFY(second(list, 2).endsWith("needs 9.0 GiB, 8.0 GiB are free"));
+                 QString("runs here \u00b7 llama \u00b7 1.7B \u00b7 Q4_1 \u00b7 1.0 GiB"));
+        QVERIFY(second(list, 2).startsWith("needs 9.0 GiB, 8.0 GiB are free \u00b7 "));
         QCOMPARE(second(list, 3),
                  QString("does not run here: architecture mamba is not supported"));
         list.setOnlyRunning(true);

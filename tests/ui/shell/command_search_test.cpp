@@ -84,17 +84,6 @@ private slots:
         QCOMPARE(m_ran, QStringLiteral("New chat"));
     }
 
-    void withoutAMatchEnterDoesNothing() {
-        CommandSearch search(m_theme, commands());
-        search.open();
-        auto* field = search.findChild<QLineEdit*>();
-        QTest::keyClicks(field, QStringLiteral("zzz"));
-        QCOMPARE(search.findChild<QListWidget*>()->count(), 0);
-        QTest::keyClick(field, Qt::Key_Return);
-        QVERIFY(m_ran.isEmpty());
-        QVERIFY(search.isVisible());
-    }
-
     void escapeClosesTheSearchAndNotWhatIsBehindIt() {
         QMainWindow window;
         int stopped = 0;

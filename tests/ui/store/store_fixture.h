@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "tests/support/patience.h"
 #include "ui/store/chat_store.h"
 
 #include <QCoreApplication>

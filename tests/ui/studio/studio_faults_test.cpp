@@ -71,6 +71,14 @@ private slots:
         QCOMPARE(stage.notice("recording")->details, QStringLiteral("/tmp/a.swiftrun"));
     }
 
+    void aRefusedWayOfSamplingIsToldBesideItsSettingAlone() {
+        StudioStage stage;
+        stage.open();
+        stage.say(failedTask("change_sampling", {ErrorCode::InvalidInput, "No.", ""}));
+        stage.settle();
+        QVERIFY(stage.notice("change_sampling") == nullptr);
+    }
+
     void anAnswerThatEndsInsideItsFormIsToldUntilTheNext() {
         StudioStage stage;
         stage.open();

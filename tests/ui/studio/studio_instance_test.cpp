@@ -78,7 +78,7 @@ class StudioInstanceTest : public QObject {
             file.setDatabaseName(copy);
             if (file.open()) {
                 QSqlQuery query(
-                    QStringLiteral("SELECT role, state, text, chat_id FROM messages ORDER BY id"),
+                    QStringLiteral("SELECT role, state, text, chat FROM messages ORDER BY id"),
                     file);
                 while (query.next())
                     found.push_back({query.value(0).toString(),

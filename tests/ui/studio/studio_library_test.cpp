@@ -49,7 +49,7 @@ private slots:
         m_stage = std::make_unique<StudioStage>();
         m_stage->options.defaultModelPath = m_stage->folder.filePath("default.gguf");
         m_stage->open();
-        QVERIFY(QTest::qWaitForWindowActive(&window()));
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
     void cleanup() { m_stage.reset(); }

@@ -72,7 +72,7 @@ inline engine::TrialFinished windowTrial(std::string kind, int index, int matche
     finished.isBest = matches >= best;
     finished.ticks.assign(32, 1);
     for (int i = 0; i < 32; ++i)
-        finished.window.push_back("w" + std::to_string(i));
+        finished.window.push_back(std::to_string(i).insert(0, 1, 'w'));
     finished.guesses = finished.window;
     // Misses far from each other, as they fall in a text.
     for (int i = 0; i < 32 - matches; ++i) {

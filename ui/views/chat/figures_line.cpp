@@ -21,8 +21,8 @@ QString share(qint64 part, qint64 whole) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
-/// A line breaks between figures only: neither at a space of one nor behind its slash. Spaces
-/// within tags stay.
+/// A line breaks between figures only: neither at a space of one nor after its slash or point.
+/// Spaces within tags stay.
 QString unbroken(const QString& markup) {
     QString whole;
     bool isInTag = false;
@@ -30,8 +30,10 @@ QString unbroken(const QString& markup) {
         const QChar letter = markup[i];
         isInTag = letter == u'<' || (isInTag && letter != u'>');
         whole += !isInTag && letter == u' ' ? QChar(QChar::Nbsp) : letter;
-        const bool isBeforeLetter = i + 1 < markup.size() && markup[i + 1].isLetter();
-        if (!isInTag && letter == u'/' && isBeforeLetter)
+        const QChar next = i + 1 < markup.size() ? markup[i + 1] : QChar();
+        const bool mayBreak =
+            (letter == u'/' && next.isLetter()) || (letter == u'.' && next.isDigit());
+        if (!isInTag && mayBreak)
             whole += QChar(0x2060); // a joiner of no width
     }
     return whole;

@@ -421,11 +421,14 @@ void ParametersView::request(RunChange change) {
 }
 
 void ParametersView::showRefused(const RunChange& change, const Error& error) {
-    refreshView(info().topics); // back to what is set
-    const QString sentence = QString::fromStdString(
-        error.hint.empty() ? error.message : error.message + ' ' + error.hint);
     const bool isSampling = std::holds_alternative<ChangeSampling>(change.after);
     SettingRow* row = (isSampling ? m_sampling : m_form)->row(change.setting);
+    const SettingValue typed = row != nullptr ? row->value() : SettingValue();
+    refreshView(info().topics); // back to what is set
+    if (row != nullptr && row->setting().kind == SettingKind::Text)
+        row->editor()->setValue(typed); // to be mended, not to be written again
+    const QString sentence = QString::fromStdString(
+        error.hint.empty() ? error.message : error.message + ' ' + error.hint);
     if (row != nullptr)
         row->setProblem(sentence);
     else

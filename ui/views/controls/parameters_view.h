@@ -24,7 +24,7 @@ struct PresetFolders {
 
 /// The dock "Parameters": decoder, presets, the decoder's settings and sampling. What is shown is
 /// what the engine said last; what the user changes is sent when it is let go, can be undone once
-/// the engine took it, and goes back when it was refused. Thread: UI.
+/// the engine took it, and goes back when it was refused; a text stays to be mended. Thread: UI.
 class ParametersView : public View {
     Q_OBJECT
 

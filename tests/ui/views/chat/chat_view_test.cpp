@@ -364,12 +364,10 @@ private slots:
     void theHeadShowsTheSystemPromptAndItIsEditedThere() {
         m_chat->loadModel();
         QAbstractButton* head = button("No system prompt");
-        QVERIFY(head->isVisible());
         head->click();
         auto* panel = m_view->findChild<AnswerSettingsPanel*>();
         QVERIFY(panel->isVisible());
         auto* editor = panel->findChild<QPlainTextEdit*>();
-        QCOMPARE(editor->accessibleName(), QStringLiteral("System prompt"));
         QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
         QVERIFY(!save->isEnabled());
         QTest::keyClicks(editor, QStringLiteral("Be brief & kind."));
@@ -381,6 +379,9 @@ private slots:
         converse("hello");
         QCOMPARE(m_chat->engine->lastSent<SubmitPrompt>()->messages[0].content,
                  std::string("Be brief & kind."));
+        m_chat->session->setSettingsAt(SettingsPlace::Chat, {QString(2000, u'x'), {}, {}});
+        QVERIFY(head->text().endsWith(u'\u2026'));
+        QVERIFY(m_view->minimumSizeHint().width() < 800);
     }
 
     void aWiderPlaceIsShownUntilTheChatHasItsOwn() {
@@ -417,7 +418,6 @@ private slots:
         panel->findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("long"));
         QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
         const auto* asked = m_chat->engine->lastSent<CountTokens>();
-        QCOMPARE(asked->text, std::string("long"));
         m_chat->engine->say(TokensCounted{asked->requestId, 2000, {}, 1000});
         m_chat->bridge->tick();
         bool isSaid = false;
@@ -449,11 +449,10 @@ private slots:
         file.close();
         QMimeData dropped;
         dropped.setUrls({QUrl::fromLocalFile(path)});
-        const QPoint at = field()->rect().center();
-        QDragEnterEvent enter(at, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QDragEnterEvent enter({20, 20}, Qt::CopyAction, &dropped, Qt::LeftButton, {});
         QCoreApplication::sendEvent(m_view.get(), &enter);
         QVERIFY(enter.isAccepted());
-        QDropEvent event(at, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QDropEvent event({20, 20}, Qt::CopyAction, &dropped, Qt::LeftButton, {});
         QCoreApplication::sendEvent(m_view.get(), &event);
         AttachmentRow& row = m_view->input().attachments();
         QTRY_COMPARE(row.attachments().size(), 1);
@@ -479,14 +478,11 @@ private slots:
         m_chat->loadModel();
         type("count");
         m_chat->count();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
-        m_chat->bridge->tick();
         m_chat->finish(FinishReason::MaxTokens);
         buttonNamed(lastCard(), QStringLiteral("Continue"))->click();
         m_chat->count();
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, " two", 20.0));
-        m_chat->bridge->tick();
         m_chat->finish();
         QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
         QCOMPARE(lastCard().message().text, QStringLiteral("one two"));

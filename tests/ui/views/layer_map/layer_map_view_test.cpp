@@ -363,7 +363,7 @@ private slots:
         // Nothing floats over other views any more; what is pinned stands below the map.
         QVERIFY(!m_view->card()->isVisible());
         QCOMPARE(m_view->notice(), QStringLiteral("Layer 2, MLP: skipped"));
-        QTest::mouseMove(table().viewport(), place(3));
+        QTest::mouseMove(table().viewport(), place(4));
         QTRY_VERIFY(m_view->card()->isVisible());
         m_view->hide();
         QVERIFY(!m_view->card()->isVisible());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRowsShown = 8;
 
-/// "llama · 135M · Q4_1 · 96.0 MiB · runs here".
+/// "runs here · llama · 135M · Q4_1 · 96.0 MiB": what is cut in a narrow dock comes last.
 QString factsOf(const LibraryModel& model) {
     if (!model.reason.isEmpty())
         return LibraryList::tr("does not run here: %1").arg(model.reason);
@@ -27,11 +27,11 @@ QString factsOf(const LibraryModel& model) {
         report.fits() ? LibraryList::tr("runs here")
                       : LibraryList::tr("needs %1, %2 are free")
                             .arg(sizeText(report.neededBytes()), sizeText(report.freeBytes));
-    return QStringList{report.family,
+    return QStringList{verdict,
+                       report.family,
                        parameterText(report.parameterCount),
                        mainType(report.types),
-                       sizeText(report.fileBytes),
-                       verdict}
+                       sizeText(report.fileBytes)}
         .join(QStringLiteral(" \u00b7 "));
 }
 
