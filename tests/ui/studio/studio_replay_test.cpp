@@ -122,9 +122,11 @@ private slots:
     void aRecordingBegunLaterShowsTheRunsOwnFigures() {
         answer(QStringLiteral("abc ab"));
         studio().bridge().send(ChangeSettings{{{"epsilon", 0.5}}});
+        trigger("chat.new"); // an answer fills the whole context
         answer(QStringLiteral("ab ab"));
         const std::string path = m_folder->filePath(QStringLiteral("run.swiftrun")).toStdString();
         studio().bridge().send(StartRecording{path});
+        trigger("chat.new");
         answer(QStringLiteral("cab"));
         studio().bridge().send(StopRecording{});
         QTRY_COMPARE(m_stage->count<RecordingStopped>(), std::size_t{1});
