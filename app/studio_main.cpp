@@ -147,15 +147,14 @@ engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOp
         return engine::Error{engine::ErrorCode::NotFound,
                              "There is no model to answer with: the default model was not fetched.",
                              "Run installer/run.sh, or name a model with --model."};
-    return engine::checkOutput({.path = arguments.screenshot,
-                                .inputs = {options.modelPath.toStdString(), arguments.replay},
-                                .isOwn =
-                                    [](const std::filesystem::path& path) {
-                                        return ui::ScreenshotJob::isOwnPicture(
-                                            QString::fromStdString(path.string()));
-                                    },
-                                .mayOverwrite = arguments.mayOverwrite,
-                                .overwriteOption = "--overwrite"});
+    return engine::checkOutput(
+        {.path = arguments.screenshot,
+         .inputs = {options.modelPath.toStdString(), arguments.replay},
+         .isOwn = [](const std::filesystem::path& path) -> engine::Result<bool> {
+             return ui::ScreenshotJob::isOwnPicture(QString::fromStdString(path.string()));
+         },
+         .mayOverwrite = arguments.mayOverwrite,
+         .overwriteOption = "--overwrite"});
 }
 
 /// A picture is nobody's work: it leaves chats and settings as they are. A replay keeps no chats,

@@ -23,7 +23,7 @@ OutputPlace outputPlace(const OutputOptions& options,
                         const ModelOptions& model,
                         const DataOptions& data,
                         const std::vector<std::string>& settings,
-                        std::function<bool(const std::filesystem::path&)> isOwn) {
+                        decltype(OutputPlace::isOwn) isOwn) {
     OutputPlace place{.path = options.path,
                       .isOwn = std::move(isOwn),
                       .mayOverwrite = options.mayOverwrite,

@@ -28,6 +28,6 @@ engine::OutputPlace outputPlace(const OutputOptions& options,
                                 const ModelOptions& model,
                                 const DataOptions& data,
                                 const std::vector<std::string>& settings,
-                                std::function<bool(const std::filesystem::path&)> isOwn);
+                                decltype(engine::OutputPlace::isOwn) isOwn);
 
 } // namespace app

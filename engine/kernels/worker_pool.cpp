@@ -54,8 +54,12 @@ constexpr auto kJoinSpin = std::chrono::microseconds(50);
 /// For how long a worker spins for its next task where others want its processor.
 constexpr auto kCrowdedSpin = std::chrono::microseconds(50);
 
-/// Over how long the caller's sleep is counted.
-constexpr auto kSleepWindow = std::chrono::milliseconds(10);
+/// Over how long the caller's sleep is counted: what takes a processor once in a while, for some
+/// milliseconds, must not count.
+constexpr auto kSleepWindow = std::chrono::milliseconds(50);
+
+/// The part of that time from which on it is quicker alone.
+constexpr int kMostSleptOneIn = 4;
 
 /// For how long a processor counts as wanted by others after they took it.
 constexpr auto kCrowdMemory = std::chrono::milliseconds(20);
@@ -218,7 +222,7 @@ void WorkerPool::noteSleep(Clock::time_point begin) {
     const auto counted = now - m_countedSince;
     if (counted < kSleepWindow)
         return;
-    m_isAlone = m_aloneTime.count() > 0 && 3 * m_slept > counted;
+    m_isAlone = m_aloneTime.count() > 0 && kMostSleptOneIn * m_slept > counted;
     m_aloneUntil = now + m_aloneTime;
     m_countedSince = now;
     m_slept = {};

@@ -24,11 +24,11 @@ namespace engine {
 class WorkerPool {
 public:
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. When
-    /// the caller has lately slept for a third of its time, because its workers had no processor,
+    /// the caller has lately slept for a quarter of its time, because its workers had no processor,
     /// it works alone for `aloneTime`; 0 = never.
     explicit WorkerPool(int threads,
                         std::chrono::microseconds spinTime = std::chrono::milliseconds(1),
-                        std::chrono::microseconds aloneTime = std::chrono::milliseconds(200));
+                        std::chrono::microseconds aloneTime = std::chrono::milliseconds(500));
     ~WorkerPool();
 
     WorkerPool(const WorkerPool&) = delete;

@@ -19,26 +19,29 @@ bool isSame(const fs::path& one, const fs::path& other) {
     return fs::equivalent(one, other, ignored) && !ignored;
 }
 
-bool isOwn(const OutputPlace& place) { return place.isOwn && place.isOwn(place.path); }
-
-/// An earlier output in a folder that is read is none of the files that are read there.
-bool isReadFrom(const OutputPlace& place, const fs::path& input) {
-    if (isSame(place.path, input))
-        return true;
+/// Whether a path is among the files of a folder.
+bool isIn(const fs::path& path, const fs::path& folder) {
     std::error_code failure;
-    for (fs::directory_iterator entry(input, failure), end; !failure && entry != end;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure))
-        if (isSame(place.path, entry->path()))
-            return !isOwn(place);
+        if (isSame(path, entry->path()))
+            return true;
     return false;
 }
 
-/// For what is there already.
+/// For what is there already. An earlier output in a folder that is read is none of the files that
+/// are read there.
 Result<void> checkReplacing(const OutputPlace& place) {
     const std::string name = place.path.string();
-    if (std::any_of(place.inputs.begin(), place.inputs.end(), [&](const fs::path& input) {
-            return isReadFrom(place, input);
-        }))
+    const Result<bool> own = place.isOwn ? place.isOwn(place.path) : Result<bool>(false);
+    if (!own && !place.mayOverwrite)
+        return own.error();
+    const bool isOwn = own && own.value();
+    const bool isRead =
+        std::any_of(place.inputs.begin(), place.inputs.end(), [&](const fs::path& input) {
+            return isSame(place.path, input) || (!isOwn && isIn(place.path, input));
+        });
+    if (isRead)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} is among the files that this run reads, so it is not "
                                  "replaced.",
@@ -46,7 +49,7 @@ Result<void> checkReplacing(const OutputPlace& place) {
                      "Name another file."};
     std::error_code ignored;
     const bool isEmpty = fs::file_size(place.path, ignored) == 0 && !ignored;
-    if (place.mayOverwrite || isEmpty || isOwn(place))
+    if (place.mayOverwrite || isEmpty || isOwn)
         return {};
     return Error{ErrorCode::InvalidInput,
                  fmt::format("{} exists and holds something else, so it is not replaced.", name),

@@ -20,8 +20,8 @@ struct OutputPlace {
     /// What is read: files, and folders with the files in them.
     std::vector<std::filesystem::path> inputs = {};
 
-    /// Whether a file is an earlier output of this kind.
-    std::function<bool(const std::filesystem::path&)> isOwn = {};
+    /// Whether a file is an earlier output of this kind. Errors: Io when it cannot be read.
+    std::function<Result<bool>(const std::filesystem::path&)> isOwn = {};
 
     bool mayOverwrite = false;        ///< so is any other file
     std::string overwriteOption = {}; ///< how the user says so; empty where that cannot be said

@@ -36,9 +36,13 @@ Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view p
 
 } // namespace
 
-bool isRecording(const std::filesystem::path& path) {
+Result<bool> isRecording(const std::filesystem::path& path) {
     const auto reader = RunReader::open(path);
-    return reader || reader.error().code == ErrorCode::Unsupported; // a newer version's
+    if (reader || reader.error().code == ErrorCode::Unsupported) // a newer version's
+        return true;
+    if (reader.error().code == ErrorCode::CorruptFile)
+        return false;
+    return reader.error();
 }
 
 Result<RunRecorder> RunRecorder::start(const std::filesystem::path& path, bool mayOverwrite) {

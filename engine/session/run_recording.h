@@ -20,8 +20,8 @@ namespace engine {
 /// No record is longer.
 inline constexpr std::uint32_t kMaxRecordBytes = 1U << 24U;
 
-/// Whether a file is a recording, of this version or a newer one.
-bool isRecording(const std::filesystem::path& path);
+/// Whether a file is a recording, of this version or a newer one. Errors: Io, NotFound.
+Result<bool> isRecording(const std::filesystem::path& path);
 
 /// Writes events to a file as they come; each is handed to the system at once, so a killed program
 /// leaves a file that is whole up to its last event. Thread: one.

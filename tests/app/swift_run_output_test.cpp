@@ -144,7 +144,8 @@ void SwiftRunOutputTest::aClosedStandardOutputIsAnErrorAndNoOtherFileTakesItsPla
     const QString out = path("closed.swiftrun");
     const ProgramRun lost = runLine("$RUN " + writing("stream", out).join(' ') + " <&- >&-");
     QVERIFY2(lost.exitCode == app::kIo, lost.errors.constData());
-    QVERIFY(engine::isRecording(out.toStdString())); // and nothing was written into it by mistake
+    QVERIFY(engine::isRecording(out.toStdString())
+                .value()); // and nothing was written into it by mistake
     QCOMPARE(run({"replay", out}).exitCode, 0);
 }
 
@@ -285,7 +286,7 @@ void SwiftRunOutputTest::theNameIsTakenWithTheFirstRecord() {
         QVERIFY(recorder.hasValue());
         QCOMPARE(std::filesystem::file_size(file), std::uintmax_t{0});
         QVERIFY(recorder.value().write({0.5, engine::Remark{"first"}}).hasValue());
-        QVERIFY(engine::isRecording(file));
+        QVERIFY(engine::isRecording(file).value());
         QVERIFY(recorder.value().write({0.6, engine::Remark{"second"}}).hasValue());
     }
     QVERIFY(engine::RunRecorder::start(file).hasValue()); // and gone again, without a record

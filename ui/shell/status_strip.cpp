@@ -220,7 +220,13 @@ void StatusStrip::showSpeed() {
             around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
 }
 
+/// Its room is taken by what is told of a recording, so that the strip fits narrow windows.
 void StatusStrip::showMemory() {
+    if (m_bridge.isReplay() || !m_store.recordingPath().empty()) {
+        m_memory->hide();
+        m_memoryClock.invalidate();
+        return;
+    }
     if (m_memoryClock.isValid() && m_memoryClock.elapsed() < kMemoryMs)
         return;
     m_memoryClock.start();

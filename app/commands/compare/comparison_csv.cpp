@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
+#include "engine/loading/byte_reader.h"
 
 #include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
-#include <fstream>
+#include <span>
 
 // A comparison as a file for spreadsheets.
 
@@ -96,11 +97,14 @@ std::string ComparisonReport::csvLines(const std::string& scope,
     return text;
 }
 
-bool isComparisonCsv(const std::filesystem::path& path) {
+Result<bool> isComparisonCsv(const std::filesystem::path& path) {
     const std::string head = headLine();
+    ENGINE_TRY(const ByteReader file, ByteReader::open(path));
+    if (file.size() < head.size())
+        return false;
     std::string start(head.size(), '\0');
-    std::ifstream file(path, std::ios::binary);
-    return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == head;
+    ENGINE_TRY_DO(file.readAt(0, std::as_writable_bytes(std::span(start)), "the head line"));
+    return start == head;
 }
 
 std::string ComparisonReport::csv() const {

@@ -38,8 +38,8 @@ struct DecoderSums {
     double perToken(double ms) const;
 };
 
-/// Whether a file is what ComparisonReport::csv() makes.
-bool isComparisonCsv(const std::filesystem::path& path);
+/// Whether a file is what ComparisonReport::csv() makes. Errors: Io, NotFound.
+engine::Result<bool> isComparisonCsv(const std::filesystem::path& path);
 
 /// Collects outcomes by task and over all, and shows them. Thread: one.
 class ComparisonReport {

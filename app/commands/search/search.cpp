@@ -68,21 +68,31 @@ Result<void> checkOptions(const SearchOptions& options) {
     return {};
 }
 
+/// Whether a file is JSON of which `holds` is true. Errors: Io, NotFound.
+Result<bool> isJson(const std::filesystem::path& path,
+                    const std::function<bool(const JsonValue&)>& holds) {
+    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
+    if (document)
+        return holds(document.value().root());
+    if (document.error().code == ErrorCode::CorruptFile)
+        return false;
+    return document.error();
+}
+
 /// Whether a file holds one set as foundJson() makes it; a set that someone wrote by hand does not
 /// say how it was found.
-bool isFoundSet(const std::filesystem::path& path) {
-    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
-    if (!document)
-        return false;
-    const JsonValue root = document.value().root();
-    return readSkipSet(root, path.string()) && root["method"].isString() &&
-           root["measure"].isString();
+Result<bool> isFoundSet(const std::filesystem::path& path) {
+    return isJson(path, [&path](const JsonValue& root) {
+        return readSkipSet(root, path.string()) && root["method"].isString() &&
+               root["measure"].isString();
+    });
 }
 
 /// Whether a set can be added to what a file holds.
-bool isSkipSetCollection(const std::filesystem::path& path) {
-    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
-    return document && readSkipSetCollection(document.value().root(), path.string());
+Result<bool> isSkipSetCollection(const std::filesystem::path& path) {
+    return isJson(path, [&path](const JsonValue& root) {
+        return readSkipSetCollection(root, path.string()).hasValue();
+    });
 }
 
 /// A collection is added to and never replaced, so --overwrite says nothing there.

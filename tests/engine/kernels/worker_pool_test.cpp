@@ -147,7 +147,7 @@ private slots:
         }
     }
 
-    /// Others take the worker's processor for a third of the time and more.
+    /// As if others took the worker's processor most of the time.
     void aCallerWhoseWorkersHaveNoProcessorWorksAlone() {
         WorkerPool pool(2, std::chrono::milliseconds(1), std::chrono::hours(1));
         int aloneInTurn = 0;

@@ -169,7 +169,7 @@ private slots:
         for (const std::string& name : {std::string("notes.txt"),
                                         digits,
                                         digits + ".txt",
-                                        "A" + digits.substr(1) + ".packed"})
+                                        fmt::format("A{}.packed", digits.substr(1))})
             setAge(parent.write(name, std::string(50'000, 'x')), 100);
         const CacheFolder folder(parent.path(), cachedFileBytes("key", 10'000));
         QVERIFY(folder.keep("key", someBytes(10'000), {}).hasValue());

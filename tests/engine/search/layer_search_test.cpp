@@ -251,7 +251,7 @@ void LayerSearchTest::equalCoordinatesAreSkippedByNameOnRequest() {
             continue;
         std::vector<std::pair<double, std::string>> order;
         for (std::size_t j = 0; j < trial.point.size(); ++j)
-            order.emplace_back(-trial.point[j], "x" + std::to_string(j));
+            order.emplace_back(-trial.point[j], fmt::format("x{}", j));
         std::sort(order.begin(), order.end());
         Bits wanted(trial.bits.size(), 0);
         for (std::size_t j = 0; j < 9; ++j)

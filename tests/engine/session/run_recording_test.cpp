@@ -407,7 +407,7 @@ void RunRecordingTest::onlyRecordingsAreReplaced() {
     QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
     QCOMPARE(contentOf(letter), std::string("Dear all, I cannot be replaced."));
     QVERIFY(RunRecorder::start(letter, true).value().write({1.0, Remark{"yes"}}).hasValue());
-    QVERIFY(isRecording(letter));
+    QVERIFY(isRecording(letter).value());
     QVERIFY(!RunRecorder::start(m_folder->path()));
     const auto pipe = m_folder->path() / "pipe";
     QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);

@@ -53,7 +53,8 @@ inline std::string addedToken(int id, const std::string& content, const std::str
 /// A tokenizer.json that uses most components.
 inline std::string fullJson() {
     return json(
-        "[" + addedToken(13, "<s>") + "," + addedToken(14, "<end>", R"("lstrip":true)") + "," +
+        std::string("[") + addedToken(13, "<s>") + "," +
+            addedToken(14, "<end>", R"("lstrip":true)") + "," +
             addedToken(15, "[x]", R"("single_word":true)") + "]",
         R"({"type":"Sequence","normalizers":[{"type":"NFC"},)"
         R"({"type":"Replace","pattern":{"Regex":"d+"},"content":"e"}]})",

@@ -129,8 +129,8 @@ private slots:
 
     void addedTokensTakeTheirSpacesAlong() {
         const auto tokenizer =
-            loadJson(tiny::json("[" + tiny::addedToken(13, "<l>", R"("lstrip":true)") + "," +
-                                tiny::addedToken(14, "<r>", R"("rstrip":true)") + "," +
+            loadJson(tiny::json(std::string("[") + tiny::addedToken(13, "<l>", R"("lstrip":true)") +
+                                "," + tiny::addedToken(14, "<r>", R"("rstrip":true)") + "," +
                                 tiny::addedToken(15, "<w>", R"("single_word":true)") + "," +
                                 tiny::addedToken(16, "<r>ab") + "]"));
         QCOMPARE(encoded(*tokenizer, "a <l> b"), (Ids{0, 13, 5, 1}));

@@ -186,6 +186,7 @@ private slots:
         QVERIFY(part("Recording: its length and size")->isVisible());
         QCOMPARE(text("Recording: its length and size"),
                  QStringLiteral("\u25CF Recording 00:00 3.1 MB"));
+        QVERIFY(!part("Memory")->isVisible()); // there is no room for everything
         auto* stop = m_strip->findChild<QToolButton*>();
         QVERIFY(stop->isVisible());
         QTest::mouseClick(stop, Qt::LeftButton);
@@ -193,6 +194,7 @@ private slots:
         m_stage->say(RecordingStopped{file.fileName().toStdString(), {}});
         m_stage->settle();
         QVERIFY(!part("Recording: its length and size")->isVisible());
+        QVERIFY(part("Memory")->isVisible());
     }
 
     void withoutAReplayThereIsNoPosition() {

@@ -63,7 +63,6 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     auto* promptRow = new QHBoxLayout;
     promptRow->setContentsMargins(theme().scaled(8), 0, theme().scaled(8), 0);
     promptRow->addWidget(m_systemPrompt);
-    promptRow->addStretch();
     rows->addLayout(promptRow);
     rows->addWidget(m_settings);
     auto* legendRow = new QHBoxLayout;

@@ -78,6 +78,7 @@ signals:
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void refreshView(Topics changed) override;
 
 private:
@@ -90,6 +91,7 @@ private:
     void showDraft();
     void keepDraft();
     void showSettings();
+    void showSystemPrompt();
     SendObstacle obstacle() const;
     void showState();
     void showGauge();

@@ -20,7 +20,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kShownOfPrompt = 90; ///< characters of the system prompt in the head
+constexpr int kShownOfPrompt = 400; ///< characters of the system prompt in the head, at most
 
 } // namespace
 
@@ -134,6 +134,9 @@ void ChatView::connectSettings() {
     m_systemPrompt->setCheckable(true);
     m_systemPrompt->setProperty("kind", "link");
     m_systemPrompt->setProperty("form", "small");
+    // As wide as there is room; a long prompt must not widen the window.
+    m_systemPrompt->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_systemPrompt->setStyleSheet(QStringLiteral("text-align: left;"));
     connect(m_systemPrompt, &QPushButton::toggled, this, [this](bool isOpen) {
         m_settings->setVisible(isOpen);
         if (isOpen)
@@ -144,6 +147,7 @@ void ChatView::connectSettings() {
         m_input->focusText();
     });
     connect(m_settings, &AnswerSettingsPanel::saved, &m_session, &ChatSession::setSettingsAt);
+    connect(m_settings, &AnswerSettingsPanel::saved, this, [this] { m_countSoon.start(); });
     connect(m_settings, &AnswerSettingsPanel::systemPromptTyped, this, [this](const QString& text) {
         m_counter.count(text, [this](int tokens, int contextLength) {
             m_settings->setTokens(tokens, contextLength);
@@ -160,18 +164,29 @@ void ChatView::showSettings() {
                              m_session.settingsAt(SettingsPlace::Everywhere)},
                             model != nullptr ? QString::fromStdString(model->model.name)
                                              : QString());
+    showSystemPrompt();
+}
+
+/// As much of it as the head has room for.
+void ChatView::showSystemPrompt() {
     const ResolvedAnswerSettings settings = m_session.settings();
-    const QString prompt = settings.systemPrompt.simplified();
+    const QString prompt = settings.systemPrompt.left(kShownOfPrompt).simplified();
     const QString place = settings.systemPromptPlace == SettingsPlace::Chat    ? tr("this chat's")
                           : settings.systemPromptPlace == SettingsPlace::Model ? tr("this model's")
                                                                                : tr("of all chats");
-    const QString begin =
-        prompt.size() > kShownOfPrompt ? prompt.left(kShownOfPrompt) + u'\u2026' : prompt;
-    QString text =
-        prompt.isEmpty() ? tr("No system prompt") : tr("System prompt (%1): %2").arg(place, begin);
-    m_systemPrompt->setText(text.replace(u'&', QLatin1String("&&")));
+    const QString text =
+        prompt.isEmpty() ? tr("No system prompt") : tr("System prompt (%1): %2").arg(place, prompt);
+    const int room = width() - theme().scaled(48);
+    m_systemPrompt->setText(m_systemPrompt->fontMetrics()
+                                .elidedText(text, Qt::ElideRight, room)
+                                .replace(u'&', QLatin1String("&&")));
     m_systemPrompt->setToolTip(
         tr("Edit the system prompt, the longest answer and where answers stop"));
+}
+
+void ChatView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    showSystemPrompt();
 }
 
 void ChatView::continueLast() {

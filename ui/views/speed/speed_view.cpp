@@ -21,6 +21,7 @@ namespace {
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
 constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
+constexpr double kExpectedShown = 1.5;  ///< times what was measured, and no further up
 constexpr double kSpanBefore = 0.15;    ///< of the newest span's time, shown of the one before it
 constexpr double kNearlyEqual = 0.06;   ///< speedups that share a line of what is expected
 constexpr int kHeadroom = 18;           ///< for the names of spans
@@ -244,8 +245,6 @@ PlotRange SpeedView::yRange() const {
     double high = 1.8 * one;
     if (isInTokensPerSecond() && !store().speed().baselineMs())
         high = 0.0;
-    for (const ExpectedSpeed& speed : m_expected)
-        high = std::max(high, (speed.speedup + 0.1) * one);
     const double from = xRange().from;
     const auto& samples = m_curve.samples();
     for (auto sample = samples.rbegin(); sample != samples.rend() && sample->seconds >= from;
@@ -255,6 +254,11 @@ PlotRange SpeedView::yRange() const {
     }
     if (const auto open = m_curve.openSample(); open && samples.empty())
         high = std::max(high, open->tokensPerMs * unit());
+    // What is expected is shown where it does not flatten what was measured.
+    const double most = kExpectedShown * high;
+    for (const ExpectedSpeed& speed : m_expected)
+        if (speed.speedup * one <= most)
+            high = std::max(high, (speed.speedup + 0.1) * one);
     if (isInTokensPerSecond())
         return {0.0, high > 0.0 ? 1.1 * high : 1.0};
     high = std::min(high, kHighestSpeedup);
