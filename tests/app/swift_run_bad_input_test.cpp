@@ -3,16 +3,15 @@
 // code of its kind, and nothing half-written.
 #include "app/exit_codes.h"
 #include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
 
 #include <QDir>
 #include <QJsonArray>
-#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <cstring>
 
+using support::expectRefusal;
 using support::ProgramRun;
 
 namespace {
@@ -36,14 +35,6 @@ QString writeFile(const QString& path, const QByteArray& bytes) {
     return path;
 }
 
-/// Of those that this process may run on.
-QString firstAllowedProcessor() {
-    for (const QByteArray& line : readFile("/proc/self/status").split('\n'))
-        if (line.startsWith("Cpus_allowed_list:"))
-            return QString(line.mid(18)).trimmed().section(QRegularExpression("[-,]"), 0, 0);
-    return "0";
-}
-
 } // namespace
 
 class SwiftRunBadInputTest : public QObject {
@@ -60,24 +51,11 @@ private slots:
     void weightsThatAreNotFiniteNameTheTensor();
     void aDamagedSkipFileSaysWhere();
     void badLinesAreNumbered();
-    void numbersOutOfRangeNameTheRange_data();
-    void numbersOutOfRangeNameTheRange();
-    void theHintForAContextHelps();
-    void aTypedSkipSetIsNoDamagedFile_data();
-    void aTypedSkipSetIsNoDamagedFile();
-    void aNumberTooLargeForJsonIsToldInOurWords();
-    void aPromptMayComeThroughAPipe();
-    void inspectTakesItsModelLikeTheOthers();
-    void aLineLongerThanAnyContextIsRefused();
-    void anEndlessSparseDataFileIsReadInBoundedMemory();
-    void aModelOfOneLayerIsRefusedAlikeByAll();
-    void noMoreThreadsThanProcessorsAreMade();
     void aFolderWithOnlyATokenizerCanTokenize();
     void chatGoesOnAfterAMessageThatDoesNotFit();
     void aContextThatDoesNotFitIntoMemoryIsRefused();
 
 private:
-    void expectRefusal(const ProgramRun& result, int exitCode, const QStringList& named);
     QString copyOfFolderModel();
 
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -86,20 +64,6 @@ private:
 void SwiftRunBadInputTest::init() {
     m_folder = std::make_unique<QTemporaryDir>();
     qputenv("SWIFT_STUDIO_DATA", m_folder->filePath("memory").toUtf8());
-}
-
-/// One sentence and a hint on standard error, nothing on standard output but the error event.
-void SwiftRunBadInputTest::expectRefusal(const ProgramRun& result,
-                                         int exitCode,
-                                         const QStringList& named) {
-    QVERIFY2(
-        result.exitCode == exitCode,
-        qPrintable(QString("exit code %1: %2").arg(result.exitCode).arg(QString(result.errors))));
-    QVERIFY2(result.output.isEmpty(), result.output.constData());
-    QVERIFY2(result.errors.startsWith("swift-run: "), result.errors.constData());
-    QVERIFY2(result.errors.trimmed().count('\n') <= 1, result.errors.constData());
-    for (const QString& part : named)
-        QVERIFY2(result.errors.contains(part.toUtf8()), result.errors.constData());
 }
 
 QString SwiftRunBadInputTest::copyOfFolderModel() {
@@ -321,182 +285,6 @@ void SwiftRunBadInputTest::badLinesAreNumbered() {
     // The hint helps: iconv -f latin1 -t UTF-8.
     QVERIFY(bytes.errors.contains("iconv -f latin1 -t UTF-8"));
     QCOMPARE(run({"tokenize", "--model", kGgufModel}, QString("caf\u00E9\n").toUtf8()).exitCode, 0);
-}
-
-void SwiftRunBadInputTest::numbersOutOfRangeNameTheRange_data() {
-    QTest::addColumn<QString>("command");
-    QTest::addColumn<QString>("option");
-    QTest::addColumn<QString>("range");
-    QTest::addColumn<QStringList>("wrong");
-    const QStringList any = {"-1", "99999999999999999999", "1.5", "1e3", "many"};
-    const QString whole = "is not a whole number from ";
-    QTest::newRow("max-tokens") << "generate"
-                                << "--max-tokens" << whole + "0 to 2147483647" << any;
-    QTest::newRow("threads") << "generate"
-                             << "--threads" << whole + "0 to 1024" << any;
-    QTest::newRow("context") << "generate"
-                             << "--context" << whole + "0 to 2147483647" << any;
-    QTest::newRow("seed") << "generate"
-                          << "--seed" << whole + "0 to 18446744073709551615" << any;
-    QTest::newRow("seed of search") << "search"
-                                    << "--seed" << whole + "0 to 1844674407370955161" << any;
-    QTest::newRow("top") << "forward"
-                         << "--top" << whole + "1 to 2147483647" << any;
-    QTest::newRow("exit-after") << "forward"
-                                << "--exit-after" << whole + "0 to " << any;
-    QTest::newRow("limit") << "stream"
-                           << "--limit" << whole + "1 to " << any;
-    QTest::newRow("limit of replay") << "replay"
-                                     << "--limit" << whole + "0 to " << any;
-    QTest::newRow("rows") << "bench"
-                          << "--rows" << whole + "1 to 64" << QStringList{"0", "65"};
-    QTest::newRow("roof") << "bench"
-                          << "--roof-mib" << whole + "1 to 1048576" << any;
-    QTest::newRow("ratio") << "search"
-                           << "--ratio"
-                           << "is not a number from 0 to 0.95"
-                           << QStringList{"-0.1", "0.96", "nan", "half"};
-}
-
-void SwiftRunBadInputTest::numbersOutOfRangeNameTheRange() {
-    QFETCH(QString, command);
-    QFETCH(QString, option);
-    QFETCH(QString, range);
-    QFETCH(QStringList, wrong);
-    for (const QString& value : wrong) {
-        const ProgramRun result = run({command, option + "=" + value});
-        QVERIFY2(result.exitCode == app::kUsage, qPrintable(value));
-        QVERIFY2(result.errors.contains(option.toUtf8()), result.errors.constData());
-        QVERIFY2(result.errors.contains(range.toUtf8()), result.errors.constData());
-    }
-}
-
-void SwiftRunBadInputTest::theHintForAContextHelps() {
-    const QStringList generate = {"generate",
-                                  "--model",
-                                  kFolderModel,
-                                  "--prompt-ids",
-                                  "1,2",
-                                  "--backend",
-                                  "plain",
-                                  "--max-tokens",
-                                  "1"};
-    QCOMPARE(run(generate + QStringList{"--context", "1000000"}).exitCode, int(app::kUsage));
-    const ProgramRun chosen = run(generate + QStringList{"--context", "0"});
-    QVERIFY2(chosen.exitCode == 0, chosen.errors.constData());
-}
-
-void SwiftRunBadInputTest::aTypedSkipSetIsNoDamagedFile_data() {
-    QTest::addColumn<QString>("text");
-    QTest::newRow("no JSON") << "[1,2";
-    QTest::newRow("no set") << "[1,2]";
-    QTest::newRow("no layers") << R"({"attention":"all"})";
-    QTest::newRow("twice") << R"({"mlp":[1,1]})";
-}
-
-void SwiftRunBadInputTest::aTypedSkipSetIsNoDamagedFile() {
-    QFETCH(QString, text);
-    const QStringList generate = {
-        "generate", "--model", kFolderModel, "--prompt-ids", "1,2", "--backend", "plain"};
-    for (const char* decoder : {"swift", "self_sd"}) {
-        const QStringList set = {"--decoder", decoder, "--set", "start=manual", "--set"};
-        const ProgramRun result = run(generate + set + QStringList{"skip_set=" + text});
-        expectRefusal(result, app::kUsage, {"skip_set", R"({"attention":[1,2],"mlp":[3]})"});
-        const ProgramRun mended =
-            run(generate + set +
-                QStringList{R"(skip_set={"attention":[1],"mlp":[1]})", "--max-tokens", "1"});
-        QVERIFY2(mended.exitCode == 0, mended.errors.constData());
-    }
-}
-
-void SwiftRunBadInputTest::aNumberTooLargeForJsonIsToldInOurWords() {
-    const ProgramRun result = run({"detokenize", "--model", kGgufModel, "--json"}, "[1,1e999]\n");
-    QCOMPARE(result.exitCode, int(app::kUsage));
-    QVERIFY2(!result.errors.contains("json.exception"), result.errors.constData());
-    QVERIFY2(result.errors.contains("the number 1e999 is too large"), result.errors.constData());
-}
-
-void SwiftRunBadInputTest::aPromptMayComeThroughAPipe() {
-    const QString line = QString("%1 generate --model %2 --backend plain --max-tokens 1 "
-                                 "--prompt-file <(echo hello)")
-                             .arg(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), kGgufModel);
-    const ProgramRun result = support::runProgram("/bin/bash", {"-c", line});
-    QVERIFY2(result.exitCode == 0, result.errors.constData());
-    const ProgramRun folder = run({"generate", "--model", kGgufModel, "--prompt-file", "/tmp"});
-    expectRefusal(folder, app::kUsage, {"/tmp is a folder"});
-}
-
-void SwiftRunBadInputTest::inspectTakesItsModelLikeTheOthers() {
-    const ProgramRun named = run({"inspect", "--model", kGgufModel});
-    QVERIFY2(named.exitCode == 0, named.errors.constData());
-    QCOMPARE(named.output, run({"inspect", kGgufModel}).output);
-}
-
-void SwiftRunBadInputTest::aLineLongerThanAnyContextIsRefused() {
-    const ProgramRun result =
-        run({"tokenize", "--model", kGgufModel}, "a\n" + QByteArray(17'000'000, 'x') + "\n");
-    QCOMPARE(result.exitCode, int(app::kUsage));
-    QVERIFY2(result.errors.contains("Line 2") && result.errors.contains("16000000 bytes"),
-             result.errors.constData());
-}
-
-void SwiftRunBadInputTest::anEndlessSparseDataFileIsReadInBoundedMemory() {
-    const QString data = m_folder->filePath("sparse.jsonl");
-    QFile file(data);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    QVERIFY(file.resize(qint64{100} << 30));
-    const ProgramRun result = run({"stream",
-                                   "--data",
-                                   data,
-                                   "--model",
-                                   kFolderModel,
-                                   "--backend",
-                                   "plain",
-                                   "--decoder",
-                                   "vanilla"});
-    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
-    QVERIFY2(result.errors.contains("sparse.jsonl"), result.errors.constData());
-}
-
-void SwiftRunBadInputTest::aModelOfOneLayerIsRefusedAlikeByAll() {
-    auto config = support::letterConfig(1);
-    auto weights = support::randomWeights(config, 3);
-    const QString folder = m_folder->filePath("one layer");
-    support::writeFolderModel(folder.toStdString(), config, weights);
-    const QStringList generate = {
-        "generate", "--model", folder, "--backend", "plain", "--prompt-ids", "1", "--decoder"};
-    int refused = 0;
-    for (const QJsonObject& decoder : run({"decoders", "--json"}).jsonLines()) {
-        const QString name = decoder["name"].toString();
-        if (name.isEmpty() || name == "space") // a refused module; one that needs its own model
-            continue;
-        const ProgramRun result = run(generate + QStringList{name, "--max-tokens", "2"});
-        if (result.exitCode == 0)
-            continue;
-        expectRefusal(result, app::kUnsupported, {"layer"});
-        ++refused;
-    }
-    QVERIFY(refused >= 2); // layerskip and del
-}
-
-void SwiftRunBadInputTest::noMoreThreadsThanProcessorsAreMade() {
-    const ProgramRun result = support::runProgram("/usr/bin/taskset",
-                                                  {"-c",
-                                                   firstAllowedProcessor(),
-                                                   support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                                                   "generate",
-                                                   "--model",
-                                                   kFolderModel,
-                                                   "--prompt-ids",
-                                                   "1",
-                                                   "--max-tokens",
-                                                   "1",
-                                                   "--threads",
-                                                   "1024"});
-    QVERIFY2(result.exitCode == 0, result.errors.constData());
-    QVERIFY2(result.errors.contains("1024 threads were asked for, but this process may use 1 "
-                                    "processor"),
-             result.errors.constData());
 }
 
 void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {

@@ -7,6 +7,7 @@
 #include <QList>
 #include <QProcess>
 #include <QStringList>
+#include <QTest>
 
 namespace support {
 
@@ -41,6 +42,19 @@ runProgram(const QString& program, const QStringList& arguments, const QByteArra
     return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
             process.readAllStandardOutput(),
             process.readAllStandardError()};
+}
+
+/// A test's check that the program has refused: the exit code, one sentence and a hint on standard
+/// error that name these, and nothing on standard output.
+inline void expectRefusal(const ProgramRun& result, int exitCode, const QStringList& named) {
+    QVERIFY2(
+        result.exitCode == exitCode,
+        qPrintable(QString("exit code %1: %2").arg(result.exitCode).arg(QString(result.errors))));
+    QVERIFY2(result.output.isEmpty(), result.output.constData());
+    QVERIFY2(result.errors.startsWith("swift-run: "), result.errors.constData());
+    QVERIFY2(result.errors.trimmed().count('\n') <= 1, result.errors.constData());
+    for (const QString& part : named)
+        QVERIFY2(result.errors.contains(part.toUtf8()), result.errors.constData());
 }
 
 } // namespace support

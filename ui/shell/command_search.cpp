@@ -65,9 +65,12 @@ int CommandSearch::matchScore(const QString& text, const QString& typed) {
 }
 
 void CommandSearch::showMatches() {
+    const QString typed = m_field->text().trimmed();
     std::vector<std::pair<int, std::size_t>> matches;
     for (std::size_t i = 0; i < m_commands.size(); ++i)
-        if (const int score = matchScore(m_commands[i].text, m_field->text().trimmed()); score > 0)
+        if (const int score = std::max(matchScore(m_commands[i].text, typed),
+                                       matchScore(m_commands[i].otherName, typed));
+            score > 0)
             matches.emplace_back(score, i);
     std::ranges::stable_sort(matches,
                              [](const auto& a, const auto& b) { return a.first > b.first; });

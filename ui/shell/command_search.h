@@ -19,6 +19,7 @@ struct Command {
     QString text;
     QString hint; ///< muted, at the right: keys, a date
     std::function<void()> run;
+    QString otherName = {}; ///< that also finds it and is not shown, as "epsilon"
 };
 
 /// Ctrl+K: a field and the commands that match it, best first. Enter runs the chosen one.

@@ -313,7 +313,8 @@ std::vector<Command> Studio::parameterCommands() {
                                 [this, name = row->setting().name] {
                                     showDock(QStringLiteral("chat.parameters"));
                                     m_parameters->showSetting(name);
-                                }});
+                                },
+                                QString::fromStdString(row->setting().name)});
     return commands;
 }
 

@@ -55,6 +55,20 @@ private slots:
         QVERIFY(m_ran.isEmpty());
     }
 
+    void aNameThatIsNotShownFindsItsCommand() {
+        std::vector<Command> all = commands();
+        all.push_back({QStringLiteral("Setting: Confidence threshold"),
+                       {},
+                       [] {},
+                       QStringLiteral("epsilon")});
+        CommandSearch search(m_theme, std::move(all));
+        search.open();
+        QTest::keyClicks(search.findChild<QLineEdit*>(), QStringLiteral("eps"));
+        const auto* list = search.findChild<QListWidget*>();
+        QCOMPARE(list->count(), 1);
+        QCOMPARE(list->item(0)->text(), QStringLiteral("Setting: Confidence threshold"));
+    }
+
     void typingShowsTheBestMatchFirstAndEnterRunsIt() {
         QPointer<CommandSearch> search = new CommandSearch(m_theme, commands());
         search->setAttribute(Qt::WA_DeleteOnClose);
