@@ -71,15 +71,19 @@ std::uint64_t parameterCountOf(const WeightSource& weights) {
     return count;
 }
 
-/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it.
-void addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
+/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it. Errors:
+/// Io.
+Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
     const auto need = packedNeed(config, weights, {}, 1);
+    if (!need && need.error().code == ErrorCode::Io)
+        return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
     memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
+    return {};
 }
 
 /// What loading needs: the weights as the backends hold them, and a token's keys and values.
-Json describeMemory(const ModelConfig& config, const WeightSource& weights) {
+Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weights) {
     const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
         std::int64_t{2} * config.layerCount * config.kvHeadCount * config.headDim;
@@ -88,7 +92,7 @@ Json describeMemory(const ModelConfig& config, const WeightSource& weights) {
                    {"float64_weight_bytes", parameters * 8},
                    {"bfloat16_weight_bytes", parameters * 2},
                    {"float32_cache_bytes_per_token", cacheValues * 4}};
-    addPackedNeed(config, weights, memory);
+    ENGINE_TRY_DO(addPackedNeed(config, weights, memory));
     return memory;
 }
 
@@ -152,8 +156,9 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
     if (!weights && weights.error().code != ErrorCode::NotFound)
         return weights.error();
     if (weights) {
-        if (config)
-            report["memory"] = describeMemory(config.value(), *weights.value());
+        if (config) {
+            ENGINE_TRY(report["memory"], describeMemory(config.value(), *weights.value()));
+        }
         report["forms"] = describeForms(*weights.value());
         report["tensors"] = describeTensors(*weights.value());
     }
