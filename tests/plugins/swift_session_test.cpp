@@ -132,7 +132,9 @@ void SwiftSessionTest::aDrawnSetIsToldWithItsScoreWhileAPromptRuns() {
         QVERIFY(!studio.upTo<StepFinished>().empty());
     studio.setManually(kSet);
     QVERIFY(!studio.upTo<SettingsChanged>().empty());
-    const auto told = studio.upTo<StepFinished>();
+    auto told = studio.upTo<StepFinished>();
+    std::erase_if(told,
+                  [](const auto& event) { return event.template as<SpanStarted>() != nullptr; });
     QCOMPARE(told.size(), std::size_t{3}); // nothing between: the very next step drafts with it
     QVERIFY(told[0].as<TrialFinished>() != nullptr && told[1].as<PlanChanged>() != nullptr);
     const StepFinished* step = told[2].as<StepFinished>();

@@ -159,6 +159,7 @@ void ChatView::connectSession() {
     });
     connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
         m_session.send(prompt);
+        m_input->focusText(); // the examples are gone, and what is typed next shall not be lost
     });
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
     connect(

@@ -85,7 +85,7 @@ private slots:
         QVERIFY(example->isEnabled());
         QTest::mouseClick(example, Qt::LeftButton);
         m_chat->count();
-        QVERIFY(!start->isVisible());
+        QVERIFY(!start->isVisible() && field()->hasFocus());
         const auto* prompt = m_chat->engine->lastSent<SubmitPrompt>();
         QVERIFY(example->accessibleName().endsWith(
             QString::fromStdString(prompt->messages.back().content)));
