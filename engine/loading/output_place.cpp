@@ -64,11 +64,10 @@ Result<void> checkOutput(const OutputPlace& place) {
     std::error_code ignored;
     const fs::path folder = fs::absolute(place.path, ignored).parent_path();
     if (!fs::is_directory(folder, ignored))
-        return Error{ErrorCode::NotFound,
-                     fmt::format("There is no folder {} to write {} into.",
-                                 folder.string(),
-                                 place.path.filename().string()),
-                     "Make the folder first, or name another file."};
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("There is no folder {} for {}.", folder.string(), place.path.string()),
+            "Make the folder first, or name another file."};
     const auto status = fs::status(place.path, ignored);
     if (fs::is_directory(status))
         return Error{ErrorCode::InvalidInput,

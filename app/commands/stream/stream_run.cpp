@@ -158,6 +158,8 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
         auto answered = answer(std::move(command));
         if (!answered && isAnswered && answered.error().code == ErrorCode::InvalidInput)
             break; // the conversation has outgrown the context
+        if (!answered && answered.error().code == ErrorCode::NoMemory)
+            return answered.error(); // the others would fare no better
         if (!answered) {
             m_report.addLeftOut();
             tell(fmt::format("{}: line {} is left out: {}",

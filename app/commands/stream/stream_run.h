@@ -39,7 +39,7 @@ public:
     engine::Result<void> prepare(StreamSetup setup);
 
     /// Asks all turns of a record; false when the user has stopped it. A record that fails is told
-    /// and left out. Errors: none but a session that no longer answers (Internal).
+    /// and left out. Errors: NoMemory; a session that no longer answers (Internal).
     engine::Result<bool> ask(const DataPrompt& prompt, const StreamAsking& asking);
 
     /// Ends the recording and frees the model. Errors: Io when the recording is not whole.

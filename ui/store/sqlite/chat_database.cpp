@@ -8,6 +8,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QSqlDriver>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -45,6 +46,19 @@ QString unusedName(const QString& path, const QString& word) {
     for (int i = 2; QFileInfo::exists(name); ++i)
         name = first + u'-' + QString::number(i);
     return name;
+}
+
+/// A file that could not be read just now is not damaged.
+bool isReadFailure(int code) {
+    return (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_NOMEM;
+}
+
+/// Of the verdict of a quick check, which also tells of pages that could not be read: "unable to
+/// get the page. error code=266".
+int codeOf(const QString& verdict) {
+    static const QRegularExpression told(QStringLiteral("error code=(\\d+)"));
+    const int code = told.match(verdict).captured(1).toInt();
+    return isReadFailure(code) ? code : SQLITE_CORRUPT;
 }
 
 } // namespace
@@ -149,8 +163,11 @@ std::optional<StoreFault> ChatDatabase::check() {
         QStringLiteral("SELECT count(*) FROM sqlite_schema WHERE name = 'message_search'"));
     m_hasFullText = fullText && fullText->toInt() == 1;
     // A file that says it is ours but has other columns shows it here.
-    if (!readChats(connection()) || !readMessages(connection(), 0))
-        return faultOf(SQLITE_CORRUPT, QString::fromUtf8(sqlite3_errmsg(handle())));
+    if (!readChats(connection()) || !readMessages(connection(), 0)) {
+        const int code = sqlite3_extended_errcode(handle());
+        return faultOf(isReadFailure(code) ? code : SQLITE_CORRUPT,
+                       QString::fromUtf8(sqlite3_errmsg(handle())));
+    }
     return std::nullopt;
 }
 
@@ -159,7 +176,7 @@ std::optional<StoreFault> ChatDatabase::checkOrigin(int version) {
     if (!verdict)
         return currentFault();
     if (verdict->toString() != QLatin1String("ok"))
-        return faultOf(SQLITE_CORRUPT, verdict->toString());
+        return faultOf(codeOf(verdict->toString()), verdict->toString());
     const std::optional<QVariant> owner = firstValue(QStringLiteral("PRAGMA application_id"));
     const std::optional<QVariant> tables =
         firstValue(QStringLiteral("SELECT count(*) FROM sqlite_schema"));
