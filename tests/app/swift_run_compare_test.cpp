@@ -327,7 +327,8 @@ void SwiftRunCompareTest::aCsvFileThatCannotBeWrittenIsToldBeforeTheWork() {
     for (const QString& path : {QString("/nowhere/at/all.csv"), m_folder->path()}) {
         const ProgramRun result = compare({"--csv", path, "--json"});
         QVERIFY(result.exitCode != 0);
-        QVERIFY2(result.errors.contains(path.toUtf8()), result.errors.constData());
+        for (const QString& word : {QFileInfo(path).path(), QFileInfo(path).fileName()})
+            QVERIFY2(result.errors.contains(word.toUtf8()), result.errors.constData());
         QVERIFY2(!result.output.contains("\"prompt\""), result.output.constData());
     }
 }

@@ -96,6 +96,11 @@ QList<StoreFault> ChatDatabase::open() {
     std::optional<StoreFault> fault = prepareFolder();
     if (!fault)
         fault = openFile();
+    // SQLite takes one read that fails for damage; what is damaged is so when it is read again.
+    if (fault && fault->kind == StoreFaultKind::Damaged) {
+        closeUntouched();
+        fault = openFile();
+    }
     if (!fault && std::exchange(m_isKnownDamaged, false))
         fault = faultOf(SQLITE_CORRUPT, tr("Writing failed."));
     if (fault && !fault->isLasting())
@@ -246,12 +251,16 @@ std::optional<QVariant> ChatDatabase::firstValue(const QString& statement) {
     return query.value(0);
 }
 
-std::optional<StoreFault> ChatDatabase::setAside(const StoreFault& reason,
-                                                 QList<StoreFault>& faults) {
-    // Without this, closing would write the log into the damaged file: it is kept as it was found.
+/// Closing alone would write the log into a damaged file: it is kept as it was found.
+void ChatDatabase::closeUntouched() {
     if (sqlite3* const raw = handle())
         sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     close();
+}
+
+std::optional<StoreFault> ChatDatabase::setAside(const StoreFault& reason,
+                                                 QList<StoreFault>& faults) {
+    closeUntouched();
     const bool isNewer = reason.kind == StoreFaultKind::Newer;
     const QString name =
         unusedName(m_path, isNewer ? QStringLiteral("newer") : QStringLiteral("damaged"));

@@ -72,6 +72,7 @@ private:
     std::optional<QVariant> firstValue(const QString& statement);
     void harden();
     void openCopy();
+    void closeUntouched();
     std::optional<StoreFault> setAside(const StoreFault& reason, QList<StoreFault>& faults);
     StoreFault currentFault() const;
     StoreFault faultOf(int code, const QString& details) const;
