@@ -44,6 +44,16 @@ class StudioTest : public QObject {
         action->trigger();
     }
 
+    /// Searches for a command by these words and runs what is found first.
+    void runFound(const char* words) {
+        trigger("app.search");
+        QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+        auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QLatin1String(words));
+        QTest::keyClick(field, Qt::Key_Return);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+
     /// Closes the dialog of this kind; whether there was one.
     template <typename Dialog> bool closeDialog() {
         auto* dialog = window().findChild<Dialog*>();
@@ -322,25 +332,25 @@ private slots:
 
     void theCommandSearchFindsDecodersAndSettingsAndActsOnThem() {
         m_stage->loadModel();
-        const auto type = [&](const char* words) {
-            trigger("app.search");
-            QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
-            auto* search = window().findChild<CommandSearch*>();
-            auto* field = search->findChild<QLineEdit*>();
-            QTest::keyClicks(field, QLatin1String(words));
-            QTest::keyClick(field, Qt::Key_Return);
-            QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-        };
-        type("vanilla");
+        runFound("vanilla");
         QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
-        type("patience");
+        runFound("patience");
         auto* parameters = window().findChild<ParametersView*>();
         SettingRow* row = parameters->form().row("patience");
         QVERIFY(row->isVisible());
         QVERIFY(row->isAncestorOf(window().focusWidget()));
         QVERIFY(!row->visibleRegion().isEmpty());
-        type("temperature");
+        runFound("temperature");
         QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));
+    }
+
+    void theCommandSearchFindsSettingsBehindAnotherDock() {
+        trigger("model.choose");
+        m_stage->loadModel();
+        runFound("patience");
+        SettingRow* row = window().findChild<ParametersView*>()->form().row("patience");
+        QVERIFY(row != nullptr);
+        QVERIFY(row->isAncestorOf(window().focusWidget()));
     }
 
     void promptsAreKeptFromAMessageAndFoundByTheCommandSearch() {
