@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -17,20 +18,23 @@
 
 namespace {
 
+std::atomic<bool> hasMemoryRunOut = false;
+
+/// Called by operator new before it throws.
+void noteMissingMemory() {
+    hasMemoryRunOut = true;
+    throw std::bad_alloc();
+}
+
 /// Memory that runs out in another thread, or where a library destroys its things, leaves no way
 /// but out. Nothing here allocates.
 [[noreturn]] void endForGood() {
-    try {
-        if (const auto exception = std::current_exception())
-            std::rethrow_exception(exception);
-    } catch (const std::bad_alloc&) {
+    if (hasMemoryRunOut) {
         constexpr std::string_view kSentence =
             "swift-run: There is not enough memory for this.\n"
             "  Close other programs, or choose a smaller model or context.\n";
         const auto told = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
         _exit(told >= 0 ? app::kNoMemory : app::kIo);
-    } catch (...) {
-        std::abort();
     }
     std::abort();
 }
@@ -164,6 +168,7 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    std::set_new_handler(noteMissingMemory);
     std::set_terminate(endForGood);
     app::holdStandardStreams();
     // LibTorch's threads wait for each other by spinning, by default for milliseconds: beside other

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -43,11 +45,19 @@ Result<void> checkModuleFile(const std::filesystem::path& path) {
     return {};
 }
 
+Error noMemoryFor(const std::filesystem::path& path) {
+    return {ErrorCode::NoMemory,
+            fmt::format("There is not enough memory for the module {}.", path.string()),
+            "Close other programs, or choose a smaller model."};
+}
+
 Result<void> callRegistration(const std::filesystem::path& path,
                               const std::function<void(void*)>& registration,
                               void* function) {
     try {
         registration(function);
+    } catch (const std::bad_alloc&) {
+        return noMemoryFor(path);
     } catch (const std::exception& failure) {
         return refused(
             path, fmt::format("it failed to register ({})", failure.what()), "Remove it.");
@@ -103,6 +113,8 @@ Result<void> ModuleFolder::open(const std::string& name,
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) {
         const char* reason = dlerror();
+        if (reason != nullptr && std::strstr(reason, std::strerror(ENOMEM)) != nullptr)
+            return noMemoryFor(path);
         return refused(path,
                        fmt::format("it cannot be opened ({})", reason ? reason : "no reason given"),
                        "Build the project again; the torch backend needs LibTorch where it was "

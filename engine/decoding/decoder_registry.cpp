@@ -239,7 +239,8 @@ Result<void> DecoderRegistry::openModule(const std::string& module) {
     });
     if (!opened) {
         m_entries = std::move(before); // a module may have registered something and then thrown
-        m_refused.emplace(module, opened.error());
+        if (opened.error().code != ErrorCode::NoMemory) // the next time there may be enough
+            m_refused.emplace(module, opened.error());
         return opened;
     }
     m_opened.push_back(module);

@@ -31,40 +31,31 @@ StreamRun::StreamRun(EngineSession& session,
     , m_console(console)
     , m_stop(std::move(stop)) {}
 
-Result<void> StreamRun::prepare(StreamSetup setup) {
+/// Waits until the event says that the command was carried out, or another one that it failed.
+template <typename Event> Result<void> StreamRun::perform(EngineCommand command) {
     std::optional<Error> failure;
-    const auto isDone = [&](auto hasHappened) {
-        return [&failure, hasHappened](const EngineEvent& event) {
-            if (const auto* failed = event.as<EngineFailed>())
-                failure = failed->error;
-            // A recording that cannot be written ends before it has begun.
-            if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
-                failure = stopped->error;
-            return failure.has_value() || hasHappened(event);
-        };
-    };
-    const auto step = [&](EngineCommand command, auto hasHappened) -> Result<void> {
-        ENGINE_TRY_DO(send(std::move(command)));
-        ENGINE_TRY_DO(await(isDone(hasHappened)));
-        if (failure)
-            return *failure;
-        return {};
-    };
-    ENGINE_TRY_DO(step(std::move(setup.model), [](const EngineEvent& event) {
-        return event.as<ModelLoaded>() != nullptr;
+    ENGINE_TRY_DO(send(std::move(command)));
+    ENGINE_TRY_DO(await([&failure](const EngineEvent& event) {
+        if (const auto* failed = event.as<EngineFailed>())
+            failure = failed->error;
+        // A recording that cannot be written may end before it has begun.
+        if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
+            failure = stopped->error;
+        return failure.has_value() || event.as<Event>() != nullptr;
     }));
-    ENGINE_TRY_DO(step(std::move(setup.sampling), [](const EngineEvent& event) {
-        return event.as<SamplingChanged>() != nullptr;
-    }));
-    ENGINE_TRY_DO(step(std::move(setup.decoder), [](const EngineEvent& event) {
-        return event.as<DecoderChosen>() != nullptr;
-    }));
+    if (failure)
+        return *failure;
+    return {};
+}
+
+Result<void> StreamRun::prepare(StreamSetup setup) {
+    ENGINE_TRY_DO(perform<ModelLoaded>(std::move(setup.model)));
+    ENGINE_TRY_DO(perform<SamplingChanged>(std::move(setup.sampling)));
+    ENGINE_TRY_DO(perform<DecoderChosen>(std::move(setup.decoder)));
     if (setup.recording.path.empty())
         return {};
     // Last, so that nothing that is wrong with the rest costs an earlier recording.
-    ENGINE_TRY_DO(step(std::move(setup.recording), [](const EngineEvent& event) {
-        return event.as<RecordingStarted>() != nullptr;
-    }));
+    ENGINE_TRY_DO(perform<RecordingStarted>(std::move(setup.recording)));
     m_isRecording = true;
     return {};
 }
@@ -180,15 +171,10 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
 
 Result<void> StreamRun::finish() {
     m_status.clear();
-    if (m_isRecording) {
-        ENGINE_TRY_DO(send(StopRecording{}));
-        ENGINE_TRY_DO(await(
-            [](const EngineEvent& event) { return event.as<RecordingStopped>() != nullptr; }));
-    }
+    if (m_isRecording)
+        ENGINE_TRY_DO(perform<RecordingStopped>(StopRecording{}));
     // Without its model the session tells what of the learnt could not be stored.
-    ENGINE_TRY_DO(send(UnloadModel{}));
-    ENGINE_TRY_DO(
-        await([](const EngineEvent& event) { return event.as<ModelUnloaded>() != nullptr; }));
+    ENGINE_TRY_DO(perform<ModelUnloaded>(UnloadModel{}));
     if (m_recordingError)
         return *m_recordingError;
     return {};

@@ -50,6 +50,7 @@ private:
     engine::Result<void> await(const std::function<bool(const engine::EngineEvent&)>& isDone);
     void collect(const engine::EngineEvent& event);
     engine::Result<void> send(engine::EngineCommand command);
+    template <typename Event> engine::Result<void> perform(engine::EngineCommand command);
     engine::Result<std::optional<engine::PromptFinished>> answer(engine::SubmitPrompt prompt);
     void tell(const std::string& remark);
 

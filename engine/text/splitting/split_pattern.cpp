@@ -98,6 +98,11 @@ Result<SplitPattern> SplitPattern::compileTranslated(std::string_view pattern, b
     code.countsSteps = !isTrusted;
     const std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
         pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
+    const Error noMemory{ErrorCode::NoMemory,
+                         "There is not enough memory for a split pattern.",
+                         "Close other programs, or choose a smaller model."};
+    if (context == nullptr)
+        return noMemory;
     pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
     const std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE |
                                   PCRE2_NEVER_BACKSLASH_C |
@@ -110,6 +115,8 @@ Result<SplitPattern> SplitPattern::compileTranslated(std::string_view pattern, b
                               &errorCode,
                               &errorOffset,
                               context.get());
+    if (code.code == nullptr && errorCode == PCRE2_ERROR_HEAP_FAILED)
+        return noMemory;
     if (code.code == nullptr)
         return Error{ErrorCode::Unsupported,
                      fmt::format("the split pattern '{}' cannot be used: {} at character {}",
@@ -123,7 +130,7 @@ Result<SplitPattern> SplitPattern::compileTranslated(std::string_view pattern, b
     code.matchData = pcre2_match_data_create(1, nullptr);
     code.context = pcre2_match_context_create(nullptr);
     if (code.matchData == nullptr || code.context == nullptr)
-        return Error{ErrorCode::NoMemory, "no memory for a split pattern", ""};
+        return noMemory;
     pcre2_set_match_limit(code.context, kMatchLimit);
     pcre2_set_heap_limit(code.context, kHeapLimitKib);
     return result;
