@@ -302,6 +302,8 @@ std::vector<Command> Studio::parameterCommands() {
     std::vector<Command> commands;
     if (!m_options.replayName.isEmpty() || m_run.model() == nullptr)
         return commands;
+    // Behind another dock it shows what was chosen when it was last seen.
+    m_parameters->refresh(Topic::Model | Topic::Decoder);
     for (const DecoderInfo& decoder : m_run.model()->decoders)
         commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),
                             tr("decoder"),
