@@ -60,6 +60,7 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
         auto* button = new QPushButton(this);
         button->setAccessibleName(tr("Send: %1").arg(prompt));
         button->setProperty("form", "large");
+        button->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Minimum); // several lines, too
         auto* row = new QHBoxLayout(button);
         button->setToolTip(prompt);
         auto* words = new QLabel(tr(example.title), button);
