@@ -2,19 +2,8 @@
 #pragma once
 
 // What nearly every file of the window includes, compiled once (see CMakeLists.txt). A file still
-// includes all that it uses. Nothing of the project stands here: a change would compile everything anew.
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
+// includes all that it uses. Nothing of the project stands here: a change would compile everything
+// anew.
 
 #include <QAbstractTableModel>
 #include <QAction>
@@ -32,3 +21,15 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>

@@ -31,7 +31,7 @@ struct Answers {
 /// How records are answered.
 struct AnswerRequest {
     const DataModel& model;
-    int maxTokens = 0;                                             ///< of each turn
+    int maxTokens = 0; ///< of each turn
     std::stop_token stop;
     std::function<void(const engine::DecodeStep&)> onStep = {};
     std::function<void(const engine::SearchReport&)> onEnd = {};

@@ -2,11 +2,11 @@
 #include "engine/loading/model_files.h"
 
 #include "engine/loading/byte_reader.h"
+#include "engine/loading/config/unused_parts.h"
 #include "engine/loading/gguf_file.h"
 #include "engine/loading/gguf_model.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/safetensors_file.h"
-#include "engine/loading/config/unused_parts.h"
 
 #include <algorithm>
 #include <array>

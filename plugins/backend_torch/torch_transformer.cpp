@@ -10,6 +10,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <string_view>
 #include <thread>
@@ -322,12 +323,20 @@ make(const ModelConfig& config, const WeightSource& source, const TransformerOpt
     });
 }
 
+/// On processors with AMX, oneDNN fails to make some of the products of our shapes ("could not
+/// create a primitive"). It reads this variable once, at its first product; a user's own value
+/// holds.
+void keepToVectors() {
+    [[maybe_unused]] static const int isSet = setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+}
+
 } // namespace
 
 Result<std::unique_ptr<Transformer>> makeTorchTransformer(const ModelConfig& config,
                                                           const WeightSource& source,
                                                           const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
+    keepToVectors();
     switch (options.precision) {
     case Precision::F32:
         return make<float>(config, source, options);

@@ -335,7 +335,9 @@ int BlockBuilder::addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
 void BlockBuilder::addLineEnd(MD_TEXTTYPE type) {
     const auto found = static_cast<int>(m_text.indexOf(u'\n', m_cursor));
     const int begin = found < 0 ? m_cursor : found;
-    const QChar shown = type == MD_TEXT_BR ? QChar(QChar::LineSeparator) : QChar(u' ');
+    // Verses and lists without marks rely on their line ends; only code in a line shows a space.
+    const bool isBreak = type == MD_TEXT_BR || type == MD_TEXT_SOFTBR;
+    const QChar shown = isBreak ? QChar(QChar::LineSeparator) : QChar(u' ');
     addRun(shown, begin, found < 0 ? begin : begin + 1, false);
 }
 

@@ -117,7 +117,7 @@ private slots:
         QVERIFY(map->shownSet().has_value());
         QTRY_COMPARE(std::get<double>(studio().run().settings().at("S")), 1000.0);
         QCOMPARE(studio().session().branch().size(), qsizetype{2}); // the chat is as it was
-        trigger("chat.new"); // the other one is full
+        trigger("chat.new");                                        // the other one is full
         answer(QStringLiteral("ba"));
         QVERIFY(map->notice().isEmpty()); // old news
     }

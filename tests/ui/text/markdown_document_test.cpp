@@ -91,6 +91,12 @@ private slots:
         QCOMPARE(blocks[8].kind, BlockKind::Rule);
     }
 
+    void linesOfAParagraphStayLines() {
+        const MarkdownDocument document = documentOf(QStringLiteral("one\ntwo  \nthree `a\nb`\n"));
+        QCOMPARE(document.blocks().size(), 1U);
+        QCOMPARE(document.blocks()[0].parts[0].text, QStringLiteral("one\u2028two\u2028three a b"));
+    }
+
     void everyShownCharacterIsTheSourcesOwn() {
         QRandomGenerator random(7);
         for (int round = 0; round < 400; ++round) {

@@ -310,7 +310,7 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     emit tokenChosen(card->message().id, token);
 }
 
-/// Below the token where there is room, else above it.
+/// Below the token where there is room, else above it; whole in any case.
 void ConversationView::placeDetails() {
     if (m_detailsCard == nullptr)
         return;
@@ -320,6 +320,7 @@ void ConversationView::placeDetails() {
     if (at.y() + m_details->height() > height())
         at.setY(body.mapTo(this, place.topLeft()).y() - m_details->height() - m_theme.scaled(6));
     at.setX(std::clamp(at.x(), 0, std::max(0, width() - m_details->width())));
+    at.setY(std::clamp(at.y(), 0, std::max(0, height() - m_details->height())));
     m_details->move(at);
 }
 

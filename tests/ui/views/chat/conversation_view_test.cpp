@@ -252,6 +252,19 @@ private slots:
         QCOMPARE(chosen.last()[1].toInt(), -1);
     }
 
+    void detailsAreWholeWhereNeitherSideHasRoom() {
+        m_view->showChat(chatOf(1));
+        settle();
+        MessageBody& body = m_view->card(2)->body();
+        emit body.tokenHovered(1, {});
+        m_window->resize(700, details().height() + 40);
+        settle();
+        emit body.tokenHovered(-1, {});
+        emit body.tokenHovered(1, {});
+        QVERIFY(details().isVisible());
+        QVERIFY(m_view->rect().contains(details().geometry()));
+    }
+
     void aClickPinsDetailsUntilEscape() {
         m_view->showChat(chatOf(1));
         settle();
