@@ -17,6 +17,8 @@ namespace ui {
 
 namespace {
 
+constexpr int kLeastFace = 150; ///< pixels at 100 %: below this it tells nothing
+
 /// A splitter between parts that touch.
 void joinParts(QSplitter& splitter) {
     splitter.setChildrenCollapsible(false);
@@ -49,6 +51,9 @@ InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* pa
     addTurn(*title, tr("Search"), Face::Search);
     addWidget(titled(m_map, title));
     addWidget(m_faces);
+    const auto keepRoom = [this] { m_faces->setMinimumHeight(m_context.theme.scaled(kLeastFace)); };
+    connect(&theme, &Theme::changed, this, keepRoom);
+    keepRoom();
     setStretchFactor(1, 1);
     setSizes({theme.scaled(150), theme.scaled(430)});
     connect(&context.bridge, &EngineBridge::eventCame, this, &InspectPage::onEvent);

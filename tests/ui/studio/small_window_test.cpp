@@ -5,9 +5,11 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/status_strip.h"
 #include "ui/shell/workspace.h"
+#include "ui/studio/inspect_page.h"
 #include "ui/views/chat/chat_view.h"
 
 #include <QDockWidget>
+#include <QLabel>
 #include <QScrollBar>
 #include <QtTest>
 
@@ -69,6 +71,21 @@ private slots:
         QVERIFY2(least.width() <= kRoom.width(), qPrintable(QString::number(least.width())));
         QVERIFY2(least.height() + kTransportHeight * 3 / 2 <= kRoom.height(),
                  qPrintable(QString::number(least.height())));
+    }
+
+    void theMiddleOfInspectShowsItsSentencesWhole() {
+        m_stage->loadModel();
+        m_stage->say(engine::DecoderChosen{vanillaDecoder(), {}});
+        m_stage->settle();
+        window().setTextPercent(150);
+        window().showWorkspace(1);
+        settle();
+        window().resize(kRoom.width(), 1); // as low as it goes
+        settle();
+        for (const QLabel* label : window().findChild<InspectPage*>()->findChildren<QLabel*>())
+            if (label->isVisible() && label->wordWrap())
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
     }
 
     void longNamesInTheStatusStripGiveWayToFigures() {
