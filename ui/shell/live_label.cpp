@@ -13,6 +13,8 @@ namespace ui {
 
 namespace {
 
+constexpr int kLeastWidth = 48; ///< pixels at 100 %, of one that may be cut
+
 /// Read as a label is: its name, then what it says.
 class LiveLabelAccessible : public QAccessibleWidget {
 public:
@@ -47,7 +49,7 @@ LiveLabel::LiveLabel(const Theme& theme, TextRole role, ColourName colour, Fit f
     , m_colour(colour)
     , m_fit(fit) {
     QAccessible::installFactory(makeAccessible); // again: does nothing
-    setSizePolicy(fit == Fit::Whole ? QSizePolicy::Preferred : QSizePolicy::Ignored,
+    setSizePolicy(hasOwnWidth() ? QSizePolicy::Preferred : QSizePolicy::Ignored,
                   QSizePolicy::Preferred);
     m_giveBack.setSingleShot(true);
     m_giveBack.setInterval(kKeptMs);
@@ -70,7 +72,7 @@ void LiveLabel::setRuns(std::vector<Run> runs) {
     if (measured == m_measured)
         return;
     m_measured = std::move(measured);
-    if (m_fit == Fit::Whole)
+    if (hasOwnWidth())
         takeRoom();
     else if (m_fit == Fit::Wrapped)
         noteLines();
@@ -89,6 +91,12 @@ QString LiveLabel::text() const {
 }
 
 QString LiveLabel::shownText() const {
+    if (m_fit == Fit::WholeOrCut) {
+        QString shown;
+        for (const Run& run : shownRuns())
+            shown += run.text;
+        return shown;
+    }
     if (m_fit != Fit::Cut)
         return text();
     return QFontMetrics(textFont()).elidedText(text(), Qt::ElideRight, contentsRect().width());
@@ -99,6 +107,21 @@ QFont LiveLabel::fontOf(const Run& run) const {
     if (run.isStrong)
         font.setWeight(QFont::Bold);
     return font;
+}
+
+/// The last ones are cut, or left out, where there is not the room for all.
+std::vector<LiveLabel::Run> LiveLabel::shownRuns() const {
+    if (m_fit != Fit::WholeOrCut || neededWidth() <= contentsRect().width())
+        return m_runs;
+    std::vector<Run> shown;
+    int room = contentsRect().width();
+    for (Run run : m_runs) {
+        const QFontMetrics metrics(fontOf(run));
+        run.text = metrics.elidedText(run.text, Qt::ElideRight, std::max(0, room));
+        room -= metrics.horizontalAdvance(run.text);
+        shown.push_back(std::move(run));
+    }
+    return shown;
 }
 
 /// Another text often is as wide but for a digit or two: that does not move its neighbours.
@@ -153,12 +176,16 @@ int LiveLabel::neededLines() const {
 
 QSize LiveLabel::sizeHint() const {
     const QFontMetrics metrics(textFont());
-    const QSize text(m_fit == Fit::Whole ? m_width : 0,
+    const QSize text(hasOwnWidth() ? m_width : 0,
                      metrics.height() + (m_lines - 1) * metrics.lineSpacing());
     return text.grownBy(contentsMargins());
 }
 
-QSize LiveLabel::minimumSizeHint() const { return sizeHint(); }
+QSize LiveLabel::minimumSizeHint() const {
+    const QSize whole = sizeHint();
+    const int least = m_fit == Fit::WholeOrCut ? m_theme.scaled(kLeastWidth) : whole.width();
+    return {std::min(whole.width(), least), whole.height()};
+}
 
 void LiveLabel::restyle() {
     m_width = neededWidth();
@@ -186,14 +213,14 @@ void LiveLabel::paintEvent(QPaintEvent*) {
     }
     const QFontMetrics line(textFont());
     const int baseline = room.top() + (room.height() - line.height()) / 2 + line.ascent();
-    if (m_fit != Fit::Whole) {
+    if (!hasOwnWidth()) {
         const QString shown = shownText();
         const int free = m_isAlignedRight ? room.width() - line.horizontalAdvance(shown) : 0;
         painter.drawText(room.left() + free, baseline, shown);
         return;
     }
     int x = room.left();
-    for (const Run& run : m_runs) {
+    for (const Run& run : shownRuns()) {
         const QFont font = fontOf(run);
         painter.setFont(font);
         painter.setPen(colours.*(run.colour == nullptr ? m_colour : run.colour));

@@ -18,9 +18,10 @@ class LiveLabel : public QWidget {
 
 public:
     enum class Fit {
-        Whole,   ///< as wide as its text: one line; room once taken is kept while it is nearly used
-        Cut,     ///< one line in the room it is given, cut with an ellipsis
-        Wrapped, ///< as many lines as it needs in the width it is given; see kKeptMs
+        Whole, ///< as wide as its text: one line; room once taken is kept while it is nearly used
+        WholeOrCut, ///< as Whole, and cut with an ellipsis where there is less room
+        Cut,        ///< one line in the room it is given, cut with an ellipsis
+        Wrapped,    ///< as many lines as it needs in the width it is given; see kKeptMs
     };
 
     /// Lines once taken are kept as long as this behind the last text that needed them: sentences
@@ -72,7 +73,11 @@ private:
     void takeRoom();
     void takeLines(int lines);
     void noteLines();
+
+    bool hasOwnWidth() const { return m_fit == Fit::Whole || m_fit == Fit::WholeOrCut; }
+
     QFont fontOf(const Run& run) const;
+    std::vector<Run> shownRuns() const;
     int neededWidth() const;
     int neededLines() const;
 
@@ -83,7 +88,7 @@ private:
     bool m_isAlignedRight = false;
     std::vector<Run> m_runs;
     QString m_measured; ///< the text that the room was measured for, without its figures
-    int m_width = 0;    ///< of the room, Fit::Whole
+    int m_width = 0;    ///< of the room, where it has one of its own
     int m_lines = 1;
     int m_usedLines = 1; ///< the most that were needed since m_giveBack began
     QTimer m_giveBack;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/inspect_page.h"
 
+#include "ui/shell/column_scroll.h"
 #include "ui/shell/dock_title.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
@@ -15,6 +16,8 @@
 namespace ui {
 
 namespace {
+
+constexpr int kLeastFace = 150; ///< pixels at 100 %: below this it tells nothing
 
 /// A splitter between parts that touch.
 void joinParts(QSplitter& splitter) {
@@ -40,11 +43,17 @@ InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* pa
     search->setStretchFactor(0, 1);
     const Theme& theme = context.theme;
     search->setSizes({theme.scaled(330), theme.scaled(130)});
-    m_faces->addWidget(search);
+    auto* scroll = new ColumnScroll; // on a low screen, or with large text
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(search);
+    m_faces->addWidget(scroll);
     m_faces->addWidget(titled(new RoundView(context), title));
     addTurn(*title, tr("Search"), Face::Search);
     addWidget(titled(m_map, title));
     addWidget(m_faces);
+    const auto keepRoom = [this] { m_faces->setMinimumHeight(m_context.theme.scaled(kLeastFace)); };
+    connect(&theme, &Theme::changed, this, keepRoom);
+    keepRoom();
     setStretchFactor(1, 1);
     setSizes({theme.scaled(150), theme.scaled(430)});
     connect(&context.bridge, &EngineBridge::eventCame, this, &InspectPage::onEvent);

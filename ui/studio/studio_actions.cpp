@@ -86,7 +86,7 @@ void Studio::addChatActions() {
         m_window->showWorkspace(0);
         m_chatView->input().focusText();
     });
-    QAction* rename = add(file, "chat.rename", tr("Re&name chat..."), {}, [this] { renameChat(); });
+    QAction* rename = add(file, "chat.rename", tr("Rena&me chat..."), {}, [this] { renameChat(); });
     QAction* save =
         add(file, "chat.export", tr("&Export chat..."), keys({"Ctrl+E"}), [this] { exportChat(); });
     QAction* settings = add(file, "chat.settings", tr("S&ystem prompt and limits..."), {}, [this] {
@@ -117,7 +117,7 @@ void Studio::addChatActions() {
     QMenu& view = *m_window->menu(MainWindow::tr("&View"));
     view.addAction(catalog.add(QStringLiteral("inspect.turn"),
                                tr("Inspect"),
-                               tr("Turn between search and &round"),
+                               tr("&Turn between search and round"),
                                keys({"Ctrl+Shift+I"}),
                                [this] {
                                    m_window->showWorkspace(1);
@@ -170,7 +170,7 @@ void Studio::addModelActions() {
         m_modelPanel->askForFolder();
     });
     add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
-    add("model.save_defaults", tr("Save as this model's &defaults"), {}, [this] {
+    add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
     add("model.forget_defaults", tr("For&get this model's defaults"), {}, [this] {

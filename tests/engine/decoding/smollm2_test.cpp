@@ -107,7 +107,8 @@ void SmolLm2Test::greedyContinuationsMatch() {
     QVERIFY2(transformer.hasValue(), transformer ? "" : transformer.error().message.c_str());
     const auto decoder = std::move(makeVanillaDecoder(*transformer.value(), {}, 512)).value();
     const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
-    const std::size_t stride = isFull ? 1 : 6; // a sample: five prompts of as many tasks
+    // A sample: prompts of as many tasks, or one with a slow backend.
+    const std::size_t stride = isFull ? 1 : lines.size() / (backend == "cpu" ? 3 : 1);
     int matched = 0;
     int tried = 0;
     for (std::size_t i = 0; i < lines.size(); i += stride) {

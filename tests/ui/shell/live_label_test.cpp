@@ -142,6 +142,19 @@ private slots:
         QCOMPARE(m_label->sizeHint().height(), one);
     }
 
+    void aLabelWithoutRoomForAllIsCutWithAnEllipsis() {
+        open(LiveLabel::Fit::WholeOrCut);
+        m_label->setRuns(
+            {{QStringLiteral("SmolLM2-135M-Instruct"), true}, {QStringLiteral(" of a long name")}});
+        m_label->resize(m_label->sizeHint());
+        QCOMPARE(m_label->shownText(), m_label->text());
+        QVERIFY(m_label->minimumSizeHint().width() < m_label->sizeHint().width() / 2);
+        m_label->resize(m_label->minimumSizeHint());
+        QVERIFY(m_label->isCut() && m_label->shownText().contains(QChar(0x2026)));
+        m_label->setText(QStringLiteral("cpu"));
+        QVERIFY(m_label->minimumSizeHint().width() <= m_label->sizeHint().width());
+    }
+
     void runsAreOneTextForReaders() {
         open(LiveLabel::Fit::Whole);
         m_label->setAccessibleName(QStringLiteral("Speed"));

@@ -167,6 +167,17 @@ private slots:
             QVERIFY2(inMenus.contains(entry.action), qPrintable(entry.id));
     }
 
+    void noTwoEntriesOfAMenuHaveTheSameLetter() {
+        for (const QMenu* menu : window().menuBar()->findChildren<QMenu*>()) {
+            std::set<QString> letters;
+            for (const QAction* action : menu->actions()) {
+                const QString letter = QKeySequence::mnemonic(action->text()).toString();
+                QVERIFY2(letter.isEmpty() || letters.insert(letter).second,
+                         qPrintable(menu->title() + QStringLiteral(": ") + action->text()));
+            }
+        }
+    }
+
     void noTwoActionsHaveTheSameKeys() {
         for (const ActionCatalog::Entry& entry : window().actionCatalog().entries())
             QVERIFY2(window().actionCatalog().conflicts(entry.id).isEmpty(), qPrintable(entry.id));

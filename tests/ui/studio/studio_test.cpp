@@ -337,7 +337,7 @@ private slots:
         runFound("patience");
         auto* parameters = window().findChild<ParametersView*>();
         SettingRow* row = parameters->form().row("patience");
-        QVERIFY(row != nullptr && !row->visibleRegion().isEmpty());
+        QTRY_VERIFY(row != nullptr && !row->visibleRegion().isEmpty());
         QVERIFY(row->isAncestorOf(window().focusWidget()));
         runFound("temperature");
         QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
+#include "ui/shell/live_label.h"
 #include "ui/shell/prompt_progress.h"
 #include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/context_panel.h"
@@ -14,7 +15,6 @@
 #include <QClipboard>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
@@ -71,10 +71,9 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     rows->addLayout(legendRow);
     auto* startPage = new QWidget(m_pages);
     auto* startRow = new QHBoxLayout(startPage);
-    startRow->addStretch();
-    startRow->addWidget(m_start);
-    startRow->addStretch();
-    m_start->setFixedWidth(context.theme.scaled(440));
+    startRow->addStretch(1);
+    startRow->addWidget(m_start, 100);
+    startRow->addStretch(1);
     m_pages->addWidget(startPage);
     m_pages->addWidget(m_conversation);
     rows->addWidget(m_pages, 1);
@@ -113,9 +112,7 @@ QWidget* ChatView::makeTitleRow() {
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(
         theme().scaled(16), theme().scaled(4), theme().scaled(8), theme().scaled(4));
-    m_title = new QLabel(row);
-    m_title->setTextFormat(Qt::PlainText);
-    m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_title = new LiveLabel(theme(), TextRole::Title, &Colours::text, LiveLabel::Fit::Cut, row);
     m_originButton = new QPushButton(tr("Show origin"), row);
     m_originButton->setCheckable(true);
     m_originButton->setChecked(m_showsOrigin);
@@ -359,8 +356,6 @@ FigureTable ChatView::table() const {
 }
 
 void ChatView::restyle() {
-    QFont title = theme().font(TextRole::Title);
-    m_title->setFont(title);
     m_titleRow->setFixedHeight(theme().scaled(36));
     m_titleRow->setProperty("ground", "panel");
     m_menuButton->setIcon(

@@ -8,7 +8,6 @@
 #include <QString>
 #include <QTimer>
 
-class QLabel;
 class QPushButton;
 class QStackedWidget;
 class QToolButton;
@@ -19,6 +18,7 @@ class AnswerSettingsPanel;
 class ContextPanel;
 class ConversationView;
 class InputBar;
+class LiveLabel;
 class OriginLegend;
 class StartPanel;
 
@@ -105,7 +105,7 @@ private:
     ChatSession& m_session;
     bool m_showsOrigin = true; // before the title row, which shows it
     QWidget* m_titleRow;
-    QLabel* m_title;
+    LiveLabel* m_title;
     QPushButton* m_originButton;
     QToolButton* m_menuButton;
     QPushButton* m_systemPrompt; ///< in the head: its beginning; opens the settings

@@ -310,17 +310,25 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     emit tokenChosen(card->message().id, token);
 }
 
-/// Below the token where there is room, else above it; whole in any case.
+/// Below the token where there is room, else above it, else beside it: never cut while the token
+/// is in sight, and never on it.
 void ConversationView::placeDetails() {
     if (m_detailsCard == nullptr)
         return;
     const MessageBody& body = m_detailsCard->body();
-    const QRect place = body.tokenRect(m_detailsToken);
-    QPoint at = body.mapTo(this, place.bottomLeft()) + QPoint(0, m_theme.scaled(6));
-    if (at.y() + m_details->height() > height())
-        at.setY(body.mapTo(this, place.topLeft()).y() - m_details->height() - m_theme.scaled(6));
-    at.setX(std::clamp(at.x(), 0, std::max(0, width() - m_details->width())));
-    at.setY(std::clamp(at.y(), 0, std::max(0, height() - m_details->height())));
+    const QRect inBody = body.tokenRect(m_detailsToken);
+    const QRect place(body.mapTo(this, inBody.topLeft()), inBody.size());
+    const QSize room = size() - m_details->size();
+    const int gap = m_theme.scaled(6);
+    QPoint at(place.left(), place.bottom() + gap);
+    if (at.y() > room.height())
+        at.setY(place.top() - m_details->height() - gap);
+    if (at.y() < 0 && place.intersects(rect())) {
+        const int right = place.right() + gap;
+        at = {right <= room.width() ? right : place.left() - gap - m_details->width(),
+              std::clamp(place.top(), 0, std::max(0, room.height()))};
+    }
+    at.setX(std::clamp(at.x(), 0, std::max(0, room.width())));
     m_details->move(at);
 }
 

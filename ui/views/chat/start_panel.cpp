@@ -14,6 +14,8 @@ namespace ui {
 
 namespace {
 
+constexpr int kWidest = 440; ///< pixels at 100 %
+
 struct Example {
     const char* title;
     const char* prompt;
@@ -58,11 +60,12 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
         auto* button = new QPushButton(this);
         button->setAccessibleName(tr("Send: %1").arg(prompt));
         button->setProperty("form", "large");
+        button->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Minimum); // several lines, too
         auto* row = new QHBoxLayout(button);
-        row->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), 0);
         button->setToolTip(prompt);
         auto* words = new QLabel(tr(example.title), button);
         auto* kind = new QLabel(tr(example.kind), button);
+        words->setWordWrap(true);
         kind->setProperty("tone", "small");
         auto* arrow = new QLabel(button);
         arrow->setObjectName(QStringLiteral("arrow"));
@@ -90,9 +93,12 @@ void StartPanel::restyle() {
     QFont title = m_theme.font(TextRole::Title);
     title.setPixelSize(m_theme.scaled(20));
     m_title->setFont(title);
+    setMaximumWidth(m_theme.scaled(kWidest));
     m_sentence->setProperty("tone", "muted");
     for (QPushButton* button : m_examples) {
-        button->setMinimumWidth(button->layout()->sizeHint().width());
+        const int side = m_theme.scaled(12);
+        const int above = m_theme.scaled(4);
+        button->layout()->setContentsMargins(side, above, side, above);
         button->findChild<QLabel*>(QStringLiteral("arrow"))
             ->setPixmap(iconPixmap(IconName::ChevronRight,
                                    m_theme.colours().muted,

@@ -2,8 +2,8 @@
 #include "ui/views/controls/parameters_view.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/column_scroll.h"
 #include "ui/shell/segmented_control.h"
-#include "ui/views/controls/column_scroll.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
 

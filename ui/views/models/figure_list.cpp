@@ -18,14 +18,13 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
     return label;
 }
 
-/// Names as "tokenizer.chat_template" may break behind their signs, so that a narrow dock fits.
+} // namespace
+
 QString breakable(QString text) {
     for (const char16_t sign : {u'.', u'_', u'/'})
         text.replace(QChar(sign), QString(QChar(sign)) + QChar(0x200b));
     return text;
 }
-
-} // namespace
 
 FigureList::FigureList(const Theme& theme, TextRole valueRole, QWidget* parent)
     : QWidget(parent)

@@ -9,6 +9,9 @@
 
 namespace ui {
 
+/// Names as "tokenizer.chat_template" may break behind their signs, so that a narrow dock fits.
+QString breakable(QString text);
+
 /// Names at the left, figures or words at the right, one below the other. Thread: UI.
 class FigureList : public QWidget {
     Q_OBJECT

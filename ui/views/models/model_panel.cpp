@@ -2,6 +2,7 @@
 #include "ui/views/models/model_panel.h"
 
 #include "ui/shell/banner.h"
+#include "ui/shell/column_scroll.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -12,7 +13,6 @@
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 namespace ui {
@@ -124,9 +124,7 @@ void ModelPanel::build() {
     column->addWidget(m_list);
     buildLibrary(*column);
     column->addStretch(1);
-    auto* scroll = new QScrollArea(this);
-    scroll->setWidgetResizable(true);
-    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* scroll = new ColumnScroll(this);
     scroll->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
     scroll->setWidget(page);
     auto* layout = new QVBoxLayout(this);
@@ -367,13 +365,13 @@ QString ModelPanel::shownName() const {
 }
 
 void ModelPanel::showTitle() {
-    const QString name = shownName();
+    const QString name = breakable(shownName());
     m_title->setText(m_stage == Stage::Idle      ? tr("Open a model")
                      : m_stage == Stage::Loading ? tr("Opening %1").arg(name)
                                                  : name);
     m_where->setText(m_stage == Stage::Idle
                          ? tr("A GGUF file, or a folder with config.json and safetensors.")
-                         : shownPath(m_path));
+                         : breakable(shownPath(m_path)));
     m_where->setFont(theme().font(m_stage == Stage::Idle ? TextRole::Interface : TextRole::Figure));
 }
 

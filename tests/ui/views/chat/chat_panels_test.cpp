@@ -168,18 +168,39 @@ private slots:
             QVERIFY(!button->isEnabled());
     }
 
-    void examplesAreAsWideAsTheirWords() {
-        m_theme.setTextPercent(200);
+    void examplesShowAllTheirWords_data() {
+        QTest::addColumn<int>("percent");
+        QTest::addColumn<int>("width");
+        QTest::newRow("usual") << 100 << 440;
+        QTest::newRow("large text in a wide chat") << 200 << 900;
+        QTest::newRow("large text in a narrow chat") << 200 << 460;
+    }
+
+    void examplesShowAllTheirWords() {
+        QFETCH(int, percent);
+        QFETCH(int, width);
         StartPanel panel(m_theme);
         panel.setState(QStringLiteral("Ready."), true);
-        panel.setFixedWidth(m_theme.scaled(440));
-        panel.resize(m_theme.scaled(440), 900);
+        m_theme.setTextPercent(percent); // while it is shown
+        panel.resize(width, 1200);
         panel.show();
+        for (int turn = 0; turn < 4; ++turn)
+            QCoreApplication::processEvents();
+        QCOMPARE(panel.width(), std::min(width, m_theme.scaled(440)));
         for (const QAbstractButton* button : panel.findChildren<QAbstractButton*>())
-            for (const QLabel* label : button->findChildren<QLabel*>())
-                if (!label->text().isEmpty())
-                    QVERIFY2(label->width() >= label->sizeHint().width(),
-                             qPrintable(label->text()));
+            for (const QLabel* label : button->findChildren<QLabel*>()) {
+                if (label->text().isEmpty())
+                    continue;
+                QVERIFY2(button->rect().contains(label->geometry()), qPrintable(label->text()));
+                QVERIFY2(label->width() >= label->minimumSizeHint().width(),
+                         qPrintable(label->text()));
+                const QRect words =
+                    label->fontMetrics().boundingRect(QRect(0, 0, label->width(), 10'000),
+                                                      label->wordWrap() ? Qt::TextWordWrap : 0,
+                                                      label->text());
+                QVERIFY2(words.width() <= label->width() && words.height() <= label->height(),
+                         qPrintable(label->text()));
+            }
         m_theme.setTextPercent(100);
     }
 };

@@ -263,6 +263,10 @@ private slots:
         emit body.tokenHovered(1, {});
         QVERIFY(details().isVisible());
         QVERIFY(m_view->rect().contains(details().geometry()));
+        const QRect token = body.tokenRect(1);
+        const QRect inView(body.mapTo(m_view, token.topLeft()), token.size());
+        QVERIFY(m_view->rect().intersects(inView));
+        QVERIFY(!details().geometry().intersects(inView));
     }
 
     void aClickPinsDetailsUntilEscape() {

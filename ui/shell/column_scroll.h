@@ -15,6 +15,8 @@ public:
     QSize minimumSizeHint() const override;
 
 protected:
+    /// Left and Right are left to what stands around.
+    void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 };
 

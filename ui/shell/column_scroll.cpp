@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/controls/column_scroll.h"
+#include "ui/shell/column_scroll.h"
 
-#include <QEvent>
+#include <QKeyEvent>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -22,6 +22,13 @@ QSize ColumnScroll::minimumSizeHint() const {
     const int column =
         widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width();
     return {std::max(least.width(), column), least.height()};
+}
+
+void ColumnScroll::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)
+        event->ignore();
+    else
+        QScrollArea::keyPressEvent(event);
 }
 
 bool ColumnScroll::eventFilter(QObject* watched, QEvent* event) {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/live_run.h"
+#include "ui/shell/column_scroll.h"
+#include "ui/shell/live_label.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/status_strip.h"
+#include "ui/shell/workspace.h"
+#include "ui/studio/inspect_page.h"
+#include "ui/views/chat/chat_view.h"
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QScrollBar>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// What a window on a screen of 1440 x 900 pixels has between its frame and a panel of the desktop.
+constexpr QSize kRoom(1440, 860);
+
+/// Pixels at 100 %, of what stands below the workspaces of a replay.
+constexpr int kTransportHeight = 48;
+
+} // namespace
+
+/// Large text and small screens cut no words off, and ask for no larger screen.
+class SmallWindowTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    void settle() {
+        for (int turn = 0; turn < 8; ++turn)
+            QCoreApplication::processEvents();
+    }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->open();
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void theWindowFitsAUsualScreenWithLargeText_data() {
+        QTest::addColumn<int>("workspace");
+        QTest::newRow("chat") << 0;
+        QTest::newRow("inspect") << 1;
+    }
+
+    void theWindowFitsAUsualScreenWithLargeText() {
+        QFETCH(int, workspace);
+        LiveRun live(*m_stage);
+        for (int picture = 0; picture < 3; ++picture) {
+            live.sayPicture(3);
+            m_stage->settle();
+        }
+        window().setTextPercent(150);
+        window().showWorkspace(workspace);
+        window().resize(kRoom);
+        settle();
+        const QSize least = window().minimumSizeHint();
+        QVERIFY2(least.width() <= kRoom.width(), qPrintable(QString::number(least.width())));
+        QVERIFY2(least.height() + kTransportHeight * 3 / 2 <= kRoom.height(),
+                 qPrintable(QString::number(least.height())));
+    }
+
+    void theMiddleOfInspectShowsItsSentencesWhole() {
+        m_stage->loadModel();
+        m_stage->say(engine::DecoderChosen{vanillaDecoder(), {}});
+        m_stage->settle();
+        window().setTextPercent(150);
+        window().showWorkspace(1);
+        settle();
+        window().resize(kRoom.width(), 1); // as low as it goes
+        settle();
+        for (const QLabel* label : window().findChild<InspectPage*>()->findChildren<QLabel*>())
+            if (label->isVisible() && label->wordWrap())
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
+    }
+
+    void longNamesInTheStatusStripGiveWayToFigures() {
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.model.name = std::string(200, 'M');
+        m_stage->say(loaded);
+        m_stage->settle();
+        auto* strip = window().findChild<StatusStrip*>();
+        strip->refresh(Topic::Model | Topic::Loading);
+        settle();
+        QVERIFY2(strip->minimumSizeHint().width() < 700,
+                 qPrintable(QString::number(strip->minimumSizeHint().width())));
+        for (const LiveLabel* part : strip->findChildren<LiveLabel*>())
+            if (part->accessibleName() == QLatin1String("Model"))
+                QVERIFY(part->isCut() && part->shownText().endsWith(QChar(0x2026)));
+    }
+
+    void aLongTitleOfAChatEndsWithAnEllipsis() {
+        m_stage->loadModel();
+        const QString words = QStringLiteral("Why is the sky blue in the morning ").repeated(6);
+        m_stage->studio->session().send(words);
+        window().setTextPercent(150);
+        window().resize(1024, 700);
+        settle();
+        const auto labels = window().findChild<ChatView*>()->findChildren<LiveLabel*>();
+        const auto title = std::ranges::find_if(labels, [](const LiveLabel* label) {
+            return label->text().startsWith(QStringLiteral("Why is the sky"));
+        });
+        QVERIFY(title != labels.end());
+        QVERIFY((*title)->isCut() && (*title)->shownText().endsWith(QChar(0x2026)));
+        QCOMPARE((*title)->toolTip(), (*title)->text());
+    }
+
+    void aNarrowModelsDockScrollsDownwardsOnly() {
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.model.name = "A_model_whose_name_has_no_place_where_words_would_break";
+        loaded.path = "/models/a_model_whose_name_has_no_place_where_words_would_break.gguf";
+        m_stage->say(loaded);
+        m_stage->settle();
+        m_stage->action("model.choose")->trigger();
+        auto* workspace = window().currentWorkspace();
+        QDockWidget* dock = workspace->dock(QStringLiteral("chat.models"));
+        QVERIFY(dock->isVisible());
+        workspace->resizeDocks({dock}, {100}, Qt::Horizontal);
+        settle();
+        QVERIFY2(dock->width() <= 340, qPrintable(QString::number(dock->width())));
+        auto* scroll = dock->findChild<QScrollArea*>();
+        QCOMPARE(scroll->horizontalScrollBar()->maximum(), 0);
+        QVERIFY(scroll->widget()->width() <= scroll->viewport()->width());
+    }
+
+    void aColumnLeavesLeftAndRightToWhatStandsAround() {
+        ColumnScroll column;
+        QKeyEvent right(QEvent::KeyPress, Qt::Key_Right, {});
+        QCoreApplication::sendEvent(&column, &right);
+        QVERIFY(!right.isAccepted());
+        QKeyEvent down(QEvent::KeyPress, Qt::Key_Down, {});
+        QCoreApplication::sendEvent(&column, &down);
+        QVERIFY(down.isAccepted());
+    }
+};
+
+QTEST_MAIN(SmallWindowTest)
+#include "small_window_test.moc"
