@@ -323,11 +323,15 @@ make(const ModelConfig& config, const WeightSource& source, const TransformerOpt
     });
 }
 
-/// On processors with AMX, oneDNN fails to make some of the products of our shapes ("could not
-/// create a primitive"). It reads this variable once, at its first product; a user's own value
-/// holds.
-void keepToVectors() {
-    [[maybe_unused]] static const int isSet = setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+/// What the libraries of products read once, at their first one; a user's own values hold.
+/// On processors with AMX, oneDNN fails to make some products of our shapes ("could not create a
+/// primitive"). On those of Intel, MKL's sums hang on the number of rows unless it is kept to one
+/// order (its "conditional numerical reproducibility", strict); on others they do not.
+bool keepToOneOrder() {
+    setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+    if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2"))
+        setenv("MKL_CBWR", __builtin_cpu_supports("avx512f") ? "AVX512,STRICT" : "AVX2,STRICT", 0);
+    return true;
 }
 
 } // namespace
@@ -336,7 +340,7 @@ Result<std::unique_ptr<Transformer>> makeTorchTransformer(const ModelConfig& con
                                                           const WeightSource& source,
                                                           const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
-    keepToVectors();
+    [[maybe_unused]] static const bool isKept = keepToOneOrder();
     switch (options.precision) {
     case Precision::F32:
         return make<float>(config, source, options);
