@@ -72,10 +72,10 @@ std::uint64_t parameterCountOf(const WeightSource& weights) {
 }
 
 /// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it. Errors:
-/// Io.
+/// Io, NoMemory.
 Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
     const auto need = packedNeed(config, weights, {}, 1);
-    if (!need && need.error().code == ErrorCode::Io)
+    if (!need && (need.error().code == ErrorCode::Io || need.error().code == ErrorCode::NoMemory))
         return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
     memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
