@@ -69,7 +69,7 @@ std::string publishedTemplate(const std::filesystem::path& path) {
     noon.tm_mon = 10;
     noon.tm_mday = 22;
     noon.tm_hour = 12;
-    const std::regex call(R"(strftime_now\((["'])(.*?)\1\))");
+    const std::regex call("strftime_now\\(([\"'])(.*?)\\1\\)");
     for (std::smatch found; std::regex_search(text, found, call);) {
         char date[100];
         const std::string format = found[2];
