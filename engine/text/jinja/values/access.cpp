@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/text/jinja/operations/access.h"
-
-#include "engine/text/jinja/methods/methods.h"
-#include "engine/text/jinja/values/utf8_text.h"
+#include "engine/text/jinja/builtins.h"
+#include "engine/text/jinja/values/operations.h"
+#include "engine/text/jinja/values/text.h"
 
 #include <algorithm>
 
@@ -10,14 +9,8 @@ namespace engine::jinja {
 
 namespace {
 
-std::string_view describedType(const Value& value) {
-    if (value.is(Kind::Dict))
-        return "dict object";
-    return value.typeName();
-}
-
 Value noAttribute(const Value& value, std::string_view name) {
-    return Value::undefined(fmt::format("'{}' has no attribute '{}'", describedType(value), name));
+    return Value::undefined(fmt::format("'{}' has no attribute '{}'", value.typeName(), name));
 }
 
 bool canBeIndexed(const Value& value) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/text/jinja/values/containers.h"
+#include "engine/text/jinja/values/value.h"
 
+/// What Python does with values: attributes and items, arithmetic, comparison.
 namespace engine::jinja {
 
 /// A sequence of values that is shared with the value it came from where possible.
@@ -28,5 +29,34 @@ Result<Items> itemsOf(RenderContext& context, const Value& value);
 
 /// len(value). Errors: no length.
 Result<std::int64_t> lengthOf(RenderContext& context, const Value& value);
+
+enum class ArithmeticOperator : std::uint8_t {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    FloorDivide,
+    Modulo,
+    Power
+};
+
+/// Python's arithmetic on numbers, texts and lists; integers are 64 bits wide.
+/// Errors: types that do not fit, division by zero, an integer or a text that gets too large.
+Result<Value>
+calculate(RenderContext& context, ArithmeticOperator op, const Value& left, const Value& right);
+
+/// -value. Errors: no number.
+Result<Value> negated(const Value& value);
+
+/// Python's a == b. Errors: the limit of steps.
+Result<bool> areEqual(RenderContext& context, const Value& a, const Value& b);
+
+Result<bool> areDifferent(RenderContext& context, const Value& a, const Value& b);
+
+/// Python's a < b. Errors: types that have no order.
+Result<bool> isLess(RenderContext& context, const Value& a, const Value& b);
+
+/// Python's item in container. Errors: a container that has no items.
+Result<bool> isContained(RenderContext& context, const Value& item, const Value& container);
 
 } // namespace engine::jinja

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lexer's half inside of tags: names, numbers, texts, operators and where the tag ends.
 #include "engine/text/jinja/syntax/lexer.h"
+
+#include "engine/text/jinja/values/text.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,19 @@
 namespace engine::jinja {
 
 namespace {
+
+bool isBlank(std::string_view text) { return stripped(text, std::nullopt, Side::Left).empty(); }
+
+/// Offset of the next "{{", "{%" or "{#", or npos.
+std::size_t tagBegin(std::string_view source, std::size_t start) {
+    for (std::size_t begin = source.find('{', start); begin != std::string_view::npos;
+         begin = source.find('{', begin + 1)) {
+        const char second = begin + 1 < source.size() ? source[begin + 1] : '\0';
+        if (second == '{' || second == '%' || second == '#')
+            return begin;
+    }
+    return std::string_view::npos;
+}
 
 constexpr std::size_t kMaxNameBytes = 200;
 constexpr std::size_t kMaxOpenBrackets = 1000;
@@ -24,27 +38,8 @@ bool isNameStart(char character) {
            byte >= 0x80;
 }
 
-/// End of a run of digits, in which single underscores may stand between two of them.
 std::size_t digitsEnd(std::string_view text, std::size_t start) {
-    std::size_t end = start;
-    while (end < text.size() &&
-           (isDigit(text[end]) || (text[end] == '_' && end > start && end + 1 < text.size() &&
-                                   isDigit(text[end - 1]) && isDigit(text[end + 1]))))
-        ++end;
-    return end;
-}
-
-/// End of an integer in base 2, 8 or 16 ("0x1F"), or `start` when there is none.
-std::size_t prefixedIntegerEnd(std::string_view text, std::size_t start) {
-    if (start + 2 >= text.size() || text[start] != '0')
-        return start;
-    const char letter = static_cast<char>(text[start + 1] | 0x20);
-    const std::string_view digits = letter == 'b'   ? "01_"
-                                    : letter == 'o' ? "01234567_"
-                                    : letter == 'x' ? "0123456789abcdefABCDEF_"
-                                                    : "";
-    const std::size_t end = std::min(text.find_first_not_of(digits, start + 2), text.size());
-    return digits.empty() || end == start + 2 ? start : end;
+    return std::min(text.find_first_not_of("0123456789", start), text.size());
 }
 
 /// End of ".5e3" or "e3" behind the digits that end at `start`, or `start` when it is an integer.
@@ -64,6 +59,113 @@ std::size_t fractionEnd(std::string_view text, std::size_t start) {
 }
 
 } // namespace
+
+std::string normalizedSource(std::string_view source) {
+    std::string out;
+    out.reserve(source.size());
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        if (source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n')
+            continue;
+        out += source[i] == '\r' ? '\n' : source[i];
+    }
+    if (out.ends_with('\n'))
+        out.pop_back();
+    return out;
+}
+
+Token Lexer::tokenFrom(TokenType type, std::size_t start, std::size_t end) {
+    for (; m_countedUntil < start; ++m_countedUntil)
+        m_line += m_source[m_countedUntil] == '\n' ? 1 : 0;
+    return {type, m_source.substr(start, end - start), static_cast<std::uint32_t>(start), m_line};
+}
+
+Error Lexer::errorAt(const Token& token, ErrorCode code, const std::string& message) const {
+    const std::string_view before = m_source.substr(0, token.offset);
+    const std::size_t lineStart = before.rfind('\n') + 1; // npos + 1 is 0
+    const std::size_t column = utf8::characterCount(before.substr(lineStart)) + 1;
+    return {code, fmt::format("line {}, column {}: {}", token.line, column, message), {}};
+}
+
+Lexer::Control Lexer::controlBefore(std::size_t begin) const {
+    const char sign = begin + 2 < m_source.size() ? m_source[begin + 2] : '\0';
+    return sign == '-' ? Control::Strip : sign == '+' ? Control::Keep : Control::Standard;
+}
+
+/// Where the text before a tag ends when whitespace control is done.
+std::size_t Lexer::textEnd(std::size_t start, std::size_t begin, bool isOutput) const {
+    const std::string_view text = m_source.substr(start, begin - start);
+    const Control control = controlBefore(begin);
+    if (control == Control::Strip)
+        return start + stripped(text, std::nullopt, Side::Right).size();
+    if (control == Control::Keep || isOutput)
+        return begin;
+    const std::size_t lineStart = text.rfind('\n') + 1; // npos + 1 is 0
+    const bool isAtLineStart = lineStart > 0 || m_isLineStart;
+    return isAtLineStart && isBlank(text.substr(lineStart)) ? start + lineStart : begin;
+}
+
+std::size_t Lexer::spaceEnd(std::size_t offset) const {
+    return m_source.size() - stripped(m_source.substr(offset), std::nullopt, Side::Left).size();
+}
+
+/// Where text goes on behind a tag whose closing brackets end at `end`.
+std::size_t Lexer::afterTagEnd(std::size_t end, Control control, bool trimsNewline) {
+    std::size_t after = end;
+    if (control == Control::Strip)
+        after = spaceEnd(end);
+    else if (control == Control::Standard && trimsNewline && end < m_source.size() &&
+             m_source[end] == '\n')
+        after = end + 1;
+    m_isLineStart = m_source[after - 1] == '\n';
+    return after;
+}
+
+Result<Token> Lexer::next() { return m_mode == Mode::Text ? nextText() : nextInTag(); }
+
+Result<Token> Lexer::nextText() {
+    while (m_offset < m_source.size()) {
+        const std::size_t start = m_offset;
+        const std::size_t begin = tagBegin(m_source, start);
+        if (begin == std::string_view::npos) {
+            m_offset = m_source.size();
+            return tokenFrom(TokenType::Text, start, m_offset);
+        }
+        const std::size_t end = textEnd(start, begin, m_source[begin + 1] == '{');
+        m_offset = begin;
+        // Text first; the tag is read again with the text behind it, so its control stays known.
+        if (end > start)
+            return tokenFrom(TokenType::Text, start, end);
+        if (m_source[begin + 1] != '#')
+            return openTag(begin);
+        ENGINE_TRY_DO(skipComment(begin));
+    }
+    return tokenFrom(TokenType::End, m_source.size(), m_source.size());
+}
+
+Result<void> Lexer::skipComment(std::size_t begin) {
+    // The sign behind {# is no part of the comment, so {#-#} ends with #} alone.
+    const std::size_t body = begin + (controlBefore(begin) == Control::Standard ? 2 : 3);
+    const std::size_t end = m_source.find("#}", body);
+    if (end == std::string_view::npos)
+        return errorAt(tokenFrom(TokenType::Text, begin, begin + 2),
+                       ErrorCode::CorruptFile,
+                       "a comment has no end");
+    const char sign = end > body ? m_source[end - 1] : '\0';
+    const Control control = sign == '-'   ? Control::Strip
+                            : sign == '+' ? Control::Keep
+                                          : Control::Standard;
+    m_offset = afterTagEnd(end + 2, control, true);
+    return {};
+}
+
+Token Lexer::openTag(std::size_t begin) {
+    const bool isOutput = m_source[begin + 1] == '{';
+    const std::size_t bracketEnd = begin + 2;
+    m_offset = bracketEnd + (controlBefore(begin) == Control::Standard ? 0 : 1);
+    m_mode = isOutput ? Mode::Output : Mode::Block;
+    m_openBrackets.clear();
+    return tokenFrom(isOutput ? TokenType::OutputBegin : TokenType::BlockBegin, begin, bracketEnd);
+}
 
 void Lexer::skipSpace() { m_offset = spaceEnd(m_offset); }
 
@@ -103,9 +205,6 @@ bool Lexer::closesTag(Token& token) {
 
 Token Lexer::numberToken() {
     const std::size_t start = m_offset;
-    m_offset = prefixedIntegerEnd(m_source, start);
-    if (m_offset > start)
-        return tokenFrom(TokenType::Integer, start, m_offset);
     const std::size_t whole = digitsEnd(m_source, start);
     // x.1.5 is item 5 of item 1, not item 1.5.
     const bool isAfterDot = start > 0 && m_source[start - 1] == '.';

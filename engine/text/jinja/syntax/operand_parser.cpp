@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser's part for operands: literals, names and what follows them.
-#include "engine/text/jinja/syntax/escape_sequences.h"
 #include "engine/text/jinja/syntax/parser.h"
+#include "engine/text/jinja/values/text.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -10,11 +10,62 @@ namespace engine::jinja {
 
 namespace {
 
-std::string withoutUnderscores(std::string_view digits) {
+constexpr std::string_view kLetters = "\\'\"abfnrtv";
+constexpr std::string_view kMeanings = "\\'\"\a\b\f\n\r\t\v";
+
+/// How many hexadecimal digits follow the letter; 0 for other letters.
+std::size_t hexDigits(char letter) {
+    return letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+}
+
+std::optional<std::uint32_t> parseHex(std::string_view digits, std::size_t count) {
+    std::uint32_t code = 0;
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, code, 16);
+    const bool isWhole = digits.size() == count && error == std::errc() && stop == end;
+    return isWhole ? std::optional(code) : std::nullopt;
+}
+
+/// Appends the character of \x, \u or \U; returns where the literal goes on.
+Result<std::size_t>
+appendHexEscape(std::string& out, std::string_view literal, std::size_t letter) {
+    const std::size_t count = hexDigits(literal[letter]);
+    const auto code = parseHex(literal.substr(letter + 1, count), count);
+    if (!code || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
+        return Error{
+            ErrorCode::CorruptFile,
+            fmt::format("\\{} in a text is followed by no character's number", literal[letter]),
+            {}};
+    utf8::append(out, *code);
+    return letter + 1 + count;
+}
+
+/// Undoes the escapes of a Python text literal; unknown ones stay as they are.
+/// Errors: \x, \u or \U with too few digits or no character of that number; octal digits; \N{...}.
+Result<std::string> unescaped(std::string_view literal) {
     std::string out;
-    for (const char character : digits)
-        if (character != '_')
-            out += character;
+    std::size_t offset = 0;
+    while (offset < literal.size()) {
+        const std::size_t slash = std::min(literal.find('\\', offset), literal.size());
+        out += literal.substr(offset, slash - offset);
+        offset = slash + 2;
+        if (slash + 1 >= literal.size())
+            break;
+        const char letter = literal[slash + 1];
+        const std::size_t simple = kLetters.find(letter);
+        if (simple != std::string_view::npos) {
+            out += kMeanings[simple];
+        } else if (hexDigits(letter) > 0) {
+            ENGINE_TRY(offset, appendHexEscape(out, literal, slash + 1));
+        } else if (letter == 'N' || (letter >= '0' && letter <= '7')) {
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("the escape \\{} in a text is not supported", letter),
+                         {}};
+        } else if (letter != '\n') {
+            out += '\\';
+            offset = slash + 1; // the letter is taken with the text behind it
+        }
+    }
     return out;
 }
 
@@ -36,9 +87,6 @@ Result<const Expression*> Parser::parsePrimary() {
             return add(token.line, Literal{Value::boolean(false)});
         if (token.isName("none") || token.isName("None"))
             return add(token.line, Literal{Value::none()});
-        m_macroUses.caller |= token.isName("caller");
-        m_macroUses.varargs |= token.isName("varargs");
-        m_macroUses.kwargs |= token.isName("kwargs");
         return add(token.line, Variable{std::string(token.text)});
     }
     default:
@@ -72,15 +120,12 @@ Result<const Expression*> Parser::parseString() {
 Result<const Expression*> Parser::parseNumber() {
     const Token token = m_token;
     ENGINE_TRY_DO(advance());
-    const std::string digits = withoutUnderscores(token.text);
+    const std::string digits(token.text);
     if (token.type == TokenType::Float)
         return add(token.line, Literal{Value::number(std::strtod(digits.c_str(), nullptr))});
-    const char letter = digits.size() > 2 ? static_cast<char>(digits[1] | 0x20) : '\0';
-    const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 10;
-    const char* start = digits.data() + (base == 10 ? 0 : 2);
     const char* end = digits.data() + digits.size();
     std::int64_t number = 0;
-    if (std::from_chars(start, end, number, base).ec != std::errc())
+    if (std::from_chars(digits.data(), end, number).ec != std::errc())
         return m_lexer.errorAt(
             token, ErrorCode::Unsupported, "the integer does not fit into 64 bits");
     return add(token.line, Literal{Value::integer(number)});
@@ -134,16 +179,12 @@ Result<const Expression*> Parser::parsePostfix(const Expression* operand) {
 
 Result<const Expression*> Parser::parseFilters(const Expression* operand) {
     while (true) {
-        const std::uint32_t line = m_token.line;
         if (m_token.isOperator("|")) {
             ENGINE_TRY_DO(advance());
             ENGINE_TRY(operand, parseFilter(operand));
         } else if (m_token.isName("is")) {
             ENGINE_TRY_DO(advance());
             ENGINE_TRY(operand, parseTest(operand));
-        } else if (m_token.isOperator("(")) {
-            ENGINE_TRY(CallArguments arguments, parseArguments());
-            ENGINE_TRY(operand, add(line, Call{operand, std::move(arguments)}));
         } else {
             return operand;
         }
@@ -246,15 +287,6 @@ Result<CallArguments> Parser::parseArguments() {
 }
 
 Result<void> Parser::parseArgument(CallArguments& arguments) {
-    ENGINE_TRY(const bool isStar, takeOperator("*"));
-    ENGINE_TRY(const bool isDoubleStar, takeOperator("**"));
-    if (isStar || isDoubleStar) {
-        const Expression*& slot = isStar ? arguments.star : arguments.doubleStar;
-        if (slot != nullptr)
-            return unexpected();
-        ENGINE_TRY(slot, parseExpression());
-        return {};
-    }
     const bool isNamed = m_token.type == TokenType::Name && m_nextToken.isOperator("=");
     if (isNamed) {
         std::string name(m_token.text);
@@ -264,7 +296,7 @@ Result<void> Parser::parseArgument(CallArguments& arguments) {
         arguments.named.emplace_back(std::move(name), value);
         return {};
     }
-    if (!arguments.named.empty() || arguments.star != nullptr || arguments.doubleStar != nullptr)
+    if (!arguments.named.empty())
         return fail(ErrorCode::CorruptFile, "an argument without name follows one with name");
     ENGINE_TRY(const Expression* value, parseExpression());
     arguments.positional.push_back(value);
