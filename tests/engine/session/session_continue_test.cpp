@@ -95,11 +95,9 @@ void SessionContinueTest::onlyAnAnswerCanGoOn() {
 }
 
 void SessionContinueTest::everyTokenTellsWhatElseWasLikely() {
-    for (const auto& [decoder, temperature] :
-         {std::pair{"vanilla", 0.0}, {"drafting", 0.0}, {"vanilla", 1.2}, {"drafting", 1.2}}) {
+    for (const char* decoder : {"vanilla", "drafting"}) {
         Fixture fixture;
         QVERIFY(fixture.loadModel(decoder));
-        fixture.session.send(ChangeSampling{{.temperature = temperature, .seed = 5}});
         fixture.session.send(rawPrompt(1, "abc", 30));
         QVERIFY(fixture.finish(1) != nullptr);
         int tokens = 0;
