@@ -87,7 +87,7 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
     column->addWidget(m_hint);
     m_comparison->hide();
     styleLabels();
-    setPinned(false);
+    showHint();
     hide();
     connect(&theme, &Theme::changed, this, &SublayerCard::styleLabels);
 }
@@ -163,17 +163,9 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
     adjustSize();
 }
 
-void SublayerCard::setPinned(bool isPinned) {
-    m_isPinned = isPinned;
-    showHint();
-    update();
-}
-
 void SublayerCard::showHint() {
     if (m_facts.isLocked)
         m_hint->setText(tr("Locked: the decoder always runs this layer."));
-    else if (m_isPinned)
-        m_hint->setText(tr("Pinned below the map. Click the cell or press Return to let go."));
     else
         m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
 }
@@ -211,7 +203,7 @@ void SublayerCard::paintEvent(QPaintEvent*) {
     const Colours& colours = m_theme.colours();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(m_isPinned ? colours.accent : colours.controlBorder, 1.0));
+    painter.setPen(QPen(colours.controlBorder, 1.0));
     painter.setBrush(colours.tipGround);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0);
 }
