@@ -136,7 +136,7 @@ void SwiftDecoder::beginFreely(const Prompt& prompt) {
         m_freeDrafter = std::make_unique<FreeDrafter>(m_target.transformer().config().vocabSize);
         remark(m_freeDrafter->remember(m_memory));
     }
-    m_freeDrafter->begin(prompt.tokens, m_target.sampler().options());
+    m_freeDrafter->begin(prompt, m_target.sampler().options());
 }
 
 /// What costs no pass goes first when it is likely enough; none otherwise.

@@ -217,6 +217,7 @@ private:
                      int maxTokens,
                      bool continuesLast = false);
     void submit(MessageId leaf, std::vector<engine::PromptMessage> messages);
+    quint64 takeSeedOf(const StoredMessage& answer);
     void goOnWith(StoredMessage& answer);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;

@@ -36,7 +36,7 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
         draws = &roundDraws;
     const SelfDraftOptions choices{.rule = options.rule, .sharesNoise = options.sharesNoise};
     const DraftLevelMaker maker(target.sampler(), choices, draws);
-    const auto firstOutput = static_cast<Position>(target.output().size());
+    const Position firstOutput = target.outputPosition();
     const std::span<const TokenId> endIds = target.endIds();
     ENGINE_CHECK(!options.addBeside || options.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");

@@ -44,7 +44,7 @@ Result<DraftTree> SelfDrafter::draft(Target& target,
     DraftEnd end{DraftEndReason::Room};
     if (options.maxNodes < room)
         end = {DraftEndReason::Nodes, 0.0, static_cast<double>(options.maxNodes)};
-    const auto firstOutput = static_cast<Position>(target.output().size());
+    const Position firstOutput = target.outputPosition();
     std::vector<DraftLevel> levels;
     TokenId token = target.pending();
     const int onlyRow = 0;

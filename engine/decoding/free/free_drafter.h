@@ -60,7 +60,7 @@ public:
     std::vector<std::string> storeAll();
 
     /// A new prompt, read to its end, and how its answer is drawn.
-    void begin(std::span<const TokenId> prompt, const SamplingOptions& sampling);
+    void begin(const Prompt& prompt, const SamplingOptions& sampling);
 
     /// The best tree within the options: parents before children, the likeliest chain first.
     /// DraftNode::probability is that the model takes the node where it has taken its parent.
@@ -90,8 +90,8 @@ private:
     FreeStatistics m_statistics;
     SamplingOptions m_sampling;
     std::optional<SuccessorMemory> m_memory;
-    std::string m_toldFailure; // of storing: the same one is told once
-    std::size_t m_promptLength = 0;
+    std::string m_toldFailure;     // of storing: the same one is told once
+    std::size_t m_answerStart = 0; // among the tokens of m_lookup
 };
 
 } // namespace engine

@@ -18,9 +18,11 @@ private slots:
 };
 
 void SessionContinueTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
-    for (const char* decoder : {"vanilla", "drafting"}) {
+    for (const auto& [decoder, temperature] :
+         {std::pair{"vanilla", 0.0}, {"drafting", 0.0}, {"vanilla", 1.2}, {"drafting", 1.2}}) {
         Fixture fixture;
         QVERIFY(fixture.loadModel(decoder));
+        fixture.session.send(ChangeSampling{{.temperature = temperature, .seed = 5}});
         SubmitPrompt whole{.promptId = 1, .messages = {{"user", "Hello there"}}, .maxTokens = 40};
         fixture.session.send(whole);
         const PromptFinished* uncut = fixture.finish(1);
@@ -93,9 +95,11 @@ void SessionContinueTest::onlyAnAnswerCanGoOn() {
 }
 
 void SessionContinueTest::everyTokenTellsWhatElseWasLikely() {
-    for (const char* decoder : {"vanilla", "drafting"}) {
+    for (const auto& [decoder, temperature] :
+         {std::pair{"vanilla", 0.0}, {"drafting", 0.0}, {"vanilla", 1.2}, {"drafting", 1.2}}) {
         Fixture fixture;
         QVERIFY(fixture.loadModel(decoder));
+        fixture.session.send(ChangeSampling{{.temperature = temperature, .seed = 5}});
         fixture.session.send(rawPrompt(1, "abc", 30));
         QVERIFY(fixture.finish(1) != nullptr);
         int tokens = 0;

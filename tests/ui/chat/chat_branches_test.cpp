@@ -101,6 +101,27 @@ private slots:
         QCOMPARE(session().placeOf(cut.id, 4)->index, 0);
     }
 
+    void anAnswerGoesOnWithTheSeedThatItBeganWith() {
+        say(SamplingChanged{{.temperature = 0.8, .seed = 11}});
+        converse(FinishReason::MaxTokens);
+        say(SamplingChanged{{.temperature = 0.6, .seed = 12}});
+        session().continueAnswer(last().id);
+        m_chat->count();
+        const auto* changed = engine().lastSent<ChangeSampling>();
+        QVERIFY(changed != nullptr);
+        QCOMPARE(changed->sampling.seed, std::uint64_t{11});
+        QCOMPARE(changed->sampling.temperature, 0.6);
+        say(SamplingChanged{changed->sampling});
+        m_chat->finish(FinishReason::MaxTokens);
+        QCOMPARE(*last().figures.seed, quint64{11});
+        // A text that the user wrote was drawn with none.
+        say(SamplingChanged{{.temperature = 0.6, .seed = 13}});
+        session().editAnswer(last().id, QStringLiteral("one two 3"), true);
+        m_chat->count();
+        QCOMPARE(engine().lastSent<ChangeSampling>()->sampling.seed, std::uint64_t{11});
+        QCOMPARE(*last().figures.seed, quint64{13});
+    }
+
     void whatWasHeldBackBehindTheLastTokenComesAgain() {
         session().send(QStringLiteral("count"));
         m_chat->count();
