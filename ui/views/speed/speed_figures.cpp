@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/speed_figures.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/speed/gain_finding.h"
 
 #include <QCoreApplication>
@@ -74,7 +75,7 @@ TimeShares sharesOf(const SpanFigures& span) {
 
 QString speedText(const SpanFigures& span) {
     if (const auto speedup = span.speedup(); speedup && span.isDrafting())
-        return timesText(*speedup) + u'\u00D7';
+        return factorText(*speedup);
     const auto rate = span.tokensPerSecond();
     return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
 }

@@ -43,12 +43,6 @@ QString meanText(const std::optional<double>& mean) {
     return mean ? shareText(*mean) : QStringLiteral("–");
 }
 
-void setColour(QLabel& label, const QColor& colour) {
-    QPalette palette = label.palette();
-    palette.setColor(QPalette::WindowText, colour);
-    label.setPalette(palette);
-}
-
 QLabel* plainLabel(QWidget* parent) {
     auto* label = new QLabel(parent);
     label->setTextFormat(Qt::PlainText);
@@ -112,22 +106,22 @@ void SublayerCard::styleLabels() {
     QFont bold = m_theme.font(TextRole::Interface);
     bold.setWeight(QFont::DemiBold);
     m_title->setFont(bold);
-    setColour(*m_title, colours.text);
+    setTextColour(*m_title, colours.text);
     QFont stateFont = m_theme.font(TextRole::Small);
     stateFont.setWeight(QFont::DemiBold);
     m_state->setFont(stateFont);
-    setColour(*m_state, colours.text);
+    setTextColour(*m_state, colours.text);
     for (QLabel* label : {m_comparison, m_hint}) {
         label->setFont(m_theme.font(TextRole::Small));
-        setColour(*label, colours.muted);
+        setTextColour(*label, colours.muted);
     }
     for (QLabel* label : m_names) {
         label->setFont(m_theme.font(TextRole::Small));
-        setColour(*label, colours.muted);
+        setTextColour(*label, colours.muted);
     }
     for (QLabel* label : {m_skippedBy, m_means, m_saved}) {
         label->setFont(m_theme.font(TextRole::Figure));
-        setColour(*label, colours.text);
+        setTextColour(*label, colours.text);
     }
     m_line->setFixedHeight(1);
     m_line->setAutoFillBackground(true);
