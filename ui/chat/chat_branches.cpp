@@ -51,10 +51,10 @@ void ChatSession::goOnWith(StoredMessage& message) {
     }
     message.figures.decoderName = beginAnswer(message.parentId).figures.decoderName;
     m_answer->messageId = message.id;
-    m_answer->before = message.figures;
+    m_answer->firstToken = static_cast<int>(message.tokens.size());
     for (const TokenTrace& token : message.tokens)
         m_answer->firstStep = std::max(m_answer->firstStep, token.step + 1);
-    m_prompts[message.id] = {m_answer->promptId, static_cast<int>(message.tokens.size())};
+    m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken};
     message.state = MessageState::Streaming;
     message.figures.finishReason.clear();
     m_store.updateMessage(message);

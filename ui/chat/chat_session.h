@@ -176,8 +176,8 @@ private:
         QString summary;
         QElapsedTimer sinceUpdate;
         bool hasStep = false;
-        int firstStep = 0;          ///< of the message; more than 0 when it goes on
-        MessageFigures before = {}; ///< of an answer that goes on
+        int firstStep = 0;  ///< of the message; more than 0 when it goes on
+        int firstToken = 0; ///< likewise
     };
 
     struct PendingCount {
@@ -196,6 +196,9 @@ private:
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
     void onFinished(const engine::PromptFinished& finished);
+    void takeFigures(StoredMessage& answer,
+                     const engine::PromptFinished& finished,
+                     const RunningAnswer& done);
     void onFailed(const engine::EngineFailed& failure);
     void onCounted(const engine::TokensCounted& counted);
 

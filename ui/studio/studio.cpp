@@ -84,7 +84,7 @@ Studio::~Studio() {
 
 void Studio::start() {
     markOpen(true);
-    m_chatView->input().focusText();
+    m_window->currentWorkspace()->focusHome();
     if (m_transport != nullptr)
         m_transport->setFocus();
     m_chats->open();

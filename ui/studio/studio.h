@@ -130,6 +130,7 @@ private:
     void takeDropped(const QStringList& paths);
     void openDefaultModel();
     std::vector<Command> parameterCommands();
+    std::vector<Command> dockCommands();
     void showDock(const QString& id);
     void showPrompts();
     void keepAsPrompt(const QString& text);
