@@ -56,6 +56,7 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
     m_maxTokens = prompt.maxTokens;
     m_stop = work.stop;
     m_promptLength = static_cast<Position>(prompt.tokens.size());
+    m_begunTokens = static_cast<Position>(prompt.begunTokens);
     PromptWork watched = work;
     watched.influence = &m_influence;
     const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
@@ -86,9 +87,8 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     const double startMs = nowMs();
     ENGINE_TRY_DO(runPass(draft, terms));
     const AnswerRoom room{remainingTokens(), m_endIds};
-    const Verdict verdict =
-        Verifier(m_sampler, terms.rule, terms.draws)
-            .verify(draft.tree, m_pass, static_cast<Position>(m_output.size()), room);
+    const Verdict verdict = Verifier(m_sampler, terms.rule, terms.draws)
+                                .verify(draft.tree, m_pass, outputPosition(), room);
     DecodeStep step;
     step.draft = std::move(draft.tree);
     step.sides = std::move(draft.sides);

@@ -96,6 +96,12 @@ public:
     /// Rows in the cache; the slot and position of the pending token when nothing is unread.
     Position length() const { return m_sequence.length(); }
 
+    /// The place in the answer of the token to come, which keys what is drawn; an answer that goes
+    /// on counts from its own beginning.
+    Position outputPosition() const {
+        return m_begunTokens + static_cast<Position>(m_output.size());
+    }
+
     /// Tokens emitted for this prompt.
     std::span<const TokenId> output() const { return m_output; }
 
@@ -163,6 +169,7 @@ private:
     std::vector<TokenId> m_unread;
     TokenId m_pending = kNoToken;
     Position m_promptLength = 0;
+    Position m_begunTokens = 0; // of the prompt, see Prompt
     int m_contextLength;
     int m_maxTokens = 0;
 };

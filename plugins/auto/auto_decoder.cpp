@@ -46,7 +46,7 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
     if (m_free.isRemembering() != (wanted != nullptr))
         note(m_free.remember(wanted));
-    m_free.begin(prompt.tokens, m_target.sampler().options());
+    m_free.begin(prompt, m_target.sampler().options());
     if (m_steps == 0 || prompt.task != m_task)
         recall(prompt.task);
     return {};

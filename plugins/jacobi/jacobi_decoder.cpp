@@ -59,8 +59,8 @@ Result<void> JacobiDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 
 /// One round: the guesses as a chain, one pass, what it said as the next guesses.
 Result<DecodeStep> JacobiDecoder::round() {
-    const auto firstPlace = static_cast<Position>(m_target.output().size());
-    if (firstPlace >= m_settings.budget) {
+    const Position firstPlace = m_target.outputPosition();
+    if (static_cast<int>(m_target.output().size()) >= m_settings.budget) {
         ENGINE_TRY(DecodeStep step, plainRound());
         step.draft.setEnd({DraftEndReason::Budget, 0.0, static_cast<double>(m_settings.budget)});
         return step;

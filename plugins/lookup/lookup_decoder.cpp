@@ -33,7 +33,7 @@ public:
         const SkipSetMemory* wanted = m_remembers ? m_memory : nullptr;
         if (m_drafter.isRemembering() != (wanted != nullptr))
             note(m_drafter.remember(wanted));
-        m_drafter.begin(prompt.tokens, m_target.sampler().options());
+        m_drafter.begin(prompt, m_target.sampler().options());
         return {};
     }
 

@@ -154,7 +154,7 @@ Result<DecodeStep> SpaceDecoder::verify(Draft draft) {
 /// One from each mask of the group, independently.
 void SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
     m_candidates.clear();
-    const auto firstOutput = static_cast<Position>(m_target.output().size());
+    const Position firstOutput = m_target.outputPosition();
     for (int mask = 0; mask < groups.maskCount(group); ++mask)
         m_candidates.push_back(pick(groups.row(group, mask), firstOutput + mask));
     ++m_round;

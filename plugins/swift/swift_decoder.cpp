@@ -158,7 +158,7 @@ void SwiftDecoder::beginFreely(const Prompt& prompt) {
         m_freeDrafter->use({}, kLeastFreeGain);
         note(m_freeDrafter->remember(m_memory));
     }
-    m_freeDrafter->begin(prompt.tokens, m_target.sampler().options());
+    m_freeDrafter->begin(prompt, m_target.sampler().options());
 }
 
 /// An answer that was too short for a window still gives a small one.

@@ -154,7 +154,7 @@ Answers make(int prompts, int maxTokens, const std::string& backend) {
             Answer answer{task, model.prompt(texts[task][index]), {}, {}, {}};
             if (!target.begin({answer.prompt, maxTokens, ends}, {}))
                 continue; // too long
-            drafter.begin(answer.prompt, {});
+            drafter.begin({.tokens = answer.prompt}, {});
             while (target.remainingTokens() > 0) {
                 auto draft = drafter.draft(target, {.maxNodes = kMadeWith});
                 ENGINE_CHECK(draft.hasValue(), "{}", draft.error().message);
@@ -213,7 +213,7 @@ public:
 
 private:
     void run(const Answer& answer) {
-        m_drafter.begin(answer.prompt, {});
+        m_drafter.begin({.tokens = answer.prompt}, {});
         if (hasPool())
             m_pool.addText(answer.prompt);
         m_text = answer.prompt;

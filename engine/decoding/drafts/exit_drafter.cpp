@@ -26,7 +26,7 @@ Result<Draft> ExitDrafter::make(Target& target, const DraftTerms& terms) {
         draws = &roundDraws;
     const DraftTerms onlyFirst{.rule = terms.rule, .sharesNoise = terms.sharesNoise};
     const DraftLevelMaker maker(target.sampler(), onlyFirst, draws);
-    const auto firstOutput = static_cast<Position>(target.output().size());
+    const Position firstOutput = target.outputPosition();
     const std::span<const TokenId> endIds = target.endIds();
     ENGINE_CHECK(!m_options.addBeside || terms.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");

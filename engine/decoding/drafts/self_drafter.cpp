@@ -17,7 +17,7 @@ Result<Draft> SelfDrafter::make(Target& target, const DraftTerms& terms) {
     if (limit.tokens <= 0)
         return Draft::empty(limit.end);
     DraftEnd end = limit.end;
-    const auto firstOutput = static_cast<Position>(target.output().size());
+    const Position firstOutput = target.outputPosition();
     const std::span<const TokenId> endIds = target.endIds();
     std::vector<DraftLevel> levels;
     TokenId token = target.pending();

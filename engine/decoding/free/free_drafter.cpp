@@ -168,9 +168,9 @@ std::string FreeDrafter::failureOf(const Result<void>& stored) {
     return std::exchange(m_reportedFailure, failure) == failure ? std::string() : failure;
 }
 
-void FreeDrafter::begin(std::span<const TokenId> prompt, const SamplingOptions& sampling) {
-    m_lookup.begin(prompt);
-    m_promptLength = prompt.size();
+void FreeDrafter::begin(const Prompt& prompt, const SamplingOptions& sampling) {
+    m_lookup.begin(prompt.tokens);
+    m_answerStart = prompt.tokens.size() - static_cast<std::size_t>(prompt.begunTokens);
     m_sampling = sampling;
 }
 
@@ -185,7 +185,7 @@ Result<Draft> FreeDrafter::make(Target& target, const DraftTerms& terms) {
 
 Draft FreeDrafter::propose(const FreeDraftOptions& options) const {
     const FreeCandidateFinder found = finder(options.sources);
-    const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_answerStart);
     BestFirst search(found, options, outputPosition);
     Draft draft = toDraft(search.choose());
     draft.tree.setEnd(search.end());
@@ -194,7 +194,7 @@ Draft FreeDrafter::propose(const FreeDraftOptions& options) const {
 
 void FreeDrafter::observe(std::span<const TokenId> emitted, std::span<const SeenRow> rows) {
     const FreeCandidateFinder found = finder({});
-    auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_answerStart);
     for (std::size_t place = 0; place < emitted.size(); ++place, ++outputPosition)
         for (const FreeCandidate& candidate : found.find({emitted.first(place), outputPosition}))
             for (const int rate : candidate.rates)

@@ -52,7 +52,7 @@ public:
     std::vector<std::string> storeAll();
 
     /// A new prompt, read to its end, and how its answer is drawn.
-    void begin(std::span<const TokenId> prompt, const SamplingOptions& sampling);
+    void begin(const Prompt& prompt, const SamplingOptions& sampling);
 
     /// What drafts are made from, and how little a node may promise: see FreeDraftOptions.
     void use(FreeSources sources, double leastGain = 0.0) {
@@ -93,7 +93,7 @@ private:
     FreeSources m_sources;
     double m_leastGain = 0.0;
     std::string m_reportedFailure; // of storing: the same one is reported once
-    std::size_t m_promptLength = 0;
+    std::size_t m_answerStart = 0; // among the tokens of m_lookup
 };
 
 } // namespace engine

@@ -66,7 +66,7 @@ void exercise(FreeDrafter& drafter, unsigned seed) {
     Ids prompt(20);
     for (TokenId& id : prompt)
         id = static_cast<TokenId>(random() % 8);
-    drafter.begin(prompt, {});
+    drafter.begin({.tokens = prompt}, {});
     for (int round = 0; round < 30; ++round) {
         Ids emitted(1 + random() % 3);
         for (TokenId& id : emitted)
@@ -177,7 +177,7 @@ void FreeDrafterTest::nothingIsProposedWhereNothingIsKnown() {
     sources.lookup.begin(Ids{1, 2, 3});
     QVERIFY(sources.find().empty());
     FreeDrafter drafter(kVocab);
-    drafter.begin(Ids{1, 2, 3}, {});
+    drafter.begin({.tokens = Ids{1, 2, 3}}, {});
     const Draft draft = drafter.propose({});
     QCOMPARE(draft.tree.size(), 0);
     QCOMPARE(draft.expectedTokens(), 1.0);
@@ -363,7 +363,7 @@ void FreeDrafterTest::repetitionIsDraftedToItsEnd() {
     for (int round = 0; round < 12; ++round)
         for (const TokenId id : {4, 9, 2, 7, 5})
             prompt.push_back(id);
-    drafter.begin(prompt, {});
+    drafter.begin({.tokens = prompt}, {});
     for (const TokenId id : {4, 9, 2, 7, 5, 4, 9, 2, 7, 5})
         drafter.observe(Ids{id}, {});
     const Draft draft = drafter.propose({.maxNodes = 8, .maxDepth = 8});
@@ -381,7 +381,7 @@ void FreeDrafterTest::aSourceThatFailsIsNotAskedUntilItPays() {
     std::vector<SeenRow> rows;
     for (TokenId token = 0; token < kVocab; ++token)
         rows.push_back({kNoToken, token, summaryOf({(token + 1) % kVocab}, {0.8})});
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     drafter.observe(Ids{2}, rows);
     const FreeDraftOptions options = {.maxNodes = 1, .maxDepth = 1, .leastGain = 0.3};
     QCOMPARE(drafter.propose(options).tree.size(), 1);
@@ -391,21 +391,21 @@ void FreeDrafterTest::aSourceThatFailsIsNotAskedUntilItPays() {
         last = (last + 2 + static_cast<TokenId>(random() % 20)) % kVocab;
         drafter.observe(Ids{last}, {});
     }
-    drafter.begin(Ids{11, 25}, {});
+    drafter.begin({.tokens = Ids{11, 25}}, {});
     QCOMPARE(drafter.propose(options).tree.size(), 0);
     for (int step = 0; step < 60; ++step) { // now it is right, and counted though not drafted
         last = (drafter.lookup().tokens().back() + 1) % kVocab;
-        drafter.begin(Ids{last == 0 ? 29 : last - 1}, {}); // nothing to look up
+        drafter.begin({.tokens = Ids{last == 0 ? 29 : last - 1}}, {}); // nothing to look up
         drafter.observe(Ids{last}, {});
     }
-    drafter.begin(Ids{11, 25}, {});
+    drafter.begin({.tokens = Ids{11, 25}}, {});
     QCOMPARE(drafter.propose(options).tree.size(), 1);
 }
 
 /// What stands behind such a token could never be emitted.
 void FreeDrafterTest::aDraftEndsAtATokenThatEndsTheAnswer() {
     FreeDrafter drafter(kVocab);
-    drafter.begin(Ids{1, 2, 3, 4, 5, 6, 1, 2}, {}); // 3, 4, 5, 6 followed
+    drafter.begin({.tokens = Ids{1, 2, 3, 4, 5, 6, 1, 2}}, {}); // 3, 4, 5, 6 followed
     const FreeDraftOptions options{.maxNodes = 8, .maxDepth = 8};
     const DraftTree whole = drafter.propose(options).tree;
     QVERIFY(whole.size() > 3);
@@ -425,7 +425,7 @@ void FreeDrafterTest::aDraftEndsAtATokenThatEndsTheAnswer() {
 void FreeDrafterTest::emittedTokensAreTrials() {
     FreeDrafter drafter(kVocab);
     const std::vector<SeenRow> rows = {{kNoToken, 1, summaryOf({2, 3}, {0.6, 0.2})}};
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const auto probabilities = [&] {
         const DraftTree tree = drafter.propose({.maxNodes = 2, .maxDepth = 1}).tree;
         std::vector<double> found;
@@ -435,10 +435,10 @@ void FreeDrafterTest::emittedTokensAreTrials() {
     };
     QVERIFY(probabilities().empty());
     drafter.observe(Ids{5}, rows); // a row of the pass; nothing was known before
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const std::vector<double> before = probabilities();
     drafter.observe(Ids{2}, {}); // the first was right, the second was not
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const std::vector<double> after = probabilities();
     QCOMPARE(before.size(), std::size_t{2});
     QCOMPARE(after.size(), std::size_t{2});
@@ -468,13 +468,13 @@ void FreeDrafterTest::successorsOutliveTheDrafter() {
     {
         FreeDrafter drafter(kVocab);
         QVERIFY(drafter.remember(&learned).empty() && drafter.isRemembering());
-        drafter.begin(Ids{1, 2}, {});
+        drafter.begin({.tokens = Ids{1, 2}}, {});
         drafter.observe(Ids{3}, std::vector<SeenRow>{{1, 2, summaryOf({9}, {0.9})}});
         QVERIFY(drafter.keep().empty()); // too little to be worth a write
         QVERIFY(!std::filesystem::exists(folder.path() / "successors"));
     }
     FreeDrafter next(kVocab);
-    next.begin(Ids{1, 2}, {});
+    next.begin({.tokens = Ids{1, 2}}, {});
     QCOMPARE(next.propose({}).tree.size(), 0);
     QVERIFY(next.remember(&learned).empty());
     QCOMPARE(next.propose({}).tree.size(), 1);
