@@ -5,6 +5,8 @@
 
 #include <QString>
 
+#include <algorithm>
+
 namespace support {
 
 /// A model that can chat in the letters "a" to "e": 6 layers, of which 2 and 3 add nothing, so that
@@ -12,7 +14,7 @@ namespace support {
 inline void writeLetterModel(const QString& folder,
                              unsigned seed,
                              engine::ModelConfig config = letterConfig(6)) {
-    config.contextLength = 4096;
+    config.contextLength = std::max(config.contextLength, 4096);
     auto weights = randomWeights(config, seed);
     silenceLayer(weights, 2);
     silenceLayer(weights, 3);

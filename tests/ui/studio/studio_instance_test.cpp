@@ -47,8 +47,13 @@ class StudioInstanceTest : public QObject {
     }
 
     QStringList asking(const char* model, const char* words) const {
-        return {
-            QStringLiteral("--model"), path(model), QStringLiteral("--ask"), QLatin1String(words)};
+        return {QStringLiteral("--model"),
+                path(model),
+                QStringLiteral("--ask"),
+                QLatin1String(words),
+                // The others are quick where a text repeats itself.
+                QStringLiteral("--decoder"),
+                QStringLiteral("vanilla")};
     }
 
     /// Whether the answer to these words is being written to the disk, or was.
@@ -96,12 +101,16 @@ private slots:
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(path("letters"), 3);
-        // Slow enough to be in the middle of an answer for seconds.
+        // An answer that nothing but its end stops fills the whole context, token by token.
         engine::ModelConfig config = letterConfig(8);
-        config.hiddenSize = 192;
-        config.headDim = 48;
-        config.mlpSize = 768;
+        config.hiddenSize = 288;
+        config.headDim = 72;
+        config.mlpSize = 1152;
+        config.contextLength = 1 << 14;
         writeLetterModel(path("slow"), 3, config);
+        QSettings settings(settingsPath(), QSettings::IniFormat);
+        settings.setValue(QStringLiteral("answers/everywhere"),
+                          QStringLiteral("{\"max_tokens\":%1}").arg(config.contextLength));
     }
 
     void aLogoutSavesTheAnswerAndClosesTheWindow() {
