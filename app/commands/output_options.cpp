@@ -23,6 +23,7 @@ OutputPlace outputPlace(const OutputOptions& options,
                         const ModelOptions& model,
                         const DataOptions& data,
                         const std::vector<std::string>& settings,
+                        const TypedSampling& sampling,
                         decltype(OutputPlace::isOwn) isOwn) {
     OutputPlace place{.path = options.path,
                       .isOwn = std::move(isOwn),
@@ -33,6 +34,7 @@ OutputPlace outputPlace(const OutputOptions& options,
     place.inputs.insert(place.inputs.end(), data.files.begin(), data.files.end());
     for (const std::string& setting : settings)
         place.inputs.emplace_back(setting.substr(setting.find('=') + 1));
+    place.inputs.emplace_back(sampling.schemaFile);
     return place;
 }
 

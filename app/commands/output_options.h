@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/commands/model_options.h"
+#include "app/commands/sampling_options.h"
 #include "app/data/prompt_source.h"
 #include "engine/loading/output_place.h"
 
@@ -22,12 +23,13 @@ CLI::Option* addOutputOptions(CLI::App& command,
                               const std::string& name,
                               const std::string& help);
 
-/// Where that goes in a run that reads this model, these data files and the files that settings
-/// (NAME=VALUE) name; `isOwn` as in OutputPlace.
+/// Where that goes in a run that reads this model, these data files, and the files that settings
+/// (NAME=VALUE) and the form of the answer name; `isOwn` as in OutputPlace.
 engine::OutputPlace outputPlace(const OutputOptions& options,
                                 const ModelOptions& model,
                                 const DataOptions& data,
                                 const std::vector<std::string>& settings,
+                                const TypedSampling& sampling,
                                 decltype(engine::OutputPlace::isOwn) isOwn);
 
 } // namespace app

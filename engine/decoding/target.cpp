@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kToldChances = 5;
+constexpr int kMostChances = 5;
 
 } // namespace
 
@@ -56,6 +56,7 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
     m_maxTokens = prompt.maxTokens;
     m_stop = work.stop;
     m_promptLength = static_cast<Position>(prompt.tokens.size());
+    m_begunTokens = static_cast<Position>(prompt.begunTokens);
     PromptWork watched = work;
     watched.influence = &m_influence;
     const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
@@ -79,53 +80,51 @@ int Target::remainingTokens() const {
     return std::min(remainingContext(), m_maxTokens - static_cast<int>(m_output.size()));
 }
 
-Result<DecodeStep> Target::plainStep() { return verify({}, VerifyRule::Match); }
-
-Result<DecodeStep> Target::verify(DraftTree draft, VerifyRule rule, VerifyDraws* draws) {
-    return verify({.draft = std::move(draft), .rule = rule, .draws = draws});
-}
-
-Result<DecodeStep> Target::verify(VerifyRequest request) {
+Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     ENGINE_CHECK(m_pending != kNoToken && remainingTokens() > 0, "a step without room or prompt");
     if (m_stop.stop_requested())
         return Error{ErrorCode::Cancelled, "Decoding was cancelled.", ""};
     const double startMs = nowMs();
-    ENGINE_TRY_DO(runPass(request));
+    ENGINE_TRY_DO(runPass(draft, terms));
     const AnswerRoom room{remainingTokens(), m_endIds};
-    const Verdict verdict =
-        Verifier(m_sampler, request.rule, request.draws)
-            .verify(request.draft, m_pass, static_cast<Position>(m_output.size()), room);
+    const Verdict verdict = Verifier(m_sampler, terms.rule, terms.draws)
+                                .verify(draft.tree, m_pass, outputPosition(), room);
     DecodeStep step;
-    step.draft = std::move(request.draft);
-    step.sides.assign(request.sides.begin(), request.sides.end());
+    step.draft = std::move(draft.tree);
+    step.sides = std::move(draft.sides);
+    step.planId = step.isPlain() ? 0 : draft.planId;
+    step.draftLayers = draft.layerLoads;
     step.verifiedRows = static_cast<int>(m_headRows.size());
-    step.verifyLayers = m_transformer->config().layerCount - request.firstLayer;
+    step.verifyLayers = m_transformer->config().layerCount - draft.layersRun;
     describe(step, verdict);
     const double rows = static_cast<double>(m_rowTokens.size());
     const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
     step.isInsideGrammar = m_law.isInsideGrammar();
     const double allMs = nowMs() - startMs;
-    step.promptMs = allMs * promptShare;
-    step.verifyMs = allMs - step.promptMs;
+    const double promptMs = allMs * promptShare;
+    step.verifyMs = allMs - promptMs;
+    step.promptMs = promptMs + draft.promptMs;
+    // To find nothing to draft takes no time worth telling.
+    step.draftMs = step.isPlain() && draft.layerLoads == 0.0 ? 0.0 : draft.ms;
     return step;
 }
 
 /// The rows of a pass: unread ones, the pending token, the draft, what is beside it.
-void Target::gatherRows(const VerifyRequest& request) {
+void Target::gatherRows(const Draft& draft) {
     const int root = static_cast<int>(m_unread.size());
-    const int nodes = request.draft.size();
+    const int nodes = draft.tree.size();
     m_rowTokens.assign(m_unread.begin(), m_unread.end());
     m_rowTokens.push_back(m_pending);
     m_rowParents.clear();
     for (int row = 0; row <= root; ++row)
         m_rowParents.push_back(row - 1);
-    for (const DraftNode& node : request.draft.nodes()) {
+    for (const DraftNode& node : draft.tree.nodes()) {
         m_rowTokens.push_back(node.token);
         m_rowParents.push_back(root + 1 + node.parent);
     }
-    for (std::size_t i = 0; i < request.sides.size(); ++i) {
-        const SideRow& side = request.sides[i];
+    for (std::size_t i = 0; i < draft.sides.size(); ++i) {
+        const SideRow& side = draft.sides[i];
         ENGINE_CHECK(side.parent >= -1 && side.parent < nodes + static_cast<int>(i),
                      "row {} beside a draft of {} hangs on {}",
                      i,
@@ -141,23 +140,22 @@ void Target::gatherRows(const VerifyRequest& request) {
 
 /// The full model over the pending token and the draft. Greedy decoding needs no logits, unless the
 /// law changes them.
-Result<void> Target::runPass(const VerifyRequest& request) {
-    gatherRows(request);
+Result<void> Target::runPass(const Draft& draft, const VerifyTerms& terms) {
+    gatherRows(draft);
     const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
     const std::span<const int> rows = m_headRows;
-    const std::size_t drawn =
-        request.drawsFromSides ? rows.size() : rows.size() - request.sides.size();
+    const std::size_t drawn = terms.drawsFromSides ? rows.size() : rows.size() - draft.sides.size();
     const bool needsLogits = !m_sampler.isGreedy() || !m_law.isOff();
-    const bool isWhole = request.firstLayer == 0;
+    const bool isWhole = draft.layersRun == 0;
     const auto ran = m_transformer->forwardInto(
         {.plan = m_fullPlan,
          .layout = layout,
          .tokens = isWhole ? std::span<const TokenId>(m_rowTokens) : std::span<const TokenId>(),
-         .hidden = request.hidden,
-         .firstLayer = request.firstLayer,
+         .hidden = draft.hidden,
+         .firstLayer = draft.layersRun,
          .logitRows = rows.first(needsLogits ? drawn : 0),
          .summaryRows = rows,
-         .hiddenLayers = request.hiddenLayers,
+         .hiddenLayers = terms.hiddenLayers,
          .wantsInfluence = isWhole},
         m_sequence.cache(),
         m_pass);
@@ -170,7 +168,7 @@ Result<void> Target::runPass(const VerifyRequest& request) {
     forbidMaskToken();
     if (m_law.isOff())
         return {};
-    auto applied = applyLaw(request.draft);
+    auto applied = applyLaw(draft.tree);
     if (!applied)
         m_pass.clear();
     return applied;
@@ -233,7 +231,7 @@ void Target::describe(DecodeStep& step, const Verdict& verdict) const {
 std::vector<TokenChance> Target::chancesAt(int row) const {
     const HeadSummary& summary = m_pass.summaries[static_cast<std::size_t>(row)];
     std::vector<TokenChance> chances;
-    for (int rank = 0; rank < std::min(summary.count, kToldChances); ++rank)
+    for (int rank = 0; rank < std::min(summary.count, kMostChances); ++rank)
         chances.push_back({summary.ids[static_cast<std::size_t>(rank)], summary.probability(rank)});
     return chances;
 }

@@ -10,18 +10,15 @@
 
 namespace engine {
 
-/// A decoder on a Target of its own: what hangs on the target alone is answered here, and what
-/// comes up between two steps is kept until one tells it. begin() and step() are left to write, and
-/// what else a decoder does behind a plain step, an answer or other sampling options. Thread:
-/// engine.
+/// A decoder that owns its Target. It answers what depends on the target alone and reports what
+/// came up between two steps with the next one. What is left to write is begin() and round(), and
+/// what the method does behind a plain step, at the end of an answer or with other sampling
+/// options. Thread: engine.
 class TargetDecoder : public Decoder {
 public:
-    /// Tells what there is to tell.
-    Result<DecodeStep> plainStep() override {
-        ENGINE_TRY(DecodeStep step, m_target.plainStep());
-        step.search = takeReport();
-        return step;
-    }
+    Result<DecodeStep> step() final { return reported(round()); }
+
+    Result<DecodeStep> plainStep() final { return reported(plainRound()); }
 
     Result<SearchReport> endAnswer() override { return takeReport(); }
 
@@ -37,27 +34,39 @@ protected:
     explicit TargetDecoder(Target target)
         : m_target(std::move(target)) {}
 
+    /// The method: one round, usually draft, verify, learn. Errors: those of Decoder::step.
+    virtual Result<DecodeStep> round() = 0;
+
+    /// One token without a draft, from which the method may learn too.
+    virtual Result<DecodeStep> plainRound() { return m_target.plainStep(); }
+
     /// What has come up since the last report, which is empty then; a decoder with phases adds its
     /// own.
     virtual SearchReport takeReport() { return std::exchange(m_report, {}); }
 
-    /// Tells the user a sentence, unless it is empty.
-    void remark(std::string sentence) {
+    /// Reports a sentence for the user, unless it is empty.
+    void note(std::string sentence) {
         if (!sentence.empty())
             m_report.remarks.push_back(std::move(sentence));
     }
 
-    /// The same, but nothing that was told like this before.
-    void remarkOnce(const std::string& sentence) {
-        if (m_toldOnce.insert(sentence).second)
-            remark(sentence);
+    /// The same, but each sentence only once.
+    void noteOnce(const std::string& sentence) {
+        if (m_notedOnce.insert(sentence).second)
+            note(sentence);
     }
 
     Target m_target;
-    SearchReport m_report; ///< also behind a cancelled step
+    SearchReport m_report; ///< kept when a step is cancelled
 
 private:
-    std::set<std::string> m_toldOnce;
+    Result<DecodeStep> reported(Result<DecodeStep> made) {
+        if (made)
+            made.value().search = takeReport();
+        return made;
+    }
+
+    std::set<std::string> m_notedOnce;
 };
 
 } // namespace engine

@@ -14,7 +14,8 @@ public:
         return m_target.begin(prompt, work);
     }
 
-    Result<DecodeStep> step() override { return plainStep(); }
+private:
+    Result<DecodeStep> round() override { return plainRound(); }
 };
 
 } // namespace

@@ -41,7 +41,7 @@ public:
     /// probability 1. Shapes: logits [vocab], as Penalties left them.
     Distribution distribution(std::span<const double> logits) const;
 
-    /// The token at `outputPosition` (0 = the first one after the prompt), drawn by noise from the
+    /// The token at `outputPosition` (0 = the first one of the answer), drawn by noise from the
     /// distribution. Far cheaper than making the distribution.
     TokenId choose(std::span<const double> logits, Position outputPosition) const;
 

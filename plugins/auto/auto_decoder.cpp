@@ -38,48 +38,42 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_entries{Entry{PlanDrafter("skip")}, Entry{PlanDrafter("exit")}}
     , m_search(context.transformer.config()) {
     m_target.useClock(context.clock);
+    m_free.use(m_settings.sources);
 }
 
 Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
     const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
     if (m_free.isRemembering() != (wanted != nullptr))
-        remark(m_free.remember(wanted));
-    m_free.begin(prompt.tokens, m_target.sampler().options());
+        note(m_free.remember(wanted));
+    m_free.begin(prompt, m_target.sampler().options());
     if (m_steps == 0 || prompt.task != m_task)
         recall(prompt.task);
     return {};
 }
 
-/// One round: perhaps a trial, then choose what pays, verify it, learn from it.
-Result<DecodeStep> AutoDecoder::step() {
+/// One round: perhaps a trial, then choose what pays, draft it, verify it, learn from it.
+Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(tryPlans());
-    const double startMs = m_target.nowMs();
-    Choice choice = choose();
-    const double passesMs = m_target.nowMs();
-    ENGINE_TRY(PlannedDraft drafted, draft(choice));
-    const double draftedMs = m_target.nowMs();
-    if (choice.entry != nullptr)
-        choice.entry->drafter.recordPasses(drafted.request.draft, draftedMs - passesMs, m_costs);
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted.request)));
-    step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
-    step.choice = choice.told;
+    ENGINE_TRY(Choice choice, choose());
+    ENGINE_TRY(Draft drafted, draft(choice));
+    const bool resumes = drafted.layersRun > 0;
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
+    step.choice = choice.reported;
     step.choice.nodes = step.draft.size();
-    if (choice.entry != nullptr && !step.isPlain()) {
-        step.planId = choice.entry->drafter.plan().id;
-        step.draftLayers = drafted.layerLoads;
-    }
     learnRound(choice, step);
-    return learnt(std::move(step), drafted.verifyShare);
+    observe(step, resumes ? choice.entry->drafter.plan().shares.verify : 1.0);
+    return step;
 }
 
-Result<DecodeStep> AutoDecoder::plainStep() {
+Result<DecodeStep> AutoDecoder::plainRound() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
-    return learnt(std::move(step));
+    observe(step);
+    return step;
 }
 
 Result<SearchReport> AutoDecoder::endAnswer() {
-    remark(m_free.keep());
+    note(m_free.keep());
     remember();
     return takeReport();
 }
@@ -87,6 +81,7 @@ Result<SearchReport> AutoDecoder::endAnswer() {
 Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
                                             const SettingValues& /*given*/) {
     m_settings = AutoSettings::make(values);
+    m_free.use(m_settings.sources);
     return SearchReport();
 }
 
@@ -98,14 +93,8 @@ Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
     return {};
 }
 
-FreeDraft AutoDecoder::freeDraft(int maxNodes) const {
-    return m_free.draft({.maxNodes = maxNodes,
-                         .maxDepth = m_target.remainingTokens() - 1, // the bonus takes a place, too
-                         .sources = m_settings.sources});
-}
-
 /// The beginning of the tree that gives the most tokens for its time, of at least one node.
-Promise AutoDecoder::bestFree(const FreeDraft& free) const {
+Promise AutoDecoder::bestFree(const Draft& free) const {
     Promise best;
     double expected = 1.0;
     for (int nodes = 1; nodes <= free.tree.size(); ++nodes) {
@@ -117,30 +106,30 @@ Promise AutoDecoder::bestFree(const FreeDraft& free) const {
     return best;
 }
 
-AutoDecoder::Choice AutoDecoder::choose() {
+Result<AutoDecoder::Choice> AutoDecoder::choose() {
     Choice choice;
-    choice.told.drafter = "none";
-    choice.told.plainMs = m_costs.oneRowMs();
+    choice.reported.drafter = "none";
+    choice.reported.plainMs = m_costs.oneRowMs();
     // The first step of all measures what one row costs.
     if (m_costs.samples(1) == 0)
         return choice;
-    choice.free = freeDraft(m_settings.maxNodes);
+    ENGINE_TRY(choice.free, m_free.draft(m_target, {.maxNodes = m_settings.maxNodes}));
     const Promise free = bestFree(choice.free);
     if (free.nodes > 0) {
         choice.freeProbability = choice.free.tree.node(0).probability;
         const bool pays = free.rate() > 1.0 + m_settings.margin;
-        DraftChoice& told = choice.told;
+        DraftChoice& reported = choice.reported;
         if (pays) {
-            told.drafter = "free";
-            told.nodes = free.nodes;
-            told.expectedTokens = free.tokens;
-            told.expectedCost = free.cost;
-            told.refused = "none";
+            reported.drafter = "free";
+            reported.nodes = free.nodes;
+            reported.expectedTokens = free.tokens;
+            reported.expectedCost = free.cost;
+            reported.refused = "none";
             choice.freeRate = std::max(free.rate(), 1.0);
         } else {
-            told.refused = "free";
-            told.refusedTokens = free.tokens;
-            told.refusedCost = free.cost;
+            reported.refused = "free";
+            reported.refusedTokens = free.tokens;
+            reported.refusedCost = free.cost;
         }
     }
     considerPasses(choice);
@@ -151,29 +140,30 @@ AutoDecoder::Choice AutoDecoder::choose() {
 void AutoDecoder::considerPasses(Choice& choice) {
     if (m_target.remainingTokens() <= 1)
         return;
-    DraftChoice& told = choice.told;
+    DraftChoice& reported = choice.reported;
     for (Entry& entry : m_entries) {
         if (!isEnabled(entry))
             continue;
         const Promise promise = entry.drafter.promise(choice.freeProbability);
-        const double chosenRate =
-            told.nodes > 0 ? told.expectedTokens / told.expectedCost : 1.0 + m_settings.margin;
-        const bool isBetter = promise.rate() > chosenRate && !told.isProbe;
-        if (isBetter || (!told.isProbe && mayProbe(entry, promise))) {
-            told.refused = told.drafter;
-            told.refusedTokens = told.expectedTokens;
-            told.refusedCost = told.expectedCost;
-            told.drafter = entry.drafter.name();
-            told.nodes = std::max(promise.nodes, 1);
-            told.expectedTokens = promise.tokens;
-            told.expectedCost = promise.cost;
-            told.isProbe = !isBetter;
+        const double chosenRate = reported.nodes > 0
+                                      ? reported.expectedTokens / reported.expectedCost
+                                      : 1.0 + m_settings.margin;
+        const bool isBetter = promise.rate() > chosenRate && !reported.isProbe;
+        if (isBetter || (!reported.isProbe && mayProbe(entry, promise))) {
+            reported.refused = reported.drafter;
+            reported.refusedTokens = reported.expectedTokens;
+            reported.refusedCost = reported.expectedCost;
+            reported.drafter = entry.drafter.name();
+            reported.nodes = std::max(promise.nodes, 1);
+            reported.expectedTokens = promise.tokens;
+            reported.expectedCost = promise.cost;
+            reported.isProbe = !isBetter;
             choice.entry = &entry;
-        } else if (told.refused.empty() || told.refused == "none" ||
-                   promise.rate() > told.refusedTokens / told.refusedCost) {
-            told.refused = entry.drafter.name();
-            told.refusedTokens = promise.tokens;
-            told.refusedCost = promise.cost;
+        } else if (reported.refused.empty() || reported.refused == "none" ||
+                   promise.rate() > reported.refusedTokens / reported.refusedCost) {
+            reported.refused = entry.drafter.name();
+            reported.refusedTokens = promise.tokens;
+            reported.refusedCost = promise.cost;
         }
     }
 }
@@ -188,23 +178,30 @@ bool AutoDecoder::mayProbe(const Entry& entry, const Promise& promise) const {
     return m_settings.probing > 0.0 && m_elapsed >= entry.probeAt && m_purse >= promise.cost - 1.0;
 }
 
-Result<PlannedDraft> AutoDecoder::draft(Choice& choice) {
+Result<Draft> AutoDecoder::draft(Choice& choice) {
+    const double freeMs = choice.free.ms;
     if (choice.entry != nullptr) {
-        const DraftTerms terms{.costs = m_costs,
-                               .free = choice.free,
-                               .rate = std::max(m_recent.rate(), 1.0),
-                               .maxNodes = m_settings.maxNodes};
-        return choice.entry->drafter.draft(m_target, terms);
+        PlanDrafter& drafter = choice.entry->drafter;
+        ENGINE_TRY(Draft made,
+                   drafter.draft(m_target,
+                                 {.maxNodes = m_settings.maxNodes,
+                                  .costs = &m_costs,
+                                  .rate = std::max(m_recent.rate(), 1.0),
+                                  .free = &choice.free}));
+        drafter.recordPasses(made, m_costs);
+        made.ms += freeMs;
+        return made;
     }
-    PlannedDraft drafted;
-    const int nodes = choice.told.nodes;
-    DraftTree& tree = drafted.request.draft;
+    const int nodes = choice.reported.nodes;
     const DraftEnd end = endOfFree(choice, nodes);
-    if (nodes > 0)
-        tree =
-            nodes == choice.free.tree.size() ? std::move(choice.free.tree) : freeDraft(nodes).tree;
-    tree.setEnd(end);
-    return drafted;
+    if (nodes == 0)
+        return Draft::empty(end);
+    if (nodes < choice.free.tree.size()) {
+        ENGINE_TRY(choice.free, m_free.draft(m_target, {.maxNodes = nodes}));
+        choice.free.ms += freeMs;
+    }
+    choice.free.tree.setEnd(end);
+    return std::move(choice.free);
 }
 
 /// Why only the first `nodes` of what is known are drafted: one more would cost more than it gives.
@@ -214,12 +211,12 @@ DraftEnd AutoDecoder::endOfFree(const Choice& choice, int nodes) const {
         return {DraftEndReason::Measuring};
     if (nodes == known.size())
         return known.end();
-    const DraftChoice& told = choice.told;
+    const DraftChoice& reported = choice.reported;
     if (nodes == 0)
         return {DraftEndReason::Price,
-                told.refusedTokens - 1.0,
-                (1.0 + m_settings.margin) * told.refusedCost - 1.0};
-    const double rate = told.expectedTokens / told.expectedCost;
+                reported.refusedTokens - 1.0,
+                (1.0 + m_settings.margin) * reported.refusedCost - 1.0};
+    const double rate = reported.expectedTokens / reported.expectedCost;
     const double rowCost = m_costs.relativeCost(nodes + 2) - m_costs.relativeCost(nodes + 1);
     return {
         DraftEndReason::Price, choice.free.gains[static_cast<std::size_t>(nodes)], rate * rowCost};
@@ -233,7 +230,7 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
         drafter.learn(step, choice.freeProbability, cost);
         if (choice.entry == &skip() && drafter.promise().rate() <= 1.0 + m_settings.margin)
             m_search.weigh(drafter.plan().plan, drafter.acceptance());
-        if (choice.told.isProbe)
+        if (choice.reported.isProbe)
             learnProbe(*choice.entry, choice, cost);
     }
     m_rounds.add(choice.freeRate, cost);
@@ -251,7 +248,7 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     entry.probeAt = m_settings.probing < 1.0 ? m_elapsed + entry.interval : 0.0;
 }
 
-DecodeStep AutoDecoder::learnt(DecodeStep step, double verifyShare) {
+void AutoDecoder::observe(const DecodeStep& step, double verifyShare) {
     if (verifyShare < 1.0)
         m_costs.recordResumed(verifyShare, step.verifiedRows, step.verifyMs);
     else
@@ -264,8 +261,6 @@ DecodeStep AutoDecoder::learnt(DecodeStep step, double verifyShare) {
     m_purse = std::min(m_purse + share * cost, kMostTrialsSaved * trialCost());
     ++m_steps;
     m_report.phase = isSearching() ? DecoderPhase::Optimise : DecoderPhase::Plain;
-    step.search = takeReport();
-    return step;
 }
 
 } // namespace automatic

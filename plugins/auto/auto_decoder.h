@@ -29,8 +29,6 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> endAnswer() override;
 
     std::vector<std::string> storeLearnt() override { return m_free.storeAll(); }
@@ -49,25 +47,26 @@ private:
 
     /// What the next round is drafted with.
     struct Choice {
-        engine::FreeDraft free;
+        engine::Draft free;
         double freeProbability = 0.0; // of its likeliest token
         double freeRate = 1.0;        // of the best round without passes
         Entry* entry = nullptr;       // null: no passes
-        engine::DraftChoice told;
+        engine::DraftChoice reported; // see DecodeStep::choice
     };
 
     AutoDecoder(engine::Target target, const engine::DecoderContext& context);
 
-    engine::FreeDraft freeDraft(int maxNodes) const;
-    Promise bestFree(const engine::FreeDraft& free) const;
-    Choice choose();
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
+    Promise bestFree(const engine::Draft& free) const;
+    engine::Result<Choice> choose();
     void considerPasses(Choice& choice);
     bool mayProbe(const Entry& entry, const Promise& promise) const;
-    engine::Result<PlannedDraft> draft(Choice& choice);
+    engine::Result<engine::Draft> draft(Choice& choice);
     engine::DraftEnd endOfFree(const Choice& choice, int nodes) const;
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
-    engine::DecodeStep learnt(engine::DecodeStep step, double verifyShare = 1.0);
+    void observe(const engine::DecodeStep& step, double verifyShare = 1.0);
 
     engine::Result<void> tryPlans();
     bool isSearching() const;

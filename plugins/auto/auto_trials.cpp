@@ -203,7 +203,7 @@ void AutoDecoder::recall(std::string_view task) {
     if (found && !found.value())
         found = m_memory->last();
     if (!found) {
-        remark("The stored skip sets were not read: " + found.error().message);
+        note("The stored skip sets were not read: " + found.error().message);
         return;
     }
     if (!found.value())
@@ -232,9 +232,9 @@ void AutoDecoder::remember() {
          .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
          .trials = m_trials});
     if (kept)
-        remark(kept.value());
+        note(kept.value());
     else
-        remarkOnce(notStored("A skip set", kept.error()));
+        noteOnce(notStored("A skip set", kept.error()));
     m_stored = drafter.plan().plan;
 }
 

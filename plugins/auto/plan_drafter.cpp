@@ -32,7 +32,7 @@ public:
         , m_besideChain(1.0 - acceptance) {}
 
     void addTo(DraftTree& tree) const {
-        const DraftTree& free = m_terms.free.tree;
+        const DraftTree& free = m_terms.free->tree;
         std::vector<double> paths;
         std::vector<int> places; // in `tree`; kNowhere = left out
         for (int index = 0; index < free.size(); ++index) {
@@ -59,7 +59,7 @@ private:
 
     /// Of one row more: behind an exit a part of it falls to the pass before the verification.
     double rowCost(const DraftTree& tree) const {
-        const StepCosts& costs = m_terms.costs;
+        const StepCosts& costs = *m_terms.costs;
         const int rows = tree.size() + 1;
         const int early = rows - tree.draftSteps(); // of that pass
         return m_shares.last * (costs.relativeCost(early + 1) - costs.relativeCost(early)) +
@@ -80,13 +80,13 @@ public:
     PayingStopRule(const PlanDrafter& drafter, const DraftTerms& terms)
         : m_drafter(drafter)
         , m_terms(terms)
-        , m_passCost(terms.costs.relativeDraftCost(drafter.m_plan.shares.draft)) {}
+        , m_passCost(terms.costs->relativeDraftCost(drafter.m_plan.shares.draft)) {}
 
     std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
         if (steps == 1)
             m_path = 1.0;
         m_path *= m_drafter.acceptanceAt(confidence);
-        const StepCosts& costs = m_terms.costs;
+        const StepCosts& costs = *m_terms.costs;
         const double share = m_drafter.m_plan.shares.verify;
         const double cost = m_passCost + costs.relativeResumedCost(share, steps + 2) -
                             costs.relativeResumedCost(share, steps + 1);
@@ -122,6 +122,7 @@ PlanDrafter::PlanDrafter(std::string_view name)
 
 void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) {
     m_plan = std::move(plan);
+    m_drafter.use(m_plan.plan, m_plan.id);
     forgetRounds(costs, maxNodes);
 }
 
@@ -164,39 +165,35 @@ Promise PlanDrafter::promise() const {
     return all.mean();
 }
 
-Result<PlannedDraft> PlanDrafter::draft(Target& target, const DraftTerms& terms) {
+Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const PayingStopRule stopRule(*this, terms);
     const FreeBeside beside(terms, m_plan.shares, m_acceptance.value());
     if (m_plan.shares.resumes()) {
-        const ExitDraftOptions options{.exitLayers = m_plan.plan.exitAfterLayer + 1,
-                                       .maxTokens = terms.maxNodes,
-                                       .addBeside = [&](DraftTree& chain) { beside.addTo(chain); }};
-        ENGINE_TRY(ExitDraft made, m_exitDrafter.draft(target, stopRule, options));
-        const double share = made.exitLayers > 0 ? m_plan.shares.verify : 1.0;
-        const double loads = made.layerLoads;
-        return PlannedDraft{std::move(made).verification(VerifyRule::Match), share, loads};
+        m_exitDrafter.use({.exitLayers = m_plan.plan.exitAfterLayer + 1,
+                           .planId = m_plan.id,
+                           .addBeside = [&](DraftTree& chain) { beside.addTo(chain); }});
+        return m_exitDrafter.draft(target, {.maxDepth = terms.maxNodes, .stopRule = &stopRule});
     }
-    const SelfDraftOptions options{.maxNodes = terms.maxNodes};
-    ENGINE_TRY(DraftTree tree, m_drafter.draft(target, m_plan.plan, stopRule, options));
-    const double loads = m_plan.plan.layerLoads() * tree.draftSteps();
-    beside.addTo(tree);
-    return PlannedDraft{.request = {.draft = std::move(tree)}, .layerLoads = loads};
+    ENGINE_TRY(Draft made,
+               m_drafter.draft(target, {.maxNodes = terms.maxNodes, .stopRule = &stopRule}));
+    beside.addTo(made.tree);
+    return made;
 }
 
-/// The passes of a draft by early exit are told together, as passes of their mean share.
-void PlanDrafter::recordPasses(const DraftTree& draft, double ms, StepCosts& costs) const {
-    const int steps = draft.draftSteps();
+/// The passes of a draft by early exit are recorded together, as passes of their mean share.
+void PlanDrafter::recordPasses(const Draft& draft, StepCosts& costs) const {
+    const int steps = draft.tree.draftSteps();
     if (steps == 0)
         return;
     const PassShares& shares = m_plan.shares;
     if (!shares.resumes()) {
-        costs.recordDraft(shares.draft, ms / steps);
+        costs.recordDraft(shares.draft, draft.ms / steps);
         return;
     }
     const double besideCost =
-        shares.last * (costs.relativeCost(1 + draft.size() - steps) - 1.0) * costs.oneRowMs();
+        shares.last * (costs.relativeCost(1 + draft.tree.size() - steps) - 1.0) * costs.oneRowMs();
     costs.recordDraft((steps * shares.draft + shares.last) / (steps + 1),
-                      std::max(ms - besideCost, 0.0) / (steps + 1));
+                      std::max(draft.ms - besideCost, 0.0) / (steps + 1));
 }
 
 double PlanDrafter::costOf(const DecodeStep& step, const StepCosts& costs) const {

@@ -20,63 +20,46 @@ struct AdoptedPlan {
     std::uint64_t id = 0;
 };
 
-/// What a draft by passes is weighed with.
-struct DraftTerms {
-    const engine::StepCosts& costs;
-    const engine::FreeDraft& free; ///< what would be drafted without a pass
-    double rate = 1.0;             ///< tokens for the time of a plain step that time is worth
-    int maxNodes = 0;
-};
-
-/// What is verified, and what it took to draft it.
-struct PlannedDraft {
-    /// Its hidden states are guests of the drafter, until its next draft.
-    engine::VerifyRequest request = {};
-    double verifyShare = 1.0; ///< of the weights, see PassShares
-    double layerLoads = 0.0;  ///< see DecodeStep::draftLayers
-};
-
 /// Drafts with one plan that leaves layers out, a skip set or an early exit, and learns what that
-/// gives: for each confidence how often its token is taken, and for rounds where a free draft is
-/// likely, and others, how many tokens came for which cost. Thread: engine.
-class PlanDrafter {
+/// gives: how often a token of each confidence is accepted, and how many tokens a round gave for
+/// which cost, separately for rounds in which a free draft was likely.
+///
+/// A draft goes on as long as the next pass pays; then the nodes of DraftTerms::free that pay are
+/// added beside it. Behind an early exit the verification resumes; the free nodes then come to the
+/// exit in the pass that the last token of the chain needs anyway. Needs DraftTerms::costs.
+class PlanDrafter final : public engine::Drafter {
 public:
     explicit PlanDrafter(std::string_view name);
 
     std::string_view name() const { return m_name; }
 
-    /// Draft with this from now on; what was learnt of another plan is forgotten.
+    /// Drafts with this plan from now on and forgets the statistics of the one before.
     void adopt(AdoptedPlan plan, const engine::StepCosts& costs, int maxNodes);
 
     bool hasPlan() const { return m_plan.id != 0; }
 
     const AdoptedPlan& plan() const { return m_plan; }
 
-    /// What a round is expected to give where the best free token is as likely as this.
+    /// What a round is expected to give when the best free token has this probability.
     Promise promise(double freeProbability) const;
 
-    /// The same whatever the free drafts are.
+    /// The same over all rounds.
     Promise promise() const;
 
-    /// How often the token of a pass is taken.
+    /// How often the token of a pass is accepted.
     double acceptance() const { return m_acceptance.value(); }
 
-    /// Passes as long as the next one pays, then the free nodes that pay beside them. Behind an
-    /// early exit the verification resumes; the free nodes then come to the exit by the pass that
-    /// the last token of the chain needs all the same.
-    engine::Result<PlannedDraft> draft(engine::Target& target, const DraftTerms& terms);
+    /// Records what the passes of such a draft took.
+    void recordPasses(const engine::Draft& draft, engine::StepCosts& costs) const;
 
-    /// Such a draft took so long.
-    void recordPasses(const engine::DraftTree& draft, double ms, engine::StepCosts& costs) const;
-
-    /// What a round that it drafted costs, plain steps.
+    /// What a round that it drafted costs, in plain steps.
     double costOf(const engine::DecodeStep& step, const engine::StepCosts& costs) const;
 
     /// Learns from a round that it drafted, which cost so many plain steps; `freeProbability` is
-    /// what was told before it.
+    /// what promise() was asked with.
     void learn(const engine::DecodeStep& step, double freeProbability, double cost);
 
-    /// What was learnt depends on how tokens are drawn.
+    /// Forgets the statistics: they depend on the plan and on how tokens are drawn.
     void forgetRounds(const engine::StepCosts& costs, int maxNodes);
 
 private:
@@ -93,6 +76,8 @@ private:
         Promise mean() const;
     };
 
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     double acceptanceAt(double confidence) const;
     static std::size_t confidenceIndex(double confidence);
     Rounds& roundsAt(double freeProbability);
@@ -105,7 +90,7 @@ private:
     engine::ExitDrafter m_exitDrafter;
     std::array<engine::DecayedRate, kConfidences> m_byConfidence;
     engine::DecayedRate m_acceptance;
-    std::array<Rounds, 2> m_rounds; // a free token is unlikely, likely
+    std::array<Rounds, 2> m_rounds; // while a free token was unlikely, and while it was likely
 };
 
 } // namespace automatic

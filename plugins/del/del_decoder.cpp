@@ -60,19 +60,10 @@ Result<void> DelDecoder::begin(const Prompt& prompt, const PromptWork& work) {
 
 /// One round: draft with the exit that was chosen, verify from there on, compare the exits where
 /// the model agreed, choose anew.
-Result<DecodeStep> DelDecoder::step() {
+Result<DecodeStep> DelDecoder::round() {
     Round round = nextRound();
-    const double startMs = m_target.nowMs();
-    ENGINE_TRY(ExitDraft drafted, draft(round));
-    const double draftMs = m_target.nowMs() - startMs;
-    const double promptMs = drafted.promptMs;
-    const double draftLayers = drafted.layerLoads;
+    ENGINE_TRY(Draft drafted, draft(round));
     ENGINE_TRY(DecodeStep step, verify(std::move(drafted), round));
-    step.draftMs = step.isPlain() && draftLayers == 0.0 ? 0.0 : draftMs - promptMs;
-    step.promptMs += promptMs;
-    step.draftLayers = draftLayers;
-    if (round.offer.steps == 0)
-        step.draft.setEnd({round.isProbe ? DraftEndReason::Measuring : DraftEndReason::Price});
     describe(round, step);
     ENGINE_TRY_DO(learn(round, step));
     m_offers = m_policy->offers(m_statistics);
@@ -80,7 +71,7 @@ Result<DecodeStep> DelDecoder::step() {
     return step;
 }
 
-Result<DecodeStep> DelDecoder::plainStep() {
+Result<DecodeStep> DelDecoder::plainRound() {
     const bool isMeasured = m_target.unread().empty();
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
     if (isMeasured)
@@ -122,42 +113,53 @@ DelDecoder::Round DelDecoder::nextRound() {
     return round;
 }
 
-Result<ExitDraft> DelDecoder::draft(const Round& round) {
+Result<Draft> DelDecoder::draft(const Round& round) {
     if (round.offer.steps == 0)
-        return ExitDraft();
+        return Draft::empty({round.isProbe ? DraftEndReason::Measuring : DraftEndReason::Price});
+    const int exit = round.offer.exit;
     std::vector<int> earlier;
-    for (const int exit : round.compared)
-        if (exit < round.offer.exit)
-            earlier.push_back(exit - 1);
-    const ExitDraftOptions options{.exitLayers = round.offer.exit,
-                                   .maxTokens = round.isFirst ? 1 : m_settings.mostDraft,
-                                   .rule = m_settings.verification,
-                                   .keepsUnsure = m_settings.rule != DelRule::Paper ||
-                                                  m_settings.isLengthChosen,
-                                   .earlierLayers = earlier};
-    if (round.isFirst)
-        return m_drafter.draft(m_target, ConfidenceStopRule(0.0, 1), options);
-    const auto stopRule = m_policy->stopRule(m_statistics, round.offer);
-    return m_drafter.draft(m_target, *stopRule, options);
+    for (const int compared : round.compared)
+        if (compared < exit)
+            earlier.push_back(compared - 1);
+    m_drafter.use({.exitLayers = exit,
+                   .keepsUnsure = m_settings.rule != DelRule::Paper || m_settings.isLengthChosen,
+                   .earlierLayers = earlier});
+    const auto stopRule = round.isFirst ? std::make_unique<ConfidenceStopRule>(0.0, 1)
+                                        : m_policy->stopRule(m_statistics, round.offer);
+    ENGINE_TRY(Draft made,
+               m_drafter.draft(m_target,
+                               {.rule = m_settings.verification,
+                                .maxDepth = round.isFirst ? 1 : m_settings.mostDraft,
+                                .stopRule = stopRule.get()}));
+    if (made.layersRun > 0) {
+        const int layers = config().layerCount;
+        const char* reason = m_plan.id() == 0 ? "start" : round.isFirst ? "restart" : "better";
+        m_plan.use(
+            exitPlan(layers, exit), static_cast<double>(layers - exit) / layers, reason, m_report);
+        made.planId = m_plan.id();
+    }
+    return made;
 }
 
 /// The rest of the model over the draft, or all of it; keeps the streams behind the exits.
-Result<DecodeStep> DelDecoder::verify(ExitDraft drafted, Round& round) {
+Result<DecodeStep> DelDecoder::verify(Draft drafted, Round& round) {
     std::vector<int> later;
     std::size_t next = 0;
     for (const int exit : round.compared)
-        if (exit > drafted.exitLayers)
+        if (exit > drafted.layersRun)
             later.push_back(exit - 1);
         else
             round.streams[exit] =
-                exit == drafted.exitLayers ? drafted.hidden : drafted.earlier[next++];
+                exit == drafted.layersRun ? drafted.hidden : drafted.earlier[next++];
     const bool needsLast = !round.compared.empty() && round.context > 0;
     if (needsLast)
         later.push_back(config().layerCount - 1);
-    VerifyRequest request = std::move(drafted).verification(m_settings.verification);
-    request.draws = m_settings.verification == VerifyRule::Rejection ? m_verifyDraws : nullptr;
-    request.hiddenLayers = later;
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(request)));
+    const VerifyRule rule = m_settings.verification;
+    ENGINE_TRY(DecodeStep step,
+               m_target.verify(std::move(drafted),
+                               {.rule = rule,
+                                .draws = rule == VerifyRule::Rejection ? m_verifyDraws : nullptr,
+                                .hiddenLayers = later}));
     const std::span<const double> hidden = m_target.lastHidden();
     const std::size_t size = later.empty() ? 0 : hidden.size() / later.size();
     for (std::size_t i = 0; i < later.size(); ++i) {
@@ -259,25 +261,16 @@ Result<void> DelDecoder::compareExits(const Round& round, const DecodeStep& step
     return {};
 }
 
-/// The table that the round was chosen from, and the plan if it is another one.
+/// The table that the round was chosen from.
 void DelDecoder::describe(const Round& round, DecodeStep& step) {
-    const bool isDrafted = step.draftLayers > 0.0;
-    if (!m_offers.empty()) {
-        StepTable table = m_policy->table(m_statistics, m_offers);
-        table.chosenRow = isDrafted ? rowOfExit(table, round.offer.exit) : -1;
-        step.tables.push_back(std::move(table));
-        step.choice = m_policy->choice(m_statistics, m_offers, round.offer);
-        step.choice.isProbe = round.isProbe && !step.choice.drafter.empty();
-        step.choice.nodes = step.draft.size();
-    }
-    if (!isDrafted)
+    if (m_offers.empty())
         return;
-    const int exit = round.offer.exit;
-    const int layers = config().layerCount;
-    const double skipped = static_cast<double>(layers - exit) / layers;
-    const char* reason = m_plan.id() == 0 ? "start" : round.isFirst ? "restart" : "better";
-    m_plan.use(exitPlan(layers, exit), skipped, reason, step.search);
-    step.planId = step.isPlain() ? 0 : m_plan.id();
+    StepTable table = m_policy->table(m_statistics, m_offers);
+    table.chosenRow = step.draftLayers > 0.0 ? rowOfExit(table, round.offer.exit) : -1;
+    step.tables.push_back(std::move(table));
+    step.choice = m_policy->choice(m_statistics, m_offers, round.offer);
+    step.choice.isProbe = round.isProbe && !step.choice.drafter.empty();
+    step.choice.nodes = step.draft.size();
 }
 
 } // namespace del

@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/exit_drafter.h"
-#include "engine/decoding/round/told_plan.h"
+#include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/del/choice/exit_policy.h"
 #include "plugins/del/head_reader.h"
@@ -12,7 +12,7 @@
 
 namespace del {
 
-/// What draws and tests tokens under Rejection, for tests that make up every outcome; null =
+/// What draws and tests tokens under Rejection, so that tests can go through every outcome; null =
 /// counter random numbers under the sampler's seed. Must outlive the decoder.
 struct DelDraws {
     engine::DraftDraws* draft = nullptr;
@@ -22,7 +22,7 @@ struct DelDraws {
 /// DEL: drafts by leaving the model early, at the exit that lately promised most; shadow tokens of
 /// the other exits, over the rows that were verified anyway, tell what they would have given. The
 /// policy decides what "most" means. Thread: engine.
-/// Source: arXiv 2504.05598; decoders.md 3.10; differs: see DelRule.
+/// Source: arXiv 2504.05598; differs: see DelRule.
 class DelDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -30,8 +30,6 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
@@ -50,9 +48,11 @@ private:
 
     DelDecoder(engine::Target target, const DelSettings& settings, DelDraws draws);
 
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
     Round nextRound();
-    engine::Result<engine::ExitDraft> draft(const Round& round);
-    engine::Result<engine::DecodeStep> verify(engine::ExitDraft draft, Round& round);
+    engine::Result<engine::Draft> draft(const Round& round);
+    engine::Result<engine::DecodeStep> verify(engine::Draft draft, Round& round);
     engine::Result<void> learn(const Round& round, const engine::DecodeStep& step);
     engine::Result<void> compareExits(const Round& round, const engine::DecodeStep& step);
     engine::Result<int> validRows(const Round& round, const engine::DecodeStep& step);
@@ -74,7 +74,7 @@ private:
     ExitOffer m_chosen;              // of them
     int m_exit = 1;                  // drafted with last
     bool m_isFirst = true;           // no round of this answer was compared yet
-    engine::ToldPlan m_plan;
+    engine::NumberedPlan m_plan;
 };
 
 } // namespace del

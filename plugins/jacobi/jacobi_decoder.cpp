@@ -15,7 +15,7 @@ constexpr int kMostTableRows = 40;
 
 /// What each place was guessed with and what the model said: guesses that come out as they went in
 /// are final up to the first that does not.
-StepTable guessTable(const DecodeStep& step, std::span<const Guess> told) {
+StepTable guessTable(const DecodeStep& step, std::span<const Guess> said) {
     StepTable table{.name = "guesses",
                     .title = "Guesses",
                     .columns = {"Place", "Before", "After"},
@@ -24,7 +24,7 @@ StepTable guessTable(const DecodeStep& step, std::span<const Guess> told) {
     for (int place = 0; place < std::min(step.draft.size(), kMostTableRows); ++place)
         table.rows.push_back({static_cast<double>(place + 1),
                               TokenCell{step.draft.node(place).token},
-                              TokenCell{told[static_cast<std::size_t>(place)].token}});
+                              TokenCell{said[static_cast<std::size_t>(place)].token}});
     if (table.chosenRow >= kMostTableRows)
         table.chosenRow = -1;
     return table;
@@ -58,30 +58,26 @@ Result<void> JacobiDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 }
 
 /// One round: the guesses as a chain, one pass, what it said as the next guesses.
-Result<DecodeStep> JacobiDecoder::step() {
-    const auto firstPlace = static_cast<Position>(m_target.output().size());
-    if (firstPlace >= m_settings.budget) {
-        ENGINE_TRY(DecodeStep step, plainStep());
+Result<DecodeStep> JacobiDecoder::round() {
+    const Position firstPlace = m_target.outputPosition();
+    if (static_cast<int>(m_target.output().size()) >= m_settings.budget) {
+        ENGINE_TRY(DecodeStep step, plainRound());
         step.draft.setEnd({DraftEndReason::Budget, 0.0, static_cast<double>(m_settings.budget)});
         return step;
     }
-    const double startMs = m_target.nowMs();
-    DraftTree guessed = draft();
-    const double draftedMs = m_target.nowMs();
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(guessed), VerifyRule::Match));
-    const std::vector<Guess> said = told(step.draft.size(), firstPlace);
+    ENGINE_TRY(Draft guesses, draft(m_target, {.maxDepth = m_settings.block}));
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(guesses)));
+    const std::vector<Guess> said = predictions(step.draft.size(), firstPlace);
     m_block.shift(static_cast<int>(step.tokens.size()), said);
-    if (!step.isPlain()) {
-        step.draftMs = draftedMs - startMs;
+    if (!step.isPlain())
         step.tables.push_back(guessTable(step, said));
-    }
     learn();
     remember(step.tokens);
     return step;
 }
 
 /// The guesses go one place on with the text, uncorrected.
-Result<DecodeStep> JacobiDecoder::plainStep() {
+Result<DecodeStep> JacobiDecoder::plainRound() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
     m_block.shift(1, {});
     remember(step.tokens);
@@ -99,16 +95,16 @@ Result<SearchReport> JacobiDecoder::configure(const SettingValues& values,
 }
 
 /// The model's own token behind the guesses takes a place, too.
-DraftTree JacobiDecoder::draft() {
-    const int room = m_target.remainingTokens() - 1;
+Result<Draft> JacobiDecoder::makeDraft(Target& target, const DraftTerms& terms) {
+    const ChainLimit limit = chainLimit(target, terms);
     m_filling.clear();
-    m_block.refill(std::min(m_settings.block, room), m_settings.slides, [this](TokenId before) {
-        return fill(before == kNoToken ? m_target.pending() : before);
+    m_block.refill(limit.tokens, m_settings.slides, [&](TokenId before) {
+        return fill(before == kNoToken ? target.pending() : before);
     });
-    DraftTree tree = m_block.chain(std::min(m_settings.block, room), m_endIds);
-    if (room < m_settings.block && tree.size() == room)
-        tree.setEnd({DraftEndReason::Room});
-    return tree;
+    Draft made(m_block.chain(limit.tokens, m_endIds));
+    if (limit.tokens < terms.maxDepth && made.tree.size() == limit.tokens)
+        made.tree.setEnd(limit.end);
+    return made;
 }
 
 /// The next place from the pool, n-gram behind n-gram, where it knows one; else any token.
@@ -125,7 +121,7 @@ Guess JacobiDecoder::fill(TokenId before) {
 
 /// What the pass said at each place from the first emitted one on. Draws use vanilla's noise of
 /// their place: where the tokens before it are right, they are right.
-std::vector<Guess> JacobiDecoder::told(int draftNodes, Position firstPlace) const {
+std::vector<Guess> JacobiDecoder::predictions(int draftNodes, Position firstPlace) const {
     std::vector<Guess> said;
     for (int row = 0; row <= draftNodes; ++row) {
         const HeadSummary& summary = m_target.lastSummaries()[static_cast<std::size_t>(row)];

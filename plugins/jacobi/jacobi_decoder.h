@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/drafts/drafter.h"
 #include "engine/decoding/guesses/ngram_pool.h"
 #include "engine/decoding/guesses/prompt_filler.h"
 #include "engine/decoding/target_decoder.h"
@@ -15,24 +16,25 @@ namespace jacobi {
 /// Source: arXiv 2305.10427; decoders.md 6; differs: for causal models, without the answer's length
 /// from an earlier run; all that a pass decides is taken at once; what is drawn is guessed with
 /// vanilla's own noise of its place and checked by the rule Match, so tokens are vanilla's own.
-class JacobiDecoder final : public engine::TargetDecoder {
+class JacobiDecoder final : public engine::TargetDecoder, private engine::Drafter {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
 private:
     JacobiDecoder(engine::Target target, const JacobiSettings& settings);
 
-    engine::DraftTree draft();
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     Guess fill(engine::TokenId before);
-    std::vector<Guess> told(int draftNodes, engine::Position firstPlace) const;
+    std::vector<Guess> predictions(int draftNodes, engine::Position firstPlace) const;
     void learn();
     void remember(std::span<const engine::TokenId> tokens);
 

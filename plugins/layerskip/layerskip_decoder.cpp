@@ -43,24 +43,14 @@ Result<void> LayerSkipDecoder::begin(const Prompt& prompt, const PromptWork& wor
 }
 
 /// One round: draft in the first layers, verify in the others, learn how long drafts should be.
-Result<DecodeStep> LayerSkipDecoder::step() {
-    const double startMs = m_target.nowMs();
-    ENGINE_TRY(ExitDraft draft,
+Result<DecodeStep> LayerSkipDecoder::round() {
+    ENGINE_TRY(Draft draft,
                m_drafter.draft(m_target,
-                               stopRule(),
-                               {.exitLayers = m_settings.exitLayers,
-                                .maxTokens = m_settings.maxLength,
-                                .rule = m_settings.rule,
-                                .sharesNoise = m_settings.sharesNoise}));
-    const double draftMs = m_target.nowMs() - startMs;
-    const double promptMs = draft.promptMs;
-    const double draftLayers = draft.layerLoads;
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft).verification(m_settings.rule)));
-    step.draftMs = draftMs - promptMs;
-    step.promptMs += promptMs;
-    step.draftLayers = draftLayers;
-    step.planId = step.isPlain() ? 0 : m_plan.id();
-    step.search = takeReport();
+                               {.rule = m_settings.rule,
+                                .sharesNoise = m_settings.sharesNoise,
+                                .maxDepth = m_settings.maxLength,
+                                .stopRule = &stopRule()}));
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.rule));
     step.tables.push_back(exitTable());
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;
@@ -95,6 +85,7 @@ void LayerSkipDecoder::useExit() {
                leftOut,
                m_plan.id() == 0 ? "start" : "setting",
                m_report);
+    m_drafter.use({.exitLayers = m_settings.exitLayers, .planId = m_plan.id()});
 }
 
 /// What the round was drafted with.

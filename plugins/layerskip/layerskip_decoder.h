@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/exit_drafter.h"
-#include "engine/decoding/round/told_plan.h"
+#include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/layerskip/finite_state_rule.h"
 #include "plugins/layerskip/layerskip_settings.h"
@@ -20,12 +20,13 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
 private:
     LayerSkipDecoder(LengthMethod method, engine::Target target, const LayerSkipSettings& settings);
+
+    engine::Result<engine::DecodeStep> round() override;
 
     int layerCount() { return m_target.transformer().config().layerCount; }
 
@@ -39,7 +40,7 @@ private:
     engine::ConfidenceStopRule m_fixedRule;
     FiniteStateRule m_finiteStateRule;
     engine::AdaptiveStopRule m_adaptiveRule;
-    engine::ToldPlan m_plan;
+    engine::NumberedPlan m_plan;
 };
 
 } // namespace layerskip

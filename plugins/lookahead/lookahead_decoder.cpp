@@ -41,17 +41,13 @@ Result<void> LookaheadDecoder::begin(const Prompt& prompt, const PromptWork& wor
     return {};
 }
 
-/// One round: the draft from the pool, the window beside it, one pass for both.
-Result<DecodeStep> LookaheadDecoder::step() {
-    const double startMs = m_target.nowMs();
+/// One round: the draft from the pool with the window beside it, one pass for both, the window's
+/// next row and n-grams from what it says.
+Result<DecodeStep> LookaheadDecoder::round() {
     const TokenId pending = m_target.pending();
-    fitWindow();
-    DraftTree tree = draft();
-    const int nodes = tree.size();
-    const std::vector<SideRow> sides = m_window.sides(nodes);
-    const double draftedMs = m_target.nowMs();
-    ENGINE_TRY(DecodeStep step, m_target.verify({.draft = std::move(tree), .sides = sides}));
-    step.draftMs = step.isPlain() ? 0.0 : draftedMs - startMs;
+    ENGINE_TRY(Draft drafted, draft(m_target, {}));
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
+    const int nodes = step.draft.size();
     Ngram next = newestRow(nodes);
     if (m_window.columns() > 0)
         step.tables.push_back(windowTable(m_window, pending, next));
@@ -62,7 +58,7 @@ Result<DecodeStep> LookaheadDecoder::step() {
     return step;
 }
 
-Result<DecodeStep> LookaheadDecoder::plainStep() {
+Result<DecodeStep> LookaheadDecoder::plainRound() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
     remember(step.tokens);
     return step;
@@ -83,15 +79,19 @@ void LookaheadDecoder::fitWindow() {
         m_window.cutTo(0);
 }
 
-/// The pool's n-grams behind the pending token; the model's own token behind them needs room, too.
-DraftTree LookaheadDecoder::draft() const {
-    DraftTree tree;
-    const std::span<const Ngram> known = m_pool.candidates(m_target.pending());
-    const int room = m_target.remainingTokens() - 1;
-    mergeNgrams(
-        tree, known, {.nodes = m_used.ngrams * (kMostSize - 1), .depth = room, .endIds = m_endIds});
-    tree.setEnd(endOf(tree, known, room));
-    return tree;
+/// The pool's n-grams behind the pending token, the window beside them; the model's own token
+/// behind the n-grams needs room, too.
+Result<Draft> LookaheadDecoder::makeDraft(Target& target, const DraftTerms& /*terms*/) {
+    fitWindow();
+    Draft made;
+    const std::span<const Ngram> known = m_pool.candidates(target.pending());
+    const int room = target.remainingTokens() - 1;
+    mergeNgrams(made.tree,
+                known,
+                {.nodes = m_used.ngrams * (kMostSize - 1), .depth = room, .endIds = m_endIds});
+    made.tree.setEnd(endOf(made.tree, known, room));
+    made.sides = m_window.sides(made.tree.size());
+    return made;
 }
 
 /// Why the first n-gram, the spine, goes no further.

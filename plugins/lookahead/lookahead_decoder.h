@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/drafts/drafter.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/lookahead/lookahead_settings.h"
 
@@ -12,15 +13,13 @@ namespace lookahead {
 /// tokens; the rule Match makes what is emitted vanilla's own, sampled or not.
 /// Source: arXiv 2402.02057, algorithm 2; decoders.md 5; differs: a full match gives N tokens, the
 /// model's own behind it included; the pool is bounded and tells nothing to the next prompt.
-class LookaheadDecoder final : public engine::TargetDecoder {
+class LookaheadDecoder final : public engine::TargetDecoder, private engine::Drafter {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
     make(const engine::DecoderContext& context);
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
@@ -31,8 +30,11 @@ private:
         , m_used(settings)
         , m_pool(settings.ngrams) {}
 
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     void fitWindow();
-    engine::DraftTree draft() const;
     engine::DraftEnd
     endOf(const engine::DraftTree& tree, std::span<const engine::Ngram> known, int room) const;
     engine::Ngram newestRow(int draftNodes) const;

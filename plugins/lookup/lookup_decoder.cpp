@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/forward_clock.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/free/free_settings.h"
 #include "engine/decoding/target_decoder.h"
 
-#include <chrono>
+#include <algorithm>
 #include <utility>
 
 namespace lookup {
@@ -14,60 +13,32 @@ using namespace engine;
 
 namespace {
 
-using Clock = ForwardClock;
-
 /// Slots behind the context, and the largest tree that can be set.
 constexpr int kMostNodes = 64;
 
-FreeDraftOptions draftOptions(const SettingValues& values, int preferredTreeNodes) {
-    const int nodes = integerOf(values, "max_nodes");
-    FreeDraftOptions options;
-    options.maxNodes = nodes == 0 ? std::min(preferredTreeNodes, kMostNodes) : nodes;
-    options.leastGain = numberOf(values, "least_gain");
-    options.sources = freeSourcesOf(values);
-    return options;
-}
-
 /// Drafts from what has been seen before, at no cost of a pass: earlier places in the text, and
 /// what the model made of the newest tokens the last time. Verified by the rule Match, so that
-/// sampling, too, gives vanilla's own tokens. Source: product.md; arXiv 2408.08696 for the
-/// successors.
+/// sampling, too, gives vanilla's own tokens. Source: arXiv 2408.08696 for the successors.
 class LookupDecoder final : public TargetDecoder {
 public:
     LookupDecoder(Target target, const DecoderContext& context)
         : TargetDecoder(std::move(target))
         , m_drafter(context.transformer.config().vocabSize)
-        , m_options(draftOptions(context.settings, context.transformer.preferredTreeNodes()))
-        , m_remembers(flagOf(context.settings, "remember"))
-        , m_memory(context.memory) {}
+        , m_memory(context.memory) {
+        use(context.settings);
+    }
 
     Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
         ENGINE_TRY_DO(m_target.begin(prompt, work));
         const SkipSetMemory* wanted = m_remembers ? m_memory : nullptr;
         if (m_drafter.isRemembering() != (wanted != nullptr))
-            remark(m_drafter.remember(wanted));
-        m_drafter.begin(prompt.tokens, m_target.sampler().options());
+            note(m_drafter.remember(wanted));
+        m_drafter.begin(prompt, m_target.sampler().options());
         return {};
     }
 
-    /// One round: draft, verify, learn. Nothing worth its row is a plain step.
-    Result<DecodeStep> step() override {
-        const auto start = Clock::now();
-        m_options.maxDepth = m_target.remainingTokens() - 1; // the bonus takes a place, too
-        FreeDraft draft = m_drafter.draft(m_options);
-        const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
-        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft.tree), VerifyRule::Match));
-        step.draftMs = step.isPlain() ? 0.0 : drafted.count();
-        return learnt(std::move(step));
-    }
-
-    Result<DecodeStep> plainStep() override {
-        ENGINE_TRY(DecodeStep step, m_target.plainStep());
-        return learnt(std::move(step));
-    }
-
     Result<SearchReport> endAnswer() override {
-        remark(m_drafter.keep());
+        note(m_drafter.keep());
         return takeReport();
     }
 
@@ -75,21 +46,36 @@ public:
 
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& /*given*/) override {
-        m_options = draftOptions(values, m_target.transformer().preferredTreeNodes());
-        m_remembers = flagOf(values, "remember");
+        use(values);
         return SearchReport();
     }
 
 private:
-    DecodeStep learnt(DecodeStep step) {
+    /// One round: draft, verify, learn. Nothing worth its row is a plain step.
+    Result<DecodeStep> round() override {
+        ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.maxNodes = m_maxNodes}));
+        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft)));
         m_drafter.observe(m_target, step);
-        step.search = takeReport();
         return step;
     }
 
+    Result<DecodeStep> plainRound() override {
+        ENGINE_TRY(DecodeStep step, m_target.plainStep());
+        m_drafter.observe(m_target, step);
+        return step;
+    }
+
+    void use(const SettingValues& values) {
+        const int nodes = integerOf(values, "max_nodes");
+        const int preferred = m_target.transformer().preferredTreeNodes();
+        m_maxNodes = nodes == 0 ? std::min(preferred, kMostNodes) : nodes;
+        m_drafter.use(freeSourcesOf(values), numberOf(values, "least_gain"));
+        m_remembers = flagOf(values, "remember");
+    }
+
     FreeDrafter m_drafter;
-    FreeDraftOptions m_options;
-    bool m_remembers;
+    int m_maxNodes = 0;
+    bool m_remembers = false;
     const SkipSetMemory* m_memory;
 };
 

@@ -22,11 +22,10 @@ std::string describe(const ModelConfig& config) {
         "{} with {} layers of width {}", config.architecture, config.layerCount, config.hiddenSize);
 }
 
-ChosenPlan uniform(const PlanSettings& settings, const ModelConfig& config, std::string remark) {
-    if (!remark.empty())
-        remark += fmt::format(" Drafts use the uniform set at r = {}.", settings.ratio);
-    return {
-        SkipSpace::all(config.layerCount).uniform(settings.ratio), "uniform", std::move(remark)};
+ChosenPlan uniform(const PlanSettings& settings, const ModelConfig& config, std::string note) {
+    if (!note.empty())
+        note += fmt::format(" Drafts use the uniform set at r = {}.", settings.ratio);
+    return {SkipSpace::all(config.layerCount).uniform(settings.ratio), "uniform", std::move(note)};
 }
 
 ChosenPlan stored(const PlanSettings& settings,

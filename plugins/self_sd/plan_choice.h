@@ -13,12 +13,12 @@ namespace self_sd {
 /// A plan to draft with, and where it came from.
 struct ChosenPlan {
     engine::LayerPlan plan;
-    std::string source;      ///< "library", "published", ...: of the plan that is really used
-    std::string remark = {}; ///< for the user, when it is not what was asked for
+    std::string source;    ///< "library", "published", ...: of the plan that is really used
+    std::string note = {}; ///< for the user, when it is not what was asked for
 };
 
 /// The plan that the settings name. Where none is at hand (nothing stored, nothing given, a broken
-/// memory) it is the uniform one and a remark, so that decoding goes on.
+/// memory) it is the uniform one and a note, so that decoding goes on.
 /// Errors: InvalidInput for a manual or published set that does not fit the model, and for an entry
 /// that is not there or not named; those of readPublishedSkipSets.
 engine::Result<ChosenPlan> choosePlan(const PlanSettings& settings,

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/self_sd/self_sd_decoder.h"
 
-#include "engine/base/forward_clock.h"
-
-#include <chrono>
-
 namespace self_sd {
 
 using namespace engine;
 
 namespace {
-
-using Clock = ForwardClock;
 
 /// Slots behind the context: for the longest draft and the largest tree that can be set.
 constexpr int kScratchRows = 1025;
@@ -53,16 +47,11 @@ Result<void> SelfSdDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 }
 
 /// One round: draft until the threshold says stop, verify, move the threshold.
-Result<DecodeStep> SelfSdDecoder::step() {
-    const auto start = Clock::now();
-    ENGINE_TRY(DraftTree draft,
-               m_drafter.draft(m_target, m_plan.plan(), stopRule(), m_settings.draft));
-    const std::chrono::duration<double, std::milli> drafted = Clock::now() - start;
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
-    step.draftMs = drafted.count();
-    step.planId = step.isPlain() ? 0 : m_plan.id();
-    step.draftLayers = m_plan.plan().layerLoads() * step.draft.draftSteps();
-    step.search = takeReport();
+Result<DecodeStep> SelfSdDecoder::round() {
+    DraftTerms terms = m_settings.draft;
+    terms.stopRule = &stopRule();
+    ENGINE_TRY(Draft draft, m_drafter.draft(m_target, terms));
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), terms.rule));
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;
 }
@@ -87,11 +76,13 @@ DraftStopRule& SelfSdDecoder::stopRule() {
 }
 
 void SelfSdDecoder::use(ChosenPlan chosen) {
-    if (chosen.remark != m_lastRemark)
-        remark(chosen.remark);
-    m_lastRemark = std::move(chosen.remark);
+    if (chosen.note != m_lastNote)
+        note(chosen.note);
+    m_lastNote = std::move(chosen.note);
     const double ratio = skipRatioOf(chosen.plan);
     m_plan.use(std::move(chosen.plan), ratio, std::move(chosen.source), m_report);
+    if (m_drafter.planId() != m_plan.id())
+        m_drafter.use(m_plan.plan(), m_plan.id());
 }
 
 } // namespace self_sd

@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/self_drafter.h"
-#include "engine/decoding/round/told_plan.h"
+#include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/self_sd/plan_choice.h"
 
@@ -21,7 +21,6 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
@@ -29,6 +28,8 @@ private:
     SelfSdDecoder(engine::Target target,
                   const SelfSdSettings& settings,
                   engine::SkipSetMemory* memory);
+
+    engine::Result<engine::DecodeStep> round() override;
 
     const engine::ModelConfig& config() { return m_target.transformer().config(); }
 
@@ -41,8 +42,8 @@ private:
     engine::ConfidenceStopRule m_fixedRule;
     engine::SkipSetMemory* m_memory;
     std::string m_task;
-    engine::ToldPlan m_plan;
-    std::string m_lastRemark;
+    engine::NumberedPlan m_plan;
+    std::string m_lastNote;
 };
 
 } // namespace self_sd

@@ -32,7 +32,7 @@ struct PlanSettings {
 /// All settings of the decoder, checked.
 struct SelfSdSettings {
     PlanSettings plan;
-    engine::SelfDraftOptions draft;
+    engine::DraftTerms draft; ///< the stop rule aside
     engine::AdaptiveThresholdOptions threshold;
     /// Draft trees with siblings and a confidence threshold that stays, as SWIFT has them.
     bool isDynamic = false;

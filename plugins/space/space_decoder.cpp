@@ -58,16 +58,16 @@ Result<void> SpaceDecoder::begin(const Prompt& prompt, const PromptWork& work) {
 
 /// One round: verify the candidates and fill all masks in one pass, then take the candidates of the
 /// group behind the last token accepted.
-Result<DecodeStep> SpaceDecoder::step() {
+Result<DecodeStep> SpaceDecoder::round() {
     const RoundShape shape = shapeOfRound();
     const MaskGroups groups(m_settings.maskToken, shape.masks);
-    ENGINE_TRY(DecodeStep step, verify(draftOf(shape.candidates), groups));
+    ENGINE_TRY(DecodeStep step, verify(draftOf(shape, groups)));
     const int accepted = static_cast<int>(step.path.size());
     const bool wasRejected = accepted < shape.candidates && step.tokens.size() > step.path.size();
     m_rates.learn(accepted + (wasRejected ? 1 : 0), accepted);
     const double startMs = m_target.nowMs();
     pickCandidates(groups, accepted);
-    step.draftMs = m_target.nowMs() - startMs;
+    step.draftMs = m_target.nowMs() - startMs; // the pass that verifies drafts the next round, too
     if (!groups.sides().empty())
         step.tables = {groupTable(m_target, groups, accepted),
                        candidateTable(m_candidates, m_rates)};
@@ -75,7 +75,7 @@ Result<DecodeStep> SpaceDecoder::step() {
 }
 
 /// Without masks there is nothing to draft with in the next round.
-Result<DecodeStep> SpaceDecoder::plainStep() {
+Result<DecodeStep> SpaceDecoder::plainRound() {
     m_candidates.clear();
     return m_target.plainStep();
 }
@@ -127,35 +127,34 @@ DraftEnd SpaceDecoder::endOf(int candidates) const {
     return {DraftEndReason::Unlikely, m_rates.reach(candidates + 1), m_settings.leastReach};
 }
 
-/// The first candidates as a chain.
-DraftTree SpaceDecoder::draftOf(int candidates) const {
-    DraftTree tree;
-    tree.setEnd(endOf(candidates));
-    for (int place = 0; place < candidates; ++place) {
+/// The first candidates as a chain, the masks beside it.
+Draft SpaceDecoder::draftOf(const RoundShape& shape, const MaskGroups& groups) const {
+    Draft draft = Draft::empty(endOf(shape.candidates));
+    for (int place = 0; place < shape.candidates; ++place) {
         const Candidate& candidate = m_candidates[static_cast<std::size_t>(place)];
-        tree.add(candidate.token, place - 1, candidate.probability);
-        tree.addConfidence(candidate.probability);
+        draft.tree.add(candidate.token, place - 1, candidate.probability);
+        draft.tree.addConfidence(candidate.probability);
         if (!candidate.drawnFrom.ids.empty())
-            tree.setDrawnFrom(place - 1, candidate.drawnFrom);
+            draft.tree.setDrawnFrom(place - 1, candidate.drawnFrom);
     }
-    return tree;
+    draft.sides.assign(groups.sides().begin(), groups.sides().end());
+    return draft;
 }
 
-Result<DecodeStep> SpaceDecoder::verify(DraftTree draft, const MaskGroups& groups) {
+Result<DecodeStep> SpaceDecoder::verify(Draft draft) {
     CounterVerifyDraws counterDraws(m_target.sampler().options().seed);
     PaperDraws paperDraws(m_draws.verify == nullptr ? counterDraws : *m_draws.verify);
     const bool isBiased = isSampling() && m_settings.usesPaperSampling;
-    return m_target.verify({.draft = std::move(draft),
-                            .rule = isSampling() ? VerifyRule::Rejection : VerifyRule::Match,
+    return m_target.verify(std::move(draft),
+                           {.rule = isSampling() ? VerifyRule::Rejection : VerifyRule::Match,
                             .draws = isBiased ? &paperDraws : m_draws.verify,
-                            .sides = groups.sides(),
                             .drawsFromSides = m_settings.choice != CandidateChoice::Argmax});
 }
 
 /// One from each mask of the group, independently.
 void SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
     m_candidates.clear();
-    const auto firstOutput = static_cast<Position>(m_target.output().size());
+    const Position firstOutput = m_target.outputPosition();
     for (int mask = 0; mask < groups.maskCount(group); ++mask)
         m_candidates.push_back(pick(groups.row(group, mask), firstOutput + mask));
     ++m_round;

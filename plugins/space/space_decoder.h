@@ -33,8 +33,6 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
@@ -45,11 +43,13 @@ private:
         , m_settings(settings)
         , m_draws(draws) {}
 
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
     bool isSampling() const;
     RoundShape shapeOfRound() const;
     engine::DraftEnd endOf(int candidates) const;
-    engine::DraftTree draftOf(int candidates) const;
-    engine::Result<engine::DecodeStep> verify(engine::DraftTree draft, const MaskGroups& groups);
+    engine::Draft draftOf(const RoundShape& shape, const MaskGroups& groups) const;
+    engine::Result<engine::DecodeStep> verify(engine::Draft draft);
     void pickCandidates(const MaskGroups& groups, int group);
     Candidate pick(int row, engine::Position outputPosition) const;
 

@@ -90,41 +90,62 @@ Result<void> SwiftDecoder::prepareSearch() {
     return {};
 }
 
-/// One round: perhaps a trial, then draft, verify, learn.
-Result<DecodeStep> SwiftDecoder::step() {
+/// One round: perhaps a trial of the search, draft, verify, learn.
+Result<DecodeStep> SwiftDecoder::round() {
+    ENGINE_TRY_DO(search());
     if (m_state == nullptr)
-        ENGINE_TRY_DO(prepareSearch());
-    if (m_state == nullptr)
-        return plainStep();
-    if (isTrialDue())
-        ENGINE_TRY_DO(optimise(m_window));
-    numberPlans();
-    const auto start = Clock::now();
-    std::optional<DraftTree> free = freeDraft();
-    const bool isFree = free.has_value();
-    DraftTree draft;
-    if (isFree) {
-        draft = *std::move(free);
-    } else {
-        ENGINE_TRY(draft, draftBySkipping());
-    }
-    const double draftMs = millisecondsSince(start);
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
-    step.draftMs = draftMs;
-    step.planId = step.isPlain() || isFree ? 0 : m_state->planId;
-    if (!isFree) // what was seen before costs no pass
-        step.draftLayers = m_state->search.plan().layerLoads() * step.draft.draftSteps();
-    learnFreely(step);
-    ++m_stepsSinceTrial;
-    m_rowsSinceTrial += step.verifiedRows;
-    m_state->search.observe(step, m_target.influence().means(), m_report);
-    step.search = takeReport();
+        return plainRound();
+    ENGINE_TRY(Draft drafted, draft());
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted), m_settings.draft.rule));
+    observe(step);
     return step;
 }
 
-Result<DraftTree> SwiftDecoder::draftBySkipping() {
+Result<DecodeStep> SwiftDecoder::plainRound() {
+    ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    if (m_learnsFreely)
+        m_freeDrafter->observe(m_target, step);
+    return step;
+}
+
+/// A step of the search, when one is due.
+Result<void> SwiftDecoder::search() {
+    if (m_state == nullptr)
+        ENGINE_TRY_DO(prepareSearch());
+    if (m_state == nullptr)
+        return {};
+    if (isTrialDue())
+        ENGINE_TRY_DO(optimise(m_window));
+    numberPlans();
+    return {};
+}
+
+/// What was seen before costs no pass: it goes first when it is likely enough.
+Result<Draft> SwiftDecoder::draft() {
+    double freeMs = 0.0;
+    if (draftsFreely()) {
+        ENGINE_TRY(Draft free,
+                   m_freeDrafter->draft(m_target, {.maxNodes = m_settings.draft.maxNodes}));
+        if (free.tree.size() > 0 && free.tree.node(0).probability >= m_settings.freeLeast)
+            return free;
+        freeMs = free.ms;
+    }
+    if (m_drafter.planId() != m_state->planId)
+        m_drafter.use(m_state->search.plan(), m_state->planId);
     const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
-    return m_drafter.draft(m_target, m_state->search.plan(), stopRule, m_settings.draft);
+    DraftTerms terms = m_settings.draft;
+    terms.stopRule = &stopRule;
+    ENGINE_TRY(Draft made, m_drafter.draft(m_target, terms));
+    made.ms += freeMs;
+    return made;
+}
+
+void SwiftDecoder::observe(const DecodeStep& step) {
+    if (m_learnsFreely)
+        m_freeDrafter->observe(m_target, step);
+    ++m_stepsSinceTrial;
+    m_rowsSinceTrial += step.verifiedRows;
+    m_state->search.observe(step, m_target.influence().means(), m_report);
 }
 
 /// What is seen from now on is learnt for the whole answer, whatever the setting becomes.
@@ -134,32 +155,10 @@ void SwiftDecoder::beginFreely(const Prompt& prompt) {
         return;
     if (m_freeDrafter == nullptr) {
         m_freeDrafter = std::make_unique<FreeDrafter>(m_target.transformer().config().vocabSize);
-        remark(m_freeDrafter->remember(m_memory));
+        m_freeDrafter->use({}, kLeastFreeGain);
+        note(m_freeDrafter->remember(m_memory));
     }
-    m_freeDrafter->begin(prompt.tokens, m_target.sampler().options());
-}
-
-/// What costs no pass goes first when it is likely enough; none otherwise.
-std::optional<DraftTree> SwiftDecoder::freeDraft() {
-    if (!m_learnsFreely || !m_settings.draftsFreely)
-        return std::nullopt;
-    FreeDraft draft = m_freeDrafter->draft({.maxNodes = m_settings.draft.maxNodes,
-                                            .maxDepth = m_target.remainingTokens() - 1,
-                                            .leastGain = kLeastFreeGain});
-    if (draft.tree.size() == 0 || draft.tree.node(0).probability < m_settings.freeLeast)
-        return std::nullopt;
-    return std::move(draft.tree);
-}
-
-void SwiftDecoder::learnFreely(const DecodeStep& step) {
-    if (m_learnsFreely)
-        m_freeDrafter->observe(m_target, step);
-}
-
-Result<DecodeStep> SwiftDecoder::plainStep() {
-    ENGINE_TRY(DecodeStep step, TargetDecoder::plainStep());
-    learnFreely(step);
-    return step;
+    m_freeDrafter->begin(prompt, m_target.sampler().options());
 }
 
 /// An answer that was too short for a window still gives a small one.
@@ -178,7 +177,7 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
         remember();
     }
     if (m_learnsFreely)
-        remark(m_freeDrafter->keep());
+        note(m_freeDrafter->keep());
     return takeReport();
 }
 
@@ -269,9 +268,9 @@ void SwiftDecoder::remember() {
                                .trials = search.trials()};
     const auto kept = m_memory->store(m_task, stored);
     if (kept)
-        remark(kept.value());
+        note(kept.value());
     else
-        remarkOnce(notStored("A skip set", kept.error()));
+        noteOnce(notStored("A skip set", kept.error()));
     m_state->stored = search.plan();
 }
 
@@ -299,7 +298,7 @@ Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
     if (m_state == nullptr)
         return SearchReport();
     if (const auto scored = scoreManualSet(); !scored)
-        remark("The skip set could not be scored: " + scored.error().message);
+        note("The skip set could not be scored: " + scored.error().message);
     return takeReport();
 }
 

@@ -24,8 +24,6 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
-    engine::Result<engine::DecodeStep> step() override;
-    engine::Result<engine::DecodeStep> plainStep() override;
     engine::Result<engine::SearchReport> endAnswer() override;
     std::vector<std::string> storeLearnt() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
@@ -38,11 +36,16 @@ private:
                  const engine::DecoderContext& context);
 
     engine::Result<void> prepareSearch();
+    engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
+    engine::Result<void> search();
+    engine::Result<engine::Draft> draft();
+    void observe(const engine::DecodeStep& step);
     bool isTrialDue() const;
-    std::optional<engine::DraftTree> freeDraft();
-    engine::Result<engine::DraftTree> draftBySkipping();
+
+    bool draftsFreely() const { return m_learnsFreely && m_settings.draftsFreely; }
+
     void beginFreely(const engine::Prompt& prompt);
-    void learnFreely(const engine::DecodeStep& step);
     bool hasWindow() const;
     engine::Result<void> optimise(int comparisons);
     engine::Result<void> scoreManualSet();

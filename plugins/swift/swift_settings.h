@@ -55,7 +55,7 @@ struct SearchSettings {
 /// All settings of the decoder, checked.
 struct SwiftSettings {
     SearchSettings search;
-    engine::SelfDraftOptions draft;
+    engine::DraftTerms draft;  ///< the stop rule aside
     bool draftsFreely = false; ///< what has been seen before goes first
     double freeLeast = 0.6;    ///< of its first token; a less likely one is left to skipping layers
     double epsilon = 0.8;

@@ -42,6 +42,7 @@ private slots:
     void inputThatCannotBeReadIsNotItsEnd();
     void whatIsReadIsNeverReplaced_data();
     void whatIsReadIsNeverReplaced();
+    void aSchemaIsAmongWhatIsRead();
     void foreignFilesAreReplacedOnlyWhenToldSo_data();
     void foreignFilesAreReplacedOnlyWhenToldSo();
     void anEarlierOutputIsReplaced_data();
@@ -202,6 +203,18 @@ void SwiftRunOutputTest::whatIsReadIsNeverReplaced() {
                      result.errors.constData());
             QCOMPARE(readFile(input), before);
         }
+    }
+}
+
+void SwiftRunOutputTest::aSchemaIsAmongWhatIsRead() {
+    const QByteArray content = "{\"type\":\"object\"}";
+    const QString schema = write("schema.json", content);
+    for (const char* command : {"stream", "compare"}) { // search takes none
+        const ProgramRun result =
+            run(writing(command, schema) + QStringList{"--json-schema", schema, "--overwrite"});
+        QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+        QVERIFY2(result.errors.contains("files that this run reads"), result.errors.constData());
+        QCOMPARE(readFile(schema), content);
     }
 }
 

@@ -78,7 +78,7 @@ std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, i
             if (!target.begin({prompt, maxTokens, ends}, {}))
                 continue; // too long
             while (target.remainingTokens() > 0) {
-                const auto step = target.verify({.hiddenLayers = hiddenLayers});
+                const auto step = target.verify(Draft(), {.hiddenLayers = hiddenLayers});
                 ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
                 const TokenId token = step.value().tokens.front();
                 const auto said = summariesOf(target, target.lastHidden(), exits);

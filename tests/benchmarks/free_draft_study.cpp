@@ -154,11 +154,11 @@ Answers make(int prompts, int maxTokens, const std::string& backend) {
             Answer answer{task, model.prompt(texts[task][index]), {}, {}, {}};
             if (!target.begin({answer.prompt, maxTokens, ends}, {}))
                 continue; // too long
-            drafter.begin(answer.prompt, {});
+            drafter.begin({.tokens = answer.prompt}, {});
             while (target.remainingTokens() > 0) {
-                FreeDraft draft = drafter.draft(
-                    {.maxNodes = kMadeWith, .maxDepth = target.remainingTokens() - 1});
-                const auto step = target.verify(std::move(draft.tree), VerifyRule::Match);
+                auto draft = drafter.draft(target, {.maxNodes = kMadeWith});
+                ENGINE_CHECK(draft.hasValue(), "{}", draft.error().message);
+                const auto step = target.verify(std::move(draft).value());
                 ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
                 take(target, step.value(), answer);
                 drafter.observe(target, step.value());
@@ -213,7 +213,7 @@ public:
 
 private:
     void run(const Answer& answer) {
-        m_drafter.begin(answer.prompt, {});
+        m_drafter.begin({.tokens = answer.prompt}, {});
         if (hasPool())
             m_pool.addText(answer.prompt);
         m_text = answer.prompt;
@@ -222,7 +222,7 @@ private:
         for (std::size_t made = 0; made < answer.tokens.size();) {
             const auto coming = std::span(answer.tokens).subspan(made);
             m_simulated.options.maxDepth = static_cast<int>(coming.size()) - 1;
-            const FreeDraft draft = m_drafter.draft(m_simulated.options);
+            const Draft draft = m_drafter.propose(m_simulated.options);
             const DraftTree tree = hasPool() ? m_pool.widen(draft.tree,
                                                             m_text.back(),
                                                             m_simulated.options.maxNodes,
@@ -233,7 +233,7 @@ private:
             made += count;
             sum.tokens += static_cast<double>(count);
             sum.rounds += 1;
-            sum.expected += draft.expectedTokens;
+            sum.expected += draft.expectedTokens();
             sum.nodes += tree.size();
         }
     }

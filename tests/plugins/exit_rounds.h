@@ -98,21 +98,19 @@ inline Round exitRounds(const ExitRoundTerms& terms) {
         const bool isStopped =
             terms.fault == ExitFault::KeepUnsure || terms.fault == ExitFault::DropUnsure;
         const engine::ConfidenceStopRule rule(isStopped ? terms.threshold : 0.0, terms.mostDraft);
-        engine::ExitDraft made =
-            rounds::valueOf(drafter.draft(target,
-                                          rule,
-                                          {.exitLayers = terms.exitLayers,
-                                           .maxTokens = terms.mostDraft,
-                                           .rule = engine::VerifyRule::Rejection,
-                                           .keepsUnsure = terms.fault != ExitFault::DropUnsure}));
-        engine::VerifyRequest request;
+        drafter.use(
+            {.exitLayers = terms.exitLayers, .keepsUnsure = terms.fault != ExitFault::DropUnsure});
+        engine::Draft made = rounds::valueOf(drafter.draft(target,
+                                                           {.rule = engine::VerifyRule::Rejection,
+                                                            .maxDepth = terms.mostDraft,
+                                                            .stopRule = &rule}));
         if (terms.fault == ExitFault::DropDrawn &&
-            made.draft.node(made.draft.size() - 1).probability < terms.threshold)
-            request = {.draft = withoutLast(made.draft), .rule = engine::VerifyRule::Rejection};
-        else
-            request = std::move(made).verification(engine::VerifyRule::Rejection);
-        request.draws = &decisions;
-        return rounds::valueOf(target.verify(std::move(request))).tokens;
+            made.tree.node(made.tree.size() - 1).probability < terms.threshold)
+            made = withoutLast(made.tree);
+        return rounds::valueOf(
+                   target.verify(std::move(made),
+                                 {.rule = engine::VerifyRule::Rejection, .draws = &decisions}))
+            .tokens;
     };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another temperature or seed between two answers: the tokens of every decoder there is are those
 // of a fresh vanilla with these options, and what was searched and cached is still there.
+#include "engine/decoding/answer/generation.h"
 #include "tests/plugins/space_support.h"
 #include "tests/support/tiny_decoders.h"
 
@@ -89,6 +90,10 @@ class SamplingChangeTest : public QObject {
 private slots:
     void tokensAreThoseOfAFreshVanilla_data();
     void tokensAreThoseOfAFreshVanilla();
+
+    void anAnswerThatWasCutGoesOnAsIfItHadNotBeen_data() { tokensAreThoseOfAFreshVanilla_data(); }
+
+    void anAnswerThatWasCutGoesOnAsIfItHadNotBeen();
     void theSearchGoesOn();
     void optionsOutOfRangeChangeNothing();
 };
@@ -119,6 +124,26 @@ void SamplingChangeTest::tokensAreThoseOfAFreshVanilla() {
     for (std::size_t i = 1; i < answers.size(); ++i)
         QVERIFY(answers[i] != answers[i - 1]); // else no option was seen to act
     QCOMPARE(answers.back(), answers.front());
+}
+
+/// The noise of every token hangs on its place in the answer, not behind what was read.
+void SamplingChangeTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
+    QFETCH(const QString, name);
+    QFETCH(const bool, isTuned);
+    Transformer& transformer = isTuned ? tunedModel() : model();
+    const SamplingOptions options{.temperature = 1.1, .seed = 7};
+    const std::vector<TokenId> whole = answerOf(*decoderOf("vanilla", options, transformer)).tokens;
+    const auto decoder = decoderOf(name.toStdString(), options, transformer);
+    for (const std::ptrdiff_t kept : {1, 2, 17, 40, kLength - 1}) {
+        const std::vector<TokenId> begun(whole.begin(), whole.begin() + kept);
+        std::vector<TokenId> prompt = kPrompt;
+        prompt.insert(prompt.end(), begun.begin(), begun.end());
+        const int left = kLength - static_cast<int>(kept);
+        const auto rest =
+            generate(*decoder, {.prompt = prompt, .begun = begun, .limits = {.maxTokens = left}});
+        QVERIFY(rest.hasValue());
+        QCOMPARE(rest.value().tokens, std::vector<TokenId>(whole.begin() + kept, whole.end()));
+    }
 }
 
 void SamplingChangeTest::theSearchGoesOn() {

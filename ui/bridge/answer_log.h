@@ -11,6 +11,9 @@
 
 namespace ui {
 
+/// Prompts of this id and above are asked out of sight of the chat: a search tries sets on them.
+inline constexpr std::uint64_t kFirstHiddenPrompt = std::uint64_t{1} << 40U;
+
 /// A token of an answer and where it stands in the answer's text. A plain value.
 struct AnswerToken {
     engine::TokenId id = engine::kNoToken;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/speed_log.h"
 
+#include "ui/bridge/answer_log.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -70,12 +72,14 @@ bool SpeedLog::apply(const EngineEvent& event) {
         return true;
     }
     if (const auto* statistics = event.as<Statistics>()) {
-        m_chat = statistics->total;
+        if (!m_isHidden)
+            m_chat = statistics->total;
         if (statistics->baselineStepMs > 0.0)
             m_baselineMs = statistics->baselineStepMs;
         return true;
     }
-    if (event.as<PromptStarted>() != nullptr) {
+    if (const auto* started = event.as<PromptStarted>()) {
+        m_isHidden = started->promptId >= kFirstHiddenPrompt;
         m_answer = {};
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
         return true;
@@ -118,6 +122,8 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
     noteBaseline(point, step.baselineStepMs);
+    if (m_isHidden)
+        return;
     add(m_answer, point);
     m_chat = step.total;
     m_points.push_back(point);

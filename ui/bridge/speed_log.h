@@ -63,9 +63,10 @@ struct SpanMark {
 
 /// How fast it went, against the full model's own plain steps in the same run. Three spans are
 /// defined here and nowhere else: *now*, the last 2 s of the newest answer's decoding; *this
-/// answer*, the newest one; *this chat with this decoder and settings*, which the engine begins
-/// anew with every change (engine::SpanStarted). The baseline is kept when another decoder is
-/// chosen, and forgotten with the model. Thread: UI.
+/// answer*, the newest one, or of an answer that went on what came to it last; *this chat with this
+/// decoder and settings*, which the engine begins anew with every change (engine::SpanStarted). The
+/// baseline is kept when another decoder is chosen, and forgotten with the model. Prompts out of
+/// sight (kFirstHiddenPrompt) are in none of the spans. Thread: UI.
 class SpeedLog {
 public:
     static constexpr std::size_t kPointsKept = 200'000;
@@ -113,6 +114,7 @@ private:
     engine::DecodeMetrics m_answer;   // sums of the newest answer
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
+    bool m_isHidden = false;          // the newest prompt is out of sight
     int m_number = 0;
 };
 

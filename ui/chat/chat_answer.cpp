@@ -16,31 +16,6 @@ MessageState stateOf(FinishReason reason) {
     return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
 }
 
-/// The figures of an answer that went on: those of both parts together. M is left out: how many of
-/// the first part's rounds were its decoder's own is not known.
-MessageFigures joined(const MessageFigures& before, MessageFigures more) {
-    if (before.outputTokens == 0)
-        return more;
-    more.promptTokens = before.promptTokens;
-    more.outputTokens += before.outputTokens;
-    more.steps += before.steps;
-    more.acceptedTokens += before.acceptedTokens;
-    more.draftSteps += before.draftSteps;
-    more.firstTokenMs = before.firstTokenMs;
-    more.tokensPerStep.reset();
-    more.tokensPerSecond.reset();
-    more.speedup.reset();
-    if (before.decodeMs && more.decodeMs) {
-        more.decodeMs = *before.decodeMs + *more.decodeMs;
-        more.tokensPerSecond = more.outputTokens / *more.decodeMs * 1e3;
-        if (more.baselineTokensPerSecond && more.draftSteps > 0)
-            more.speedup = *more.tokensPerSecond / *more.baselineTokensPerSecond;
-    } else {
-        more.decodeMs.reset();
-    }
-    return more;
-}
-
 } // namespace
 
 void ChatSession::onEvent(const EngineEvent& event) {
@@ -48,7 +23,8 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onCounted(*counted);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
-    else if (const auto* started = event.as<PromptStarted>(); started && m_isReplay)
+    else if (const auto* started = event.as<PromptStarted>();
+             started && m_isReplay && started->promptId < kFirstHiddenPrompt)
         beginReplayedAnswer(*started);
     if (!m_answer)
         return;
@@ -62,15 +38,9 @@ void ChatSession::onEvent(const EngineEvent& event) {
 
 /// The figures so far; those at the end add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
-    MessageFigures& figures = answer.figures;
-    const MessageFigures& before = m_answer->before;
-    addSpeed(figures);
-    figures.outputTokens = static_cast<int>(answer.tokens.size());
-    figures.steps = m_answer->firstStep + step.step + 1;
-    figures.acceptedTokens += before.acceptedTokens;
-    figures.draftSteps += before.draftSteps;
-    if (before.outputTokens > 0)
-        figures.tokensPerStep.reset(); // of the whole answer it is not known
+    addSpeed(answer.figures);
+    answer.figures.outputTokens = static_cast<int>(answer.tokens.size()) - m_answer->firstToken;
+    answer.figures.steps = step.step + 1;
 }
 
 /// Those that the other views of the window show of this answer.
@@ -80,6 +50,8 @@ void ChatSession::addSpeed(MessageFigures& figures) const {
     figures.draftSteps = answer.sums.draftSteps;
     figures.tokensPerStep = answer.sums.tokensPerRound();
     figures.tokensPerSecond = answer.tokensPerSecond();
+    figures.baselineTokensPerSecond.reset();
+    figures.speedup.reset();
     if (!answer.baselineMs)
         return;
     figures.baselineTokensPerSecond = 1e3 / *answer.baselineMs;
@@ -176,6 +148,24 @@ MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
     return figures;
 }
 
+/// Of an answer that went on they are those of the part that came to it, as *this answer* is in all
+/// other views; where nothing came, those of before stay.
+void ChatSession::takeFigures(StoredMessage& answer,
+                              const PromptFinished& finished,
+                              const RunningAnswer& done) {
+    const MessageFigures begun = answer.figures;
+    const bool goesOn = done.firstToken > 0;
+    const MessageFigures figures = figuresOf(finished);
+    if (!goesOn || figures.outputTokens > 0)
+        answer.figures = figures;
+    answer.figures.finishReason = figures.finishReason;
+    answer.figures.modelName = begun.modelName;
+    answer.figures.decoderName = begun.decoderName;
+    answer.figures.seed = begun.seed;
+    if (goesOn && begun.promptTokens > 0)
+        answer.figures.promptTokens = begun.promptTokens;
+}
+
 /// The replay goes back: all of it comes again.
 void ChatSession::onRewound() {
     m_answer.reset();
@@ -197,11 +187,7 @@ void ChatSession::onFinished(const PromptFinished& finished) {
         return;
     }
     if (StoredMessage* answer = find(done.messageId)) {
-        const MessageFigures begun = answer->figures;
-        answer->figures = joined(done.before, figuresOf(finished));
-        answer->figures.modelName = begun.modelName;
-        answer->figures.decoderName = begun.decoderName;
-        answer->figures.seed = begun.seed;
+        takeFigures(*answer, finished, done);
         finishMessage(*answer, stateOf(finished.reason));
     }
     emit stateChanged();

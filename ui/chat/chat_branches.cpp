@@ -27,11 +27,23 @@ void ChatSession::continueAnswer(MessageId id) {
         answer(id);
 }
 
+/// An answer that goes on from its own tokens is drawn with its own seed, so that it becomes the
+/// answer that it would have been.
+quint64 ChatSession::takeSeedOf(const StoredMessage& answer) {
+    SamplingOptions sampling = m_run.sampling();
+    if (!answer.figures.seed || *answer.figures.seed == sampling.seed || idsOf(answer).empty())
+        return sampling.seed;
+    sampling.seed = *answer.figures.seed;
+    m_bridge.send(ChangeSampling{sampling});
+    return sampling.seed;
+}
+
 /// The text of an answer whose ids say it ends where a token made it certain; what was told behind
 /// that comes again.
 void ChatSession::goOnWith(StoredMessage& message) {
     if (idsOf(message).empty()) {
-        const MessageFigures begun = beginAnswer(message.parentId).figures;
+        MessageFigures begun = beginAnswer(message.parentId).figures;
+        begun.seed = message.figures.seed;
         message.tokens.clear();
         message.figures = begun;
     } else if (message.isTraced) {
@@ -39,10 +51,10 @@ void ChatSession::goOnWith(StoredMessage& message) {
     }
     message.figures.decoderName = beginAnswer(message.parentId).figures.decoderName;
     m_answer->messageId = message.id;
-    m_answer->before = message.figures;
+    m_answer->firstToken = static_cast<int>(message.tokens.size());
     for (const TokenTrace& token : message.tokens)
         m_answer->firstStep = std::max(m_answer->firstStep, token.step + 1);
-    m_prompts[message.id] = {m_answer->promptId, static_cast<int>(message.tokens.size())};
+    m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken};
     message.state = MessageState::Streaming;
     message.figures.finishReason.clear();
     m_store.updateMessage(message);
@@ -78,6 +90,8 @@ void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const auto end = std::ranges::find_if(old->tokens, isEnd);
     if (old->isTraced && old->text.startsWith(text) && end != old->tokens.end())
         made.tokens = old->tokens.first(end - old->tokens.begin() + 1);
+    if (!made.tokens.isEmpty())
+        made.figures.seed = old->figures.seed;
     addBranch(id, std::move(made), goesOn && obstacle(text) == SendObstacle::None);
 }
 

@@ -429,11 +429,13 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
 void ChatSession::submit(MessageId leaf, std::vector<PromptMessage> messages) {
     StoredMessage* begun = find(leaf);
     const bool goesOn = begun != nullptr && begun->role == MessageRole::Assistant;
+    const quint64 seed = goesOn ? takeSeedOf(*begun) : m_run.sampling().seed;
     StoredMessage answer = beginAnswer(leaf);
-    answer.figures.seed = m_run.sampling().seed;
+    answer.figures.seed = seed;
     if (!startPrompt(std::move(messages), settings().maxTokens, goesOn))
         return;
     if (goesOn) {
+        begun->figures.seed = seed;
         goOnWith(*begun);
     } else {
         m_answer->messageId = append(std::move(answer));

@@ -176,8 +176,8 @@ private:
         QString summary;
         QElapsedTimer sinceUpdate;
         bool hasStep = false;
-        int firstStep = 0;          ///< of the message; more than 0 when it goes on
-        MessageFigures before = {}; ///< of an answer that goes on
+        int firstStep = 0;  ///< of the message; more than 0 when it goes on
+        int firstToken = 0; ///< likewise
     };
 
     struct PendingCount {
@@ -196,6 +196,9 @@ private:
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
     void onFinished(const engine::PromptFinished& finished);
+    void takeFigures(StoredMessage& answer,
+                     const engine::PromptFinished& finished,
+                     const RunningAnswer& done);
     void onFailed(const engine::EngineFailed& failure);
     void onCounted(const engine::TokensCounted& counted);
 
@@ -217,6 +220,7 @@ private:
                      int maxTokens,
                      bool continuesLast = false);
     void submit(MessageId leaf, std::vector<engine::PromptMessage> messages);
+    quint64 takeSeedOf(const StoredMessage& answer);
     void goOnWith(StoredMessage& answer);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;

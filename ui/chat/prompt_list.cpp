@@ -17,7 +17,7 @@ namespace ui {
 namespace {
 
 constexpr QLatin1String kFormat("swift-studio-prompts");
-constexpr int kTitleLength = 60;
+constexpr int kPromptTitleLength = 60;
 
 bool isBefore(const SavedPrompt& a, const SavedPrompt& b) {
     return QString::compare(a.title, b.title, Qt::CaseInsensitive) < 0;
@@ -33,7 +33,7 @@ PromptList::PromptList(QString path, QObject* parent)
 
 QString PromptList::titleOf(const QString& text) {
     const QString line = text.simplified();
-    return line.size() <= kTitleLength ? line : line.left(kTitleLength - 1) + u'\u2026';
+    return line.size() <= kPromptTitleLength ? line : line.left(kPromptTitleLength - 1) + u'\u2026';
 }
 
 void PromptList::read() {

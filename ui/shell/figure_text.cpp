@@ -15,6 +15,8 @@ QString shareText(double share) {
 
 QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
 
+QString numberText(qint64 number) { return QLocale(QLocale::English).toString(number); }
+
 QString countText(qint64 count, const QString& one, const QString& many) {
     return count == 1 ? one : many.arg(QLocale().toString(count));
 }

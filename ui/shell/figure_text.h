@@ -11,6 +11,9 @@ QString shareText(double share);
 /// A factor: "1.33×".
 QString factorText(double factor);
 
+/// "1,024".
+QString numberText(qint64 number);
+
 /// "1 token", "1,024 tokens": `one` for exactly 1, else `many` with the number for its %1.
 QString countText(qint64 count, const QString& one, const QString& many);
 

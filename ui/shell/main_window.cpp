@@ -106,6 +106,7 @@ QMenu* MainWindow::menu(const QString& title) {
 void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconName icon) {
     const int index = m_stack->addWidget(workspace);
     m_workspaces.push_back(workspace);
+    workspace->setWindowTitle(title);
     m_modes->addMode(title, icon);
     menu(tr("&View"))
         ->addAction(m_actions.add(QStringLiteral("workspace.") + workspace->objectName(),
@@ -166,6 +167,7 @@ void MainWindow::addViewActions() {
     connect(docks, &QMenu::aboutToShow, this, [this, docks] { fillDockMenu(*docks); });
     add("view.reset_layout", tr("&Reset to default layout"), {}, [this] {
         currentWorkspace()->resetLayout();
+        currentWorkspace()->focusHome();
     });
     add("view.next_dock", tr("Next dock"), {QKeySequence(Qt::Key_F6)}, [this] {
         currentWorkspace()->focusNextDock(1);

@@ -43,6 +43,9 @@ public:
     /// Adds a workspace, with its button, and Ctrl+1, Ctrl+2, ... for it.
     void addWorkspace(Workspace* workspace, const QString& title, IconName icon);
 
+    /// In the order in which they were added; the titles are those of their windows.
+    const std::vector<Workspace*>& workspaces() const { return m_workspaces; }
+
     Workspace* currentWorkspace() const;
 
     void showWorkspace(int index);

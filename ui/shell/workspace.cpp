@@ -20,6 +20,18 @@ namespace {
 /// So much of a floating dock must lie on a screen, both ways.
 constexpr int kVisiblePixels = 40;
 
+/// The widget itself, or the first in it that the keyboard reaches.
+QWidget* stopIn(QWidget* widget) {
+    if (widget->focusPolicy() != Qt::NoFocus)
+        return widget;
+    const auto children = widget->findChildren<QWidget*>();
+    const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
+        return child->isVisible() && child->isEnabled() &&
+               (child->focusPolicy() & Qt::TabFocus) != 0;
+    });
+    return taker == children.end() ? widget : *taker;
+}
+
 bool isOnAScreen(const QRect& place) {
     const auto screens = QGuiApplication::screens();
     return std::ranges::any_of(screens, [&](const QScreen* screen) {
@@ -182,8 +194,18 @@ void Workspace::showFloating(bool isShown) {
 }
 
 void Workspace::focusHome() {
-    if (m_home != nullptr)
-        m_home->setFocus(Qt::OtherFocusReason);
+    QWidget* home = m_home;
+    // A view that is still empty may hide it.
+    if (home != nullptr && isVisible() && !home->isVisible() && centralWidget() != nullptr)
+        home = stopIn(centralWidget());
+    if (home != nullptr)
+        home->setFocus(Qt::OtherFocusReason);
+}
+
+void Workspace::focusDock(QDockWidget& dock) {
+    dock.show();
+    dock.raise();
+    stopIn(dock.widget())->setFocus(Qt::OtherFocusReason);
 }
 
 void Workspace::focusNextDock(int direction) {
@@ -207,16 +229,7 @@ void Workspace::focusNextDock(int direction) {
     // It may stand behind another one.
     if (auto* dock = qobject_cast<QDockWidget*>(next->parentWidget()))
         dock->raise();
-    if (next->focusPolicy() == Qt::NoFocus) {
-        const auto children = next->findChildren<QWidget*>();
-        const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
-            return child->isVisible() && child->isEnabled() &&
-                   (child->focusPolicy() & Qt::TabFocus) != 0;
-        });
-        if (taker != children.end())
-            next = *taker;
-    }
-    next->setFocus(Qt::TabFocusReason);
+    stopIn(next)->setFocus(Qt::TabFocusReason);
 }
 
 } // namespace ui

@@ -65,6 +65,9 @@ public:
 
     void focusHome();
 
+    /// Shows one of its docks, in front of others, with the keyboard in it.
+    void focusDock(QDockWidget& dock);
+
     /// Gives the keyboard to the next dock (or the one before), the central widget among them.
     void focusNextDock(int direction);
 

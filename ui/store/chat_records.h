@@ -70,7 +70,8 @@ struct TokenTrace {
     QList<engine::TokenChoice> choices;
 };
 
-/// The figures below an answer. What was not measured is empty, never 0.
+/// The figures below an answer; of one that went on, those of what came to it last. What was not
+/// measured is empty, never 0.
 struct MessageFigures {
     QString modelName;
     QString decoderName; ///< DecoderInfo::name: "swift", "vanilla", ...

@@ -2,6 +2,7 @@
 #include "ui/store/store_worker.h"
 
 #include "ui/store/sqlite/chat_queries.h"
+#include "ui/store/sqlite/searched_text.h"
 
 #include <QDateTime>
 #include <QRegularExpression>
@@ -14,24 +15,6 @@ namespace ui {
 namespace {
 
 constexpr int kLongestWaitInRetries = 15;
-constexpr qsizetype kExcerptBefore = 16;
-constexpr qsizetype kExcerptLength = 120;
-
-bool containsAll(const QString& text, const QStringList& words) {
-    return std::all_of(words.cbegin(), words.cend(), [&](const QString& word) {
-        return text.contains(word, Qt::CaseInsensitive);
-    });
-}
-
-QString excerptOf(const QString& text, const QStringList& words) {
-    const qsizetype found =
-        std::max<qsizetype>(0, text.indexOf(words.first(), 0, Qt::CaseInsensitive));
-    const qsizetype begin = std::max<qsizetype>(0, found - kExcerptBefore);
-    QString excerpt = text.mid(begin, kExcerptLength).simplified();
-    if (begin > 0)
-        excerpt.prepend(u'…');
-    return excerpt;
-}
 
 bool isNewerThan(const ChatRecord& a, const ChatRecord& b) {
     return a.updatedMs != b.updatedMs ? a.updatedMs > b.updatedMs : a.id > b.id;
@@ -113,26 +96,26 @@ QList<ChatRecord> StoreWorker::chats() const {
 QList<ChatMatch> StoreWorker::search(const QString& text) const {
     const QStringList words =
         text.split(QRegularExpression(QStringLiteral("\\s+")), Qt::SkipEmptyParts);
-    QMap<ChatId, QMap<MessageId, QString>> found;
+    QMap<ChatId, QMap<MessageId, QString>> found; // excerpts
     if (m_database.isReadable() && !words.isEmpty())
         for (const MessageMatch& match :
              findMessages(m_database.connection(), words, kMostHitsOfChat, m_database.hasFullText())
                  .value_or(QList<MessageMatch>()))
-            found[match.chatId].insert(match.messageId, match.text);
+            found[match.chatId].insert(match.messageId, match.excerpt);
     for (const StoredMessage& message : m_unsaved.messages) {
-        if (!words.isEmpty() && containsAll(message.text, words))
-            found[message.chatId].insert(message.id, message.text);
+        if (!words.isEmpty() && containsAll(searchedText(message), words))
+            found[message.chatId].insert(message.id, excerptOf(message, words));
         else
             found[message.chatId].remove(message.id);
     }
     QList<ChatMatch> matches;
     for (const ChatRecord& chat : chats()) {
-        const QMap<MessageId, QString> texts = found.value(chat.id);
-        const QList<MessageId> ids = texts.keys();
+        const QMap<MessageId, QString> excerpts = found.value(chat.id);
+        const QList<MessageId> ids = excerpts.keys();
         const auto oldest = ids.crend() - std::max<qsizetype>(0, ids.size() - kMostHitsOfChat);
         for (auto id = ids.crbegin(); id != oldest; ++id)
-            matches.append({chat, excerptOf(texts.value(*id), words), *id});
-        if (texts.isEmpty() && containsAll(chat.title, words))
+            matches.append({chat, excerpts.value(*id), *id});
+        if (excerpts.isEmpty() && containsAll(chat.title, words))
             matches.append({chat, QString(), 0});
     }
     return matches;

@@ -23,7 +23,7 @@ void Studio::addLibraryActions() {
         };
     const auto addForChat =
         [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
-            add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_chatsPanel->targetChat()); });
+            add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_session->chat().record.id); });
         };
     addForChat("chat.pin", tr("Pin chat, or &unpin it"), &ChatsPanel::togglePinned);
     addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);

@@ -45,6 +45,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     // Before any widget is made: one that is there already keeps the font it began with.
     m_theme.applyTo(*qApp);
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
+    m_generalSampling = keptSampling();
     m_session->setReplay(!m_options.replayName.isEmpty());
     m_window = std::make_unique<MainWindow>(m_theme, m_run, *m_bridge, m_settings);
     m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
@@ -83,7 +84,7 @@ Studio::~Studio() {
 
 void Studio::start() {
     markOpen(true);
-    m_chatView->input().focusText();
+    m_window->currentWorkspace()->focusHome();
     if (m_transport != nullptr)
         m_transport->setFocus();
     m_chats->open();
@@ -143,13 +144,11 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
-    if (m_options.decoder.isEmpty())
-        useModelDefaults(loaded);
+    useModelDefaults(loaded);
     sendFirstMessage();
 }
 
 void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
-    m_bridge->send(ChangeSampling{keptSampling()});
     const std::string wanted = firstDecoder(loaded);
     m_bridge->send(ChooseDecoder{wanted, startingSettings(m_run, wanted)});
     if (!m_options.decoder.isEmpty() && m_options.decoder.toStdString() != wanted)
@@ -223,11 +222,16 @@ SamplingOptions Studio::keptSampling() const {
     return sampling.validate() ? sampling : SamplingOptions();
 }
 
+void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
+    m_generalSampling = sampling;
+    m_settings.setValue(kTemperatureKey, sampling.temperature);
+    m_settings.setValue(kTopPKey, sampling.topP);
+    m_settings.setValue(kTopKKey, sampling.topK);
+}
+
 void Studio::keepChoices(const EngineEvent& event) {
-    if (const auto* changed = event.as<SamplingChanged>()) {
-        m_settings.setValue(kTemperatureKey, changed->sampling.temperature);
-        m_settings.setValue(kTopPKey, changed->sampling.topP);
-        m_settings.setValue(kTopKKey, changed->sampling.topK);
+    if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling()) {
+        keepGeneralSampling(changed->sampling);
     } else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder) {
         m_settings.setValue(kDecoderKey, QString::fromStdString(chosen->info.name));
     }

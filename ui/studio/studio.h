@@ -130,6 +130,7 @@ private:
     void takeDropped(const QStringList& paths);
     void openDefaultModel();
     std::vector<Command> parameterCommands();
+    std::vector<Command> dockCommands();
     void showDock(const QString& id);
     void showPrompts();
     void keepAsPrompt(const QString& text);
@@ -144,6 +145,8 @@ private:
     void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
+    void keepGeneralSampling(const engine::SamplingOptions& sampling);
+    bool hasOwnSampling() const;
     void keepChoices(const engine::EngineEvent& event);
 
     StudioOptions m_options;
@@ -174,6 +177,9 @@ private:
     bool m_quitsAnyway = false; ///< the user was told what is not saved
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
+    /// Of models without sampling of their own; and what it was when this model was loaded.
+    engine::SamplingOptions m_generalSampling;
+    engine::SamplingOptions m_generalSamplingAtLoad;
 };
 
 } // namespace ui

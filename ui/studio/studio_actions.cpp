@@ -11,6 +11,7 @@
 #include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QMenu>
@@ -284,6 +285,8 @@ void Studio::showCommandSearch() {
                 commands.push_back({QString(entry.action->text()).remove(QLatin1Char('&')),
                                     entry.action->shortcut().toString(QKeySequence::NativeText),
                                     [action = entry.action] { action->trigger(); }});
+        for (Command& command : dockCommands())
+            commands.push_back(std::move(command));
         for (Command& command : parameterCommands())
             commands.push_back(std::move(command));
         if (m_search != nullptr)
@@ -295,6 +298,23 @@ void Studio::showCommandSearch() {
             QPoint((m_window->width() - search->width()) / 2, m_theme.scaled(60))));
         search->open();
     });
+}
+
+/// Each is brought to the front, with the keyboard in it.
+std::vector<Command> Studio::dockCommands() {
+    std::vector<Command> commands;
+    int index = 0;
+    for (Workspace* workspace : m_window->workspaces()) {
+        for (QDockWidget* dock : workspace->docks())
+            commands.push_back({tr("Dock: %1").arg(dock->windowTitle()),
+                                workspace->windowTitle(),
+                                [this, index, workspace, dock] {
+                                    m_window->showWorkspace(index);
+                                    workspace->focusDock(*dock);
+                                }});
+        ++index;
+    }
+    return commands;
 }
 
 /// Decoders are chosen at once; a setting is shown, ready to be changed.
@@ -417,6 +437,7 @@ void Studio::renameChat() {
     dialog->setWindowTitle(tr("Rename the chat"));
     dialog->setLabelText(tr("Title"));
     dialog->setTextValue(chat.title);
+    dialog->resize(m_theme.scaled(480), dialog->sizeHint().height());
     connect(
         dialog, &QInputDialog::textValueSelected, this, [this, id = chat.id](const QString& title) {
             if (!title.trimmed().isEmpty())

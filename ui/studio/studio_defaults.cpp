@@ -47,11 +47,14 @@ void Studio::saveModelDefaults() {
         return;
     const QString path = QString::fromStdString(model->path);
     const ModelDefaults before = m_answerDefaults.ofModel(path);
+    const SamplingOptions generalBefore = m_generalSampling;
     ModelDefaults defaults = before;
     defaults.sampling = m_run.sampling();
     defaults.decoder = decoder->name;
     defaults.decoderSettings = m_run.settings();
     m_answerDefaults.setOfModel(path, defaults);
+    // What was changed since the load was meant for this model.
+    keepGeneralSampling(m_generalSamplingAtLoad);
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("model_defaults"),
@@ -61,7 +64,10 @@ void Studio::saveModelDefaults() {
              .arg(QString::fromStdString(decoder->title)),
          {},
          {{tr("Undo"),
-           [this, path, before] { m_answerDefaults.setOfModel(path, before); },
+           [this, path, before, generalBefore] {
+               m_answerDefaults.setOfModel(path, before);
+               keepGeneralSampling(generalBefore);
+           },
            true}}});
 }
 
@@ -84,16 +90,23 @@ void Studio::forgetModelDefaults() {
            true}}});
 }
 
-/// What of it is still there.
+bool Studio::hasOwnSampling() const {
+    const ModelLoaded* model = m_run.model();
+    return model != nullptr &&
+           m_answerDefaults.ofModel(QString::fromStdString(model->path)).sampling.has_value();
+}
+
+/// What of it is still there. The sampling of the model before is never taken over; a decoder that
+/// was asked for at the start stays.
 void Studio::useModelDefaults(const ModelLoaded& loaded) {
     const ModelDefaults defaults = m_answerDefaults.ofModel(QString::fromStdString(loaded.path));
-    if (defaults.sampling) {
-        SamplingOptions sampling = *defaults.sampling;
-        sampling.seed = m_run.sampling().seed;
+    m_generalSamplingAtLoad = m_generalSampling;
+    SamplingOptions sampling = defaults.sampling.value_or(m_generalSampling);
+    sampling.seed = m_run.sampling().seed;
+    if (sampling != m_run.sampling())
         m_bridge->send(ChangeSampling{sampling});
-    }
     const auto isIt = [&](const DecoderInfo& info) { return info.name == defaults.decoder; };
-    if (std::ranges::any_of(loaded.decoders, isIt))
+    if (m_options.decoder.isEmpty() && std::ranges::any_of(loaded.decoders, isIt))
         m_bridge->send(ChooseDecoder{defaults.decoder, defaults.decoderSettings});
 }
 

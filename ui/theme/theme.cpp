@@ -147,4 +147,10 @@ void Theme::update() {
     emit changed();
 }
 
+void setTextColour(QWidget& label, const QColor& colour) {
+    QPalette palette = label.palette();
+    palette.setColor(QPalette::WindowText, colour);
+    label.setPalette(palette);
+}
+
 } // namespace ui

@@ -76,6 +76,9 @@ private:
     QString m_monoFamily;
 };
 
+/// Writes the label's words in this colour.
+void setTextColour(QWidget& label, const QColor& colour);
+
 /// The style sheet of standard controls; `scaled` turns pixels at 100 % into present ones.
 QString controlStyleSheet(const Theme& theme);
 

@@ -31,7 +31,12 @@ struct CompareOptions {
 };
 
 OutputPlace csvPlace(const CompareOptions& options) {
-    return outputPlace(options.csv, options.model, options.data, options.settings, isComparisonCsv);
+    return outputPlace(options.csv,
+                       options.model,
+                       options.data,
+                       options.settings,
+                       options.sampling,
+                       isComparisonCsv);
 }
 
 /// The decoders in the order asked for, vanilla first when it was not.

@@ -102,6 +102,7 @@ OutputPlace outPlace(const SearchOptions& options) {
                                     options.model,
                                     options.data,
                                     options.settings,
+                                    {},
                                     isAdded ? isSkipSetCollection : isFoundSet);
     if (isAdded) {
         place.mayOverwrite = false;

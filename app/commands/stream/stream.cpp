@@ -53,8 +53,12 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     ENGINE_TRY(StreamSetup setup, makeSetup(options));
     ENGINE_TRY(const DataSummary data, checkData(options.data));
     if (!options.out.path.empty())
-        ENGINE_TRY_DO(checkOutput(
-            outputPlace(options.out, options.model, options.data, options.settings, isRecording)));
+        ENGINE_TRY_DO(checkOutput(outputPlace(options.out,
+                                              options.model,
+                                              options.data,
+                                              options.settings,
+                                              options.sampling,
+                                              isRecording)));
     EngineSession session({.moduleFolder = moduleFolder(), .dataFolder = defaultDataFolder()});
     StreamReport report;
     StreamRun run(session, report, console, stop);

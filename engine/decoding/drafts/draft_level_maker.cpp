@@ -60,7 +60,7 @@ DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosit
     } else if (draws()) {
         Distribution q = m_sampler.distribution(pass.logitRow(0));
         ids = m_draws->drawSeveral(q, mostChoices(), outputPosition);
-        if (m_options.rule == VerifyRule::Rejection)
+        if (m_terms.rule == VerifyRule::Rejection)
             level.drawnFrom = std::move(q);
     } else if (needsLogits()) {
         for (const std::size_t place : bestPlaces(pass.logitRow(0), mostChoices()))
@@ -68,7 +68,7 @@ DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosit
     } else {
         ids.assign(summary.ids.begin(), summary.ids.begin() + summary.count);
     }
-    const int count = m_options.siblings.choicesAt(probabilityOf(pass, ids.front()));
+    const int count = m_terms.siblings.choicesAt(probabilityOf(pass, ids.front()));
     ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
     for (const TokenId id : ids)
         level.choices.push_back({id, probabilityOf(pass, id)});
@@ -76,7 +76,7 @@ DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosit
 }
 
 int DraftLevelMaker::mostChoices() const {
-    return *std::max_element(m_options.siblings.counts.begin(), m_options.siblings.counts.end());
+    return *std::max_element(m_terms.siblings.counts.begin(), m_terms.siblings.counts.end());
 }
 
 } // namespace engine

@@ -23,9 +23,9 @@ private:
 class DraftLevelMaker {
 public:
     /// `draws` null: vanilla's own.
-    DraftLevelMaker(const Sampler& sampler, const SelfDraftOptions& options, DraftDraws* draws)
+    DraftLevelMaker(const Sampler& sampler, const DraftTerms& terms, DraftDraws* draws)
         : m_sampler(sampler)
-        , m_options(options)
+        , m_terms(terms)
         , m_draws(draws) {}
 
     /// Whether a pass must give full logits: to draw from, or to find more choices than a summary
@@ -38,13 +38,13 @@ public:
 private:
     bool draws() const {
         return !m_sampler.isGreedy() &&
-               (m_options.rule == VerifyRule::Rejection || m_options.sharesNoise);
+               (m_terms.rule == VerifyRule::Rejection || m_terms.sharesNoise);
     }
 
     int mostChoices() const;
 
     const Sampler& m_sampler;
-    const SelfDraftOptions& m_options;
+    const DraftTerms& m_terms;
     DraftDraws* m_draws;
 };
 

@@ -29,7 +29,7 @@ SettingInfo verificationSetting();
 
 VerifyRule verifyRuleOf(const SettingValues& values);
 
-/// "shared_noise"; see SelfDraftOptions::sharesNoise.
+/// "shared_noise"; see DraftTerms::sharesNoise.
 SettingInfo sharedNoiseSetting();
 
 /// "th", "adapt", "a", "step", "beta1", "beta2" and "max_draft", with the defaults of `initial` and

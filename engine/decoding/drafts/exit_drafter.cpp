@@ -14,41 +14,31 @@ LayerPlan exitPlan(int layerCount, int exitLayers) {
     return plan;
 }
 
-VerifyRequest ExitDraft::verification(VerifyRule rule) && {
-    return {.draft = std::move(draft), .rule = rule, .firstLayer = exitLayers, .hidden = hidden};
-}
-
-Result<ExitDraft>
-ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraftOptions& options) {
-    ExitDraft made;
-    // The bonus takes a place of the answer too.
-    const int room = target.remainingTokens() - 1;
-    const int most = std::min(room, options.maxTokens);
-    DraftTree& chain = made.draft;
-    chain.setEnd({DraftEndReason::Room});
-    if (options.maxTokens < room)
-        chain.setEnd({DraftEndReason::Length, 0.0, static_cast<double>(options.maxTokens)});
-    if (most <= 0)
+Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
+    const ChainLimit limit = chainLimit(target, terms);
+    Draft made = Draft::empty(limit.end);
+    if (limit.tokens <= 0)
         return made;
+    DraftTree& chain = made.tree;
     RoundDraws roundDraws(target.sampler().options().seed, m_round++);
     DraftDraws* draws = m_draws;
-    if (draws == nullptr && options.rule == VerifyRule::Rejection)
+    if (draws == nullptr && terms.rule == VerifyRule::Rejection)
         draws = &roundDraws;
-    const SelfDraftOptions choices{.rule = options.rule, .sharesNoise = options.sharesNoise};
-    const DraftLevelMaker maker(target.sampler(), choices, draws);
-    const auto firstOutput = static_cast<Position>(target.output().size());
+    const DraftTerms onlyFirst{.rule = terms.rule, .sharesNoise = terms.sharesNoise};
+    const DraftLevelMaker maker(target.sampler(), onlyFirst, draws);
+    const Position firstOutput = target.outputPosition();
     const std::span<const TokenId> endIds = target.endIds();
-    ENGINE_CHECK(!options.addBeside || options.rule == VerifyRule::Match,
+    ENGINE_CHECK(!m_options.addBeside || terms.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");
-    beginRows(target, options);
+    beginRows(target);
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
         ENGINE_TRY_DO(runChainPass(target, maker.needsLogits(), made));
         const double confidence = m_pass.summaries.front().probability(0);
-        const auto stopped = stopRule.stopsAfter(confidence, chain.size() + 1);
+        const auto stopped = terms.stopsAfter(confidence, chain.size() + 1);
         if (stopped)
             chain.setEnd(*stopped);
-        isDropped = stopped && !options.keepsUnsure && chain.size() + 1 < most;
+        isDropped = stopped && !m_options.keepsUnsure && chain.size() + 1 < limit.tokens;
         if (isDropped)
             break;
         DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
@@ -62,32 +52,33 @@ ExitDrafter::draft(Target& target, const DraftStopRule& stopRule, const ExitDraf
             std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
         if (isAnswerOver)
             chain.setEnd({DraftEndReason::EndToken});
-        isOver = stopped || isAnswerOver || chain.size() == most;
+        isOver = stopped || isAnswerOver || chain.size() == limit.tokens;
     }
     const int rowsRun = chain.size() + (isDropped ? 1 : 0); // the root's, those of the chain
-    if (options.addBeside)
-        options.addBeside(chain);
-    // The verification needs the last token behind the exit as well, and what is beside the chain.
+    if (m_options.addBeside)
+        m_options.addBeside(chain);
+    // The verification needs the last token behind the exit too, and what is beside the chain.
     if (rowsRun <= chain.size()) {
         ENGINE_TRY_DO(runLastPass(target, chain, rowsRun));
-        made.layerLoads += options.exitLayers;
+        made.layerLoads += m_options.exitLayers;
     }
-    made.exitLayers = options.exitLayers;
+    made.planId = m_options.planId;
+    made.layersRun = m_options.exitLayers;
     made.hidden = m_streams.back();
     made.earlier.assign(m_streams.begin(), m_streams.end() - 1);
     return made;
 }
 
-void ExitDrafter::beginRows(Target& target, const ExitDraftOptions& options) {
+void ExitDrafter::beginRows(Target& target) {
     const int layerCount = target.transformer().config().layerCount;
-    ENGINE_CHECK(options.exitLayers >= 1 && options.exitLayers < layerCount,
+    ENGINE_CHECK(m_options.exitLayers >= 1 && m_options.exitLayers < layerCount,
                  "an exit behind {} of {} layers",
-                 options.exitLayers,
+                 m_options.exitLayers,
                  layerCount);
     if (m_plan.layerCount() != layerCount)
         m_plan = LayerPlan::full(layerCount);
-    m_plan.exitAfterLayer = options.exitLayers - 1;
-    m_layers.assign(options.earlierLayers.begin(), options.earlierLayers.end());
+    m_plan.exitAfterLayer = m_options.exitLayers - 1;
+    m_layers.assign(m_options.earlierLayers.begin(), m_options.earlierLayers.end());
     m_layers.push_back(m_plan.exitAfterLayer);
     ENGINE_CHECK(std::adjacent_find(m_layers.begin(), m_layers.end(), std::greater_equal<>()) ==
                      m_layers.end(),
@@ -103,7 +94,7 @@ void ExitDrafter::beginRows(Target& target, const ExitDraftOptions& options) {
 }
 
 /// The next step of the chain, the first one with what is unread of the prompt.
-Result<void> ExitDrafter::runChainPass(Target& target, bool needsLogits, ExitDraft& made) {
+Result<void> ExitDrafter::runChainPass(Target& target, bool needsLogits, Draft& made) {
     const int rows = static_cast<int>(m_tokens.size());
     const double beganMs = target.nowMs();
     ENGINE_TRY_DO(runPass(target,

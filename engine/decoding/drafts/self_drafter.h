@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/drafts/draft_stop_rule.h"
-#include "engine/decoding/round/draft_tree.h"
-#include "engine/decoding/round/verifier.h"
-#include "engine/decoding/target.h"
+#include "engine/decoding/drafts/drafter.h"
 
-#include <array>
-#include <string_view>
+#include <cstdint>
+#include <vector>
 
 namespace engine {
-
-/// How many choices a draft pass leaves in the tree, by the probability of the first one: the less
-/// sure, the more. Source: arXiv 2410.06916 section 4.2; swift.md 3.2.
-struct SiblingSchedule {
-    /// For a probability above .95, above .8, above .5, and the rest.
-    std::array<int, 4> counts = {1, 1, 1, 1};
-
-    /// "1,3,5,10". Errors: InvalidInput unless there are four whole numbers from 1 to 64.
-    static Result<SiblingSchedule> parse(std::string_view text);
-
-    int choicesAt(double probability) const {
-        constexpr std::array<double, 3> kBounds = {0.95, 0.8, 0.5};
-        for (std::size_t i = 0; i < kBounds.size(); ++i)
-            if (probability > kBounds[i])
-                return counts[i];
-        return counts.back();
-    }
-
-    bool operator==(const SiblingSchedule&) const = default;
-};
-
-/// How a draft may grow.
-struct SelfDraftOptions {
-    SiblingSchedule siblings = {};
-    int maxNodes = 7;
-    VerifyRule rule = VerifyRule::Match;
-    /// Match: draws share vanilla's noise, which makes draft and model agree far more often; false
-    /// takes the most probable token instead (for comparison).
-    bool sharesNoise = true;
-};
 
 /// The random decisions of a draft: all that it depends on besides its input.
 class DraftDraws {
@@ -51,25 +18,30 @@ public:
     drawSeveral(const Distribution& q, int count, Position outputPosition) = 0;
 };
 
-/// Drafts with the target's own weights under a plan that leaves sublayers out. Draft rows are
-/// written behind the committed ones and forgotten. Thread: engine.
-class SelfDrafter {
+/// Drafts with the target's own weights under a plan that leaves sublayers out: a chain of passes
+/// whose further choices hang beside it as siblings. Draft rows are written behind the committed
+/// ones and forgotten. Source: arXiv 2410.06916 section 4.2.
+class SelfDrafter final : public Drafter {
 public:
     /// `draws` must outlive the drafter; null: counter random numbers under the sampler's seed, for
     /// Match vanilla's own.
     explicit SelfDrafter(DraftDraws* draws = nullptr)
         : m_draws(draws) {}
 
-    /// Drafts behind the pending token until `stopRule` ends it, the tree is full or the answer has
-    /// no room for more. Errors: those of a pass; Cancelled between passes.
-    /// Source: arXiv 2410.06916 section 4.2; swift.md 3.
-    Result<DraftTree> draft(Target& target,
-                            const LayerPlan& plan,
-                            const DraftStopRule& stopRule,
-                            const SelfDraftOptions& options);
+    /// Drafts with this plan from now on; `id` numbers it, see DecodeStep::planId.
+    void use(LayerPlan plan, std::uint64_t id) {
+        m_plan = std::move(plan);
+        m_planId = id;
+    }
+
+    std::uint64_t planId() const { return m_planId; }
 
 private:
+    Result<Draft> makeDraft(Target& target, const DraftTerms& terms) override;
+
     DraftDraws* m_draws;
+    LayerPlan m_plan;
+    std::uint64_t m_planId = 0;
     ForwardResult m_pass;      // of the newest draft pass, its memory used again
     std::uint64_t m_round = 0; // keys the draws of recursive rejection
 };

@@ -46,6 +46,8 @@ public:
     DraftEnd end() const {
         if (!m_open.empty() || m_options.maxNodes <= 0)
             return {DraftEndReason::Nodes, 0.0, static_cast<double>(m_options.maxNodes)};
+        if (m_endedPath > std::max(m_deepestPath, m_leftOutPath))
+            return {DraftEndReason::EndToken};
         if (m_deepestPath > m_leftOutPath)
             return {DraftEndReason::Room};
         if (m_leftOutPath > 0.0)
@@ -58,6 +60,11 @@ private:
         Branch root;
         root.depth = 0;
         const Branch& from = parent < 0 ? root : m_chosen[static_cast<std::size_t>(parent)];
+        const std::span<const TokenId> ends = m_options.endIds;
+        if (std::find(ends.begin(), ends.end(), from.candidate.token) != ends.end()) {
+            m_endedPath = std::max(m_endedPath, from.path);
+            return;
+        }
         if (from.depth >= m_options.maxDepth) {
             m_deepestPath = std::max(m_deepestPath, from.path);
             return;
@@ -86,6 +93,7 @@ private:
     std::vector<Branch> m_open; // a heap
     std::vector<TokenId> m_path;
     int m_order = 0;
+    double m_endedPath = 0.0;   // of the likeliest branch that ends the answer
     double m_deepestPath = 0.0; // of the likeliest branch that has no room to go on
     double m_leftOutPath = 0.0; // of the likeliest token that was too unlikely
 };
@@ -107,8 +115,8 @@ std::vector<std::size_t> spineFirst(const std::vector<Branch>& chosen) {
     return order;
 }
 
-FreeDraft toDraft(const std::vector<Branch>& chosen) {
-    FreeDraft draft;
+Draft toDraft(const std::vector<Branch>& chosen) {
+    Draft draft;
     std::vector<int> places(chosen.size(), -1);
     for (const std::size_t index : spineFirst(chosen)) {
         const Branch& branch = chosen[index];
@@ -116,10 +124,8 @@ FreeDraft toDraft(const std::vector<Branch>& chosen) {
         places[index] =
             draft.tree.add(branch.candidate.token, parent, branch.candidate.probability);
     }
-    for (const Branch& branch : chosen) {
+    for (const Branch& branch : chosen)
         draft.gains.push_back(branch.path);
-        draft.expectedTokens += branch.path;
-    }
     // One draft step for each level, so that acceptance is accepted over drafted levels.
     for (const Branch& branch : chosen)
         if (branch.depth > draft.tree.draftSteps())
@@ -134,15 +140,15 @@ FreeDrafter::~FreeDrafter() {
         (void)m_memory->store(m_successors).hasValue();
 }
 
-std::string FreeDrafter::remember(const SkipSetMemory* learned) {
+std::string FreeDrafter::remember(const SkipSetMemory* memory) {
     m_memory.reset();
-    if (learned == nullptr)
+    if (memory == nullptr)
         return {};
-    m_memory.emplace(learned->folder(), learned->fingerprint());
-    const auto remark = m_memory->load(m_successors);
-    if (!remark)
-        return "The successors of earlier runs were not read: " + remark.error().message;
-    return remark.value();
+    m_memory.emplace(memory->folder(), memory->fingerprint());
+    const auto note = m_memory->load(m_successors);
+    if (!note)
+        return "The successors of earlier runs were not read: " + note.error().message;
+    return note.value();
 }
 
 std::string FreeDrafter::keep() {
@@ -159,27 +165,36 @@ std::vector<std::string> FreeDrafter::storeAll() {
 std::string FreeDrafter::failureOf(const Result<void>& stored) {
     const std::string failure =
         stored ? std::string() : notStored("What follows which tokens", stored.error());
-    return std::exchange(m_toldFailure, failure) == failure ? std::string() : failure;
+    return std::exchange(m_reportedFailure, failure) == failure ? std::string() : failure;
 }
 
-void FreeDrafter::begin(std::span<const TokenId> prompt, const SamplingOptions& sampling) {
-    m_lookup.begin(prompt);
-    m_promptLength = prompt.size();
+void FreeDrafter::begin(const Prompt& prompt, const SamplingOptions& sampling) {
+    m_lookup.begin(prompt.tokens);
+    m_answerStart = prompt.tokens.size() - static_cast<std::size_t>(prompt.begunTokens);
     m_sampling = sampling;
 }
 
-FreeDraft FreeDrafter::draft(const FreeDraftOptions& options) const {
+Result<Draft> FreeDrafter::makeDraft(Target& target, const DraftTerms& terms) {
+    const int room = target.remainingTokens() - 1; // one is the bonus
+    return propose({.maxNodes = terms.maxNodes,
+                    .maxDepth = std::min(terms.maxDepth, room),
+                    .leastGain = m_leastGain,
+                    .sources = m_sources,
+                    .endIds = target.endIds()});
+}
+
+Draft FreeDrafter::propose(const FreeDraftOptions& options) const {
     const FreeCandidateFinder found = finder(options.sources);
-    const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    const auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_answerStart);
     BestFirst search(found, options, outputPosition);
-    FreeDraft draft = toDraft(search.choose());
+    Draft draft = toDraft(search.choose());
     draft.tree.setEnd(search.end());
     return draft;
 }
 
 void FreeDrafter::observe(std::span<const TokenId> emitted, std::span<const SeenRow> rows) {
     const FreeCandidateFinder found = finder({});
-    auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_promptLength);
+    auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_answerStart);
     for (std::size_t place = 0; place < emitted.size(); ++place, ++outputPosition)
         for (const FreeCandidate& candidate : found.find({emitted.first(place), outputPosition}))
             for (const int rate : candidate.rates)

@@ -55,22 +55,21 @@ private slots:
         Target resumed = targetOf(spy);
         Target whole = targetOf(*model);
         ExitDrafter drafter;
-        const ExitDraftOptions options{
-            .exitLayers = exit, .maxTokens = 4, .keepsUnsure = keepsUnsure, .addBeside = addBeside};
+        drafter.use({.exitLayers = exit, .keepsUnsure = keepsUnsure, .addBeside = addBeside});
+        const ConfidenceStopRule rule(0.02, 99);
         while (resumed.output().size() < 20) {
             const auto unread = static_cast<long>(resumed.unread().size());
             const long rowLayers = spy.rowLayers;
             const int passes = spy.passes;
-            auto made = drafter.draft(resumed, ConfidenceStopRule(0.02, 99), options);
+            auto made = drafter.draft(resumed, {.maxDepth = 4, .stopRule = &rule});
             QVERIFY(made.hasValue());
-            const DraftTree draft = made.value().draft;
+            const DraftTree draft = made.value().tree;
             const int chain = draft.draftSteps();
             QCOMPARE(draft.size(), chain + kBeside);
             const bool dropped = spy.passes - passes > chain + 1;
             QVERIFY(!(dropped && keepsUnsure));
             QCOMPARE(made.value().layerLoads, double(exit) * (spy.passes - passes));
-            const auto step =
-                resumed.verify(std::move(made).value().verification(VerifyRule::Match));
+            const auto step = resumed.verify(std::move(made).value());
             const auto expected = whole.verify(draft, VerifyRule::Match);
             QVERIFY(step.hasValue() && expected.hasValue());
             QCOMPARE(spy.rowLayers - rowLayers, (unread + 1 + draft.size()) * kLayers);
@@ -86,10 +85,9 @@ private slots:
         const auto model = support::layeredModel(kLayers, 21);
         Target target = targetOf(*model);
         ExitDrafter drafter;
+        drafter.use({.addBeside = addBeside});
         QVERIFY_EXCEPTION_THROWN(
-            (void)drafter.draft(target,
-                                ConfidenceStopRule(0.0, 3),
-                                {.rule = VerifyRule::Rejection, .addBeside = addBeside}),
+            (void)drafter.draft(target, {.rule = VerifyRule::Rejection, .maxDepth = 3}),
             std::exception);
     }
 };

@@ -44,11 +44,20 @@ Target makeTarget(const Ids& prompt,
     return target;
 }
 
-ExitDraft draftOf(ExitDrafter& drafter,
-                  Target& target,
-                  const ExitDraftOptions& options,
-                  double epsilon = 0.0) {
-    auto made = drafter.draft(target, ConfidenceStopRule(epsilon, 99), options);
+/// How a chain is drafted here: the exit, and the terms without their stop rule.
+struct Exit {
+    ExitDraftOptions options;
+    DraftTerms terms = {};
+};
+
+Draft draftOf(ExitDrafter& drafter,
+              Target& target,
+              const Exit& exit,
+              const DraftStopRule& rule = ConfidenceStopRule(0.0, 99)) {
+    drafter.use(exit.options);
+    DraftTerms terms = exit.terms;
+    terms.stopRule = &rule;
+    auto made = drafter.draft(target, terms);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return std::move(made).value();
 }
@@ -118,19 +127,19 @@ void ExitDrafterTest::theStreamOfEveryRowIsThatOfAFreshPass() {
                 earlier.push_back(layer);
             while (target.output().size() < 14) {
                 const std::size_t rows = target.unread().size() + 1 + 4;
-                ExitDraft made =
+                Draft made =
                     draftOf(drafter,
                             target,
-                            {.exitLayers = exit, .maxTokens = 4, .earlierLayers = earlier});
-                QCOMPARE(made.draft.size(), 4);
-                QCOMPARE(made.exitLayers, exit);
+                            {{.exitLayers = exit, .earlierLayers = earlier}, {.maxDepth = 4}});
+                QCOMPARE(made.tree.size(), 4);
+                QCOMPARE(made.layersRun, exit);
                 const Ids tokens =
-                    joined(joined(prompt, target.output()), draftedTokens(made.draft));
+                    joined(joined(prompt, target.output()), draftedTokens(made.tree));
                 QVERIFY(isSame(made.hidden, freshStream(tokens, exit, rows)));
                 QCOMPARE(made.earlier.size(), earlier.size());
                 for (std::size_t i = 0; i < earlier.size(); ++i)
                     QVERIFY(isSame(made.earlier[i], freshStream(tokens, earlier[i] + 1, rows)));
-                QVERIFY(target.verify(std::move(made).verification(VerifyRule::Match)).hasValue());
+                QVERIFY(target.verify(std::move(made)).hasValue());
             }
         }
     }
@@ -142,15 +151,15 @@ void ExitDrafterTest::theChainIsWhatTheExitSays() {
         // All rows go through the first layers alone, so a fresh pass of them alone says the same.
         Target target = makeTarget(prompt, kPrefillRows);
         ExitDrafter drafter;
-        const ExitDraft made = draftOf(drafter, target, {.exitLayers = exit, .maxTokens = 5});
+        const Draft made = draftOf(drafter, target, {{.exitLayers = exit}, {.maxDepth = 5}});
         Ids tokens = prompt;
-        for (int node = 0; node < made.draft.size(); ++node) {
+        for (int node = 0; node < made.tree.size(); ++node) {
             const HeadSummary summary = freshExit(tokens, exit);
-            const DraftNode& drafted = made.draft.node(node);
+            const DraftNode& drafted = made.tree.node(node);
             QCOMPARE(drafted.token, summary.best());
             QCOMPARE(drafted.parent, node - 1);
             QCOMPARE(drafted.probability, summary.probability(0));
-            QCOMPARE(made.draft.confidences()[static_cast<std::size_t>(node)],
+            QCOMPARE(made.tree.confidences()[static_cast<std::size_t>(node)],
                      summary.probability(0));
             tokens.push_back(drafted.token);
         }
@@ -164,9 +173,9 @@ void ExitDrafterTest::aResumedVerificationIsTheWholeOne() {
         Target whole = makeTarget(prompt, 5);
         ExitDrafter drafter;
         while (resumed.output().size() < 20) {
-            ExitDraft made = draftOf(drafter, resumed, {.exitLayers = exit, .maxTokens = 4});
-            const DraftTree draft = made.draft;
-            const auto step = resumed.verify(std::move(made).verification(VerifyRule::Match));
+            Draft made = draftOf(drafter, resumed, {{.exitLayers = exit}, {.maxDepth = 4}});
+            const DraftTree draft = made.tree;
+            const auto step = resumed.verify(std::move(made));
             const auto expected = whole.verify(draft, VerifyRule::Match);
             QVERIFY(step.hasValue() && expected.hasValue());
             QCOMPARE(step.value().tokens, expected.value().tokens);
@@ -188,11 +197,11 @@ void ExitDrafterTest::aFirstRoundDraftsStraightFromThePrompt() {
         ExitDrafter drafter;
         for (int round = 0; target.output().size() < 12; ++round) {
             const std::size_t rows = target.unread().size() + 1 + 3;
-            ExitDraft made = draftOf(drafter, target, {.exitLayers = 2, .maxTokens = 3});
-            QCOMPARE(made.draft.size(), 3);
+            Draft made = draftOf(drafter, target, {{.exitLayers = 2}, {.maxDepth = 3}});
+            QCOMPARE(made.tree.size(), 3);
             QCOMPARE(made.hidden.size(),
                      rows * static_cast<std::size_t>(transformer().config().hiddenSize));
-            QVERIFY(target.verify(std::move(made).verification(VerifyRule::Match)).hasValue());
+            QVERIFY(target.verify(std::move(made)).hasValue());
             QVERIFY(target.unread().empty());
         }
         QVERIFY(std::equal(expected.begin(), expected.end(), target.output().begin()));
@@ -207,11 +216,11 @@ void ExitDrafterTest::roundsOfChangingExitsKeepTheCache() {
     ExitDrafter drafter;
     int accepted = 0;
     for (int round = 0; target.output().size() < 40; ++round) {
-        ExitDraft made = draftOf(drafter,
-                                 target,
-                                 {.exitLayers = 1 + round % (kLayers - 1),
-                                  .maxTokens = round % 6}); // sometimes nothing is drafted
-        const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+        Draft made = draftOf(drafter,
+                             target,
+                             {{.exitLayers = 1 + round % (kLayers - 1)},
+                              {.maxDepth = round % 6}}); // sometimes nothing is drafted
+        const auto step = target.verify(std::move(made));
         QVERIFY(step.hasValue());
         accepted += static_cast<int>(step.value().path.size());
         QVERIFY(isCacheFresh(target, prompt));
@@ -226,10 +235,11 @@ void ExitDrafterTest::aRoundLoadsEveryLayerAsOftenAsSaid() {
     ExitDrafter drafter;
     for (int exit = 1; exit < kLayers; ++exit)
         for (const int length : {1, 3, 5}) {
-            ExitDraft made = draftOf(drafter, target, {.exitLayers = exit, .maxTokens = length});
+            Draft made = draftOf(drafter, target, {{.exitLayers = exit}, {.maxDepth = length}});
             const double draftLoads = made.layerLoads;
-            const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+            const auto step = target.verify(std::move(made));
             QVERIFY(step.hasValue());
+            QCOMPARE(step.value().draftLayers, draftLoads);
             QCOMPARE(draftLoads + step.value().verifyLayers,
                      static_cast<double>(length * exit + kLayers));
         }
@@ -239,9 +249,9 @@ void ExitDrafterTest::anEndIdStopsTheDraftAndStays() {
     const Ids prompt = randomPrompt(15, 5);
     Target plain = makeTarget(prompt, kPrefillRows, {}, quietTransformer());
     ExitDrafter drafter;
-    const ExitDraft free = draftOf(drafter, plain, {.exitLayers = 2, .maxTokens = 6});
-    QCOMPARE(free.draft.size(), 6);
-    const Ids drafted = draftedTokens(free.draft);
+    const Draft free = draftOf(drafter, plain, {{.exitLayers = 2}, {.maxDepth = 6}});
+    QCOMPARE(free.tree.size(), 6);
+    const Ids drafted = draftedTokens(free.tree);
     TokenId unused = 0;
     while (std::find(drafted.begin(), drafted.end(), unused) != drafted.end())
         ++unused;
@@ -251,10 +261,10 @@ void ExitDrafterTest::anEndIdStopsTheDraftAndStays() {
         Target target = std::move(Target::make(quietTransformer(), {}, kContext, 1)).value();
         const Ids ends = {unused, drafted[place]};
         QVERIFY(target.begin({.tokens = prompt, .endIds = ends}, {}, kPrefillRows).hasValue());
-        ExitDraft made = draftOf(drafter, target, {.exitLayers = 2, .maxTokens = 6});
-        QCOMPARE(made.draft.size(), length);
-        QCOMPARE(made.draft.node(length - 1).token, drafted[place]);
-        const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+        Draft made = draftOf(drafter, target, {{.exitLayers = 2}, {.maxDepth = 6}});
+        QCOMPARE(made.tree.size(), length);
+        QCOMPARE(made.tree.node(length - 1).token, drafted[place]);
+        const auto step = target.verify(std::move(made));
         QVERIFY(step.hasValue());
         // Whatever was accepted, nothing is emitted behind the end.
         const Ids& tokens = step.value().tokens;
@@ -269,21 +279,23 @@ void ExitDrafterTest::theStopRuleIsAskedBehindEachToken() {
     ExitDrafter drafter;
     for (const double temperature : {0.0, 1.1}) {
         Target target = makeTarget(prompt, 0, {.temperature = temperature, .seed = 4});
-        const ExitDraft all = draftOf(drafter, target, {.exitLayers = 3, .maxTokens = 8});
-        const std::vector<double> confidences(all.draft.confidences().begin(),
-                                              all.draft.confidences().end());
+        const Draft all = draftOf(drafter, target, {{.exitLayers = 3}, {.maxDepth = 8}});
+        const std::vector<double> confidences(all.tree.confidences().begin(),
+                                              all.tree.confidences().end());
         QCOMPARE(confidences.size(), std::size_t{8});
         for (const double threshold : confidences) {
             const auto first = std::find_if(
                 confidences.begin(), confidences.end(), [&](double c) { return c < threshold; });
             const auto until = std::min<std::ptrdiff_t>(first - confidences.begin() + 1, 8);
-            const ExitDraft made =
-                draftOf(drafter, target, {.exitLayers = 3, .maxTokens = 8}, threshold);
-            QCOMPARE(static_cast<std::ptrdiff_t>(made.draft.size()), until); // the unsure one stays
+            const Draft made = draftOf(drafter,
+                                       target,
+                                       {{.exitLayers = 3}, {.maxDepth = 8}},
+                                       ConfidenceStopRule(threshold, 99));
+            QCOMPARE(static_cast<std::ptrdiff_t>(made.tree.size()), until); // the unsure one stays
         }
-        const auto short3 =
-            drafter.draft(target, ConfidenceStopRule(0.0, 3), {.exitLayers = 3, .maxTokens = 8});
-        QCOMPARE(short3.value().draft.size(), 3);
+        const Draft short3 = draftOf(
+            drafter, target, {{.exitLayers = 3}, {.maxDepth = 8}}, ConfidenceStopRule(0.0, 3));
+        QCOMPARE(short3.tree.size(), 3);
     }
 }
 
@@ -295,42 +307,40 @@ void ExitDrafterTest::anUnsureTokenMayBeDropped() {
     ExitDrafter drafter;
     for (const int kept : {0, 1, 3}) {
         Target target = makeTarget(prompt, 2);
-        ExitDraft made =
-            std::move(drafter.draft(target,
-                                    ConfidenceStopRule(0.0, kept + 1),
-                                    {.exitLayers = 3, .maxTokens = 8, .keepsUnsure = false}))
-                .value();
-        QCOMPARE(made.draft.size(), kept);
-        QCOMPARE(made.exitLayers, 3);
+        Draft made = draftOf(drafter,
+                             target,
+                             {{.exitLayers = 3, .keepsUnsure = false}, {.maxDepth = 8}},
+                             ConfidenceStopRule(0.0, kept + 1));
+        QCOMPARE(made.tree.size(), kept);
+        QCOMPARE(made.layersRun, 3);
         QCOMPARE(made.layerLoads, 3.0 * (kept + 1));
         const auto rows = static_cast<std::size_t>(2 + 1 + kept);
-        const Ids tokens = joined(prompt, draftedTokens(made.draft));
+        const Ids tokens = joined(prompt, draftedTokens(made.tree));
         QVERIFY(isSame(made.hidden, freshStream(tokens, 3, rows)));
-        const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+        const auto step = target.verify(std::move(made));
         QVERIFY(step.hasValue());
         QCOMPARE(step.value().tokens.front(), expected.front());
     }
     Target target = makeTarget(prompt);
-    const ExitDraft full =
-        std::move(drafter.draft(target,
-                                ConfidenceStopRule(1.1, 8),
-                                {.exitLayers = 3, .maxTokens = 1, .keepsUnsure = false}))
-            .value();
-    QCOMPARE(full.draft.size(), 1); // there was room for no other
+    const Draft full = draftOf(drafter,
+                               target,
+                               {{.exitLayers = 3, .keepsUnsure = false}, {.maxDepth = 1}},
+                               ConfidenceStopRule(1.1, 8));
+    QCOMPARE(full.tree.size(), 1); // there was room for no other
 }
 
 /// What decides is the exit's law, not a token drawn from it.
 void ExitDrafterTest::rejectionMayDropToo() {
     for (const int kept : {0, 1, 3}) {
         Target target = makeTarget(randomPrompt(17, 5), 2, {.temperature = 1.0});
-        const ExitDraftOptions options{
-            .exitLayers = 3, .maxTokens = 8, .rule = VerifyRule::Rejection, .keepsUnsure = false};
+        const Exit exit{{.exitLayers = 3, .keepsUnsure = false},
+                        {.rule = VerifyRule::Rejection, .maxDepth = 8}};
         ExitDrafter drafter;
-        ExitDraft made = drafter.draft(target, ConfidenceStopRule(0.0, kept + 1), options).value();
-        QCOMPARE(made.draft.size(), kept);
+        Draft made = draftOf(drafter, target, exit, ConfidenceStopRule(0.0, kept + 1));
+        QCOMPARE(made.tree.size(), kept);
         for (int node = -1; node < kept; ++node)
-            QCOMPARE(made.draft.drawnFrom(node) != nullptr, node + 1 < kept);
-        QVERIFY(target.verify(std::move(made).verification(VerifyRule::Rejection)).hasValue());
+            QCOMPARE(made.tree.drawnFrom(node) != nullptr, node + 1 < kept);
+        QVERIFY(target.verify(std::move(made), VerifyRule::Rejection).hasValue());
     }
 }
 
@@ -345,9 +355,9 @@ void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {
             QVERIFY(target.begin({.tokens = prompt, .maxTokens = isContext ? 1000 : room}, {}, 2)
                         .hasValue());
             QCOMPARE(target.remainingTokens(), room);
-            ExitDraft made = draftOf(drafter, target, {.exitLayers = 4, .maxTokens = 18});
-            QCOMPARE(made.draft.size(), room - 1);
-            const auto step = target.verify(std::move(made).verification(VerifyRule::Match));
+            Draft made = draftOf(drafter, target, {{.exitLayers = 4}, {.maxDepth = 18}});
+            QCOMPARE(made.tree.size(), room - 1);
+            const auto step = target.verify(std::move(made));
             QVERIFY(step.hasValue());
             QVERIFY(static_cast<int>(step.value().tokens.size()) <= room);
         }
@@ -362,14 +372,14 @@ void ExitDrafterTest::withoutRoomNothingRuns() {
     QCOMPARE(spy.passes, 0);
     ExitDrafter drafter;
     for (const int most : {0, 6}) {
-        const ExitDraft made = draftOf(drafter, target, {.exitLayers = 2, .maxTokens = most});
-        QCOMPARE(made.draft.size(), 0);
-        QCOMPARE(made.exitLayers, 0);
+        const Draft made = draftOf(drafter, target, {{.exitLayers = 2}, {.maxDepth = most}});
+        QCOMPARE(made.tree.size(), 0);
+        QCOMPARE(made.layersRun, 0);
         QCOMPARE(made.layerLoads, 0.0);
         QVERIFY(made.hidden.empty() && made.earlier.empty());
     }
     QCOMPARE(spy.passes, 0);
-    const auto step = target.verify(ExitDraft().verification(VerifyRule::Match));
+    const auto step = target.verify(Draft());
     QVERIFY(step.hasValue());
     QVERIFY(step.value().isPlain());
     QCOMPARE(step.value().verifyLayers, static_cast<double>(kLayers));
@@ -384,20 +394,20 @@ void ExitDrafterTest::sharedNoiseDraftsWhatTheExitWouldDraw() {
     int others = 0;
     for (const bool shares : {true, false}) {
         Target target = makeTarget(prompt, kPrefillRows, sampling);
-        const ExitDraft made =
-            draftOf(drafter, target, {.exitLayers = 2, .maxTokens = 8, .sharesNoise = shares});
+        const Draft made =
+            draftOf(drafter, target, {{.exitLayers = 2}, {.sharesNoise = shares, .maxDepth = 8}});
         Ids tokens = prompt;
-        for (int node = 0; node < made.draft.size(); ++node) {
+        for (int node = 0; node < made.tree.size(); ++node) {
             KvCache cache = support::emptyCache(transformer(), kContext);
             const auto logits =
                 support::runChain(transformer(), cache, exitPlan(kLayers, 2), tokens, 64).back();
             const TokenId drawn = Sampler(sampling).choose(logits, node);
-            QCOMPARE(made.draft.node(node).token, shares ? drawn : argmax(logits));
+            QCOMPARE(made.tree.node(node).token, shares ? drawn : argmax(logits));
             others += drawn != argmax(logits) ? 1 : 0;
-            QCOMPARE(made.draft.confidences()[static_cast<std::size_t>(node)],
+            QCOMPARE(made.tree.confidences()[static_cast<std::size_t>(node)],
                      summarise(logits).probability(0)); // of the first choice, whatever was drawn
-            QVERIFY(made.draft.drawnFrom(node - 1) == nullptr);
-            tokens.push_back(made.draft.node(node).token);
+            QVERIFY(made.tree.drawnFrom(node - 1) == nullptr);
+            tokens.push_back(made.tree.node(node).token);
         }
     }
     QVERIFY(others > 0);
@@ -410,25 +420,25 @@ void ExitDrafterTest::rejectionKnowsWhatEachTokenWasDrawnFrom() {
     ExitDrafter drafter;
     std::vector<Ids> drafts;
     for (int round = 0; round < 3; ++round) {
-        const ExitDraft made = draftOf(
-            drafter, target, {.exitLayers = 2, .maxTokens = 5, .rule = VerifyRule::Rejection});
+        const Draft made = draftOf(
+            drafter, target, {{.exitLayers = 2}, {.rule = VerifyRule::Rejection, .maxDepth = 5}});
         Ids tokens = prompt;
-        for (int node = 0; node < made.draft.size(); ++node) {
+        for (int node = 0; node < made.tree.size(); ++node) {
             KvCache cache = support::emptyCache(transformer(), kContext);
             const auto logits =
                 support::runChain(transformer(), cache, exitPlan(kLayers, 2), tokens, 64).back();
             const Distribution expected = Sampler(sampling).distribution(logits);
-            const Distribution* source = made.draft.drawnFrom(node - 1);
+            const Distribution* source = made.tree.drawnFrom(node - 1);
             QVERIFY(source != nullptr);
             QVERIFY(source->ids == expected.ids && source->probabilities == expected.probabilities);
-            tokens.push_back(made.draft.node(node).token);
+            tokens.push_back(made.tree.node(node).token);
         }
-        drafts.push_back(draftedTokens(made.draft));
+        drafts.push_back(draftedTokens(made.tree));
     }
     QVERIFY(drafts[0] != drafts[1] || drafts[1] != drafts[2]); // each round draws anew
-    ExitDraft made =
-        draftOf(drafter, target, {.exitLayers = 2, .maxTokens = 5, .rule = VerifyRule::Rejection});
-    QVERIFY(target.verify(std::move(made).verification(VerifyRule::Rejection)).hasValue());
+    Draft made = draftOf(
+        drafter, target, {{.exitLayers = 2}, {.rule = VerifyRule::Rejection, .maxDepth = 5}});
+    QVERIFY(target.verify(std::move(made), VerifyRule::Rejection).hasValue());
 }
 
 void ExitDrafterTest::aStopEndsADraft() {
@@ -437,9 +447,9 @@ void ExitDrafterTest::aStopEndsADraft() {
     Target target = makeTarget(prompt);
     QVERIFY(target.begin({prompt}, {.stop = stopped.get_token()}).hasValue());
     ExitDrafter drafter;
-    QVERIFY(drafter.draft(target, ConfidenceStopRule(0.0, 3), {}).hasValue());
+    QVERIFY(drafter.draft(target, {.maxDepth = 3}).hasValue());
     stopped.request_stop();
-    const auto made = drafter.draft(target, ConfidenceStopRule(0.0, 3), {});
+    const auto made = drafter.draft(target, {.maxDepth = 3});
     QVERIFY(!made.hasValue());
     QCOMPARE(made.error().code, ErrorCode::Cancelled);
 }
@@ -447,14 +457,13 @@ void ExitDrafterTest::aStopEndsADraft() {
 void ExitDrafterTest::exitsThatTheModelDoesNotHaveAreBugs() {
     Target target = makeTarget({1, 2, 3});
     ExitDrafter drafter;
-    const ConfidenceStopRule rule(0.0, 3);
     for (const int exit : {0, -1, kLayers, kLayers + 1})
-        QVERIFY_EXCEPTION_THROWN((void)drafter.draft(target, rule, {.exitLayers = exit}),
+        QVERIFY_EXCEPTION_THROWN((void)draftOf(drafter, target, {{.exitLayers = exit}}),
                                  std::exception);
     const std::vector<std::vector<int>> wrong = {{2}, {1, 0}, {1, 1}};
     for (const std::vector<int>& earlier : wrong)
         QVERIFY_EXCEPTION_THROWN(
-            (void)drafter.draft(target, rule, {.exitLayers = 3, .earlierLayers = earlier}),
+            (void)draftOf(drafter, target, {{.exitLayers = 3, .earlierLayers = earlier}}),
             std::exception);
 }
 

@@ -66,7 +66,7 @@ void exercise(FreeDrafter& drafter, unsigned seed) {
     Ids prompt(20);
     for (TokenId& id : prompt)
         id = static_cast<TokenId>(random() % 8);
-    drafter.begin(prompt, {});
+    drafter.begin({.tokens = prompt}, {});
     for (int round = 0; round < 30; ++round) {
         Ids emitted(1 + random() % 3);
         for (TokenId& id : emitted)
@@ -117,6 +117,7 @@ private slots:
     void theLikeliestChainComesFirst();
     void repetitionIsDraftedToItsEnd();
     void aSourceThatFailsIsNotAskedUntilItPays();
+    void aDraftEndsAtATokenThatEndsTheAnswer();
     void emittedTokensAreTrials();
     void theSameCallsGiveTheSameTrees();
     void successorsOutliveTheDrafter();
@@ -176,10 +177,10 @@ void FreeDrafterTest::nothingIsProposedWhereNothingIsKnown() {
     sources.lookup.begin(Ids{1, 2, 3});
     QVERIFY(sources.find().empty());
     FreeDrafter drafter(kVocab);
-    drafter.begin(Ids{1, 2, 3}, {});
-    const FreeDraft draft = drafter.draft({});
+    drafter.begin({.tokens = Ids{1, 2, 3}}, {});
+    const Draft draft = drafter.propose({});
     QCOMPARE(draft.tree.size(), 0);
-    QCOMPARE(draft.expectedTokens, 1.0);
+    QCOMPARE(draft.expectedTokens(), 1.0);
 }
 
 void FreeDrafterTest::thePairSpeaksBeforeTheToken() {
@@ -294,8 +295,8 @@ void FreeDrafterTest::treesKeepTheirLimits() {
         for (const int nodes : {0, 1, 3, 7, 40})
             for (const int depth : {0, 1, 2, 20})
                 for (const double least : {0.0, 0.05, 0.5}) {
-                    const FreeDraft draft =
-                        drafter.draft({.maxNodes = nodes, .maxDepth = depth, .leastGain = least});
+                    const Draft draft =
+                        drafter.propose({.maxNodes = nodes, .maxDepth = depth, .leastGain = least});
                     const DraftTree& tree = draft.tree;
                     QVERIFY(tree.size() <= nodes);
                     double expected = 1.0;
@@ -309,7 +310,7 @@ void FreeDrafterTest::treesKeepTheirLimits() {
                         for (const int child : tree.children(index))
                             QVERIFY(siblings.insert(tree.node(child).token).second);
                     }
-                    QVERIFY(std::abs(draft.expectedTokens - expected) < 1e-12);
+                    QVERIFY(std::abs(draft.expectedTokens() - expected) < 1e-12);
                     QCOMPARE(tree.draftSteps(), deepest);
                     QVERIFY(nodes == 0 || depth == 0 || least > 0.0 || tree.size() > 0);
                 }
@@ -321,14 +322,14 @@ void FreeDrafterTest::theLikeliestPathsAreChosen() {
     for (unsigned seed = 0; seed < 20; ++seed) {
         FreeDrafter drafter(kVocab);
         exercise(drafter, seed);
-        const FreeDraft large = drafter.draft({.maxNodes = 200, .maxDepth = 12});
+        const Draft large = drafter.propose({.maxNodes = 200, .maxDepth = 12});
         const auto all = pathsOf(large.tree);
         QVERIFY(all.size() == 200);
         QCOMPARE(large.gains.size(), std::size_t{200});
         for (std::size_t i = 0; i < 200; ++i)
             QVERIFY(std::abs(large.gains[i] - all[i].first) < 1e-15);
         for (const int nodes : {1, 2, 3, 4, 7, 20}) {
-            const auto some = pathsOf(drafter.draft({.maxNodes = nodes, .maxDepth = 12}).tree);
+            const auto some = pathsOf(drafter.propose({.maxNodes = nodes, .maxDepth = 12}).tree);
             QCOMPARE(some.size(), static_cast<std::size_t>(nodes));
             for (std::size_t i = 0; i < some.size(); ++i)
                 QCOMPARE(some[i].first, all[i].first);
@@ -340,7 +341,7 @@ void FreeDrafterTest::theLikeliestChainComesFirst() {
     for (unsigned seed = 0; seed < 20; ++seed) {
         FreeDrafter drafter(kVocab);
         exercise(drafter, seed);
-        const DraftTree tree = drafter.draft({.maxNodes = 12, .maxDepth = 8}).tree;
+        const DraftTree tree = drafter.propose({.maxNodes = 12, .maxDepth = 8}).tree;
         QCOMPARE(tree.size(), 12);
         int end = -1;
         while (!tree.children(end).empty()) {
@@ -362,17 +363,17 @@ void FreeDrafterTest::repetitionIsDraftedToItsEnd() {
     for (int round = 0; round < 12; ++round)
         for (const TokenId id : {4, 9, 2, 7, 5})
             prompt.push_back(id);
-    drafter.begin(prompt, {});
+    drafter.begin({.tokens = prompt}, {});
     for (const TokenId id : {4, 9, 2, 7, 5, 4, 9, 2, 7, 5})
         drafter.observe(Ids{id}, {});
-    const FreeDraft draft = drafter.draft({.maxNodes = 8, .maxDepth = 8});
+    const Draft draft = drafter.propose({.maxNodes = 8, .maxDepth = 8});
     Ids drafted;
     for (const DraftNode& node : draft.tree.nodes()) {
         QCOMPARE(node.parent, static_cast<int>(drafted.size()) - 1);
         drafted.push_back(node.token);
     }
     QCOMPARE(drafted, (Ids{4, 9, 2, 7, 5, 4, 9, 2}));
-    QVERIFY(draft.expectedTokens > 5.0);
+    QVERIFY(draft.expectedTokens() > 5.0);
 }
 
 void FreeDrafterTest::aSourceThatFailsIsNotAskedUntilItPays() {
@@ -380,33 +381,53 @@ void FreeDrafterTest::aSourceThatFailsIsNotAskedUntilItPays() {
     std::vector<SeenRow> rows;
     for (TokenId token = 0; token < kVocab; ++token)
         rows.push_back({kNoToken, token, summaryOf({(token + 1) % kVocab}, {0.8})});
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     drafter.observe(Ids{2}, rows);
     const FreeDraftOptions options = {.maxNodes = 1, .maxDepth = 1, .leastGain = 0.3};
-    QCOMPARE(drafter.draft(options).tree.size(), 1);
+    QCOMPARE(drafter.propose(options).tree.size(), 1);
     std::mt19937 random(3);
     TokenId last = 2;
     for (int step = 0; step < 40; ++step) { // never what the table says
         last = (last + 2 + static_cast<TokenId>(random() % 20)) % kVocab;
         drafter.observe(Ids{last}, {});
     }
-    drafter.begin(Ids{11, 25}, {});
-    QCOMPARE(drafter.draft(options).tree.size(), 0);
+    drafter.begin({.tokens = Ids{11, 25}}, {});
+    QCOMPARE(drafter.propose(options).tree.size(), 0);
     for (int step = 0; step < 60; ++step) { // now it is right, and counted though not drafted
         last = (drafter.lookup().tokens().back() + 1) % kVocab;
-        drafter.begin(Ids{last == 0 ? 29 : last - 1}, {}); // nothing to look up
+        drafter.begin({.tokens = Ids{last == 0 ? 29 : last - 1}}, {}); // nothing to look up
         drafter.observe(Ids{last}, {});
     }
-    drafter.begin(Ids{11, 25}, {});
-    QCOMPARE(drafter.draft(options).tree.size(), 1);
+    drafter.begin({.tokens = Ids{11, 25}}, {});
+    QCOMPARE(drafter.propose(options).tree.size(), 1);
+}
+
+/// What stands behind such a token could never be emitted.
+void FreeDrafterTest::aDraftEndsAtATokenThatEndsTheAnswer() {
+    FreeDrafter drafter(kVocab);
+    drafter.begin({.tokens = Ids{1, 2, 3, 4, 5, 6, 1, 2}}, {}); // 3, 4, 5, 6 followed
+    const FreeDraftOptions options{.maxNodes = 8, .maxDepth = 8};
+    const DraftTree whole = drafter.propose(options).tree;
+    QVERIFY(whole.size() > 3);
+    QCOMPARE(whole.node(1).token, 4);
+    for (int place = 0; place < 3; ++place) {
+        const Ids ends = {29, whole.node(place).token};
+        FreeDraftOptions ended = options;
+        ended.endIds = ends;
+        const Draft draft = drafter.propose(ended);
+        QCOMPARE(draft.tree.size(), place + 1);
+        QCOMPARE(draft.tree.node(place).token, ends.back());
+        QCOMPARE(draft.gains.size(), static_cast<std::size_t>(place) + 1);
+        QVERIFY(draft.tree.end() == DraftEnd{DraftEndReason::EndToken});
+    }
 }
 
 void FreeDrafterTest::emittedTokensAreTrials() {
     FreeDrafter drafter(kVocab);
     const std::vector<SeenRow> rows = {{kNoToken, 1, summaryOf({2, 3}, {0.6, 0.2})}};
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const auto probabilities = [&] {
-        const DraftTree tree = drafter.draft({.maxNodes = 2, .maxDepth = 1}).tree;
+        const DraftTree tree = drafter.propose({.maxNodes = 2, .maxDepth = 1}).tree;
         std::vector<double> found;
         for (const DraftNode& node : tree.nodes())
             found.push_back(node.probability);
@@ -414,10 +435,10 @@ void FreeDrafterTest::emittedTokensAreTrials() {
     };
     QVERIFY(probabilities().empty());
     drafter.observe(Ids{5}, rows); // a row of the pass; nothing was known before
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const std::vector<double> before = probabilities();
     drafter.observe(Ids{2}, {}); // the first was right, the second was not
-    drafter.begin(Ids{1}, {});
+    drafter.begin({.tokens = Ids{1}}, {});
     const std::vector<double> after = probabilities();
     QCOMPARE(before.size(), std::size_t{2});
     QCOMPARE(after.size(), std::size_t{2});
@@ -432,11 +453,11 @@ void FreeDrafterTest::theSameCallsGiveTheSameTrees() {
         FreeDrafter other(kVocab);
         exercise(one, seed);
         exercise(other, seed);
-        const FreeDraft first = one.draft({.maxNodes = 30, .maxDepth = 9});
-        const FreeDraft second = other.draft({.maxNodes = 30, .maxDepth = 9});
+        const Draft first = one.propose({.maxNodes = 30, .maxDepth = 9});
+        const Draft second = other.propose({.maxNodes = 30, .maxDepth = 9});
         QVERIFY(std::ranges::equal(first.tree.nodes(), second.tree.nodes()));
-        QCOMPARE(first.expectedTokens, second.expectedTokens);
-        QVERIFY(std::ranges::equal(one.draft({.maxNodes = 30, .maxDepth = 9}).tree.nodes(),
+        QCOMPARE(first.expectedTokens(), second.expectedTokens());
+        QVERIFY(std::ranges::equal(one.propose({.maxNodes = 30, .maxDepth = 9}).tree.nodes(),
                                    first.tree.nodes())); // drafting changes nothing
     }
 }
@@ -447,17 +468,17 @@ void FreeDrafterTest::successorsOutliveTheDrafter() {
     {
         FreeDrafter drafter(kVocab);
         QVERIFY(drafter.remember(&learned).empty() && drafter.isRemembering());
-        drafter.begin(Ids{1, 2}, {});
+        drafter.begin({.tokens = Ids{1, 2}}, {});
         drafter.observe(Ids{3}, std::vector<SeenRow>{{1, 2, summaryOf({9}, {0.9})}});
         QVERIFY(drafter.keep().empty()); // too little to be worth a write
         QVERIFY(!std::filesystem::exists(folder.path() / "successors"));
     }
     FreeDrafter next(kVocab);
-    next.begin(Ids{1, 2}, {});
-    QCOMPARE(next.draft({}).tree.size(), 0);
+    next.begin({.tokens = Ids{1, 2}}, {});
+    QCOMPARE(next.propose({}).tree.size(), 0);
     QVERIFY(next.remember(&learned).empty());
-    QCOMPARE(next.draft({}).tree.size(), 1);
-    QCOMPARE(next.draft({}).tree.node(0).token, 9);
+    QCOMPARE(next.propose({}).tree.size(), 1);
+    QCOMPARE(next.propose({}).tree.node(0).token, 9);
     QVERIFY(next.remember(nullptr).empty() && !next.isRemembering());
     const auto file = folder.path() / "successors" / "00ff.bin";
     std::filesystem::resize_file(file, 50);

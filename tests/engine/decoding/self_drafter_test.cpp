@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -45,12 +46,25 @@ Target makeTarget(const SamplingOptions& sampling, int maxTokens = 40) {
     return target;
 }
 
+/// A draft by a drafter; its plan has the number 1.
+Draft madeBy(SelfDrafter& drafter,
+             Target& target,
+             const LayerPlan& plan,
+             const DraftStopRule& stopRule,
+             DraftTerms terms) {
+    drafter.use(plan, 1);
+    terms.stopRule = &stopRule;
+    auto made = drafter.draft(target, terms);
+    ENGINE_CHECK(made.hasValue(), "no draft");
+    return std::move(made).value();
+}
+
 DraftTree draftOf(Target& target,
                   const LayerPlan& plan,
                   const DraftStopRule& stopRule,
-                  const SelfDraftOptions& options) {
+                  const DraftTerms& terms) {
     SelfDrafter drafter;
-    return std::move(drafter.draft(target, plan, stopRule, options)).value();
+    return madeBy(drafter, target, plan, stopRule, terms).tree;
 }
 
 /// The tokens that the cache, the pending token and the path down to a node make up.
@@ -131,6 +145,8 @@ private slots:
     void theTreeIsSpineFirstAndKeepsItsSize();
     void theStopRuleIsAskedBehindEachPass();
     void aDraftLeavesRoomForTheBonus();
+    void aDraftEndsAtATokenThatEndsTheAnswer();
+    void theStepTellsWhatTheDraftTook();
     void drawnSiblingsAreDifferentAndKnowTheirSource();
     void sharedNoiseDraftsWhatVanillaWouldDraw();
     void roundsOfRejectionDrawAnew();
@@ -149,7 +165,7 @@ void SelfDrafterTest::draftsLeaveTheLiveCacheAlone() {
         exits.exitAfterLayer = 0;
         for (const LayerPlan& plan : {LayerPlan::full(3), skippingPlan(), exits})
             for (const VerifyRule rule : {VerifyRule::Match, VerifyRule::Rejection}) {
-                const SelfDraftOptions options = {{{1, 2, 3, 4}}, 12, rule};
+                const DraftTerms options = {{{1, 2, 3, 4}}, 12, rule};
                 const DraftTree tree = draftOf(target, plan, ConfidenceStopRule(0.0, 6), options);
                 QCOMPARE(tree.draftSteps(), 6);
                 QCOMPARE(target.length(), length);
@@ -194,13 +210,13 @@ void SelfDrafterTest::withNothingSkippedTheDraftIsAcceptedInFull() {
     Target target = makeTarget(samplingOf(isGreedy));
     SelfDrafter drafter;
     while (target.remainingTokens() > 0) {
-        auto tree = drafter.draft(target,
-                                  LayerPlan::full(3),
-                                  ConfidenceStopRule(0.0, 5),
-                                  {.siblings = {{1, 2, 3, 4}}, .maxNodes = 9});
-        QVERIFY(tree.hasValue());
-        const int steps = tree.value().draftSteps();
-        const auto step = target.verify(std::move(tree).value(), VerifyRule::Match);
+        Draft made = madeBy(drafter,
+                            target,
+                            LayerPlan::full(3),
+                            ConfidenceStopRule(0.0, 5),
+                            {.siblings = {{1, 2, 3, 4}}, .maxNodes = 9});
+        const int steps = made.tree.draftSteps();
+        const auto step = target.verify(std::move(made));
         QVERIFY(step.hasValue());
         QCOMPARE(static_cast<int>(step.value().path.size()), steps);
         QCOMPARE(static_cast<int>(step.value().tokens.size()), steps + 1);
@@ -330,6 +346,60 @@ void SelfDrafterTest::aDraftLeavesRoomForTheBonus() {
     }
 }
 
+/// Whatever the token: what would stand behind it could never be emitted.
+void SelfDrafterTest::aDraftEndsAtATokenThatEndsTheAnswer() {
+    for (const double temperature : {0.0, 1.0}) {
+        Target free = makeTarget({.temperature = temperature, .seed = 6});
+        const DraftTerms terms{.siblings = {{1, 2, 3, 4}}, .maxNodes = 24};
+        const ConfidenceStopRule rule(0.0, 6);
+        const DraftTree whole = draftOf(free, skippingPlan(), rule, terms);
+        QCOMPARE(whole.draftSteps(), 6);
+        for (int place = 0; place < 6; ++place) {
+            const Ids ends = {whole.node(place).token};
+            Target target =
+                std::move(
+                    Target::make(transformer(), {.temperature = temperature, .seed = 6}, 64, 48))
+                    .value();
+            QVERIFY(target.begin({kPrompt, 40, ends}, {}).hasValue());
+            QVERIFY(target.plainStep().hasValue());
+            const DraftTree ended = draftOf(target, skippingPlan(), rule, terms);
+            int first = 0; // of its occurrences
+            while (whole.node(first).token != ends.front())
+                ++first;
+            QCOMPARE(ended.draftSteps(), first + 1); // no pass behind it
+            QCOMPARE(ended.node(first).token, ends.front());
+            QVERIFY(ended.end() == DraftEnd{DraftEndReason::EndToken});
+            for (const DraftNode& node : ended.nodes())
+                QVERIFY(node.parent < first); // nothing stands behind it
+        }
+    }
+}
+
+void SelfDrafterTest::theStepTellsWhatTheDraftTook() {
+    Target target = makeTarget({});
+    double nowMs = 0.0;
+    target.useClock([&nowMs] { return nowMs += 10.0; });
+    SelfDrafter drafter;
+    Draft made =
+        madeBy(drafter, target, skippingPlan(), ConfidenceStopRule(0.0, 3), {.maxNodes = 9});
+    QCOMPARE(made.planId, std::uint64_t{1});
+    QCOMPARE(made.ms, 10.0); // from one look at the clock to the next
+    QCOMPARE(made.layerLoads, 3 * skippingPlan().layerLoads());
+    const double loads = made.layerLoads;
+    const DecodeStep step = target.verify(std::move(made)).value();
+    QCOMPARE(step.planId, std::uint64_t{1});
+    QCOMPARE(step.draftLayers, loads);
+    QCOMPARE(step.draftMs, 10.0);
+    QCOMPARE(step.verifyLayers, 3.0);
+    Draft none = Draft::empty({DraftEndReason::Nothing});
+    none.planId = 1;
+    none.ms = 10.0;
+    const DecodeStep plain = target.verify(std::move(none)).value();
+    QVERIFY(plain.isPlain() && plain.draft.end() == DraftEnd{DraftEndReason::Nothing});
+    QCOMPARE(plain.planId, std::uint64_t{0}); // the full model alone
+    QCOMPARE(plain.draftMs, 0.0);
+}
+
 void SelfDrafterTest::drawnSiblingsAreDifferentAndKnowTheirSource() {
     Target target = makeTarget({.temperature = 1.5, .topK = 12});
     const DraftTree tree = draftOf(target,
@@ -371,23 +441,22 @@ void SelfDrafterTest::sharedNoiseDraftsWhatVanillaWouldDraw() {
 
 void SelfDrafterTest::roundsOfRejectionDrawAnew() {
     Target target = makeTarget({.temperature = 3.0, .seed = 2});
-    const SelfDraftOptions options = {{}, 4, VerifyRule::Rejection};
+    const DraftTerms options = {{}, 4, VerifyRule::Rejection};
     SelfDrafter drafter;
     std::set<TokenId> firsts;
     for (int round = 0; round < 12; ++round) {
-        const auto tree =
-            drafter.draft(target, skippingPlan(), ConfidenceStopRule(0.0, 1), options);
-        QVERIFY(tree.hasValue());
-        firsts.insert(tree.value().node(0).token);
+        const Draft made =
+            madeBy(drafter, target, skippingPlan(), ConfidenceStopRule(0.0, 1), options);
+        firsts.insert(made.tree.node(0).token);
     }
     QVERIFY(firsts.size() > 4); // the same noise would give the same token each time
     SelfDrafter again;
     SelfDrafter other;
     for (int round = 0; round < 3; ++round) {
-        const auto one = again.draft(target, skippingPlan(), ConfidenceStopRule(0.0, 4), options);
-        const auto two = other.draft(target, skippingPlan(), ConfidenceStopRule(0.0, 4), options);
-        QVERIFY(std::equal(
-            one.value().nodes().begin(), one.value().nodes().end(), two.value().nodes().begin()));
+        const ConfidenceStopRule rule(0.0, 4);
+        const Draft one = madeBy(again, target, skippingPlan(), rule, options);
+        const Draft two = madeBy(other, target, skippingPlan(), rule, options);
+        QVERIFY(std::ranges::equal(one.tree.nodes(), two.tree.nodes()));
     }
 }
 

@@ -27,10 +27,11 @@ Acceptance acceptanceOf(Transformer& transformer, const LayerPlan& plan, bool sh
             valueOf(Target::make(transformer, {.temperature = 1.0, .seed = seed}, 64, 8));
         begin(target, {static_cast<TokenId>(1 + seed), 5}, 20);
         SelfDrafter drafter;
+        drafter.use(plan, 1);
         while (target.remainingTokens() > 1) {
-            auto tree = valueOf(drafter.draft(
-                target, plan, ConfidenceStopRule(0.0, 3), {.sharesNoise = sharesNoise}));
-            const DecodeStep step = valueOf(target.verify(std::move(tree), VerifyRule::Match));
+            Draft draft =
+                valueOf(drafter.draft(target, {.sharesNoise = sharesNoise, .maxDepth = 3}));
+            const DecodeStep step = valueOf(target.verify(std::move(draft)));
             acceptance.accepted += static_cast<int>(step.path.size());
             acceptance.draftSteps += step.draft.draftSteps();
         }

@@ -16,7 +16,7 @@ using support::Tokens;
 /// How rounds draft and verify.
 struct Settings {
     engine::SamplingOptions sampling = {.temperature = 1.0};
-    engine::SelfDraftOptions draft = {.maxNodes = 16, .rule = engine::VerifyRule::Rejection};
+    engine::DraftTerms draft = {.maxNodes = 16, .rule = engine::VerifyRule::Rejection};
     double epsilon = 0.0; ///< of the early stop
     int maxSteps = 2;
 };
@@ -36,11 +36,14 @@ inline void begin(engine::Target& target, const Tokens& prompt, int maxTokens = 
     ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
 }
 
-inline engine::DraftTree
+inline engine::Draft
 draft(engine::SelfDrafter& drafter, engine::Target& target, const Settings& settings) {
     auto& model = dynamic_cast<TabularTransformer&>(target.transformer());
     const engine::ConfidenceStopRule stopRule(settings.epsilon, settings.maxSteps);
-    return valueOf(drafter.draft(target, model.skippingPlan(), stopRule, settings.draft));
+    engine::DraftTerms terms = settings.draft;
+    terms.stopRule = &stopRule;
+    drafter.use(model.skippingPlan(), 1);
+    return valueOf(drafter.draft(target, terms));
 }
 
 /// The engine's own rounds, their decisions made from outside.
@@ -49,8 +52,9 @@ inline support::Round realRounds(TabularTransformer& model, const Settings& sett
     return [target, settings](const Tokens& prompt, Decisions& decisions) {
         begin(*target, prompt);
         engine::SelfDrafter drafter(&decisions);
-        auto tree = draft(drafter, *target, settings);
-        return valueOf(target->verify(std::move(tree), settings.draft.rule, &decisions)).tokens;
+        return valueOf(target->verify(draft(drafter, *target, settings),
+                                      {.rule = settings.draft.rule, .draws = &decisions}))
+            .tokens;
     };
 }
 

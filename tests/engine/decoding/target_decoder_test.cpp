@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/round/told_plan.h"
+#include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/target_decoder.h"
 #include "tests/support/decoding_checks.h"
 #include "tests/support/tiny_decoders.h"
@@ -29,13 +29,13 @@ public:
         return m_target.begin(prompt, work);
     }
 
-    Result<DecodeStep> step() override { return plainStep(); }
-
-    void say(const std::string& sentence) { remark(sentence); }
+    void say(const std::string& sentence) { note(sentence); }
 
     DecoderPhase phase = DecoderPhase::Plain;
 
 private:
+    Result<DecodeStep> round() override { return plainRound(); }
+
     SearchReport takeReport() override {
         m_report.phase = phase;
         return TargetDecoder::takeReport();
@@ -136,16 +136,16 @@ void TargetDecoderTest::aDecoderAddsItsPhaseToEveryReport() {
 }
 
 void TargetDecoderTest::eachOtherPlanIsNumberedAndToldOnce() {
-    ToldPlan told;
+    NumberedPlan numbered;
     SearchReport report;
-    QCOMPARE(told.id(), std::uint64_t{0});
-    told.use(planWithout(1), 0.25, "start", report);
-    told.use(planWithout(1), 0.25, "again", report);
-    QCOMPARE(told.id(), std::uint64_t{1});
-    told.use(planWithout(2), 0.5, "better", report);
-    told.use(planWithout(1), 0.25, "back", report);
-    QCOMPARE(told.id(), std::uint64_t{3});
-    QVERIFY(told.plan() == planWithout(1));
+    QCOMPARE(numbered.id(), std::uint64_t{0});
+    numbered.use(planWithout(1), 0.25, "start", report);
+    numbered.use(planWithout(1), 0.25, "again", report);
+    QCOMPARE(numbered.id(), std::uint64_t{1});
+    numbered.use(planWithout(2), 0.5, "better", report);
+    numbered.use(planWithout(1), 0.25, "back", report);
+    QCOMPARE(numbered.id(), std::uint64_t{3});
+    QVERIFY(numbered.plan() == planWithout(1));
     const auto& changes = report.planChanges;
     QCOMPARE(changes.size(), std::size_t{3});
     const std::vector<LayerPlan> plans = {planWithout(1), planWithout(2), planWithout(1)};
@@ -156,7 +156,7 @@ void TargetDecoderTest::eachOtherPlanIsNumberedAndToldOnce() {
         QCOMPARE(changes[i].reason, reasons[i]);
         QCOMPARE(changes[i].skipRatio, i == 1 ? 0.5 : 0.25);
     }
-    ToldPlan first; // a plan that is equal to none is told all the same
+    NumberedPlan first; // a plan that is equal to none is reported all the same
     SearchReport empty;
     first.use(LayerPlan(), 0.0, "start", empty);
     QCOMPARE(empty.planChanges.size(), std::size_t{1});

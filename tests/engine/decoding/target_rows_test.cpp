@@ -74,6 +74,12 @@ std::vector<double> runFirstLayers(Target& target, const DraftTree& draft, int l
     return pass.value().hidden;
 }
 
+Draft beside(DraftTree tree, const std::vector<SideRow>& sides) {
+    Draft draft(std::move(tree));
+    draft.sides = sides;
+    return draft;
+}
+
 } // namespace
 
 class TargetRowsTest : public QObject {
@@ -114,7 +120,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
             for (SideRow& side : sides)
                 side.parent = -1;
         const DraftTree& used = isWrong ? checked : draft;
-        const auto step = target.verify({.draft = used, .sides = sides});
+        const auto step = target.verify(beside(used, sides));
         QVERIFY(step.hasValue());
         QCOMPARE(step.value().verifiedRows, 1 + used.size() + 7);
         QVERIFY(step.value().sides == sides);
@@ -143,10 +149,8 @@ void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
     QVERIFY(target.begin({prompt}, {}).hasValue());
     const std::vector<SideRow> sides = {{1, -1}, {2, 0}};
     for (const bool isAsked : {false, true}) {
-        QVERIFY(
-            target
-                .verify({.draft = chain(random, {}, 1), .sides = sides, .drawsFromSides = isAsked})
-                .hasValue());
+        QVERIFY(target.verify(beside(chain(random, {}, 1), sides), {.drawsFromSides = isAsked})
+                    .hasValue());
         QCOMPARE(target.lastLogits(1).size(), std::size_t{support::kTinyVocab}); // of the draft
         if (isAsked)
             QCOMPARE(target.lastLogits(3).size(), std::size_t{support::kTinyVocab});
@@ -166,11 +170,12 @@ void TargetRowsTest::aResumedPassIsTheWholePass() {
         QCOMPARE(static_cast<int>(target.unread().size()), std::min(unread, 19));
         while (target.output().size() < 30) {
             const auto coming = std::span(expected).subspan(target.output().size());
-            DraftTree draft = chain(random, coming, static_cast<int>(random() % 5));
+            Draft draft = chain(random, coming, static_cast<int>(random() % 5));
             const int first = 1 + static_cast<int>(random() % static_cast<unsigned>(layers - 1));
-            const std::vector<double> hidden = runFirstLayers(target, draft, first);
-            const auto step =
-                target.verify({.draft = std::move(draft), .firstLayer = first, .hidden = hidden});
+            const std::vector<double> hidden = runFirstLayers(target, draft.tree, first);
+            draft.layersRun = first;
+            draft.hidden = hidden;
+            const auto step = target.verify(std::move(draft));
             QVERIFY(step.hasValue());
             QCOMPARE(step.value().verifyLayers, static_cast<double>(layers - first));
             for (std::size_t i = 0; i < step.value().tokens.size(); ++i)
@@ -195,7 +200,7 @@ void TargetRowsTest::hiddenStatesComeWithThePass() {
     std::vector<std::vector<double>> fresh;
     for (int layer = 1; layer <= layers; ++layer)
         fresh.push_back(runFirstLayers(target, draft, layer));
-    QVERIFY(target.verify({.draft = draft, .hiddenLayers = wanted}).hasValue());
+    QVERIFY(target.verify(draft, {.hiddenLayers = wanted}).hasValue());
     const std::size_t rows = 3 + 1 + 2;
     QCOMPARE(target.lastHidden().size(), static_cast<std::size_t>(layers) * rows * width);
     for (std::size_t layer = 0; layer < fresh.size(); ++layer) {

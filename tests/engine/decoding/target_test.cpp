@@ -255,9 +255,14 @@ void TargetTest::rejectionLeavesAFreshCacheToo() {
         Target target = makeTarget({.temperature = 0.9, .seed = seed});
         QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
         SelfDrafter drafter;
-        const SelfDraftOptions options = {{{1, 2, 3, 4}}, 10, VerifyRule::Rejection};
+        drafter.use(plan, 1);
+        const ConfidenceStopRule rule(0.1, 4);
+        const DraftTerms terms{.siblings = {{1, 2, 3, 4}},
+                               .maxNodes = 10,
+                               .rule = VerifyRule::Rejection,
+                               .stopRule = &rule};
         while (target.remainingTokens() > 0) {
-            auto draft = drafter.draft(target, plan, ConfidenceStopRule(0.1, 4), options);
+            auto draft = drafter.draft(target, terms);
             QVERIFY(draft.hasValue());
             const auto step = target.verify(std::move(draft).value(), VerifyRule::Rejection);
             QVERIFY(step.hasValue() && isConsistent(step.value()));
@@ -313,7 +318,8 @@ void TargetTest::aCancelledRoundCanBeBegunAgain() {
     QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
     QCOMPARE(target.plainStep().error().code, ErrorCode::Cancelled);
     SelfDrafter drafter;
-    const auto draft = drafter.draft(target, LayerPlan::full(3), ConfidenceStopRule(0.0, 3), {});
+    drafter.use(LayerPlan::full(3), 1);
+    const auto draft = drafter.draft(target, {.maxDepth = 3});
     QVERIFY(!draft.hasValue());
     QCOMPARE(draft.error().code, ErrorCode::Cancelled);
     QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());

@@ -149,7 +149,7 @@ faultyRounds(TabularTransformer& model, const Settings& settings, Fault fault) {
         TopDraws topDraws;
         engine::DraftDraws& drawn = decisions;
         engine::SelfDrafter drafter(fault == Fault::RatioOnTopTokens ? &topDraws : &drawn);
-        engine::DraftTree tree = draft(drafter, *target, settings);
+        engine::DraftTree tree = draft(drafter, *target, settings).tree;
         if (fault == Fault::DropUnsure && tree.confidences().back() < settings.epsilon)
             tree = withoutLastLevel(tree);
         return FaultyWalk(model, settings, fault).run(prompt, tree, decisions);

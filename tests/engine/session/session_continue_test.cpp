@@ -18,9 +18,11 @@ private slots:
 };
 
 void SessionContinueTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
-    for (const char* decoder : {"vanilla", "drafting"}) {
+    for (const auto& [decoder, temperature] :
+         {std::pair{"vanilla", 0.0}, {"drafting", 0.0}, {"vanilla", 1.2}, {"drafting", 1.2}}) {
         Fixture fixture;
         QVERIFY(fixture.loadModel(decoder));
+        fixture.session.send(ChangeSampling{{.temperature = temperature, .seed = 5}});
         SubmitPrompt whole{.promptId = 1, .messages = {{"user", "Hello there"}}, .maxTokens = 40};
         fixture.session.send(whole);
         const PromptFinished* uncut = fixture.finish(1);

@@ -53,6 +53,7 @@ public:
         , m_script(script)
         , m_plan(engine::LayerPlan::full(4)) {
         m_plan.attention[1] = m_plan.mlp[2] = engine::SublayerAction::Skip;
+        m_drafter.use(m_plan, 1);
     }
 
     engine::Result<void> begin(const engine::Prompt& prompt,
@@ -65,15 +66,12 @@ public:
             ENGINE_TRY_DO(m_script.onStep(m_stepCount, m_target.stop()));
         if (m_target.remainingTokens() == 1)
             return m_target.plainStep();
-        ENGINE_TRY(
-            engine::DraftTree draft,
-            m_drafter.draft(
-                m_target, m_plan, engine::ConfidenceStopRule(0.0, m_length), {.maxNodes = 8}));
-        const std::vector<engine::SideRow> sides(m_stepCount == 0 ? 1 : 0, {'x', -1});
-        ENGINE_TRY(engine::DecodeStep step,
-                   m_target.verify({.draft = std::move(draft), .sides = sides}));
-        step.planId = 1;
-        step.draftLayers = m_plan.layerLoads() * step.draft.draftSteps();
+        const engine::ConfidenceStopRule rule(0.0, m_length);
+        ENGINE_TRY(engine::Draft draft,
+                   m_drafter.draft(m_target, {.maxNodes = 8, .stopRule = &rule}));
+        if (m_stepCount == 0)
+            draft.sides = {{'x', -1}};
+        ENGINE_TRY(engine::DecodeStep step, m_target.verify(std::move(draft)));
         if (m_stepCount == 0)
             step.tables = {
                 {"pool",

@@ -21,6 +21,7 @@ public:
         : m_target(std::move(target))
         , m_plan(LayerPlan::full(layerCount)) {
         m_plan.exitAfterLayer = layerCount / 2;
+        m_drafter.use(m_plan, 1);
     }
 
     Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
@@ -29,21 +30,16 @@ public:
     }
 
     Result<DecodeStep> step() override {
-        ENGINE_TRY(DraftTree draft,
-                   m_drafter.draft(m_target,
-                                   m_plan,
-                                   ConfidenceStopRule(0.0, kDraftLength),
-                                   {.siblings = {{1, 2, 2, 3}}, .maxNodes = 8}));
-        const std::vector<SideRow> sides = window(draft.size());
-        ENGINE_TRY(DecodeStep step, m_target.verify({.draft = std::move(draft), .sides = sides}));
-        if (step.draft.size() > 0) {
-            step.planId = 1;
-            step.draftLayers = m_plan.layerLoads() * step.draft.draftSteps();
-        }
-        if (!m_hasToldPlan)
+        ENGINE_TRY(
+            Draft draft,
+            m_drafter.draft(m_target,
+                            {.siblings = {{1, 2, 2, 3}}, .maxNodes = 8, .maxDepth = kDraftLength}));
+        draft.sides = window(draft.tree.size());
+        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft)));
+        if (!m_hasReportedPlan)
             step.search.planChanges.push_back({1, m_plan, 0.0, "exit"});
-        m_hasToldPlan = true;
-        step.tables = {windowTable(sides), exitTable(step)};
+        m_hasReportedPlan = true;
+        step.tables = {windowTable(step.sides), exitTable(step)};
         m_seen.insert(m_seen.end(), step.tokens.begin(), step.tokens.end());
         return step;
     }
@@ -100,7 +96,7 @@ private:
     SelfDrafter m_drafter;
     LayerPlan m_plan;
     std::vector<TokenId> m_seen; // prompt and answer
-    bool m_hasToldPlan = false;
+    bool m_hasReportedPlan = false;
 };
 
 Result<std::unique_ptr<Decoder>> makeShowing(const DecoderContext& context) {

@@ -206,6 +206,28 @@ private slots:
         QCOMPARE(*store.speed().baselineMs(), 33.0);
     }
 
+    /// A search of sets asks on its own: what people read of an answer stays that of theirs.
+    void whatIsAskedOutOfSightIsInNoSpan() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(kFirstHiddenPrompt + 1));
+        StepFinished step = draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b");
+        step.baselineStepMs = 20.0;
+        step.total.rounds = 1;
+        apply(store, step);
+        Statistics statistics;
+        statistics.total.rounds = 1;
+        apply(store, statistics);
+        QVERIFY(store.speed().answer().isEmpty());
+        QVERIFY(store.speed().now().isEmpty());
+        QVERIFY(store.speed().points().empty());
+        QCOMPARE(store.speed().chat().sums.rounds, 0);
+        QCOMPARE(*store.speed().baselineMs(), 20.0); // the model's own, whoever asks
+        apply(store, promptStarted(1));
+        apply(store, draftStep(1, 0, {"a"}, 1, "b"));
+        QCOMPARE(store.speed().answer().sums.rounds, 1);
+    }
+
     void anotherModelLeavesNoStepOfTheOldOne() {
         RunStore store;
         apply(store, loadedModel());

@@ -88,17 +88,78 @@ private slots:
         QCOMPARE(last().tokens.size(), 5);
         QCOMPARE(last().tokens.last().step, 2);
         QCOMPARE(last().state, MessageState::Finished);
-        QCOMPARE(last().figures.outputTokens, 5);
-        QCOMPARE(last().figures.steps, 3);
-        QCOMPARE(*last().figures.decodeMs, 100.0);
+        // Its figures are of what came to it.
+        QCOMPARE(last().figures.outputTokens, 1);
+        QCOMPARE(last().figures.steps, 1);
+        QCOMPARE(*last().figures.decodeMs, 20.0);
         QCOMPARE(*last().figures.tokensPerSecond, 50.0);
-        QCOMPARE(last().figures.acceptedTokens, 2);
-        QVERIFY(!last().figures.tokensPerStep);
+        QCOMPARE(last().figures.acceptedTokens, 0);
         QVERIFY(!ChatSession::canContinue(last()));
         // Tokens of this run are found under the prompt that made them.
         QVERIFY(!session().placeOf(cut.id, 3));
         QCOMPARE(session().placeOf(cut.id, 4)->promptId, m_chat->promptId());
         QCOMPARE(session().placeOf(cut.id, 4)->index, 0);
+    }
+
+    /// While it goes on, when it was stopped, and when nothing came at all.
+    void theFiguresOfAnAnswerThatWentOnAreThoseOfEveryOtherView() {
+        converse(FinishReason::MaxTokens);
+        session().continueAnswer(last().id);
+        m_chat->count();
+        const std::uint64_t id = m_chat->promptId();
+        say(promptStarted(id));
+        StepFinished drafted = draftStep(id, 0, {" five", " six", " no"}, 2, " seven");
+        drafted.draftMs = 5.0;
+        drafted.verifyMs = 25.0;
+        drafted.baselineStepMs = 20.0;
+        say(drafted);
+        const SpanFigures shown = m_chat->run.speed().answer();
+        QCOMPARE(*shown.sums.tokensPerRound(), 3.0);
+        const auto agree = [&] {
+            const MessageFigures& figures = last().figures;
+            QCOMPARE(figures.outputTokens, 3);
+            QCOMPARE(figures.speedup, shown.speedup());
+            QCOMPARE(figures.tokensPerSecond, shown.tokensPerSecond());
+            QCOMPARE(figures.tokensPerStep, shown.sums.tokensPerRound());
+            QCOMPARE(figures.acceptedTokens, shown.sums.accepted);
+            QCOMPARE(figures.draftSteps, shown.sums.draftSteps);
+        };
+        agree();
+        PromptFinished end = promptFinished(id);
+        end.reason = FinishReason::Cancelled;
+        end.generation.outputTokens = 3;
+        end.generation.decodeMs = 30.0;
+        say(end);
+        agree();
+        session().continueAnswer(last().id);
+        m_chat->count();
+        say(promptStarted(m_chat->promptId()));
+        PromptFinished nothing = promptFinished(m_chat->promptId());
+        nothing.reason = FinishReason::Cancelled;
+        nothing.generation.outputTokens = 0;
+        say(nothing);
+        agree();
+    }
+
+    void anAnswerGoesOnWithTheSeedThatItBeganWith() {
+        say(SamplingChanged{{.temperature = 0.8, .seed = 11}});
+        converse(FinishReason::MaxTokens);
+        say(SamplingChanged{{.temperature = 0.6, .seed = 12}});
+        session().continueAnswer(last().id);
+        m_chat->count();
+        const auto* changed = engine().lastSent<ChangeSampling>();
+        QVERIFY(changed != nullptr);
+        QCOMPARE(changed->sampling.seed, std::uint64_t{11});
+        QCOMPARE(changed->sampling.temperature, 0.6);
+        say(SamplingChanged{changed->sampling});
+        m_chat->finish(FinishReason::MaxTokens);
+        QCOMPARE(*last().figures.seed, quint64{11});
+        // A text that the user wrote was drawn with none.
+        say(SamplingChanged{{.temperature = 0.6, .seed = 13}});
+        session().editAnswer(last().id, QStringLiteral("one two 3"), true);
+        m_chat->count();
+        QCOMPARE(engine().lastSent<ChangeSampling>()->sampling.seed, std::uint64_t{11});
+        QCOMPARE(*last().figures.seed, quint64{13});
     }
 
     void whatWasHeldBackBehindTheLastTokenComesAgain() {

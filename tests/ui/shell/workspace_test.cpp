@@ -196,6 +196,19 @@ private slots:
         QVERIFY(!dock("extra")->isVisible());
     }
 
+    void theKeyboardComesToTheMiddleWhereItsHomeIsHidden() {
+        auto* home = new QLineEdit(m_workspace->centralWidget());
+        m_workspace->centralWidget()->layout()->addWidget(home);
+        m_workspace->setHome(home);
+        show();
+        m_workspace->focusHome();
+        QCOMPARE(QApplication::focusWidget(), home);
+        home->hide();
+        dock("list")->widget()->setFocus();
+        m_workspace->focusHome();
+        QVERIFY(m_workspace->centralWidget()->isAncestorOf(QApplication::focusWidget()));
+    }
+
     void theKeyboardWalksThroughTheDocksAndBack() {
         show();
         m_workspace->centralWidget()->findChild<QLineEdit*>()->setFocus();

@@ -374,6 +374,46 @@ private slots:
         QVERIFY(matches.first().excerpt.size() <= 130);
     }
 
+    void aSearchLooksIntoFilesThatWentAlong_data() {
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("excerpt");
+        const QString file = QStringLiteral("log \"of\" the.txt: fog at dawn, C:\\boats");
+        QTest::newRow("a word of the file") << QStringLiteral("DAWN") << file;
+        QTest::newRow("a short one, by scan") << QStringLiteral("og") << file;
+        QTest::newRow("a backslash") << QStringLiteral("C:\\b") << file;
+        QTest::newRow("one of the file, one of the words")
+            << QStringLiteral("dawn please") << QStringLiteral("please read");
+        QTest::newRow("the file's name") << QStringLiteral("\"of\"") << file;
+        QTest::newRow("no name of the file's own fields") << QStringLiteral("tokens") << QString();
+    }
+
+    void aSearchLooksIntoFilesThatWentAlong() {
+        QFETCH(QString, words);
+        QFETCH(QString, excerpt);
+        ChatStore store(options());
+        store.open();
+        const ChatId chat = store.createChat(titled(QStringLiteral("t")));
+        StoredMessage message = userMessage(chat, 0, QStringLiteral("please read"));
+        message.attachments = {
+            {QStringLiteral("log \"of\" the.txt"), QStringLiteral("fog at dawn, C:\\boats"), 3}};
+        const MessageId id = store.appendMessage(message);
+        // The first search reads what waits in memory, the second one the disk.
+        for (const bool isSaved : {false, true}) {
+            QSignalSpy saved(&store, &ChatStore::saved);
+            if (isSaved) {
+                const MessageId end = store.appendMessage(userMessage(chat, id, {}));
+                QTRY_VERIFY(!saved.isEmpty() && saved.last().first().toLongLong() == end);
+            }
+            const auto matches = answerTo<QList<ChatMatch>>(
+                [&](QObject* context, auto done) { store.searchChats(words, context, done); });
+            QCOMPARE(matches.size(), excerpt.isEmpty() ? 0 : 1);
+            if (matches.isEmpty())
+                continue;
+            QCOMPARE(matches.first().messageId, id);
+            QCOMPARE(matches.first().excerpt, excerpt);
+        }
+    }
+
     void aSearchNamesEveryMessageThatItFound() {
         ChatStore store(options());
         store.open();

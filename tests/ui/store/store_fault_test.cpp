@@ -284,6 +284,9 @@ private slots:
             if (version > 1)
                 QVERIFY(old.run(QStringLiteral("INSERT INTO message_search (rowid, text)"
                                                " SELECT id, text FROM messages")));
+            if (version > 2)
+                QVERIFY(old.run(QStringLiteral("UPDATE messages SET attachments ="
+                                               " '[{\"name\":\"a.txt\",\"text\":\"inside\"},7]'")));
             QVERIFY(old.run(QStringLiteral("PRAGMA user_version = %1").arg(version)));
             QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
         }
@@ -292,6 +295,7 @@ private slots:
         store.open();
         QCOMPARE(titlesFound(store, QStringLiteral("words")),
                  QStringList{QStringLiteral("from before")});
+        QCOMPARE(titlesFound(store, QStringLiteral("inside")).size(), version > 2 ? 1 : 0);
         QCOMPARE(chatOf(store, 7).messages.first().text, QStringLiteral("old words"));
         QCOMPARE(faulted.count(), 0);
         const QString copy = path() + QStringLiteral(".before-version-%1").arg(version + 1);

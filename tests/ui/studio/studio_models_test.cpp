@@ -74,6 +74,37 @@ private slots:
         QVERIFY(studio().session().branch().last().text != first);
     }
 
+    void aModelWithoutSamplingOfItsOwnGetsTheGeneralOne() {
+        const auto heat = [this] { return studio().run().sampling().temperature; };
+        const auto change = [&](double temperature) {
+            SamplingOptions sampling = studio().run().sampling();
+            sampling.temperature = temperature;
+            studio().bridge().send(ChangeSampling{sampling});
+            QTRY_COMPARE(heat(), temperature);
+        };
+        const auto load = [this](const QString& path) {
+            studio().loadModel(path);
+            QTRY_COMPARE(loadedPath(), path.toStdString());
+        };
+        change(0.5);
+        load(other());
+        QTRY_COMPARE(heat(), 0.5);
+        change(1.3);
+        QAction* save =
+            studio().window().actionCatalog().find(QStringLiteral("model.save_defaults"));
+        QTRY_VERIFY(save->isEnabled());
+        save->trigger();
+        load(m_stage->modelPath());
+        QTRY_COMPARE(heat(), 0.5);
+        load(other());
+        QTRY_COMPARE(heat(), 1.3);
+        change(1.1); // of this model alone
+        load(m_stage->modelPath());
+        QTRY_COMPARE(heat(), 0.5);
+        begin();
+        QTRY_COMPARE(heat(), 0.5);
+    }
+
     void theModelUsedLastComesAgainWhileItIsThere() {
         studio().loadModel(other());
         QTRY_COMPARE(loadedPath(), other().toStdString());

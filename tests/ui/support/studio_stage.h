@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <chrono>
 #include <memory>
 
 namespace support {
@@ -29,6 +30,9 @@ struct StudioStage {
     void open() {
         auto link = std::make_unique<ScriptedLink>();
         engine = link.get();
+        if (!options.replayName.isEmpty())
+            link->recording =
+                std::make_unique<ui::Playback>(0.0, 1.0, std::chrono::steady_clock::now);
         studio = std::make_unique<ui::Studio>(std::move(link), options);
         studio->window().resize(1440, 900);
         studio->window().show();

@@ -11,8 +11,8 @@ namespace ui {
 
 namespace {
 
-struct Import {
-    Q_DECLARE_TR_FUNCTIONS(Import)
+struct ForeignText {
+    Q_DECLARE_TR_FUNCTIONS(ForeignText)
 };
 
 constexpr int kTitleLength = 60;
@@ -44,7 +44,7 @@ public:
         for (qsizetype i = 0; i < m_order.size() && fault.isEmpty(); ++i)
             fault = take(m_order[i]);
         if (fault.isEmpty() && m_chat.messages.isEmpty())
-            fault = Import::tr("it has no messages.");
+            fault = ForeignText::tr("it has no messages.");
         if (!fault.isEmpty())
             return {std::nullopt, fault};
         finish();
@@ -59,7 +59,7 @@ private:
         for (qsizetype i = 0; i < m_foreign.turns.size(); ++i) {
             const ForeignTurn& turn = m_foreign.turns[i];
             if (turn.id.isEmpty() || std::exchange(places[turn.id], i + 1) != 0)
-                return Import::tr("two of its messages have the same id. Export it again.");
+                return ForeignText::tr("two of its messages have the same id. Export it again.");
             children[turn.parentId].append(i);
         }
         m_order = children.value(QString());
@@ -67,14 +67,15 @@ private:
             m_order += children.value(m_foreign.turns[m_order[i]].id);
         if (m_order.size() == m_foreign.turns.size())
             return {};
-        return Import::tr("some of its messages follow none that is in the file. Export it again.");
+        return ForeignText::tr(
+            "some of its messages follow none that is in the file. Export it again.");
     }
 
     QString take(qsizetype place) {
         const ForeignTurn& turn = m_foreign.turns[place];
         const Role role = roleOf(turn.role);
         if (role == Role::Unknown)
-            return Import::tr(
+            return ForeignText::tr(
                        "message %1 has the role \"%2\", which is not known here. Take it out "
                        "of the file and import the file again.")
                 .arg(place + 1)
@@ -86,8 +87,9 @@ private:
         const bool followsAnswer =
             parent == 0 || m_chat.messages[parent - 1].role == MessageRole::Assistant;
         if (role == Role::Assistant && followsAnswer)
-            return Import::tr("message %1 answers no question. Put the question into the file, or "
-                              "take the answer out, and import the file again.")
+            return ForeignText::tr(
+                       "message %1 answers no question. Put the question into the file, or "
+                       "take the answer out, and import the file again.")
                 .arg(place + 1);
         StoredMessage message = turn.message;
         message.parentId = parent;
@@ -100,9 +102,10 @@ private:
 
     QString takeSystem(const ForeignTurn& turn, qsizetype place, MessageId parent) {
         if (parent != 0)
-            return Import::tr("message %1 gives the model another system prompt in the middle, "
-                              "which cannot be done here. Take it out of the file and import the "
-                              "file again.")
+            return ForeignText::tr(
+                       "message %1 gives the model another system prompt in the middle, "
+                       "which cannot be done here. Take it out of the file and import the "
+                       "file again.")
                 .arg(place + 1);
         QString& prompt = m_chat.record.systemPrompt;
         prompt += (prompt.isEmpty() ? QString() : QStringLiteral("\n\n")) + turn.message.text;
@@ -137,7 +140,7 @@ private:
         if (record.title.isEmpty())
             record.title = m_chat.messages.first().text.simplified().left(kTitleLength);
         if (record.title.isEmpty())
-            record.title = Import::tr("Imported chat");
+            record.title = ForeignText::tr("Imported chat");
         if (record.createdMs == 0)
             record.createdMs = m_chat.messages.first().createdMs;
         for (const StoredMessage& message : std::as_const(m_chat.messages))
@@ -147,17 +150,19 @@ private:
     QString remark() const {
         QStringList sentences;
         if (m_missingAnswers == 1)
-            sentences += Import::tr("one question had no answer: an empty one stands in its place, "
-                                    "and Answer again fills it.");
+            sentences +=
+                ForeignText::tr("one question had no answer: an empty one stands in its place, "
+                                "and Answer again fills it.");
         else if (m_missingAnswers > 1)
             sentences +=
-                Import::tr("%1 questions had no answer: an empty one stands in each place, "
-                           "and Answer again fills it.")
+                ForeignText::tr("%1 questions had no answer: an empty one stands in each place, "
+                                "and Answer again fills it.")
                     .arg(m_missingAnswers);
         if (m_otherParts > 0)
-            sentences += Import::tr("what is no text in it (%1 times) was left out; it is still in "
-                                    "the file.")
-                             .arg(m_otherParts);
+            sentences +=
+                ForeignText::tr("what is no text in it (%1 times) was left out; it is still in "
+                                "the file.")
+                    .arg(m_otherParts);
         return sentences.join(u' ');
     }
 

@@ -10,7 +10,7 @@ namespace ui {
 
 namespace {
 
-qint64 timeMs(const QJsonValue& value) {
+qint64 isoTimeMs(const QJsonValue& value) {
     const QDateTime time = QDateTime::fromString(value.toString(), Qt::ISODateWithMs);
     return time.isValid() ? time.toMSecsSinceEpoch() : 0;
 }
@@ -39,8 +39,8 @@ ForeignChat ownChat(const QJsonObject& json) {
     ForeignChat chat;
     ChatRecord& record = chat.record;
     record.title = text("title");
-    record.createdMs = timeMs(json.value(QLatin1String("created")));
-    record.updatedMs = timeMs(json.value(QLatin1String("updated")));
+    record.createdMs = isoTimeMs(json.value(QLatin1String("created")));
+    record.updatedMs = isoTimeMs(json.value(QLatin1String("updated")));
     record.modelName = text("model");
     record.decoderName = text("decoder");
     record.systemPrompt = text("system_prompt");
@@ -58,7 +58,7 @@ ForeignChat ownChat(const QJsonObject& json) {
         turn.parentId = keyOf(value[QLatin1String("parent")]);
         turn.role = value[QLatin1String("role")].toString();
         turn.message.text = value[QLatin1String("text")].toString();
-        turn.message.createdMs = timeMs(value[QLatin1String("created")]);
+        turn.message.createdMs = isoTimeMs(value[QLatin1String("created")]);
         turn.message.state = stateOf(value[QLatin1String("state")].toString());
         turn.message.attachments =
             attachmentsFromJson(value[QLatin1String("attachments")].toArray());

@@ -339,9 +339,8 @@ bool ChatDatabase::writeDrafts(const QMap<ChatId, Draft>& drafts) {
 
 // It can be told from the messages, so its damage is no reason to give up the file.
 bool ChatDatabase::remakeSearchTable() {
-    const QStringList statements = schemaStep(1, true);
+    const QStringList statements = schemaStep(kFullTextStep, true);
     const bool isMade = run(QStringLiteral("BEGIN IMMEDIATE")) &&
-                        run(QStringLiteral("DROP TABLE message_search")) &&
                         std::all_of(statements.cbegin(),
                                     statements.cend(),
                                     [this](const QString& statement) { return run(statement); }) &&

@@ -2,6 +2,7 @@
 #include "ui/store/sqlite/chat_queries.h"
 
 #include "ui/store/sqlite/record_blobs.h"
+#include "ui/store/sqlite/searched_text.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -99,7 +100,7 @@ bool indexMessage(const QSqlDatabase& database, const StoredMessage& message) {
         database,
         QStringLiteral("INSERT OR REPLACE INTO message_search (rowid, text) VALUES (?, ?)"));
     query.addBindValue(message.id);
-    query.addBindValue(textOf(message.text));
+    query.addBindValue(textOf(searchedText(message)));
     return query.exec();
 }
 
@@ -119,7 +120,7 @@ QString likePattern(QString word) {
 
 // The texts are read last, only of the messages that are wanted.
 QString matchStatement(const QString& condition) {
-    return QStringLiteral("SELECT m.chat, m.id, m.text FROM messages m JOIN"
+    return QStringLiteral("SELECT m.chat, m.id, m.text, m.attachments FROM messages m JOIN"
                           " (SELECT id, row_number() OVER (PARTITION BY chat ORDER BY id DESC) AS"
                           " place FROM messages WHERE %1) found ON found.id = m.id"
                           " WHERE found.place <= ?")
@@ -136,7 +137,9 @@ QSqlQuery fullTextQuery(const QSqlDatabase& database, const QStringList& words) 
 }
 
 QSqlQuery likeQuery(const QSqlDatabase& database, const QStringList& words) {
-    const QStringList conditions(words.size(), QStringLiteral("text LIKE ? ESCAPE '\\'"));
+    const QStringList conditions(words.size(),
+                                 searchedTextExpression().prepend(u'(') +
+                                     QLatin1String(") LIKE ? ESCAPE '\\'"));
     QSqlQuery query = prepared(database, matchStatement(conditions.join(QLatin1String(" AND "))));
     for (const QString& word : words)
         query.addBindValue(likePattern(word));
@@ -311,9 +314,13 @@ std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
     if (!isDone)
         return std::nullopt;
     QList<MessageMatch> matches;
-    while (query.next())
+    while (query.next()) {
+        StoredMessage message;
+        message.text = query.value(2).toString();
+        message.attachments = attachmentsFromJson(listOf(query.value(3)));
         matches.append(
-            {query.value(0).toLongLong(), query.value(1).toLongLong(), query.value(2).toString()});
+            {query.value(0).toLongLong(), query.value(1).toLongLong(), excerptOf(message, words)});
+    }
     return query.lastError().isValid() ? std::nullopt : std::optional(matches);
 }
 

@@ -39,11 +39,11 @@ bool purgeDeleted(const QSqlDatabase& database, bool hasFullText);
 struct MessageMatch {
     ChatId chatId = 0;
     MessageId messageId = 0;
-    QString text;
+    QString excerpt; ///< see excerptOf()
 };
 
-/// Messages that contain all of `words` (plain text, no wildcards), of each chat the newest ones,
-/// at most `mostOfChat`.
+/// Messages that contain all of `words` (plain text, no wildcards; see searchedText()), of each
+/// chat the newest ones, at most `mostOfChat`.
 std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
                                                 const QStringList& words,
                                                 int mostOfChat,

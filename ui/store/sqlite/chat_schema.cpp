@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/store/sqlite/chat_schema.h"
 
+#include "ui/store/sqlite/searched_text.h"
+
 namespace ui {
 
 namespace {
@@ -62,9 +64,18 @@ QStringList places() {
             QStringLiteral("ALTER TABLE chats ADD COLUMN archived INTEGER NOT NULL DEFAULT 0")};
 }
 
+// The files of a message are searched as well.
+QStringList fullTextWithFiles() {
+    return {QStringLiteral("DROP TABLE IF EXISTS message_search"),
+            fullText().first(),
+            QStringLiteral("INSERT INTO message_search (rowid, text)"
+                           " SELECT id, %1 FROM messages WHERE state <> 'streaming'")
+                .arg(searchedTextExpression())};
+}
+
 } // namespace
 
-int storeVersion() { return 4; }
+int storeVersion() { return 5; }
 
 QStringList schemaStep(int version, bool hasFullText) {
     switch (version) {
@@ -76,6 +87,8 @@ QStringList schemaStep(int version, bool hasFullText) {
         return choicesAttachmentsAndDrafts();
     case 3:
         return places();
+    case kFullTextStep:
+        return hasFullText ? fullTextWithFiles() : QStringList();
     default:
         return {};
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/answer_settings_panel.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QComboBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -16,9 +18,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kCountMs = 300; ///< behind the last key
-
-QString number(int value) { return QLocale(QLocale::English).toString(value); }
+constexpr int kTypedMs = 300; ///< behind the last key
 
 /// A line end and a tab are written as \n and \t, so that each line is one stop string.
 QString escaped(QString text) {
@@ -89,7 +89,7 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     buttons->addStretch();
     form->addRow(QString(), buttons);
     m_countTimer.setSingleShot(true);
-    m_countTimer.setInterval(kCountMs);
+    m_countTimer.setInterval(kTypedMs);
     connect(&m_countTimer, &QTimer::timeout, this, [this] {
         emit systemPromptTyped(m_systemPrompt->toPlainText());
     });
@@ -198,7 +198,7 @@ void AnswerSettingsPanel::setTokens(int tokens, int contextLength) {
     m_note->setText((isTooLong ? tr("It has %1 tokens, and the context holds %2: shorten it, or "
                                     "nothing can be asked.")
                                : tr("%1 of the context's %2 tokens"))
-                        .arg(number(tokens), number(contextLength)));
+                        .arg(numberText(tokens), numberText(contextLength)));
 }
 
 void AnswerSettingsPanel::focusText() {

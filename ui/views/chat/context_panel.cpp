@@ -18,12 +18,6 @@
 
 namespace ui {
 
-namespace {
-
-QString number(int value) { return QLocale(QLocale::English).toString(value); }
-
-} // namespace
-
 ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
@@ -67,13 +61,13 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
 
 void ContextPanel::ask(const ContextQuestion& question) {
     m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
-                         .arg(number(question.usedTokens), number(question.contextLength)));
+                         .arg(numberText(question.usedTokens), numberText(question.contextLength)));
     const auto words = [](const QString& what, const ContextFit& fit) {
         return fit.isEnough
                    ? tr("%1 \u00B7 %2, %3 tokens")
                          .arg(what,
                               countText(fit.droppedMessages, tr("1 message"), tr("%1 messages")),
-                              number(fit.droppedTokens))
+                              numberText(fit.droppedTokens))
                    : tr("%1 \u00B7 would not be enough").arg(what);
     };
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));

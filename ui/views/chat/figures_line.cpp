@@ -3,6 +3,8 @@
 
 #include "ui/shell/figure_text.h"
 
+#include <algorithm>
+
 namespace ui {
 
 using engine::TokenOrigin;
@@ -43,9 +45,14 @@ QString figure(const QString& text) { return QStringLiteral("<b>%1</b>").arg(tex
 
 } // namespace
 
+qsizetype measuredTokens(const StoredMessage& message) {
+    const qsizetype measured = message.figures.outputTokens;
+    return measured > 0 ? std::min(measured, message.tokens.size()) : message.tokens.size();
+}
+
 OriginCounts countOrigins(const StoredMessage& message) {
     OriginCounts counts;
-    for (const TokenTrace& token : message.tokens) {
+    for (const TokenTrace& token : message.tokens.last(measuredTokens(message))) {
         switch (token.fact.origin) {
         case TokenOrigin::Sibling:
             ++counts.siblings;
@@ -67,6 +74,9 @@ OriginCounts countOrigins(const StoredMessage& message) {
 QString figuresText(const StoredMessage& message, const Colours& colours) {
     const MessageFigures& figures = message.figures;
     QStringList parts;
+    const qsizetype measured = measuredTokens(message);
+    if (measured < message.tokens.size())
+        parts << FiguresLine::tr("last %1 of %2 tokens:").arg(measured).arg(message.tokens.size());
     if (figures.speedup && figures.baselineTokensPerSecond)
         parts << FiguresLine::tr("<b style='color:%1'>%2\u00D7</b> vs vanilla %3")
                      .arg(colours.accent.name(),
@@ -87,9 +97,8 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
                                      .arg(figures.draftSteps)),
                           share(figures.acceptedTokens, figures.draftSteps));
     } else if (!message.tokens.isEmpty()) {
-        parts << countText(message.tokens.size(),
-                           FiguresLine::tr("1 token"),
-                           FiguresLine::tr("%1 tokens, one by one"));
+        parts << countText(
+            measured, FiguresLine::tr("1 token"), FiguresLine::tr("%1 tokens, one by one"));
     }
     switch (message.state) {
     case MessageState::Stopped:
@@ -120,13 +129,16 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
 QString figuresInWords(const StoredMessage& message) {
     const MessageFigures& figures = message.figures;
     QStringList lines;
+    if (const qsizetype measured = measuredTokens(message); measured < message.tokens.size())
+        lines << FiguresLine::tr("The answer went on: its last %1 tokens were measured.")
+                     .arg(measured);
     if (figures.speedup && figures.baselineTokensPerSecond)
         lines << FiguresLine::tr("%1 times as fast as the full model token by token, which made %2 "
                                  "tokens per second in this run.")
                      .arg(fixed(*figures.speedup, 2), fixed(*figures.baselineTokensPerSecond, 1));
     if (figures.draftSteps > 0) {
         const OriginCounts counts = countOrigins(message);
-        lines << FiguresLine::tr("%1 of %2 draft steps were accepted; the answer has %3 accepted "
+        lines << FiguresLine::tr("%1 of %2 draft steps were accepted, which gave %3 accepted "
                                  "tokens (%4 of them alternatives), %5 of the full model after "
                                  "drafts and %6 plain ones.")
                      .arg(figures.acceptedTokens)
@@ -143,24 +155,20 @@ QString figuresInWords(const StoredMessage& message) {
     return lines.join(QLatin1Char('\n'));
 }
 
-void FiguresLine::showSentence(const QString& sentence) { setMarkup(sentence.toHtmlEscaped()); }
-
-void FiguresLine::setMarkup(const QString& markup) {
-    setFont(m_theme.font(TextRole::Small));
-    setText(QStringLiteral("<span style='color:%1'>%2</span>")
-                .arg(m_theme.colours().muted.name(), markup));
-}
+void FiguresLine::showSentence(const QString& sentence) { setText(sentence.toHtmlEscaped()); }
 
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     : QLabel(parent)
     , m_theme(theme) {
+    // A font that is set by hand is lost where the label comes into a window that is styled.
+    setProperty("tone", "small");
     setTextFormat(Qt::RichText);
     setWordWrap(true);
     setAccessibleName(tr("Figures of the answer"));
 }
 
 void FiguresLine::show(const StoredMessage& message) {
-    setMarkup(figuresText(message, m_theme.colours()));
+    setText(figuresText(message, m_theme.colours()));
     setToolTip(figuresInWords(message));
     setAccessibleDescription(figuresInWords(message));
 }

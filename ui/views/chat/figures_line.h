@@ -23,8 +23,6 @@ public:
     void showSentence(const QString& sentence);
 
 private:
-    void setMarkup(const QString& markup);
-
     const Theme& m_theme;
 };
 
@@ -34,7 +32,10 @@ QString figuresText(const StoredMessage& message, const Colours& colours);
 /// One sentence a figure, for the tool tip and screen readers.
 QString figuresInWords(const StoredMessage& message);
 
-/// Tokens by origin, as they are coloured: what the figures must equal.
+/// How many tokens at the end of the answer its figures are of: all, unless it went on.
+qsizetype measuredTokens(const StoredMessage& message);
+
+/// These tokens by origin, as they are coloured: what the figures must equal.
 struct OriginCounts {
     int accepted = 0; ///< first choices and siblings
     int siblings = 0;

@@ -84,6 +84,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     row.setSpacing(m_theme.scaled(8));
     m_name->setTextFormat(Qt::PlainText);
     m_chip->setTextFormat(Qt::PlainText);
+    m_chip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_name->setText(isUser() ? tr("You") : m_message.figures.modelName);
     row.addWidget(m_name);
     row.addWidget(m_chip);

@@ -243,6 +243,7 @@ QInputDialog* ChatsPanel::askForName(const QString& title, const QString& name) 
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(title);
     dialog->setTextValue(name);
+    dialog->resize(m_theme.scaled(480), dialog->sizeHint().height());
     dialog->open();
     return dialog;
 }

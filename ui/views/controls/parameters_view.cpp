@@ -6,6 +6,7 @@
 #include "ui/shell/segmented_control.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
+#include "ui/views/controls/setting_text.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -39,11 +40,6 @@ QLabel* plainLabel(QWidget* parent) {
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     return label;
-}
-
-SettingValue valueIn(const SettingValues& values, const SettingInfo& setting) {
-    const auto found = values.find(setting.name);
-    return found == values.end() ? setting.initial : found->second;
 }
 
 QString changeText(const SettingInfo& setting, const SettingValue& value) {

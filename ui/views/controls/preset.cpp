@@ -24,31 +24,33 @@ constexpr int kVersion = 1;
 constexpr qint64 kLargestFile = 1 << 20;
 constexpr int kLongestText = 400; // characters of a name or a meaning
 
-QString say(const char* text) { return QCoreApplication::translate("ui::Preset", text); }
+QString presetText(const char* text) { return QCoreApplication::translate("ui::Preset", text); }
 
 Error corrupt(const QString& path, const QString& what) {
     return {ErrorCode::CorruptFile,
-            say("The preset %1 %2.").arg(QFileInfo(path).fileName(), what).toStdString(),
-            say("Correct the file or delete it.").toStdString()};
+            presetText("The preset %1 %2.").arg(QFileInfo(path).fileName(), what).toStdString(),
+            presetText("Correct the file or delete it.").toStdString()};
 }
 
 Result<QJsonObject> readObject(const QString& path) {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return Error{ErrorCode::Io,
-                     say("The preset %1 cannot be read: %2.")
+                     presetText("The preset %1 cannot be read: %2.")
                          .arg(QFileInfo(path).fileName(), file.errorString())
                          .toStdString(),
-                     say("Check the file's permissions.").toStdString()};
+                     presetText("Check the file's permissions.").toStdString()};
     if (file.size() > kLargestFile)
-        return corrupt(path, say("is larger than 1 MiB"));
+        return corrupt(path, presetText("is larger than 1 MiB"));
     QJsonParseError problem;
     const QJsonDocument document = QJsonDocument::fromJson(file.readAll(), &problem);
     if (problem.error != QJsonParseError::NoError)
-        return corrupt(
-            path, say("is not JSON: %1 at byte %2").arg(problem.errorString()).arg(problem.offset));
+        return corrupt(path,
+                       presetText("is not JSON: %1 at byte %2")
+                           .arg(problem.errorString())
+                           .arg(problem.offset));
     if (!document.isObject())
-        return corrupt(path, say("is not a JSON object"));
+        return corrupt(path, presetText("is not a JSON object"));
     return document.object();
 }
 
@@ -64,9 +66,10 @@ Result<engine::SettingValues> readValues(const QString& path, const QJsonObject&
         else if (value.isString())
             values[name] = value.toString().toStdString();
         else
-            return corrupt(path,
-                           say("has a value for \"%1\" that is no number, text, true or false")
-                               .arg(member.key()));
+            return corrupt(
+                path,
+                presetText("has a value for \"%1\" that is no number, text, true or false")
+                    .arg(member.key()));
     }
     return values;
 }
@@ -104,14 +107,14 @@ Result<Preset> readPreset(const QString& path) {
         return object.error();
     const QJsonObject& root = object.value();
     if (root.value("format").toString() != kFormat)
-        return corrupt(path, say("does not say \"format\": \"%1\"").arg(kFormat));
+        return corrupt(path, presetText("does not say \"format\": \"%1\"").arg(kFormat));
     if (root.value("version").toInt() != kVersion)
-        return corrupt(path, say("is not of version %1").arg(kVersion));
+        return corrupt(path, presetText("is not of version %1").arg(kVersion));
     for (const char* member : {"name", "decoder"})
         if (root.value(member).toString().trimmed().isEmpty())
-            return corrupt(path, say("has no text for \"%1\"").arg(member));
+            return corrupt(path, presetText("has no text for \"%1\"").arg(member));
     if (!root.value("values").isObject())
-        return corrupt(path, say("has no object for \"values\""));
+        return corrupt(path, presetText("has no object for \"values\""));
     auto values = readValues(path, root.value("values").toObject());
     if (!values)
         return values.error();
@@ -161,8 +164,8 @@ Result<void> PresetShelf::save(Preset preset) {
     preset.name = preset.name.simplified().left(kLongestText);
     if (preset.name.isEmpty())
         return Error{ErrorCode::InvalidInput,
-                     say("A preset needs a name.").toStdString(),
-                     say("Type one and save again.").toStdString()};
+                     presetText("A preset needs a name.").toStdString(),
+                     presetText("Type one and save again.").toStdString()};
     preset.path = QDir(m_ownFolder).filePath(fileNameFor(preset.name));
     for (const Preset& known : m_presets)
         if (known.isOwn && known.name == preset.name)
@@ -180,26 +183,29 @@ Result<void> PresetShelf::save(Preset preset) {
     QSaveFile file(preset.path);
     const QByteArray bytes = QJsonDocument(jsonOf(preset)).toJson();
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        return Error{ErrorCode::Io,
-                     say("The preset cannot be written to %1: %2.")
-                         .arg(preset.path, file.errorString())
-                         .toStdString(),
-                     say("Check the folder's permissions and the free space.").toStdString()};
+        return Error{
+            ErrorCode::Io,
+            presetText("The preset cannot be written to %1: %2.")
+                .arg(preset.path, file.errorString())
+                .toStdString(),
+            presetText("Check the folder's permissions and the free space.").toStdString()};
     reload();
     return {};
 }
 
 Result<void> PresetShelf::remove(const Preset& preset) {
     if (!preset.isOwn)
-        return Error{ErrorCode::InvalidInput,
-                     say("%1 came with the program and stays.").arg(preset.name).toStdString(),
-                     {}};
+        return Error{
+            ErrorCode::InvalidInput,
+            presetText("%1 came with the program and stays.").arg(preset.name).toStdString(),
+            {}};
     QFile file(preset.path);
     if (!file.remove())
-        return Error{
-            ErrorCode::Io,
-            say("%1 cannot be deleted: %2.").arg(preset.path, file.errorString()).toStdString(),
-            say("Check the folder's permissions.").toStdString()};
+        return Error{ErrorCode::Io,
+                     presetText("%1 cannot be deleted: %2.")
+                         .arg(preset.path, file.errorString())
+                         .toStdString(),
+                     presetText("Check the folder's permissions.").toStdString()};
     reload();
     return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/sampling_settings.h"
 
+#include "ui/views/controls/setting_text.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 
@@ -18,13 +20,16 @@ constexpr double kLargestTopK = 1000.0;
 constexpr double kLargestSeed = 9007199254740991.0; // a double holds all whole numbers up to here
 constexpr double kLargestWindow = 4096.0;
 
-std::string say(const char* text) {
+std::string samplingText(const char* text) {
     return QCoreApplication::translate("ui::SamplingSettings", text).toStdString();
 }
 
 /// The names of GrammarKind, in its order.
 std::vector<std::string> formNames() {
-    return {say("any text"), say("JSON object"), say("JSON schema"), say("regular expression")};
+    return {samplingText("any text"),
+            samplingText("JSON object"),
+            samplingText("JSON schema"),
+            samplingText("regular expression")};
 }
 
 SettingInfo row(const char* name, std::string title, SettingKind kind, double maximum) {
@@ -53,11 +58,12 @@ SettingInfo textRow(const char* name, std::string title, std::string meaning) {
 }
 
 SettingInfo formRow() {
-    SettingInfo made = row("form", say("Form of the answer"), SettingKind::Choice, 0.0);
+    SettingInfo made = row("form", samplingText("Form of the answer"), SettingKind::Choice, 0.0);
     made.choices = formNames();
     made.initial = made.choices.front();
-    made.meaning = say("The answer is JSON, or matches a regular expression as a whole: what does "
-                       "not fit cannot be chosen, whatever drafts.");
+    made.meaning =
+        samplingText("The answer is JSON, or matches a regular expression as a whole: what does "
+                     "not fit cannot be chosen, whatever drafts.");
     return made;
 }
 
@@ -66,11 +72,6 @@ void read(const SettingValues& values, const char* name, double& place) {
     if (found != values.end())
         if (const double* number = std::get_if<double>(&found->second))
             place = *number;
-}
-
-const std::string* textIn(const SettingValues& values, const char* name) {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 
 /// "42=-5, 7=2"; nothing where that is not what was typed.
@@ -115,60 +116,67 @@ void readForm(const SettingValues& values, Grammar& form) {
 } // namespace
 
 std::vector<SettingInfo> samplingSettings() {
-    SettingInfo topP = row("top_p", say("Top-p"), SettingKind::Number, 1.0);
+    SettingInfo topP = row("top_p", samplingText("Top-p"), SettingKind::Number, 1.0);
     topP.initial = 1.0;
-    SettingInfo minP = numberRow("min_p",
-                                 say("Min-p"),
-                                 0.0,
-                                 0.99,
-                                 say("Only tokens that are at least so many times as probable as "
-                                     "the most probable one can be chosen. 0 = all."));
-    SettingInfo typicalP =
-        numberRow("typical_p",
-                  say("Typical-p"),
-                  0.01,
-                  1.0,
-                  say("Only the most typical tokens that together reach this share can be chosen: "
-                      "neither the likeliest nor the unlikeliest. 1 = all."));
+    SettingInfo minP =
+        numberRow("min_p",
+                  samplingText("Min-p"),
+                  0.0,
+                  0.99,
+                  samplingText("Only tokens that are at least so many times as probable as "
+                               "the most probable one can be chosen. 0 = all."));
+    SettingInfo typicalP = numberRow(
+        "typical_p",
+        samplingText("Typical-p"),
+        0.01,
+        1.0,
+        samplingText("Only the most typical tokens that together reach this share can be chosen: "
+                     "neither the likeliest nor the unlikeliest. 1 = all."));
     typicalP.initial = 1.0;
-    SettingInfo repetition =
-        numberRow("repetition_penalty",
-                  say("Repetition penalty"),
-                  0.5,
-                  2.0,
-                  say("Above 1, tokens of the prompt and of the answer become less probable. "
-                      "1 = off."));
+    SettingInfo repetition = numberRow(
+        "repetition_penalty",
+        samplingText("Repetition penalty"),
+        0.5,
+        2.0,
+        samplingText("Above 1, tokens of the prompt and of the answer become less probable. "
+                     "1 = off."));
     repetition.initial = 1.0;
-    SettingInfo window =
-        row("repetition_window", say("Repetition window"), SettingKind::Integer, kLargestWindow);
-    window.meaning = say("The repetition penalty looks at so many of the newest tokens. 0 = all.");
-    return {row("temperature", say("Temperature"), SettingKind::Number, kHottest),
-            topP,
-            row("top_k", say("Top-k"), SettingKind::Integer, kLargestTopK),
-            minP,
-            row("seed", say("Seed"), SettingKind::Integer, kLargestSeed),
-            typicalP,
-            repetition,
-            window,
-            numberRow("presence_penalty",
-                      say("Presence penalty"),
-                      -2.0,
-                      2.0,
-                      say("Taken from every token that the answer holds already. 0 = off.")),
-            numberRow("frequency_penalty",
-                      say("Frequency penalty"),
-                      -2.0,
-                      2.0,
-                      say("Taken from a token once for each time that the answer holds it. "
-                          "0 = off.")),
-            textRow("logit_bias",
-                    say("Logit bias"),
-                    say("Token ids and what is added to their logits, as in 42=-5, 7=2. -100 all "
-                        "but forbids a token, 100 all but enforces it.")),
-            formRow(),
-            textRow("form_text",
-                    say("Schema or expression"),
-                    say("The JSON schema or the regular expression that the answer has to fit."))};
+    SettingInfo window = row("repetition_window",
+                             samplingText("Repetition window"),
+                             SettingKind::Integer,
+                             kLargestWindow);
+    window.meaning =
+        samplingText("The repetition penalty looks at so many of the newest tokens. 0 = all.");
+    return {
+        row("temperature", samplingText("Temperature"), SettingKind::Number, kHottest),
+        topP,
+        row("top_k", samplingText("Top-k"), SettingKind::Integer, kLargestTopK),
+        minP,
+        row("seed", samplingText("Seed"), SettingKind::Integer, kLargestSeed),
+        typicalP,
+        repetition,
+        window,
+        numberRow("presence_penalty",
+                  samplingText("Presence penalty"),
+                  -2.0,
+                  2.0,
+                  samplingText("Taken from every token that the answer holds already. 0 = off.")),
+        numberRow("frequency_penalty",
+                  samplingText("Frequency penalty"),
+                  -2.0,
+                  2.0,
+                  samplingText("Taken from a token once for each time that the answer holds it. "
+                               "0 = off.")),
+        textRow(
+            "logit_bias",
+            samplingText("Logit bias"),
+            samplingText("Token ids and what is added to their logits, as in 42=-5, 7=2. -100 all "
+                         "but forbids a token, 100 all but enforces it.")),
+        formRow(),
+        textRow(
+            "form_text",
+            samplingText("Schema or expression"),
+            samplingText("The JSON schema or the regular expression that the answer has to fit."))};
 }
 
 QString samplingProblem(const std::string& setting, const SettingValue& value) {
@@ -176,7 +184,7 @@ QString samplingProblem(const std::string& setting, const SettingValue& value) {
     if (setting != "logit_bias" || text == nullptr || biasesOf(*text))
         return {};
     return QString::fromStdString(
-        say("Write token ids and values with commas between, as in 42=-5, 7=2."));
+        samplingText("Write token ids and values with commas between, as in 42=-5, 7=2."));
 }
 
 SettingValues valuesOf(const SamplingOptions& sampling) {

@@ -90,16 +90,6 @@ bool isSymbol(const QString& word, const QString& settingName) {
     return !word.isEmpty() && word.size() <= 2 && word.front().script() == QChar::Script_Greek;
 }
 
-const double* numberIn(const SettingValues& values, std::string_view name) {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : std::get_if<double>(&found->second);
-}
-
-const std::string* textIn(const SettingValues& values, std::string_view name) {
-    const auto found = values.find(name);
-    return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
-}
-
 /// Decoders differ in which layers their skip sets never name.
 QString ratioNote(const RunStore& store) {
     const double* ratio = numberIn(store.settings(), "r");
@@ -134,6 +124,21 @@ QString searchNote(const RunStore& store) {
 }
 
 } // namespace
+
+const double* numberIn(const SettingValues& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : std::get_if<double>(&found->second);
+}
+
+const std::string* textIn(const SettingValues& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+}
+
+SettingValue valueIn(const SettingValues& values, const SettingInfo& setting) {
+    const auto found = values.find(setting.name);
+    return found == values.end() ? setting.initial : found->second;
+}
 
 SettingTitle settingTitle(const SettingInfo& setting) {
     const QString title = QString::fromStdString(setting.title).simplified();

@@ -5,6 +5,9 @@
 
 #include <QString>
 
+#include <string>
+#include <string_view>
+
 namespace ui {
 
 /// A setting's title in two parts, as the form shows it: "r" and "Skip ratio".
@@ -31,6 +34,14 @@ QString settingHelp(const engine::SettingInfo& setting);
 /// What this value means on the model at hand or in this run, "25 of 56 inner sublayers; ends stay
 /// locked". Empty where there is nothing to say.
 QString settingNote(const RunStore& store, const std::string& setting);
+
+/// The value of this name, or null where there is none or it is of another kind.
+const double* numberIn(const engine::SettingValues& values, std::string_view name);
+const std::string* textIn(const engine::SettingValues& values, std::string_view name);
+
+/// The value of this setting, or its initial value where there is none.
+engine::SettingValue valueIn(const engine::SettingValues& values,
+                             const engine::SettingInfo& setting);
 
 /// The value as a person reads it: "0.45", "on".
 QString shownValue(const engine::SettingInfo& setting, const engine::SettingValue& value);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/settings_form.h"
 
+#include "ui/views/controls/setting_text.h"
+
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -17,11 +19,6 @@ constexpr std::array kFirstNames = {"r", "gamma", "epsilon", "beta", "S"};
 std::size_t placeOf(const SettingInfo& setting) {
     const auto* found = std::find(kFirstNames.begin(), kFirstNames.end(), setting.name);
     return static_cast<std::size_t>(found - kFirstNames.begin());
-}
-
-SettingValue valueIn(const SettingValues& values, const SettingInfo& setting) {
-    const auto found = values.find(setting.name);
-    return found == values.end() ? setting.initial : found->second;
 }
 
 } // namespace

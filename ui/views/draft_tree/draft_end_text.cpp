@@ -9,7 +9,7 @@ using engine::DraftEndReason;
 
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("DraftTreeView", text); }
+QString endText(const char* text) { return QCoreApplication::translate("DraftTreeView", text); }
 
 QString number(double value) { return QString::number(value, 'f', 2); }
 
@@ -22,27 +22,28 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::NotTold:
         break;
     case DraftEndReason::Unsure:
-        return tr("%1 < threshold %2").arg(number(end.value), number(end.limit));
+        return endText("%1 < threshold %2").arg(number(end.value), number(end.limit));
     case DraftEndReason::Length:
-        return tr("%1 in a row, the longest").arg(count(end.limit));
+        return endText("%1 in a row, the longest").arg(count(end.limit));
     case DraftEndReason::Nodes:
-        return tr("%1 candidates, the most").arg(count(end.limit));
+        return endText("%1 candidates, the most").arg(count(end.limit));
     case DraftEndReason::Room:
-        return tr("the answer has no room for more");
+        return endText("the answer has no room for more");
     case DraftEndReason::EndToken:
-        return tr("the answer would end here");
+        return endText("the answer would end here");
     case DraftEndReason::Budget:
-        return tr("nothing is drafted behind %1 tokens").arg(count(end.limit));
+        return endText("nothing is drafted behind %1 tokens").arg(count(end.limit));
     case DraftEndReason::Nothing:
-        return tr("nothing more is known to draft");
+        return endText("nothing more is known to draft");
     case DraftEndReason::Unlikely:
-        return tr("the next is too unlikely, %1 < %2").arg(number(end.value), number(end.limit));
+        return endText("the next is too unlikely, %1 < %2")
+            .arg(number(end.value), number(end.limit));
     case DraftEndReason::Price:
-        return end.limit > 0.0 ? tr("a longer one gives %1 tokens in the time of %2")
+        return end.limit > 0.0 ? endText("a longer one gives %1 tokens in the time of %2")
                                      .arg(number(end.value), number(end.limit))
-                               : tr("a longer one does not pay");
+                               : endText("a longer one does not pay");
     case DraftEndReason::Measuring:
-        return tr("a plain step was measured");
+        return endText("a plain step was measured");
     }
     return {};
 }

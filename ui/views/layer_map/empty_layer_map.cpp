@@ -46,12 +46,6 @@ private:
 
 namespace {
 
-void setColour(QLabel& label, const QColor& colour) {
-    QPalette palette = label.palette();
-    palette.setColor(QPalette::WindowText, colour);
-    label.setPalette(palette);
-}
-
 QLabel* centredLabel(QWidget* parent) {
     auto* label = new QLabel(parent);
     label->setTextFormat(Qt::PlainText);
@@ -126,8 +120,8 @@ void EmptyLayerMap::arrange() {
     m_title->setFont(bold);
     m_title->setToolTip(m_note->text().toHtmlEscaped());
     m_note->setFont(m_theme.font(TextRole::Small));
-    setColour(*m_sentence, m_theme.colours().muted);
-    setColour(*m_note, m_theme.colours().muted);
+    setTextColour(*m_sentence, m_theme.colours().muted);
+    setTextColour(*m_note, m_theme.colours().muted);
     m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
     m_skeleton->update();
     int used = 0;

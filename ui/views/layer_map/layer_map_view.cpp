@@ -230,16 +230,17 @@ void LayerMapView::updateNotice() {
     m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());
-    m_resume->setVisible(m_manual.isSearchOff() && m_manual.refusal().isEmpty() &&
-                         !selection().historyIndex());
+    m_resume->setVisible(!context().bridge.isReplay() && m_manual.isSearchOff() &&
+                         m_manual.refusal().isEmpty() && !selection().historyIndex());
 }
 
 void LayerMapView::updateEmpty() {
     const engine::DecoderInfo* searching = searchingDecoder(store());
-    const bool canLoad = m_manual.refusal().isEmpty();
+    const bool isReplay = context().bridge.isReplay();
+    const bool canLoad = !isReplay && m_manual.refusal().isEmpty();
     EmptyLayerMap::Offer offer;
     offer.layerCount = store().model() != nullptr ? store().model()->model.layerCount : 0;
-    offer.canFind = searching != nullptr && !m_isFinding;
+    offer.canFind = !isReplay && searching != nullptr && !m_isFinding;
     offer.canLoad = canLoad && !m_isFinding;
     if (m_finding.isEmpty())
         offer.reason = searchOffer(store()).reason;
@@ -247,6 +248,8 @@ void LayerMapView::updateEmpty() {
         offer.note = m_message;
     else if (!m_finding.isEmpty())
         offer.note = m_finding;
+    else if (isReplay)
+        offer.note = tr("It appears where the recording has one.");
     else if (store().model() == nullptr)
         offer.note = tr("Open a model first.");
     else if (canLoad)
@@ -335,14 +338,15 @@ QString LayerMapView::pinnedText() const {
                 .arg(shareText(*facts.scores.meanSkipped()), shareText(*facts.scores.meanKept()));
     if (facts.savedMs)
         text += tr(" \u00B7 saves about %1 ms a draft token").arg(*facts.savedMs, 0, 'f', 2);
-    return text;
+    return text + tr(" \u00B7 Return lets go");
 }
 
-/// The card floats while a cell is pointed at; what is pinned stays below the map, where it covers
-/// nothing.
+/// The card floats while a cell is pointed at; of the pinned one all is said below the map, where
+/// it covers nothing.
 void LayerMapView::updateCard() {
     const std::optional<Cell> cell = m_grid->current();
-    if (!cell || !isVisible() || cell->layer >= m_model.state().layerCount) {
+    if (!cell || cell == m_pinnedCell || !isVisible() ||
+        cell->layer >= m_model.state().layerCount) {
         if (m_card)
             m_card->hide();
         return;
@@ -350,7 +354,6 @@ void LayerMapView::updateCard() {
     if (!m_card)
         m_card = new SublayerCard(theme(), window());
     m_card->setFacts(factsOf(*cell));
-    m_card->setPinned(m_pinnedCell == cell);
     // Below the whole view: the map and what is said of it stay in sight.
     const QRect place = m_grid->cellRect(*cell);
     const int left = m_grid->mapTo(this, place.topLeft()).x();

@@ -22,8 +22,8 @@ ViewInfo matchnessInfo() {
         MatchnessView::tr("Matchness"),
         MatchnessView::tr(
             "Each point is a candidate skip set: the share of the window's γ tokens that a draft "
-            "with these layers left out would have written itself. The line is the best set so "
-            "far; the search ends at the stop score. Mirrors figure 6, left, of the SWIFT paper."),
+            "with these layers left out would have written itself. The line is the set in use; "
+            "the search ends at the stop score. Mirrors figure 6, left, of the SWIFT paper."),
         Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
 }
 
@@ -77,7 +77,7 @@ void MatchnessView::makePlot() {
     for (const Look& look : kLooks)
         m_series[static_cast<std::size_t>(look.look)] = m_plot->addSeries(
             {lookName(look.look), look.colour, LineForm::None, Dash::Solid, look.marker});
-    m_bestSeries = m_plot->addSeries({tr("best so far"), &Colours::text, LineForm::Step});
+    m_bestSeries = m_plot->addSeries({tr("set in use"), &Colours::text, LineForm::Step});
     AxisForm x;
     x.title = tr("search step");
     x.tickCount = 5;
@@ -110,7 +110,7 @@ QWidget* MatchnessView::makeLegend(QWidget* parent) {
         theme(),
         {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::axis},
          {lookName(TrialLook::Bayesian), Marker::FilledDiamond, &Colours::accent},
-         {tr("best so far"), Marker::None, &Colours::text}},
+         {tr("set in use"), Marker::None, &Colours::text}},
         parent);
 }
 
@@ -125,7 +125,7 @@ void MatchnessView::refreshView(Topics changed) {
     setSubtitle(tr("of each candidate set"));
     const auto& trials = store().search().trials();
     if (!trials.empty())
-        m_plot->setSummary(tr("Best matchness %1 after %2 search steps.")
+        m_plot->setSummary(tr("The set in use has matchness %1 after %2 search steps.")
                                .arg(QString::number(trials.back().best, 'f', 3))
                                .arg(trials.size()));
     m_plot->refresh();

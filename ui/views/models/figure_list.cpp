@@ -12,9 +12,7 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
     auto* label = new QLabel(text);
     label->setTextFormat(Qt::PlainText);
     label->setFont(font);
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, colour);
-    label->setPalette(palette);
+    setTextColour(*label, colour);
     return label;
 }
 

@@ -80,30 +80,27 @@ void ModelChooser::describe() {
 
 void ModelChooser::fillMenu() {
     m_menu->clear();
+    const bool isReplay = m_bridge.isReplay(); // its model was another program's
     for (const RecentModel& model : m_recent.list()) {
         const bool isGone = RecentModels::isGone(model);
         const QString name = menuText(model.name);
         QAction* action = m_menu->addAction(isGone ? tr("%1 (gone)").arg(name) : name);
-        action->setEnabled(!isGone);
+        action->setEnabled(!isGone && !isReplay);
         connect(action, &QAction::triggered, this, [this, path = model.path] {
             emit modelWanted(path);
         });
     }
     m_menu->addSeparator();
-    connect(m_menu->addAction(tr("Open file\u2026")),
-            &QAction::triggered,
-            this,
-            &ModelChooser::fileWanted);
-    connect(m_menu->addAction(tr("Open folder\u2026")),
-            &QAction::triggered,
-            this,
-            &ModelChooser::folderWanted);
-    connect(m_menu->addAction(tr("Default model")),
-            &QAction::triggered,
-            this,
-            &ModelChooser::defaultWanted);
+    const auto add = [&](const QString& text, void (ModelChooser::*wanted)()) {
+        QAction* action = m_menu->addAction(text);
+        action->setEnabled(!isReplay);
+        connect(action, &QAction::triggered, this, wanted);
+    };
+    add(tr("Open file\u2026"), &ModelChooser::fileWanted);
+    add(tr("Open folder\u2026"), &ModelChooser::folderWanted);
+    add(tr("Default model"), &ModelChooser::defaultWanted);
     QAction* unload = m_menu->addAction(tr("Unload"));
-    unload->setEnabled(m_store.model() != nullptr);
+    unload->setEnabled(!isReplay && m_store.model() != nullptr);
     connect(unload, &QAction::triggered, this, [this] { m_bridge.send(UnloadModel{}); });
 }
 

@@ -353,6 +353,14 @@ void ModelPanel::showStage() {
                           static_cast<QWidget*>(m_libraryList)})
         part->setVisible(hasLibrary);
     m_watchFolder->setVisible(!isOpening);
+    // The model of a recording is shown, and nothing can be done with models beside it.
+    for (QWidget* part : {static_cast<QWidget*>(m_unload),
+                          static_cast<QWidget*>(m_openFile),
+                          static_cast<QWidget*>(m_openFolder),
+                          static_cast<QWidget*>(m_watchFolder),
+                          static_cast<QWidget*>(m_list),
+                          static_cast<QWidget*>(m_libraryList)})
+        part->setEnabled(!context().bridge.isReplay());
 }
 
 QString ModelPanel::shownName() const {

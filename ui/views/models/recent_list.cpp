@@ -12,7 +12,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kRowsShown = 5;
+constexpr int kRecentRowsShown = 5;
 
 } // namespace
 
@@ -81,7 +81,7 @@ void RecentList::removeCurrent() {
 }
 
 QSize RecentList::sizeHint() const {
-    const int rows = std::clamp(count(), 1, kRowsShown);
+    const int rows = std::clamp(count(), 1, kRecentRowsShown);
     return {m_theme.scaled(200), rows * m_theme.scaled(40) + 2};
 }
 

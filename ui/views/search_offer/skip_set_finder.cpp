@@ -14,9 +14,6 @@ using namespace engine;
 
 namespace {
 
-/// Out of the way of the chat's own ids.
-constexpr std::uint64_t kFirstPromptId = std::uint64_t{1} << 40U;
-
 constexpr int kAnswerTokens = 256;
 
 /// Below this share of tokens that a draft predicts, drafting costs more than it saves.
@@ -39,7 +36,7 @@ SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject*
     : QObject(parent)
     , m_bridge(bridge)
     , m_run(run)
-    , m_promptId(kFirstPromptId) {
+    , m_promptId(kFirstHiddenPrompt) {
     connect(&bridge, &EngineBridge::eventCame, this, &SkipSetFinder::onEvent);
 }
 

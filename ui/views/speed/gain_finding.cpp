@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/gain_finding.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 constexpr double kSaidBelow = 0.97;
 constexpr double kTakenBackAbove = 1.03;
 
-QString tr(const char* text) { return QCoreApplication::translate("GainFinding", text); }
+QString gainText(const char* text) { return QCoreApplication::translate("GainFinding", text); }
 
 /// Layers that a search never skips.
 int lockedLayerCount(const RunStore& store, int layers) {
@@ -25,8 +27,6 @@ int lockedLayerCount(const RunStore& store, int layers) {
         locked.insert(layer < 0 ? layers + layer : layer);
     return static_cast<int>(locked.size());
 }
-
-QString timesText(double factor) { return QStringLiteral("%1×").arg(factor, 0, 'f', 2); }
 
 } // namespace
 
@@ -81,19 +81,19 @@ bool isWithoutGain(const GainFinding& finding, bool wasSaid) {
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding) {
     const engine::SpeedFactors& factors = finding.factors;
     std::vector<std::pair<QString, QString>> rows = {
-        {tr("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
-        {tr("Accepted / drafted (α)"),
+        {gainText("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
+        {gainText("Accepted / drafted (α)"),
          QStringLiteral("%1 / %2 = %3")
              .arg(finding.accepted)
              .arg(finding.draftSteps)
              .arg(shareText(factors.acceptance))},
-        {tr("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
-        {tr("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
-        {tr("Other work of a step (o)"), shareText(factors.otherCost)},
-        {tr("Expected: M·α / ((M−1)·c + α)"), timesText(finding.expected)},
-        {tr("With v and o: M / ((M−1)·c/α + v + o)"), timesText(finding.expectedFull)}};
+        {gainText("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
+        {gainText("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
+        {gainText("Other work of a step (o)"), shareText(factors.otherCost)},
+        {gainText("Expected: M·α / ((M−1)·c + α)"), factorText(finding.expected)},
+        {gainText("With v and o: M / ((M−1)·c/α + v + o)"), factorText(finding.expectedFull)}};
     if (finding.measured)
-        rows.emplace_back(tr("Measured, without the search"), timesText(*finding.measured));
+        rows.emplace_back(gainText("Measured, without the search"), factorText(*finding.measured));
     return rows;
 }
 
@@ -104,22 +104,24 @@ QString arithmeticSentence(const GainFinding& finding) {
     const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
     QString text;
     if (finding.sublayers > 0 && saved > 0)
-        text = tr("Skipping %1 of %2 sublayers saves %3 % of the time of a pass but loses %4 of 10 "
-                  "drafted tokens.")
+        text = gainText("Skipping %1 of %2 sublayers saves %3 % of the time of a pass but "
+                        "loses %4 of 10 "
+                        "drafted tokens.")
                    .arg(finding.skippedSublayers)
                    .arg(finding.sublayers)
                    .arg(saved)
                    .arg(lostOfTen);
     else
-        text = tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
-                  "nothing.");
+        text = gainText(
+            "A draft pass costs as much as a whole pass here, so drafting by skipping saves "
+            "nothing.");
     text += QChar(' ');
     if (const auto needed = finding.neededAcceptance())
-        text += tr("To gain, this model would need α above %1 at this c, or larger layers.")
+        text += gainText("To gain, this model would need α above %1 at this c, or larger layers.")
                     .arg(shareText(*needed));
     else
-        text += tr("At these costs no acceptance would make it faster; larger layers would.");
-    return text + QChar(' ') + tr("Models of 7B and up usually have more to skip.");
+        text += gainText("At these costs no acceptance would make it faster; larger layers would.");
+    return text + QChar(' ') + gainText("Models of 7B and up usually have more to skip.");
 }
 
 } // namespace ui

@@ -35,8 +35,9 @@ ViewInfo speedInfo() {
             "own plain steps, which are measured in the same run. The pale line is .4 s by .4 s, "
             "the coloured one the last 2 s, the dotted one this chat with this decoder and these "
             "settings; a change of them begins anew, at a tick with its name. Dashed lines are "
-            "what equation 6 of the paper promises from the acceptance and the cost of a draft "
-            "pass. Mirrors figure 6, left, of the SWIFT paper."),
+            "what the acceptance and the measured costs let expect, and, where checking a draft "
+            "costs about one plain step, what equation 6 of the paper promises. Mirrors figure 6, "
+            "left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -69,11 +70,15 @@ void SpeedView::makeHeader() {
     using Fit = LiveLabel::Fit;
     m_headline = new LiveLabel(theme(), TextRole::Headline, &Colours::accent, Fit::Whole, m_header);
     m_detail = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Wrapped, m_header);
+    if (m_form == SpeedForm::Compact) { // too narrow for words beside the figure
+        auto* column = new QVBoxLayout(m_header);
+        column->addWidget(m_headline);
+        column->addWidget(m_detail);
+        return;
+    }
     auto* row = new QHBoxLayout(m_header);
     row->addWidget(m_headline, 0, Qt::AlignBottom);
     row->addWidget(m_detail, 1, Qt::AlignBottom);
-    if (m_form == SpeedForm::Compact)
-        return;
     m_unitButton = new QPushButton(tr("tok/s"), m_header);
     m_unitButton->setProperty("form", "small");
     m_unitButton->setCheckable(true);
@@ -105,7 +110,7 @@ void SpeedView::restyle() {
     setPalette(ground);
     m_header->layout()->setContentsMargins(
         theme().scaled(12), theme().scaled(8), theme().scaled(12), 0);
-    m_header->layout()->setSpacing(theme().scaled(8));
+    m_header->layout()->setSpacing(theme().scaled(m_form == SpeedForm::Compact ? 2 : 8));
 }
 
 void SpeedView::refreshView(Topics) {

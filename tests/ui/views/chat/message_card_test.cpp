@@ -105,6 +105,32 @@ private slots:
         QCOMPARE(marked, counts.accepted);
     }
 
+    void figuresOfAnAnswerThatWentOnSayOfWhichTokensTheyAre() {
+        StoredMessage message = answer();
+        message.figures.outputTokens = 3; // Draft, Draft, Bonus
+        message.figures.acceptedTokens = 2;
+        QVERIFY2(figures(message).startsWith(QStringLiteral("last 3 of 7 tokens: 1.33")),
+                 qPrintable(figures(message)));
+        QCOMPARE(countOrigins(message).accepted, 2);
+        QVERIFY(figuresInWords(message).contains(QStringLiteral("its last 3 tokens")));
+        message.figures.outputTokens = 7;
+        QVERIFY(!figures(message).contains(QStringLiteral("last")));
+    }
+
+    void theHeadOfAnAnswerKeepsItsHeightWhileItIsEdited() {
+        MessageCard card(m_theme, answer(), {});
+        card.resize(700, 420); // higher than it needs
+        card.show();
+        const auto labels = card.findChildren<QLabel*>();
+        const auto chip = std::ranges::find(labels, QStringLiteral("SWIFT"), &QLabel::text);
+        QVERIFY(chip != labels.end());
+        QTest::mouseClick(buttonNamed(card, QStringLiteral("Edit the answer in a new branch")),
+                          Qt::LeftButton);
+        QCoreApplication::processEvents();
+        QVERIFY(card.findChild<QPlainTextEdit*>()->isVisible());
+        QCOMPARE((*chip)->height(), (*chip)->sizeHint().height());
+    }
+
     void whatWasNotMeasuredIsLeftOut() {
         StoredMessage message = answer();
         message.figures = {};

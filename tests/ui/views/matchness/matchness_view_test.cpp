@@ -113,6 +113,20 @@ private slots:
         QCOMPARE(view.table().rows.size(), 3u);
     }
 
+    /// A set that is chosen by hand is in use however bad it is: the line goes down to it, so it is
+    /// not called the best.
+    void theLineIsTheSetInUse() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        stage.say(windowTrial("random", 1, 20, 20));
+        stage.say(windowTrial("manual", 2, 8, 8));
+        stage.settle();
+        const FigureTable table = view.table();
+        QCOMPARE(table.header.back(), QStringLiteral("set in use"));
+        QCOMPARE(table.rows.back().back().toDouble(), 8 / 32.0);
+    }
+
     void quietKindsAreTheirOwn() {
         ViewStage stage;
         MatchnessView view(stage.context());

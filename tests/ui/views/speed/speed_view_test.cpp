@@ -76,6 +76,28 @@ private slots:
         QVERIFY(speeds[2].label.contains("v = 1.00, other .08"));
     }
 
+    /// Equation 6 reckons with one plain step; told where checking takes four, it would promise the
+    /// tokens of a step as a speedup.
+    void whereCheckingCostsMoreThanAPlainStepEquationSixIsNotTold() {
+        ViewStage stage;
+        SpeedView compact(stage.context(), SpeedForm::Compact);
+        compact.show();
+        engine::Statistics copied = losingTotals(); // drafts cost nothing, ten tokens a step
+        copied.total.rounds = 10;
+        copied.total.tokens = 100;
+        copied.total.accepted = copied.total.draftSteps = 90;
+        copied.total.draftMs = 0.0;
+        copied.total.verifyMs = 10 * 4.0 * kPlainStepMs;
+        copied.baselineStepMs = kPlainStepMs;
+        stage.say(copied);
+        stage.settle();
+        const auto speeds = expectedSpeeds(stage.store);
+        QCOMPARE(speeds.size(), 1u);
+        QVERIFY(isNear(speeds[0].speedup, 2.5, 1e-9));
+        QVERIFY(isNear(*stage.store.speed().chat().speedup(), 2.5, 1e-9));
+        QVERIFY(speeds[0].label.contains("v = 4.00"));
+    }
+
     void theAverageStepAddsUp() {
         ViewStage stage;
         QVERIFY(averageStepSentence(sharesOf(stage.store.speed().chat())).contains("No step"));

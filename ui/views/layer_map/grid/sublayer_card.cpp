@@ -43,12 +43,6 @@ QString meanText(const std::optional<double>& mean) {
     return mean ? shareText(*mean) : QStringLiteral("–");
 }
 
-void setColour(QLabel& label, const QColor& colour) {
-    QPalette palette = label.palette();
-    palette.setColor(QPalette::WindowText, colour);
-    label.setPalette(palette);
-}
-
 QLabel* plainLabel(QWidget* parent) {
     auto* label = new QLabel(parent);
     label->setTextFormat(Qt::PlainText);
@@ -87,7 +81,7 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
     column->addWidget(m_hint);
     m_comparison->hide();
     styleLabels();
-    setPinned(false);
+    showHint();
     hide();
     connect(&theme, &Theme::changed, this, &SublayerCard::styleLabels);
 }
@@ -112,22 +106,22 @@ void SublayerCard::styleLabels() {
     QFont bold = m_theme.font(TextRole::Interface);
     bold.setWeight(QFont::DemiBold);
     m_title->setFont(bold);
-    setColour(*m_title, colours.text);
+    setTextColour(*m_title, colours.text);
     QFont stateFont = m_theme.font(TextRole::Small);
     stateFont.setWeight(QFont::DemiBold);
     m_state->setFont(stateFont);
-    setColour(*m_state, colours.text);
+    setTextColour(*m_state, colours.text);
     for (QLabel* label : {m_comparison, m_hint}) {
         label->setFont(m_theme.font(TextRole::Small));
-        setColour(*label, colours.muted);
+        setTextColour(*label, colours.muted);
     }
     for (QLabel* label : m_names) {
         label->setFont(m_theme.font(TextRole::Small));
-        setColour(*label, colours.muted);
+        setTextColour(*label, colours.muted);
     }
     for (QLabel* label : {m_skippedBy, m_means, m_saved}) {
         label->setFont(m_theme.font(TextRole::Figure));
-        setColour(*label, colours.text);
+        setTextColour(*label, colours.text);
     }
     m_line->setFixedHeight(1);
     m_line->setAutoFillBackground(true);
@@ -163,17 +157,9 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
     adjustSize();
 }
 
-void SublayerCard::setPinned(bool isPinned) {
-    m_isPinned = isPinned;
-    showHint();
-    update();
-}
-
 void SublayerCard::showHint() {
     if (m_facts.isLocked)
         m_hint->setText(tr("Locked: the decoder always runs this layer."));
-    else if (m_isPinned)
-        m_hint->setText(tr("Pinned below the map. Click the cell or press Return to let go."));
     else
         m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
 }
@@ -211,7 +197,7 @@ void SublayerCard::paintEvent(QPaintEvent*) {
     const Colours& colours = m_theme.colours();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(m_isPinned ? colours.accent : colours.controlBorder, 1.0));
+    painter.setPen(QPen(colours.controlBorder, 1.0));
     painter.setBrush(colours.tipGround);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0);
 }

@@ -33,10 +33,6 @@ public:
 
     void setFacts(const SublayerFacts& facts);
 
-    bool isPinned() const { return m_isPinned; }
-
-    void setPinned(bool isPinned);
-
     /// Shows it under a place of `owner`, or above it where there is no room.
     void showBeside(const QWidget& owner, const QRect& place);
 
@@ -53,7 +49,6 @@ private:
 
     const Theme& m_theme;
     SublayerFacts m_facts;
-    bool m_isPinned = false;
     QLabel* m_title;
     SampleLabel* m_sample;
     QLabel* m_state;

@@ -9,12 +9,12 @@
 
 namespace engine {
 
-/// The plan that a decoder drafts with, and its number among those it has drafted with. Each other
-/// plan is told once. A plain value.
-class ToldPlan {
+/// The plan that a decoder drafts with, and its number among all plans it has drafted with. A plain
+/// value.
+class NumberedPlan {
 public:
-    /// Drafts with `plan` from now on. Unless it is the present one it gets the next number, and
-    /// the report tells it with `skipRatio` and `reason` (see PlanChange).
+    /// Drafts with `plan` from now on. A plan other than the present one gets the next number and
+    /// is reported, with `skipRatio` and `reason` (see PlanChange).
     void use(LayerPlan plan, double skipRatio, std::string reason, SearchReport& report) {
         if (m_id != 0 && plan == m_plan)
             return;
@@ -22,7 +22,7 @@ public:
         report.planChanges.push_back({++m_id, m_plan, skipRatio, std::move(reason)});
     }
 
-    /// What DecodeStep::planId calls it; 0 before the first one.
+    /// Its number, as in DecodeStep::planId; 0 before the first plan.
     std::uint64_t id() const { return m_id; }
 
     const LayerPlan& plan() const { return m_plan; }

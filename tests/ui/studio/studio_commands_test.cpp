@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/stored_messages.h"
+#include "tests/ui/support/studio_stage.h"
+#include "ui/shell/command_search.h"
+#include "ui/views/chat/figures_line.h"
+#include "ui/views/chats/chats_panel.h"
+#include "ui/views/models/model_chooser.h"
+#include "ui/views/models/model_panel.h"
+
+#include <QDockWidget>
+#include <QInputDialog>
+#include <QLineEdit>
+#include <QListView>
+#include <QMenu>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// What menus and the command search act on, and where the keyboard is afterwards.
+class StudioCommandsTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    ChatSession& session() { return m_stage->studio->session(); }
+
+    void open(const QString& replayName = {}) {
+        m_stage = std::make_unique<StudioStage>(QString(), replayName);
+        m_stage->open();
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
+        m_stage->loadModel();
+    }
+
+private slots:
+
+    void init() { open(); }
+
+    void cleanup() { m_stage.reset(); }
+
+    void everyDockIsFoundByTheCommandSearchAndGetsTheKeyboard() {
+        for (Workspace* workspace : window().workspaces())
+            for (QDockWidget* dock : workspace->docks()) {
+                dock->hide();
+                m_stage->action("app.search")->trigger();
+                QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+                auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
+                QTest::keyClicks(field, QStringLiteral("Dock: ") + dock->windowTitle());
+                if (workspace != window().workspaces().front() &&
+                    window().workspaces().front()->dock(
+                        QString(dock->objectName()).replace("inspect.", "chat.")) != nullptr)
+                    QTest::keyClick(field, Qt::Key_Down); // Chat has one of this name, too
+                QTest::keyClick(field, Qt::Key_Return);
+                QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+                m_stage->settle();
+                QCOMPARE(window().currentWorkspace(), workspace);
+                QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
+                QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
+                         qPrintable(dock->objectName()));
+            }
+    }
+
+    void theKeyboardIsAtHomeAfterTheLayoutWasReset() {
+        for (int index : {0, 1}) {
+            window().showWorkspace(index);
+            window().currentWorkspace()->focusNextDock(1);
+            m_stage->action("view.reset_layout")->trigger();
+            m_stage->settle();
+            QVERIFY(window().currentWorkspace()->centralWidget()->isAncestorOf(
+                QApplication::focusWidget()));
+        }
+    }
+
+    /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.
+    void entriesForAChatMeanTheOneThatIsShown() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        const ChatId first = session().chat().record.id;
+        session().newChat();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        const ChatId second = session().chat().record.id;
+        auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 2);
+        QTRY_VERIFY(list->selectionModel()->hasSelection());
+        QVERIFY(first != second);
+        list->setCurrentIndex(list->model()->index(1, 0)); // by the arrows: not opened
+        m_stage->action("chat.delete")->trigger();
+        m_stage->settle();
+        QTRY_VERIFY(session().chat().record.id == 0);
+        for (const char* id : {"chat.rename", "chat.export", "chat.pin", "chat.delete"})
+            QVERIFY2(!m_stage->action(id)->isEnabled(), id);
+        session().openChat(first);
+        QTRY_COMPARE(session().chat().record.id, first);
+    }
+
+    void aLongTitleIsReadWholeWhileItIsChanged() {
+        m_stage->beginAnswer();
+        m_stage->action("chat.rename")->trigger();
+        auto* dialog = window().findChild<QInputDialog*>();
+        QVERIFY(dialog != nullptr);
+        const auto* field = dialog->findChild<QLineEdit*>();
+        QVERIFY(field->width() >
+                QFontMetrics(field->font()).horizontalAdvance(QString(40, QLatin1Char('n'))));
+    }
+
+    /// As it was below the answer when it came.
+    void theFiguresOfAChatThatIsOpenedAgainAreSmall() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        const ChatId id = session().chat().record.id;
+        session().newChat();
+        session().openChat(id);
+        QTRY_COMPARE(session().chat().record.id, id);
+        m_stage->settle();
+        const int small = m_stage->studio->theme().font(TextRole::Small).pixelSize();
+        int lines = 0;
+        for (const FiguresLine* line : window().findChildren<FiguresLine*>())
+            if (line->isVisible()) {
+                QCOMPARE(line->font().pixelSize(), small);
+                ++lines;
+            }
+        QCOMPARE(lines, 1);
+    }
+
+    void aReplayOffersNothingThatNeedsAModel() {
+        open(QStringLiteral("run.swiftrun"));
+        window().showWorkspace(1);
+        m_stage->settle();
+        for (const char* name : {"Find one on this chat", "Load a set...", "Resume search"})
+            for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
+                if (button->accessibleName() == QLatin1String(name))
+                    QVERIFY2(!button->isVisible(), name);
+        auto* menu = window().findChild<ModelChooser*>()->menu();
+        emit menu->aboutToShow();
+        for (const QAction* action : menu->actions())
+            QVERIFY2(action->isSeparator() || !action->isEnabled(), qPrintable(action->text()));
+        const auto* panel = window().findChild<ModelPanel*>();
+        for (const char* name : {"Unload", "Open file\u2026", "Open folder\u2026"})
+            QVERIFY2(!buttonNamed(*panel, QString::fromUtf8(name))->isEnabled(), name);
+    }
+};
+
+QTEST_MAIN(StudioCommandsTest)
+#include "studio_commands_test.moc"
