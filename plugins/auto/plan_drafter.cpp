@@ -165,7 +165,7 @@ Promise PlanDrafter::promise() const {
     return all.mean();
 }
 
-Result<Draft> PlanDrafter::make(Target& target, const DraftTerms& terms) {
+Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const PayingStopRule stopRule(*this, terms);
     const FreeBeside beside(terms, m_plan.shares, m_acceptance.value());
     if (m_plan.shares.resumes()) {

@@ -76,8 +76,8 @@ private:
         Promise mean() const;
     };
 
-    engine::Result<engine::Draft> make(engine::Target& target,
-                                       const engine::DraftTerms& terms) override;
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     double acceptanceAt(double confidence) const;
     static std::size_t confidenceIndex(double confidence);
     Rounds& roundsAt(double freeProbability);

@@ -95,7 +95,7 @@ Result<SearchReport> JacobiDecoder::configure(const SettingValues& values,
 }
 
 /// The model's own token behind the guesses takes a place, too.
-Result<Draft> JacobiDecoder::make(Target& target, const DraftTerms& terms) {
+Result<Draft> JacobiDecoder::makeDraft(Target& target, const DraftTerms& terms) {
     const ChainLimit limit = chainLimit(target, terms);
     m_filling.clear();
     m_block.refill(limit.tokens, m_settings.slides, [&](TokenId before) {

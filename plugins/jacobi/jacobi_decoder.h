@@ -31,8 +31,8 @@ private:
 
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
-    engine::Result<engine::Draft> make(engine::Target& target,
-                                       const engine::DraftTerms& terms) override;
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     Guess fill(engine::TokenId before);
     std::vector<Guess> predictions(int draftNodes, engine::Position firstPlace) const;
     void learn();

@@ -81,7 +81,7 @@ void LookaheadDecoder::fitWindow() {
 
 /// The pool's n-grams behind the pending token, the window beside them; the model's own token
 /// behind the n-grams needs room, too.
-Result<Draft> LookaheadDecoder::make(Target& target, const DraftTerms& /*terms*/) {
+Result<Draft> LookaheadDecoder::makeDraft(Target& target, const DraftTerms& /*terms*/) {
     fitWindow();
     Draft made;
     const std::span<const Ngram> known = m_pool.candidates(target.pending());

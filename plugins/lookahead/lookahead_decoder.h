@@ -32,8 +32,8 @@ private:
 
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
-    engine::Result<engine::Draft> make(engine::Target& target,
-                                       const engine::DraftTerms& terms) override;
+    engine::Result<engine::Draft> makeDraft(engine::Target& target,
+                                            const engine::DraftTerms& terms) override;
     void fitWindow();
     engine::DraftEnd
     endOf(const engine::DraftTree& tree, std::span<const engine::Ngram> known, int room) const;

@@ -28,7 +28,7 @@ Result<SiblingSchedule> SiblingSchedule::parse(std::string_view text) {
 
 Result<Draft> Drafter::draft(Target& target, const DraftTerms& terms) {
     const double startMs = target.nowMs();
-    ENGINE_TRY(Draft made, make(target, terms));
+    ENGINE_TRY(Draft made, makeDraft(target, terms));
     made.ms = target.nowMs() - startMs - made.promptMs;
     return made;
 }

@@ -26,7 +26,7 @@ protected:
 
 private:
     /// Makes the draft; draft() takes the time.
-    virtual Result<Draft> make(Target& target, const DraftTerms& terms) = 0;
+    virtual Result<Draft> makeDraft(Target& target, const DraftTerms& terms) = 0;
 };
 
 } // namespace engine

@@ -14,7 +14,7 @@ LayerPlan exitPlan(int layerCount, int exitLayers) {
     return plan;
 }
 
-Result<Draft> ExitDrafter::make(Target& target, const DraftTerms& terms) {
+Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const ChainLimit limit = chainLimit(target, terms);
     Draft made = Draft::empty(limit.end);
     if (limit.tokens <= 0)

@@ -53,7 +53,7 @@ private:
         bool logits = false;
     };
 
-    Result<Draft> make(Target& target, const DraftTerms& terms) override;
+    Result<Draft> makeDraft(Target& target, const DraftTerms& terms) override;
     void beginRows(Target& target);
     Result<void> runPass(Target& target, const AttentionLayout& layout, HeadNeeds needs);
     Result<void> runChainPass(Target& target, bool needsLogits, Draft& made);

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-Result<Draft> SelfDrafter::make(Target& target, const DraftTerms& terms) {
+Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     RoundDraws roundDraws(target.sampler().options().seed, m_round++);
     DraftDraws* draws = m_draws;
     if (draws == nullptr && terms.rule == VerifyRule::Rejection)

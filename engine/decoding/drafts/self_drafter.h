@@ -37,7 +37,7 @@ public:
     std::uint64_t planId() const { return m_planId; }
 
 private:
-    Result<Draft> make(Target& target, const DraftTerms& terms) override;
+    Result<Draft> makeDraft(Target& target, const DraftTerms& terms) override;
 
     DraftDraws* m_draws;
     LayerPlan m_plan;

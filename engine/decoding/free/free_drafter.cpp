@@ -174,7 +174,7 @@ void FreeDrafter::begin(const Prompt& prompt, const SamplingOptions& sampling) {
     m_sampling = sampling;
 }
 
-Result<Draft> FreeDrafter::make(Target& target, const DraftTerms& terms) {
+Result<Draft> FreeDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const int room = target.remainingTokens() - 1; // one is the bonus
     return propose({.maxNodes = terms.maxNodes,
                     .maxDepth = std::min(terms.maxDepth, room),

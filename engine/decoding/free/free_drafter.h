@@ -78,7 +78,7 @@ public:
     const LookupDrafter& lookup() const { return m_lookup; }
 
 private:
-    Result<Draft> make(Target& target, const DraftTerms& terms) override;
+    Result<Draft> makeDraft(Target& target, const DraftTerms& terms) override;
     std::string failureOf(const Result<void>& stored);
 
     FreeCandidateFinder finder(FreeSources sources) const {
