@@ -156,7 +156,10 @@ Grammar randomGrammar(CaseRandom& random, int vocabSize) {
          R"({"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"},
              "more": {"type": "array", "items": {"$ref": "#"}}}, "required": ["name", "n"]})"},
         {GrammarKind::Schema,
-         R"({"type": "array", "items": {"enum": ["red", "green", 1, null]}, "minItems": 4})"}};
+         R"({"type": "array", "items": {"enum": ["red", "green", 1, null]}, "minItems": 4})"},
+        {GrammarKind::Schema,
+         R"({"type": "array", "minItems": 3, "items": {"allOf": [{"type": "number",
+             "minimum": -12.75}, {"exclusiveMaximum": 1000.5, "multipleOf": 0.01}]}})"}};
     constexpr int kOfLetters = 3; // the first ones
     const int last = vocabSize < kLeastForJson ? kOfLetters : static_cast<int>(grammars.size());
     return grammars[static_cast<std::size_t>(random.whole(0, last - 1))];

@@ -4,11 +4,13 @@
 #include "engine/loading/json_text.h"
 #include "engine/sampling/grammar/json_parts.h"
 #include "engine/sampling/grammar/regex_grammar.h"
+#include "engine/sampling/grammar/schema_merge.h"
+#include "engine/sampling/grammar/schema_numbers.h"
 #include "engine/sampling/grammar/schema_words.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,6 +20,8 @@ namespace engine {
 namespace {
 
 constexpr JsonLimits kSchemaLimits{.maxBytes = 4U << 20U, .maxDepth = 64, .maxNodes = 200'000};
+
+constexpr std::size_t kMostMerged = 1'000;
 
 /// Texts of each format; all of them are right, and a few right ones are left out (29 February).
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormats = {
@@ -71,18 +75,21 @@ private:
             return *truth ? m_parts.anyValue() : m_builder.choice({});
         if (!place.value.isObject())
             return refuseSchema(place.pointer, "a schema is an object, true or false");
+        if (place.value.contains("allOf"))
+            return merged(place);
         if (place.value.contains("$ref"))
             return referred(place);
         if (place.value.contains("const") || place.value.contains("enum"))
             return constants(place);
-        for (const char* word : {"anyOf", "oneOf", "allOf"})
+        for (const char* word : {"anyOf", "oneOf"})
             if (place.value.contains(word))
                 return alternatives(place, word);
         return byTypes(place);
     }
 
     Result<GrammarPart> referred(const SchemaPlace& place) {
-        ENGINE_TRY_DO(checkWords(place, {"$ref"}));
+        if (!checkWords(place, {"$ref"}))
+            return merged(place);
         ENGINE_TRY(const SchemaPlace meant, resolveReference(place, m_root));
         return reference(meant);
     }
@@ -140,27 +147,32 @@ private:
 
     Result<GrammarPart> alternatives(const SchemaPlace& place, const char* word) {
         ENGINE_TRY_DO(checkWords(place, {word}));
-        const SchemaPlace list = place[word];
-        std::vector<SchemaPlace> places;
-        for (const JsonValue item : list.value.items())
-            places.push_back({item, fmt::format("{}/{}", list.pointer, places.size())});
-        if (places.empty())
-            return refuseSchema(list.pointer, "it is no list of schemas");
-        if (word == std::string_view("allOf") && places.size() > 1)
-            return refuseSchema(list.pointer, "more than one schema in \"allOf\" is not supported");
-        if (word == std::string_view("oneOf")) {
-            ENGINE_TRY(const bool isDisjoint, areDisjoint(places, m_root));
-            if (!isDisjoint)
-                return refuseSchema(list.pointer,
-                                    "one value may fit two of these; write \"anyOf\" if that is "
-                                    "right");
-        }
+        ENGINE_TRY(const auto places,
+                   alternativesOf(place[word], word == std::string_view("oneOf"), m_root));
         std::vector<GrammarPart> parts;
         for (const SchemaPlace& alternative : places) {
             ENGINE_TRY(const GrammarPart part, value(alternative));
             parts.push_back(part);
         }
         return m_builder.choice(parts);
+    }
+
+    /// As one schema. What is put together from the same parts is one rule, so that these may hold
+    /// themselves, too.
+    Result<GrammarPart> merged(const SchemaPlace& place) {
+        ENGINE_TRY(const std::string text, mergedSchema(place, m_root));
+        const auto [entry, isNew] = m_rules.try_emplace("allOf " + text, 0);
+        if (!isNew)
+            return m_builder.call(entry->second);
+        const int rule = m_builder.addRule(place.pointer);
+        entry->second = rule;
+        auto document = JsonDocument::parse(text, "the JSON schema", kSchemaLimits);
+        if (!document || m_merged.size() >= kMostMerged)
+            return refuseSchema(place.pointer, "\"allOf\" makes it too large");
+        const JsonValue root = m_merged.emplace_back(std::move(document).value()).root();
+        ENGINE_TRY(const GrammarPart part, value({root, place.pointer + "/allOf"}));
+        m_builder.define(rule, part);
+        return m_builder.call(rule);
     }
 
     /// Words that are about a type say something only of values of that type.
@@ -176,8 +188,8 @@ private:
         add(kStringType, {"minLength", "maxLength", "pattern", "format"});
         if ((types & kNumberType) != 0)
             types &= ~static_cast<unsigned>(kIntegerType);
-        add(kIntegerType, {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"});
-        add(kNumberType, {"minimum", "maximum"});
+        add(kIntegerType | kNumberType,
+            {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"});
         ENGINE_TRY_DO(checkWords(place, known));
         if (types == 0)
             return m_parts.anyValue();
@@ -194,9 +206,9 @@ private:
         if ((types & kStringType) != 0)
             ENGINE_TRY_DO(take(string(place)));
         if ((types & kNumberType) != 0)
-            ENGINE_TRY_DO(take(number(place)));
+            ENGINE_TRY_DO(take(numberPart(m_builder, m_parts, place)));
         if ((types & kIntegerType) != 0)
-            ENGINE_TRY_DO(take(integer(place)));
+            ENGINE_TRY_DO(take(integerPart(m_builder, m_parts, place)));
         if ((types & kBooleanType) != 0)
             parts.push_back(m_builder.anyOfTexts({"true", "false"}));
         if ((types & kNullType) != 0)
@@ -359,53 +371,11 @@ private:
         return m_builder.sequence(parts);
     }
 
-    Result<GrammarPart> number(const SchemaPlace& place) {
-        const auto least = place.value["minimum"].asNumber();
-        if (place.value.contains("maximum") || (place.value.contains("minimum") && least != 0.0))
-            return refuseSchema(place.pointer,
-                                "of numbers that need not be whole, only \"minimum\": 0 is "
-                                "supported");
-        return m_parts.number(!least.has_value());
-    }
-
-    Result<GrammarPart> integer(const SchemaPlace& place) {
-        std::int64_t least = -JsonParts::kMostInteger;
-        std::int64_t most = JsonParts::kMostInteger;
-        for (const auto& [word, value] : place.value.members()) {
-            const bool isLeast = word == "minimum" || word == "exclusiveMinimum";
-            if (!isLeast && word != "maximum" && word != "exclusiveMaximum")
-                continue;
-            const auto bound = value.asNumber();
-            if (!bound)
-                return refuseSchema(place.pointer, fmt::format("\"{}\" is no number", word));
-            const bool isExclusive = word.starts_with("exclusive");
-            const std::int64_t whole = wholeBound(value, isLeast, isExclusive);
-            if (isLeast)
-                least = std::max(least, whole);
-            else
-                most = std::min(most, whole);
-        }
-        return m_parts.integer(least, most);
-    }
-
-    /// The nearest whole number that a bound allows.
-    static std::int64_t wholeBound(JsonValue value, bool isLeast, bool isExclusive) {
-        constexpr double kFar = 1e17; // beyond all that can be written
-        if (const auto integer = value.asInteger()) {
-            const std::int64_t bound = std::clamp(
-                *integer, static_cast<std::int64_t>(-kFar), static_cast<std::int64_t>(kFar));
-            return isExclusive ? bound + (isLeast ? 1 : -1) : bound;
-        }
-        const double bound = std::clamp(*value.asNumber(), -kFar, kFar);
-        const double whole = isLeast ? std::ceil(bound) : std::floor(bound);
-        const bool isMoved = isExclusive && whole == bound;
-        return static_cast<std::int64_t>(whole) + (isMoved ? (isLeast ? 1 : -1) : 0);
-    }
-
     GrammarBuilder& m_builder;
     JsonParts m_parts;
     JsonValue m_root;
-    std::map<std::string, int> m_rules; // by the place in the document
+    std::map<std::string, int> m_rules; // by the place in the document, or what was merged
+    std::deque<JsonDocument> m_merged;
 };
 
 } // namespace

@@ -133,7 +133,8 @@ Error refuseSchema(const std::string& pointer, const std::string& why) {
             fmt::format("The JSON schema is refused at {}: {}.", pointer, why),
             "Supported are type, properties, required, additionalProperties, items, prefixItems, "
             "minItems, maxItems, minLength, maxLength, pattern, format, minimum, maximum, enum, "
-            "const, anyOf, oneOf and $ref within the document."};
+            "exclusiveMinimum, exclusiveMaximum, multipleOf, const, anyOf, oneOf, allOf and $ref "
+            "within the document."};
 }
 
 std::string jsonTextOf(JsonValue value) {
@@ -159,11 +160,14 @@ std::string jsonTextOf(JsonValue value) {
     return "null";
 }
 
+bool isAnnotation(std::string_view word) {
+    return std::find(kAnnotations.begin(), kAnnotations.end(), word) != kAnnotations.end();
+}
+
 Result<void> checkWords(const SchemaPlace& place, const std::vector<std::string_view>& known) {
     for (const auto& [word, value] : place.value.members()) {
         const bool isKnown =
-            std::find(kAnnotations.begin(), kAnnotations.end(), word) != kAnnotations.end() ||
-            std::find(known.begin(), known.end(), word) != known.end();
+            isAnnotation(word) || std::find(known.begin(), known.end(), word) != known.end();
         if (!isKnown)
             return refuseSchema(place.pointer, fmt::format("\"{}\" is not supported here", word));
     }
@@ -196,7 +200,7 @@ Result<unsigned> typesOf(const SchemaPlace& place) {
         return refuseSchema(place.pointer + "/type", "it names no type of JSON");
     if (types != 0)
         return types;
-    constexpr std::array<TypeName, 13> kAbout = {{{"properties", kObjectType},
+    constexpr std::array<TypeName, 16> kAbout = {{{"properties", kObjectType},
                                                   {"required", kObjectType},
                                                   {"additionalProperties", kObjectType},
                                                   {"items", kArrayType},
@@ -208,11 +212,22 @@ Result<unsigned> typesOf(const SchemaPlace& place) {
                                                   {"pattern", kStringType},
                                                   {"format", kStringType},
                                                   {"minimum", kNumberType},
+                                                  {"exclusiveMinimum", kNumberType},
+                                                  {"exclusiveMaximum", kNumberType},
+                                                  {"multipleOf", kNumberType},
                                                   {"maximum", kNumberType}}};
     for (const TypeName& about : kAbout)
         if (place.value.contains(about.name))
             types |= about.type;
     return types;
+}
+
+std::string typesText(unsigned types) {
+    std::string names;
+    for (const TypeName& type : kTypes)
+        if ((types & type.type) != 0)
+            names += fmt::format("{}\"{}\"", names.empty() ? "" : ",", type.name);
+    return "[" + names + "]";
 }
 
 Result<SchemaPlace> resolveReference(const SchemaPlace& place, JsonValue root) {
@@ -271,6 +286,22 @@ Result<bool> areDisjoint(const std::vector<SchemaPlace>& alternatives, JsonValue
                 return false;
         }
     return true;
+}
+
+Result<std::vector<SchemaPlace>>
+alternativesOf(const SchemaPlace& list, bool isOne, JsonValue root) {
+    std::vector<SchemaPlace> places;
+    for (const JsonValue item : list.value.items())
+        places.push_back({item, fmt::format("{}/{}", list.pointer, places.size())});
+    if (places.empty() || !list.value.isArray())
+        return refuseSchema(list.pointer, "it is no list of schemas");
+    if (!isOne)
+        return places;
+    ENGINE_TRY(const bool isDisjoint, areDisjoint(places, root));
+    if (isDisjoint)
+        return places;
+    return refuseSchema(list.pointer,
+                        "one value may fit two of these; write \"anyOf\" if that is right");
 }
 
 } // namespace engine

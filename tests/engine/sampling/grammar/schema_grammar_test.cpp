@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <random>
+#include <tuple>
 
 using namespace engine;
 using support::GrammarWalk;
@@ -53,15 +55,24 @@ bool fits(const Json& value, const Json& schema, const Json& root) {
         return false;
     if (schema.contains("oneOf") && any(schema["oneOf"]) != 1)
         return false;
+    if (schema.contains("allOf") &&
+        any(schema["allOf"]) != static_cast<std::ptrdiff_t>(schema["allOf"].size()))
+        return false;
     if (value.is_string()) {
         const std::size_t length = characterCount(value.get<std::string>());
         if (length < schema.value("minLength", 0U) ||
             length > schema.value("maxLength", 1'000'000U))
             return false;
     }
-    if (value.is_number() && (value.get<double>() < schema.value("minimum", -1e300) ||
-                              value.get<double>() > schema.value("maximum", 1e300)))
-        return false;
+    if (value.is_number()) {
+        const double number = value.get<double>();
+        const double parts = number / schema.value("multipleOf", number == 0.0 ? 1.0 : number);
+        if (number < schema.value("minimum", -1e300) || number > schema.value("maximum", 1e300) ||
+            number <= schema.value("exclusiveMinimum", -1e300) ||
+            number >= schema.value("exclusiveMaximum", 1e300) ||
+            std::abs(parts - std::round(parts)) > 1e-9 * std::max(1.0, std::abs(parts)))
+            return false;
+    }
     if (value.is_array()) {
         if (value.size() < schema.value("minItems", 0U) ||
             value.size() > schema.value("maxItems", 1'000'000U))
@@ -139,6 +150,8 @@ private slots:
     void whateverIsWrittenFitsTheSchema_data();
     void whateverIsWrittenFitsTheSchema();
     void integersKeepTheirBounds();
+    void numbersKeepTheirBounds();
+    void multiplesAreTheMultiples();
     void whatIsNotSupportedIsRefusedByName_data();
     void whatIsNotSupportedIsRefusedByName();
 };
@@ -189,6 +202,34 @@ void SchemaGrammarTest::textsFitOrDoNot_data() {
     QTest::newRow("format") << R"({"type": "string", "format": "date"})"
                             << QStringList{"\"2024-12-31\"", "\"1999-02-28\"", "\"2000-04-30\""}
                             << QStringList{"\"2024-13-01\"", "\"2024-04-31\"", "\"2024-2-1\""};
+    QTest::newRow("all of these")
+        << R"({"allOf": [{"$ref": "#/$defs/named"}, {"properties": {"age": {"type": "integer"}},
+               "required": ["age"]}, {"properties": {"name": {"maxLength": 2}}}],
+               "$defs": {"named": {"type": "object", "properties": {"name": {"type": "string"}},
+               "required": ["name"]}}})"
+        << QStringList{R"({"name":"Al","age":7})"}
+        << QStringList{R"({"name":"Ann","age":7})", R"({"name":"Al"})", R"({"age":7})"};
+    QTest::newRow("all of these, one closed")
+        << R"({"allOf": [{"properties": {"a": {}}, "additionalProperties": false},
+               {"properties": {"a": {"type": "null"}, "b": {"type": "null"}}}]})"
+        << QStringList{R"({"a":null})", "{}"}
+        << QStringList{R"({"a":null,"b":null})", R"({"a":1})"};
+    QTest::newRow("all of these, with choices")
+        << R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"const": 1}},
+               "allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}]})"
+        << QStringList{R"({"a":3})", R"({"b":1})", R"({"a":3,"b":1})"} << QStringList{"{}"};
+    QTest::newRow("all of these, constants")
+        << R"({"allOf": [{"enum": [1, 2, "3", null]}, {"enum": ["3", 2, 4]}, {"type": "integer"}]})"
+        << QStringList{"2"} << QStringList{"1", "\"3\"", "4", "null"};
+    QTest::newRow("a reference with more words")
+        << R"({"$ref": "#/$defs/n", "maximum": 3, "$defs": {"n": {"type": "integer", "minimum": 2}}})"
+        << QStringList{"2", "3"} << QStringList{"1", "4"};
+    QTest::newRow("all of these, which hold themselves")
+        << R"({"$defs": {"v": {"type": "object", "properties": {"v": {"type": "integer"},
+               "next": {"$ref": "#/$defs/v"}}, "required": ["v"]}},
+               "allOf": [{"$ref": "#/$defs/v"}, {"properties": {"next": {"$ref": "#"}}}]})"
+        << QStringList{R"({"v":1,"next":{"v":2,"next":{"v":3}}})"}
+        << QStringList{R"({"v":1,"next":{"next":{"v":3}}})"};
     QTest::newRow("anything") << "{}"
                               << QStringList{R"({"a":[1,{"b":"\ud83d\ude00"}],"c":-0.5e-3})", "[]"}
                               << QStringList{
@@ -216,6 +257,16 @@ void SchemaGrammarTest::whateverIsWrittenFitsTheSchema_data() {
     QTest::newRow("shape") << kShape;
     QTest::newRow("anything") << "{}";
     QTest::newRow("numbers") << R"({"type": "array", "items": {"type": "number"}, "minItems": 3})";
+    QTest::newRow("numbers between")
+        << R"({"type": "array", "minItems": 2, "items": {"type": "number", "minimum": -0.25,
+               "exclusiveMaximum": 12.5}})";
+    QTest::newRow("prices") << R"({"type": "array", "minItems": 2, "items": {"type": "number",
+                                  "exclusiveMinimum": 0.005, "multipleOf": 0.01}})";
+    QTest::newRow("sevens") << R"({"type": "array", "minItems": 2, "items": {"type": "integer",
+                                  "multipleOf": 7}})";
+    QTest::newRow("all of") << R"({"allOf": [{"properties": {"a": {"type": "number"}}},
+        {"properties": {"a": {"minimum": 1.5, "maximum": 2}, "b": {"oneOf": [{"type": "null"},
+        {"const": 1}]}}, "required": ["b"]}]})";
     QTest::newRow("any of") << R"({"anyOf": [{"type": "integer", "maximum": -3},
                                   {"type": "string", "minLength": 2, "maxLength": 3}]})";
     QTest::newRow("other members")
@@ -256,6 +307,66 @@ void SchemaGrammarTest::integersKeepTheirBounds() {
     QVERIFY(!below.accepts("-3") && below.accepts("-4") && !below.accepts("4"));
 }
 
+void SchemaGrammarTest::numbersKeepTheirBounds() {
+    using Bounds = std::pair<double, double>; // in steps of 0.05 above and below
+    for (const auto& [least, most] : std::vector<Bounds>{{-2.5, 1.25},
+                                                         {0.1, 0.35},
+                                                         {-0.05, 0.05},
+                                                         {0.5, 0.5},
+                                                         {-1.0, -0.15},
+                                                         {9.95, 10.05},
+                                                         {-10.0, -9.9},
+                                                         {0.0, 20.0},
+                                                         {1.0, 0.5}})
+        for (const bool isOpen : {false, true}) {
+            GrammarWalk walk({GrammarKind::Schema,
+                              fmt::format(R"({{"type": "number", "{}": {}, "{}": {}}})",
+                                          isOpen ? "exclusiveMinimum" : "minimum",
+                                          least,
+                                          isOpen ? "exclusiveMaximum" : "maximum",
+                                          most)});
+            for (int step = -600; step <= 600; ++step) {
+                const double value = std::stod(fmt::format("{:.2f}", step * 0.05));
+                const bool isIn =
+                    isOpen ? value > least && value < most : value >= least && value <= most;
+                if (value == 0.0 && step < 0)
+                    continue; // a negative zero is left out
+                QVERIFY2(walk.accepts(fmt::format("{:.2f}", value + 0.0)) == isIn,
+                         fmt::format("{} in {} to {}", value, least, most).c_str());
+                if (step % 20 == 0)
+                    QCOMPARE(walk.accepts(fmt::format("{:.0f}", value + 0.0)), isIn);
+            }
+        }
+    GrammarWalk above({GrammarKind::Schema, R"({"type": "number", "exclusiveMinimum": 0.3})"});
+    QVERIFY(above.accepts("0.3000000000000001") && !above.accepts("0.3000") &&
+            above.accepts("9999999999999999.9"));
+    GrammarWalk small({GrammarKind::Schema, R"({"type": "number", "maximum": 1e-300})"});
+    QVERIFY(small.accepts("0.0") && !small.accepts("0.0000000000000001") && small.accepts("-7"));
+    GrammarWalk large({GrammarKind::Schema, R"({"type": "number", "maximum": 1e300})"});
+    QVERIFY(large.accepts("9999999999999999.5"));
+}
+
+void SchemaGrammarTest::multiplesAreTheMultiples() {
+    for (const auto& [bounds, least, most] : std::vector<std::tuple<std::string, int, int>>{
+             {"", -9999, 9999},
+             {R"("minimum": 0,)", 0, 9999},
+             {R"("minimum": 1,)", 1, 9999},
+             {R"("minimum": -50, "maximum": 75.5,)", -50, 75}})
+        for (const int multiple : {2, 7, 10, 96}) {
+            GrammarWalk walk(
+                {GrammarKind::Schema,
+                 fmt::format(R"({{"type": "integer", {} "multipleOf": {}}})", bounds, multiple)});
+            for (int value = -1000; value <= 1000; ++value)
+                QVERIFY2(walk.accepts(std::to_string(value)) ==
+                             (value % multiple == 0 && value >= least && value <= most),
+                         fmt::format("{} of {} {}", value, multiple, bounds).c_str());
+        }
+    GrammarWalk cents({GrammarKind::Schema, R"({"type": "number", "multipleOf": 0.01})"});
+    QVERIFY(cents.accepts("3.25") && cents.accepts("-3") && !cents.accepts("3.255"));
+    GrammarWalk whole({GrammarKind::Schema, R"({"type": "number", "multipleOf": 1})"});
+    QVERIFY(whole.accepts("3") && !whole.accepts("3.5"));
+}
+
 void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::addColumn<QString>("schema");
     QTest::addColumn<QString>("reason");
@@ -275,8 +386,32 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
                              << "one value may fit two of these";
     QTest::newRow("type") << R"({"type": "text"})"
                           << "it names no type of JSON";
-    QTest::newRow("number bound") << R"({"type": "number", "maximum": 3})"
-                                  << "only \"minimum\": 0 is supported";
+    QTest::newRow("names by pattern") << R"({"patternProperties": {"^a": {}}})"
+                                      << "\"patternProperties\" is not supported here";
+    QTest::newRow("a bound that is none") << R"({"type": "number", "maximum": "3"})"
+                                          << "\"maximum\" is no number";
+    QTest::newRow("bounds that contradict") << R"({"type": "number", "minimum": 2, "maximum": 1.5})"
+                                            << "allows no text at all";
+    QTest::newRow("multiples of a part") << R"({"type": "number", "multipleOf": 0.25})"
+                                         << "only \"multipleOf\" 1, 0.1, 0.01 and so on";
+    QTest::newRow("multiples of much") << R"({"type": "integer", "multipleOf": 12345})"
+                                       << "\"multipleOf\" is supported up to 100, or between";
+    QTest::newRow("multiples of nothing") << R"({"type": "integer", "multipleOf": 0})"
+                                          << "\"multipleOf\" is supported when it is whole";
+    QTest::newRow("all of no list") << R"({"allOf": {"type": "null"}})"
+                                    << "at #/allOf: it is no list of schemas";
+    QTest::newRow("all of, unknown word") << R"({"allOf": [{"not": {}}]})"
+                                          << "at #/allOf/0: \"not\" is not supported here";
+    QTest::newRow("all of, two patterns")
+        << R"({"type": "string", "allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}]})"
+        << "two different \"pattern\" together are not supported";
+    QTest::newRow("all of, contradiction") << R"({"allOf": [{"type": "null"}, {"type": "string"}]})"
+                                           << "allows no text at all";
+    QTest::newRow("all of, loop") << R"({"allOf": [{"$ref": "#"}, {"type": "null"}]})"
+                                  << "\"allOf\" refers to itself without an end";
+    QTest::newRow("all of, loop of choices")
+        << R"({"allOf": [{"anyOf": [{"$ref": "#"}, {"type": "null"}]}, {"type": "null"}]})"
+        << "refers to itself before anything is read";
     QTest::newRow("pattern") << R"({"type": "string", "pattern": "a+"})"
                              << "begins with ^ and ends with $";
     QTest::newRow("format") << R"({"type": "string", "format": "email"})"
