@@ -4,14 +4,17 @@
 #include "engine/base/checked_math.h"
 #include "engine/loading/config/model_limits.h"
 #include "engine/loading/config/unused_parts.h"
-#include "engine/loading/quantized_blocks.h"
+#include "engine/loading/gguf/gguf_tensors.h"
+#include "engine/loading/network/family_table.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/tensor_table.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace engine {
@@ -29,6 +32,16 @@ Error unsupportedGguf(std::string problem) {
     return {ErrorCode::Unsupported, std::move(problem), "Choose a model that does without it."};
 }
 
+Error unsupportedGgufArchitecture(std::string_view name) {
+    std::string known;
+    for (const Family& family : families())
+        if (known.find(family.ggufArchitecture) == std::string::npos)
+            known += fmt::format("{}{}", known.empty() ? "" : ", ", family.ggufArchitecture);
+    return {ErrorCode::Unsupported,
+            fmt::format("architecture {} is not supported; supported: {}", readable(name), known),
+            "Choose a model of a supported architecture."};
+}
+
 /// Metadata of an architecture that is read, or that says nothing about what is computed.
 constexpr auto kKnownKeys = std::to_array<std::string_view>({
     "attention.causal",
@@ -36,18 +49,17 @@ constexpr auto kKnownKeys = std::to_array<std::string_view>({
     "attention.head_count_kv",
     "attention.key_length",
     "attention.layer_norm_rms_epsilon",
-    "attention.scale",
     "attention.value_length",
     "block_count",
     "context_length",
     "embedding_length",
     "expert_count",
+    "expert_feed_forward_length",
     "expert_used_count",
     "feed_forward_length",
     "rope.dimension_count",
     "rope.freq_base",
     "rope.scale_linear",
-    "rope.scaling.attn_factor",
     "rope.scaling.factor",
     "rope.scaling.finetuned",
     "rope.scaling.original_context_length",
@@ -89,9 +101,17 @@ public:
 
     /// Of a whole key: it is one of this architecture, and nothing is known of it.
     bool isUnknown(std::string_view wholeKey) const {
-        return wholeKey.starts_with(m_prefix) &&
-               std::find(kKnownKeys.begin(), kKnownKeys.end(), wholeKey.substr(m_prefix.size())) ==
-                   kKnownKeys.end();
+        if (!wholeKey.starts_with(m_prefix))
+            return false;
+        const std::string_view key = wholeKey.substr(m_prefix.size());
+        return std::find(kKnownKeys.begin(), kKnownKeys.end(), key) == kKnownKeys.end() &&
+               std::find(m_read.begin(), m_read.end(), key) == m_read.end();
+    }
+
+    /// A number that counts for some families only; `absent` where the file does not say.
+    double ownNumber(std::string_view key, double absent) {
+        m_read.push_back(key);
+        return number(key).value_or(absent);
     }
 
     Error missing(std::string_view key, std::string_view kind) const {
@@ -110,9 +130,10 @@ private:
 
     const GgufFile& m_file;
     std::string m_prefix;
+    std::vector<std::string_view> m_read; // own numbers that were asked for
 };
 
-Result<void> readSizes(const ArchitectureKeys& keys, ModelConfig& config) {
+Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
     ENGINE_TRY(config.layerCount, keys.size("block_count"));
     ENGINE_TRY(config.hiddenSize, keys.size("embedding_length"));
     ENGINE_TRY(config.mlpSize, keys.size("feed_forward_length"));
@@ -129,22 +150,102 @@ Result<void> readSizes(const ArchitectureKeys& keys, ModelConfig& config) {
                keys.sizeOr("attention.key_length", config.hiddenSize / config.headCount));
     ENGINE_TRY(const int valueLength, keys.sizeOr("attention.value_length", config.headDim));
     ENGINE_TRY(const int rotated, keys.sizeOr("rope.dimension_count", config.headDim));
-    if (valueLength != config.headDim || rotated != config.headDim)
+    if (valueLength != config.headDim || (rotated != config.headDim && !family.hasPartialRotation))
         return unsupportedGguf(
             fmt::format("heads with {} key, {} value and {} rotated dimensions are "
                         "not supported: they must be equal",
                         config.headDim,
                         valueLength,
                         rotated));
-    ENGINE_TRY(const int experts, keys.sizeOr("expert_count", 0));
-    if (experts != 0)
-        return unsupportedGguf(fmt::format("a mixture of {} experts is not supported", experts));
+    config.rotatedDim = rotated == config.headDim ? 0 : rotated;
     return {};
 }
 
-Result<void> readRotary(const GgufFile& file, const ArchitectureKeys& keys, ModelConfig& config) {
+/// Layers without a router keep a whole MLP.
+Result<void> readExperts(const GgufFile& file,
+                         const ArchitectureKeys& keys,
+                         const Family& family,
+                         ModelConfig& config) {
+    if (family.experts == ExpertRule::None)
+        return {};
+    ENGINE_TRY(config.experts.count, keys.size("expert_count"));
+    ENGINE_TRY(config.experts.used, keys.size("expert_used_count"));
+    ENGINE_TRY(config.experts.size, keys.sizeOr("expert_feed_forward_length", config.mlpSize));
+    for (int layer = 0; layer < config.layerCount; ++layer)
+        if (!file.find(fmt::format("blk.{}.ffn_gate_inp.weight", layer)))
+            config.denseLayers.push_back(layer);
+    return {};
+}
+
+/// Windows and the layers that turn nothing. The period of either is no metadata.
+Result<void> readLayers(ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
+    const bool hasWindows =
+        family.window == WindowRule::EveryLayer || family.window == WindowRule::AllButEveryNth;
+    if (hasWindows)
+        static_cast<void>(keys.ownNumber("attention.sliding_window", 0.0));
+    ENGINE_TRY(const int window,
+               hasWindows ? keys.sizeOr("attention.sliding_window", family.unsaidWindow)
+                          : Result<int>(0));
+    const int period = family.window == WindowRule::AllButEveryNth ? family.windowPeriod : 0;
+    for (int layer = 1; layer <= config.layerCount; ++layer) {
+        const bool isWindowed = window > 0 && (period == 0 || layer % period != 0);
+        config.layerWindows.push_back(isWindowed ? window : 0);
+        if (family.windowTheta > 0)
+            config.layerRopes.push_back(isWindowed ? LayerRope::Window : LayerRope::Model);
+        if (family.ropelessPeriod > 0)
+            config.layerRopes.push_back(layer % family.ropelessPeriod == 0 ? LayerRope::None
+                                                                           : LayerRope::Model);
+    }
+    return {};
+}
+
+void readScales(ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
+    if (family.scalesEmbedding)
+        config.embeddingScale =
+            static_cast<double>(std::sqrt(static_cast<float>(config.hiddenSize)));
+    if (family.unsaidScoreScalar > 0) {
+        // The largest of the family divides the width by the heads; no metadata tells.
+        if (config.layerCount == family.widthScaledLayers)
+            config.attentionScale =
+                1.0 / std::sqrt(static_cast<double>(config.hiddenSize) / config.headCount);
+        config.attentionSoftCap = keys.ownNumber("attn_logit_softcapping", family.unsaidScoreCap);
+        config.logitSoftCap = keys.ownNumber("final_logit_softcapping", family.unsaidLogitCap);
+    }
+    if (family.hasMultipliers) {
+        config.embeddingScale = keys.ownNumber("embedding_scale", 1.0);
+        config.residualScale = keys.ownNumber("residual_scale", 1.0);
+        config.attentionScale = keys.ownNumber("attention.scale", 0.0);
+        config.logitScale = 1.0 / keys.ownNumber("logit_scale", 1.0);
+    }
+}
+
+/// The factors of long contexts are tensors.
+Result<void> readLongRope(const GgufFile& file, ArchitectureKeys& keys, ModelConfig& config) {
+    if (!file.find("rope_factors_long.weight"))
+        return {};
+    const std::uint64_t pairs = static_cast<std::uint64_t>(std::max(config.rotatedWidth(), 0)) / 2;
+    RopeScaling& scaling = config.ropeScaling;
+    scaling.kind = RopeScalingKind::LongRope;
+    ENGINE_TRY(scaling.longFactors,
+               readTensor(file, "rope_factors_long.weight", std::array{pairs}));
+    ENGINE_TRY(scaling.shortFactors,
+               readTensor(file, "rope_factors_short.weight", std::array{pairs}));
+    scaling.originalContextLength =
+        keys.ownNumber("rope.scaling.original_context_length", config.contextLength);
+    scaling.attentionFactor = keys.ownNumber("rope.scaling.attn_factor", 1.0);
+    return {};
+}
+
+Result<void> readRotary(const GgufFile& file,
+                        ArchitectureKeys& keys,
+                        const Family& family,
+                        ModelConfig& config) {
     config.ropeTheta = keys.number("rope.freq_base").value_or(config.ropeTheta);
+    if (family.windowTheta > 0)
+        config.windowRopeTheta = keys.ownNumber("rope.freq_base_swa", family.windowTheta);
     const std::string_view kind = keys.text("rope.scaling.type").value_or("linear");
+    if (family.hasLongRope && (kind == "longrope" || file.find("rope_factors_long.weight")))
+        return readLongRope(file, keys, config);
     if (kind != "linear" && kind != "none")
         return unsupportedGguf(
             fmt::format("rope scaling \"{}\" is not supported; supported: none, linear, and "
@@ -158,7 +259,7 @@ Result<void> readRotary(const GgufFile& file, const ArchitectureKeys& keys, Mode
     const TensorInfo* frequencies = file.find(kFrequencyFactors);
     if (!frequencies)
         return {};
-    const std::uint64_t pairs = static_cast<std::uint64_t>(std::max(config.headDim, 0)) / 2;
+    const std::uint64_t pairs = static_cast<std::uint64_t>(std::max(config.rotatedWidth(), 0)) / 2;
     ENGINE_TRY(config.ropeFrequencyFactors, readTensor(file, kFrequencyFactors, std::array{pairs}));
     return {};
 }
@@ -208,45 +309,17 @@ Result<int> readVocabSize(const GgufFile& file, const ModelConfig& config) {
     return *rows;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kLayerNames = {{
-    {"attn_norm", "input_layernorm"},
-    {"attn_q", "self_attn.q_proj"},
-    {"attn_k", "self_attn.k_proj"},
-    {"attn_v", "self_attn.v_proj"},
-    {"attn_output", "self_attn.o_proj"},
-    {"ffn_norm", "post_attention_layernorm"},
-    {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},
-    {"ffn_down", "mlp.down_proj"},
-}};
-
-/// "blk.7.attn_q.weight" -> "model.layers.7.self_attn.q_proj.weight".
-std::string huggingFaceName(std::string_view name) {
-    if (name == "token_embd.weight")
-        return "model.embed_tokens.weight";
-    if (name == "output_norm.weight")
-        return "model.norm.weight";
-    if (name == "output.weight")
-        return "lm_head.weight";
-    const std::size_t numberEnd = name.find('.', 4);
-    const std::size_t stemEnd = name.rfind('.');
-    if (!name.starts_with("blk.") || numberEnd == std::string_view::npos || stemEnd <= numberEnd)
-        return std::string(name);
-    const std::string_view stem = name.substr(numberEnd + 1, stemEnd - numberEnd - 1);
-    for (const auto& [theirs, ours] : kLayerNames) {
-        if (stem == theirs)
-            return fmt::format(
-                "model.layers.{}.{}{}", name.substr(4, numberEnd - 4), ours, name.substr(stemEnd));
-    }
-    return std::string(name);
-}
-
 /// Metadata that would change the arithmetic to one that no backend has.
-Result<void> refuseOtherArithmetic(const ArchitectureKeys& keys) {
-    if (const auto scale = keys.number("attention.scale"); scale && *scale != 0)
+Result<void>
+refuseOtherArithmetic(const GgufFile& file, ArchitectureKeys& keys, const Family& family) {
+    const double scale = keys.ownNumber("attention.scale", 0.0);
+    if (scale != 0 && !family.hasMultipliers)
         return unsupportedGguf("an attention.scale of the model's own is not supported");
-    if (const auto factor = keys.number("rope.scaling.attn_factor"); factor && *factor != 1)
+    const double factor = keys.ownNumber("rope.scaling.attn_factor", 1.0);
+    if (factor != 1 && !family.hasLongRope)
         return unsupportedGguf("a rope.scaling.attn_factor other than 1 is not supported");
+    if (file.find("blk.0.attn_qkv.bias"))
+        return unsupportedGguf("a bias of q, k and v together (attn_qkv.bias) is not supported");
     if (keys.flag("attention.causal") == false)
         return unsupportedGguf("attention to later tokens (attention.causal) is not supported");
     return {};
@@ -264,9 +337,19 @@ void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelCo
             "The file's metadata holds keys that have no effect on architecture {}: {}.",
             config.architecture,
             listOf(unusedKeys)));
+    const auto mapped = mapGgufTensors(file, config);
+    if (!mapped)
+        return; // told when the weights are asked for
+    std::set<const TensorInfo*> used;
+    for (const MappedTensor& tensor : mapped.value())
+        if (!used.contains(tensor.stored) && computesWith(config, tensor.name))
+            used.insert(tensor.stored);
     std::vector<std::string> unused;
     for (const TensorInfo& tensor : file.tensors()) {
-        if (tensor.name != kFrequencyFactors && !computesWith(config, huggingFaceName(tensor.name)))
+        const bool isRotary = tensor.name == kFrequencyFactors ||
+                              (config.ropeScaling.kind == RopeScalingKind::LongRope &&
+                               tensor.name.starts_with("rope_factors_"));
+        if (!used.contains(&tensor) && !isRotary)
             unused.push_back(tensor.name);
     }
     noteUnusedTensors(unused, config);
@@ -278,17 +361,35 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
     const auto architecture = file.stringValue("general.architecture");
     if (!architecture)
         return corrupt("the metadata key general.architecture is missing or no string");
-    if (architecture != "llama" && architecture != "qwen2")
-        return unsupportedArchitecture(*architecture);
-    const ArchitectureKeys keys(file, *architecture);
+    ArchitectureKeys keys(file, *architecture);
+    ENGINE_TRY(const int experts, keys.sizeOr("expert_count", 0));
+    const Family* const found = findGgufFamily(*architecture, experts != 0);
+    if (!found)
+        return experts != 0 && findGgufFamily(*architecture, false)
+                   ? unsupportedGguf(fmt::format("a mixture of {} experts is not supported for "
+                                                 "architecture {}",
+                                                 experts,
+                                                 *architecture))
+                   : unsupportedGgufArchitecture(*architecture);
+    const Family& family = *found;
     ModelConfig config;
-    config.architecture = *architecture;
-    ENGINE_TRY_DO(refuseOtherArithmetic(keys));
-    ENGINE_TRY_DO(readSizes(keys, config));
+    config.architecture = family.modelType;
+    config.normPlace = family.normPlace;
+    config.headNorm = family.headNorm;
+    config.activation = family.activation;
+    ENGINE_TRY_DO(refuseOtherArithmetic(file, keys, family));
+    ENGINE_TRY_DO(readSizes(keys, family, config));
+    if (config.layerCount < 1 || config.layerCount > model_limits::kLayers)
+        return corrupt(fmt::format("the number of layers is {}, not from 1 to {}",
+                                   config.layerCount,
+                                   model_limits::kLayers));
     ENGINE_TRY(config.vocabSize, readVocabSize(file, config));
-    ENGINE_TRY_DO(readRotary(file, keys, config));
+    ENGINE_TRY_DO(readLayers(keys, family, config));
+    ENGINE_TRY_DO(readRotary(file, keys, family, config));
+    ENGINE_TRY_DO(readExperts(file, keys, family, config));
+    readScales(keys, family, config);
     ENGINE_TRY_DO(readSpecialIds(file, config));
-    config.qkvBias = architecture == "qwen2" || file.find("blk.0.attn_q.bias");
+    config.qkvBias = family.bias == BiasRule::QkvOnly || file.find("blk.0.attn_q.bias");
     config.outputBias = file.find("blk.0.attn_output.bias") != nullptr;
     config.mlpBias = file.find("blk.0.ffn_gate.bias") != nullptr;
     config.tiedHead = file.find("output.weight") == nullptr;
@@ -297,185 +398,16 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
         config.notes.push_back(
             "A GGUF file of architecture llama carries no sliding window: all layers see the whole "
             "context, also where the model was trained with a window (Mistral 7B v0.1).");
-    // validate() repeats the limit; here it bounds the allocation.
-    config.layerWindows.assign(
-        std::clamp<std::size_t>(
-            static_cast<std::size_t>(std::max(config.layerCount, 0)), 0, model_limits::kLayers),
-        0);
     ENGINE_TRY_DO(config.validate());
     noteUnusedParts(file, keys, config);
     return config;
 }
 
-namespace {
-
-/// How many heads the rows of this tensor were interleaved in; 0: they were not.
-int interleavedHeads(std::string_view name, const ModelConfig& config) {
-    if (config.architecture != "llama" || !name.starts_with("blk."))
-        return 0;
-    if (name.ends_with(".attn_q.weight") || name.ends_with(".attn_q.bias"))
-        return config.headCount;
-    if (name.ends_with(".attn_k.weight") || name.ends_with(".attn_k.bias"))
-        return config.kvHeadCount;
-    return 0;
-}
-
-/// A row or value of a head in half-split order -> its place in the interleaved order.
-std::uint64_t interleavedIndex(std::uint64_t index, std::uint64_t headRows) {
-    const std::uint64_t half = headRows / 2;
-    return 2 * (index % half) + index / half;
-}
-
-/// A GGUF file seen through Hugging Face names and row order.
-class GgufWeights : public WeightSource {
-public:
-    static Result<std::unique_ptr<WeightSource>> open(std::shared_ptr<const GgufFile> file,
-                                                      const ModelConfig& config) {
-        auto weights = std::make_unique<GgufWeights>();
-        weights->m_tensors.reserve(file->tensors().size());
-        for (const TensorInfo& stored : file->tensors()) {
-            const int heads = interleavedHeads(stored.name, config);
-            // Rows of a matrix, values of a bias.
-            const std::uint64_t length =
-                stored.shape.size() == 1 ? stored.columns() : stored.rows();
-            const auto divisor = static_cast<std::uint64_t>(std::max(heads, 1)) * 2;
-            if (heads != 0 && (length == 0 || length % divisor != 0))
-                return corrupt(fmt::format("{}: the {} rows of tensor {} do not divide into {} "
-                                           "heads with rotary pairs",
-                                           file->path().string(),
-                                           length,
-                                           readable(stored.name),
-                                           heads));
-            weights->m_headRows.push_back(heads == 0 ? 0 : length / divisor * 2);
-            weights->m_tensors.push_back(stored);
-            weights->m_tensors.back().name = huggingFaceName(stored.name);
-        }
-        if (const auto twice = weights->m_names.sort(weights->m_tensors))
-            return corrupt(fmt::format("{}: two tensors stand for {}",
-                                       file->path().string(),
-                                       readable(weights->m_tensors[*twice].name)));
-        weights->m_file = std::move(file);
-        return std::unique_ptr<WeightSource>(std::move(weights));
-    }
-
-    std::span<const TensorInfo> tensors() const override { return m_tensors; }
-
-    std::string fileState() const override { return m_file->fileState(); }
-
-    const TensorInfo* find(std::string_view name) const override {
-        return m_names.find(m_tensors, name);
-    }
-
-    Result<void> readRows(const TensorInfo& tensor,
-                          std::uint64_t firstRow,
-                          std::uint64_t rowCount,
-                          std::span<float> out) const override {
-        const auto readStored = [&](std::uint64_t first, std::uint64_t count, std::span<float> to) {
-            return m_file->readRows(storedTensor(tensor), first, count, to);
-        };
-        if (tensor.shape.size() == 1)
-            return readVector(tensor, rowCount, tensor.columns(), out, readStored);
-        return readMatrix(tensor, {firstRow, rowCount}, out, readStored);
-    }
-
-    Result<void> readRawRows(const TensorInfo& tensor,
-                             std::uint64_t firstRow,
-                             std::uint64_t rowCount,
-                             std::span<std::byte> out) const override {
-        const auto readStored =
-            [&](std::uint64_t first, std::uint64_t count, std::span<std::byte> to) {
-                return m_file->readRawRows(storedTensor(tensor), first, count, to);
-            };
-        if (tensor.shape.size() != 1)
-            return readMatrix(tensor, {firstRow, rowCount}, out, readStored);
-        if (headRowsOf(tensor) != 0 && blockLayout(tensor.type).values != 1)
-            return unsupportedGguf(
-                fmt::format("{}: the bias {} is stored in blocks of {}, whose values cannot be "
-                            "reordered as stored",
-                            m_file->path().string(),
-                            tensor.name,
-                            tensor.typeName()));
-        return readVector(tensor, rowCount, tensor.columns(), out, readStored);
-    }
-
-private:
-    struct RowRange {
-        std::uint64_t first = 0;
-        std::uint64_t count = 0;
-    };
-
-    std::size_t indexOf(const TensorInfo& tensor) const {
-        const auto index = static_cast<std::size_t>(&tensor - m_tensors.data());
-        ENGINE_CHECK(index < m_tensors.size() && &m_tensors[index] == &tensor,
-                     "tensor {} belongs to another source",
-                     tensor.name);
-        return index;
-    }
-
-    const TensorInfo& storedTensor(const TensorInfo& tensor) const {
-        return m_file->tensors()[indexOf(tensor)];
-    }
-
-    std::uint64_t headRowsOf(const TensorInfo& tensor) const { return m_headRows[indexOf(tensor)]; }
-
-    /// Reads head by head what the range touches and puts each row where it belongs.
-    template <typename T, typename ReadStored>
-    Result<void> readMatrix(const TensorInfo& tensor,
-                            RowRange range,
-                            std::span<T> out,
-                            const ReadStored& readStored) const {
-        const std::uint64_t headRows = headRowsOf(tensor);
-        if (headRows == 0 || range.count == 0)
-            return readStored(range.first, range.count, out);
-        ENGINE_CHECK(range.first <= tensor.rows() && range.count <= tensor.rows() - range.first,
-                     "rows beyond the {} of tensor {}",
-                     tensor.rows(),
-                     tensor.name);
-        const std::uint64_t width = out.size() / range.count;
-        std::vector<T> head(static_cast<std::size_t>(headRows * width));
-        for (std::uint64_t i = 0; i < range.count; ++i) {
-            const std::uint64_t row = range.first + i;
-            const std::uint64_t headStart = row / headRows * headRows;
-            if (i == 0 || row == headStart)
-                ENGINE_TRY_DO(readStored(headStart, headRows, std::span<T>(head)));
-            const T* from = head.data() + interleavedIndex(row - headStart, headRows) * width;
-            std::copy_n(from, width, out.data() + i * width);
-        }
-        return {};
-    }
-
-    /// A bias is one row, whose values are in the order of the matrix rows.
-    template <typename T, typename ReadStored>
-    Result<void> readVector(const TensorInfo& tensor,
-                            std::uint64_t rowCount,
-                            std::uint64_t valueCount,
-                            std::span<T> out,
-                            const ReadStored& readStored) const {
-        ENGINE_TRY_DO(readStored(0, rowCount, out));
-        const std::uint64_t headRows = headRowsOf(tensor);
-        if (headRows == 0 || rowCount == 0)
-            return {};
-        const std::vector<T> stored(out.begin(), out.end());
-        const std::uint64_t width = out.size() / valueCount;
-        for (std::uint64_t i = 0; i < valueCount; ++i) {
-            const std::uint64_t headStart = i / headRows * headRows;
-            const std::uint64_t from = headStart + interleavedIndex(i - headStart, headRows);
-            std::copy_n(stored.data() + from * width, width, out.data() + i * width);
-        }
-        return {};
-    }
-
-    std::shared_ptr<const GgufFile> m_file; // shared with ModelFiles, which may go first
-    std::vector<TensorInfo> m_tensors;      // as the file's, renamed
-    std::vector<std::uint64_t> m_headRows;  // 0: rows are in order as stored
-    TensorNames m_names;
-};
-
-} // namespace
-
 Result<std::unique_ptr<WeightSource>> openGgufWeights(std::shared_ptr<const GgufFile> file) {
     ENGINE_TRY(const ModelConfig config, readGgufModelConfig(*file));
-    return GgufWeights::open(std::move(file), config);
+    ENGINE_TRY(std::vector<MappedTensor> tensors, mapGgufTensors(*file, config));
+    const std::string where = file->path().string() + ": ";
+    return mapWeights(std::move(file), std::move(tensors), where);
 }
 
 } // namespace engine

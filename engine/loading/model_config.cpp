@@ -47,6 +47,10 @@ Result<void> checkHeads(const ModelConfig& config) {
     if (config.headDim % 2 != 0)
         return inconsistent(
             fmt::format("the head dimension {} is odd: no rotary pairs", config.headDim));
+    if (config.rotatedDim < 0 || config.rotatedDim > config.headDim || config.rotatedDim % 2 != 0)
+        return inconsistent(fmt::format("{} rotated dimensions of heads of {}: not an even part",
+                                        config.rotatedDim,
+                                        config.headDim));
     if (std::int64_t(config.headCount) * config.headDim > model_limits::kRowValues)
         return inconsistent(fmt::format("{} heads of {} exceed {} values a row",
                                         config.headCount,
@@ -65,13 +69,54 @@ Result<void> checkRotary(const ModelConfig& config) {
         if (!(scaling.highFrequencyFactor > scaling.lowFrequencyFactor))
             return inconsistent("high_freq_factor is not above low_freq_factor");
     }
-    const auto pairs = static_cast<std::size_t>(config.headDim / 2);
+    const auto pairs = static_cast<std::size_t>(config.rotatedWidth() / 2);
+    if (config.ropeScaling.kind == RopeScalingKind::LongRope) {
+        const RopeScaling& scaling = config.ropeScaling;
+        ENGINE_TRY_DO(checkPositive("original context length", scaling.originalContextLength));
+        for (const auto* factors : {&scaling.shortFactors, &scaling.longFactors}) {
+            if (factors->size() != pairs)
+                return inconsistent(
+                    fmt::format("{} longrope factors for {} rotary pairs", factors->size(), pairs));
+            for (const float factor : *factors)
+                ENGINE_TRY_DO(checkPositive("a longrope factor", static_cast<double>(factor)));
+        }
+    }
+    ENGINE_TRY_DO(checkPositive("the rotary attention factor", config.ropeScaling.attentionFactor));
+    const bool usesWindowRope =
+        std::find(config.layerRopes.begin(), config.layerRopes.end(), LayerRope::Window) !=
+        config.layerRopes.end();
+    if (usesWindowRope)
+        ENGINE_TRY_DO(checkPositive("the rotary base of windows", config.windowRopeTheta));
+    if (!config.layerRopes.empty() &&
+        config.layerRopes.size() != static_cast<std::size_t>(config.layerCount))
+        return inconsistent(fmt::format(
+            "rotary kinds of {} layers for {}", config.layerRopes.size(), config.layerCount));
     if (!config.ropeFrequencyFactors.empty() && config.ropeFrequencyFactors.size() != pairs)
         return inconsistent(fmt::format(
             "{} rotary frequency factors for {} pairs", config.ropeFrequencyFactors.size(), pairs));
     for (const float factor : config.ropeFrequencyFactors)
         ENGINE_TRY_DO(checkPositive("a rotary frequency factor", static_cast<double>(factor)));
     return {};
+}
+
+Result<void> checkScales(const ModelConfig& config) {
+    for (const auto& [name, value] : {std::pair("the attention scale", config.attentionScale),
+                                      std::pair("the soft-cap of scores", config.attentionSoftCap),
+                                      std::pair("the soft-cap of logits", config.logitSoftCap)})
+        if (value != 0.0)
+            ENGINE_TRY_DO(checkPositive(name, value));
+    ENGINE_TRY_DO(checkPositive("the embedding scale", config.embeddingScale));
+    ENGINE_TRY_DO(checkPositive("the residual scale", config.residualScale));
+    return checkPositive("the logit scale", config.logitScale);
+}
+
+Result<void> checkExperts(const ModelConfig& config) {
+    const ExpertChoice& experts = config.experts;
+    if (experts.count == 0)
+        return {};
+    ENGINE_TRY_DO(checkRange("the number of experts", experts.count, model_limits::kExperts));
+    ENGINE_TRY_DO(checkRange("the number of experts of a token", experts.used, experts.count));
+    return checkRange("the size of an expert", experts.size, model_limits::kRowValues);
 }
 
 Result<void> checkTokenIds(const ModelConfig& config) {
@@ -100,6 +145,8 @@ Result<void> ModelConfig::validate() const {
     ENGINE_TRY_DO(checkPositive("the norm epsilon", normEpsilon));
     ENGINE_TRY_DO(checkHeads(*this));
     ENGINE_TRY_DO(checkRotary(*this));
+    ENGINE_TRY_DO(checkScales(*this));
+    ENGINE_TRY_DO(checkExperts(*this));
     if (layerWindows.size() != static_cast<std::size_t>(layerCount))
         return inconsistent(
             fmt::format("{} attention windows for {} layers", layerWindows.size(), layerCount));
@@ -110,27 +157,54 @@ Result<void> ModelConfig::validate() const {
     return checkTokenIds(*this);
 }
 
-std::vector<double> rotaryFrequencies(const ModelConfig& config) {
+double ModelConfig::scoreScale() const {
+    return attentionScale > 0.0 ? attentionScale : 1.0 / std::sqrt(static_cast<double>(headDim));
+}
+
+namespace {
+
+/// The frequency of a pair after the scaling that depends on its wavelength.
+double scaled(double frequency, const RopeScaling& scaling) {
+    if (scaling.kind == RopeScalingKind::Linear)
+        return frequency / scaling.factor;
+    if (scaling.kind != RopeScalingKind::Llama3)
+        return frequency;
+    const double wavelength = 2.0 * std::numbers::pi / frequency;
+    const double turns = scaling.originalContextLength / wavelength;
+    // Fast pairs stay, slow ones are stretched, those between are blended.
+    const double kept = std::clamp((turns - scaling.lowFrequencyFactor) /
+                                       (scaling.highFrequencyFactor - scaling.lowFrequencyFactor),
+                                   0.0,
+                                   1.0);
+    return (1.0 - kept) * frequency / scaling.factor + kept * frequency;
+}
+
+/// What each frequency is divided by; empty: nothing.
+const std::vector<float>& divisors(const ModelConfig& config, int contextLength) {
     const RopeScaling& scaling = config.ropeScaling;
+    if (scaling.kind != RopeScalingKind::LongRope)
+        return config.ropeFrequencyFactors;
+    const int length = contextLength > 0 ? contextLength : config.contextLength;
+    return length > scaling.originalContextLength ? scaling.longFactors : scaling.shortFactors;
+}
+
+} // namespace
+
+std::vector<double>
+rotaryFrequencies(const ModelConfig& config, LayerRope rope, int contextLength) {
     std::vector<double> frequencies;
-    for (int pair = 0; pair < config.headDim / 2; ++pair) {
-        double frequency = std::pow(config.ropeTheta, -2.0 * pair / config.headDim);
-        const double wavelength = 2.0 * std::numbers::pi / frequency;
-        const double turns = scaling.originalContextLength / wavelength;
-        if (scaling.kind == RopeScalingKind::Linear)
-            frequency /= scaling.factor;
-        if (scaling.kind == RopeScalingKind::Llama3) {
-            // Fast pairs stay, slow ones are stretched, those between are blended.
-            const double kept =
-                std::clamp((turns - scaling.lowFrequencyFactor) /
-                               (scaling.highFrequencyFactor - scaling.lowFrequencyFactor),
-                           0.0,
-                           1.0);
-            frequency = (1.0 - kept) * frequency / scaling.factor + kept * frequency;
-        }
-        if (!config.ropeFrequencyFactors.empty())
-            frequency /=
-                static_cast<double>(config.ropeFrequencyFactors[static_cast<std::size_t>(pair)]);
+    if (rope == LayerRope::None)
+        return frequencies;
+    const bool isModel = rope == LayerRope::Model;
+    const double base = isModel ? config.ropeTheta : config.windowRopeTheta;
+    const std::vector<float>& factors = divisors(config, contextLength);
+    const int width = config.rotatedWidth();
+    for (int pair = 0; pair < width / 2; ++pair) {
+        double frequency = std::pow(base, -2.0 * pair / width);
+        if (isModel)
+            frequency = scaled(frequency, config.ropeScaling);
+        if (isModel && !factors.empty())
+            frequency /= static_cast<double>(factors[static_cast<std::size_t>(pair)]);
         frequencies.push_back(frequency);
     }
     return frequencies;

@@ -5,6 +5,7 @@
 #include "engine/base/token.h"
 #include "engine/loading/json_document.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace engine {
 
-enum class RopeScalingKind { None, Linear, Llama3 };
+enum class RopeScalingKind { None, Linear, Llama3, LongRope };
 
 /// How rotary frequencies are stretched for contexts beyond the training length.
 struct RopeScaling {
@@ -21,13 +22,43 @@ struct RopeScaling {
     double factor = 1.0;
     double lowFrequencyFactor = 1.0;       ///< Llama3 only
     double highFrequencyFactor = 4.0;      ///< Llama3 only
-    double originalContextLength = 8192.0; ///< Llama3 only, tokens
+    double originalContextLength = 8192.0; ///< Llama3 and LongRope, tokens
+    /// LongRope only, one for each rotary pair: each frequency is divided by its factor, by the
+    /// long one where the context is longer than the original one.
+    std::vector<float> shortFactors = {};
+    std::vector<float> longFactors = {};
+    double attentionFactor = 1.0; ///< cosines and sines are multiplied by it
 };
 
-/// Sizes and switches of one network, whatever file they came from. A checked value:
-/// every instance that a reader returns has passed `validate()`.
+/// How a layer turns queries and keys by their positions: as the model's rotary numbers say, by
+/// `windowRopeTheta` without scaling, or not at all.
+enum class LayerRope : std::uint8_t { Model, Window, None };
+
+/// Where the norms of a sublayer stand: in front of it, in front and behind, or behind alone.
+enum class NormPlace : std::uint8_t { Before, Around, Behind };
+
+/// Norms of queries and keys before they are turned: none, one of each head (weights [headDim]), or
+/// one over all heads together (weights [heads * headDim]).
+enum class HeadNorm : std::uint8_t { None, EachHead, FullWidth };
+
+/// What is applied to the MLP's gate. GeluTanh is GELU by its formula with tanh.
+enum class Activation : std::uint8_t { Silu, GeluTanh };
+
+/// An MLP that is cut into experts, of which a router chooses some for each row: those with the
+/// highest logits, each weighed by its softmax over all experts.
+struct ExpertChoice {
+    int count = 0;            ///< experts of a layer; 0: the model has none
+    int used = 0;             ///< experts of a row
+    int size = 0;             ///< width of one expert
+    bool renormalises = true; ///< the weights of the chosen ones are made to sum up to 1
+};
+
+/// The description of one network, whatever file it came from: all that a backend needs to know
+/// beside the weights. The tensors that it calls for are listed by network_tensors.h; what a
+/// family's files leave unsaid stands in family_table.cpp. A checked value: every instance that a
+/// reader returns has passed `validate()`.
 struct ModelConfig {
-    std::string architecture; ///< "llama", "mistral" or "qwen2"
+    std::string architecture; ///< the family, as "llama"
     int layerCount = 0;
     int hiddenSize = 0;
     int mlpSize = 0;
@@ -48,6 +79,21 @@ struct ModelConfig {
     bool outputBias = false; ///< o_proj
     bool mlpBias = false;
     bool tiedHead = false; ///< the output head is the embedding
+    // Behind this line, what a LLaMA does without: the values below stand for its network.
+    int rotatedDim = 0;           ///< the first dimensions of a head are turned; 0: all of them
+    double windowRopeTheta = 0.0; ///< rotary base of LayerRope::Window
+    std::vector<LayerRope> layerRopes; ///< one a layer; empty: all LayerRope::Model
+    NormPlace normPlace = NormPlace::Before;
+    HeadNorm headNorm = HeadNorm::None;
+    Activation activation = Activation::Silu;
+    double attentionScale = 0.0;   ///< of scores; 0: 1 / sqrt(headDim)
+    double attentionSoftCap = 0.0; ///< scores become cap * tanh(score / cap); 0: they stay
+    double embeddingScale = 1.0;   ///< of the stream that enters the first layer
+    double residualScale = 1.0;    ///< of what a sublayer adds to the stream
+    double logitScale = 1.0;
+    double logitSoftCap = 0.0; ///< behind the scale; 0: logits stay
+    ExpertChoice experts;
+    std::vector<int> denseLayers; ///< ascending; layers with a whole MLP where others have experts
     TokenId bosId = kNoToken;
     std::vector<TokenId> eosIds;
     /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
@@ -55,6 +101,25 @@ struct ModelConfig {
     std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
     /// Remarks for `inspect`, e.g. that a llama GGUF carries no sliding window.
     std::vector<std::string> notes;
+
+    /// Dimensions of each head that are turned.
+    int rotatedWidth() const { return rotatedDim > 0 ? rotatedDim : headDim; }
+
+    LayerRope ropeOf(int layer) const {
+        return layerRopes.empty() ? LayerRope::Model : layerRopes[static_cast<std::size_t>(layer)];
+    }
+
+    bool hasExperts(int layer) const {
+        return experts.count > 0 &&
+               !std::binary_search(denseLayers.begin(), denseLayers.end(), layer);
+    }
+
+    bool hasNormsBefore() const { return normPlace != NormPlace::Behind; }
+
+    bool hasNormsBehind() const { return normPlace != NormPlace::Before; }
+
+    /// What scores are multiplied by.
+    double scoreScale() const;
 
     /// Checks all numbers against each other once, before any tensor is made.
     /// Errors: CorruptFile, Unsupported; the message names the field.
@@ -75,8 +140,12 @@ Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds);
 /// Takes this id, or tells in `notes` why not: nothing is lost without it.
 void adoptMaskToken(std::int64_t id, ModelConfig& config);
 
-/// Rotary frequencies in radians per position, [headDim / 2], scaling and factors applied.
-/// Source: formats.md 4.2 (llama3, linear), 4.3 (rope_freqs).
-std::vector<double> rotaryFrequencies(const ModelConfig& config);
+/// Rotary frequencies in radians per position, [rotatedWidth() / 2], scaling and factors applied;
+/// none for LayerRope::None. `contextLength` is the number of tokens that the model is run with,
+/// which LongRope chooses its factors by; 0: all that it was trained for. Scaling: "linear" divides
+/// by a factor, "llama3" does so by wavelength (Llama 3.1), LongRope is arXiv 2402.13753.
+std::vector<double> rotaryFrequencies(const ModelConfig& config,
+                                      LayerRope rope = LayerRope::Model,
+                                      int contextLength = 0);
 
 } // namespace engine

@@ -5,6 +5,8 @@
 #include "engine/loading/config/unused_parts.h"
 #include "engine/loading/gguf_file.h"
 #include "engine/loading/gguf_model.h"
+#include "engine/loading/network/mapped_weights.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/loading/readable_text.h"
 #include "engine/loading/safetensors_file.h"
 
@@ -207,6 +209,35 @@ std::optional<fs::path> ifThere(const fs::path& path) {
     return isThere(path) ? std::optional(path) : std::nullopt;
 }
 
+/// The tensors of a folder as its files name them.
+Result<std::unique_ptr<WeightSource>> storedWeights(const fs::path& folder) {
+    if (isThere(folder / "model.safetensors"))
+        return openSafetensors(folder / "model.safetensors");
+    if (isThere(folder / "model.safetensors.index.json"))
+        return openSafetensorsIndex(folder / "model.safetensors.index.json");
+    ENGINE_TRY(const FolderListing listing, listFolder(folder));
+    if (listing.pickled)
+        return pickleRefused(*listing.pickled);
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} holds no weights: looked for model.safetensors and "
+                             "model.safetensors.index.json",
+                             folder.string()),
+                 "Put the model's weights into the folder."};
+}
+
+/// What config.json says, whatever the other files hold.
+Result<ModelConfig> folderConfig(const fs::path& folder) {
+    const fs::path path = folder / "config.json";
+    if (!isThere(path))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} holds no config.json", folder.string()),
+                     "Put the model's config.json beside its weights."};
+    ENGINE_TRY(const JsonDocument document,
+               readJsonFile(path.string(), {.maxBytes = kMaxConfigBytes}));
+    auto config = readModelConfig(document.root());
+    return config ? std::move(config) : inFile(path, config.error());
+}
+
 } // namespace
 
 Result<ModelFiles> ModelFiles::open(const fs::path& path) {
@@ -237,16 +268,9 @@ Result<ModelConfig> ModelFiles::config() const {
         auto config = readGgufModelConfig(*m_gguf);
         return config ? std::move(config) : inFile(m_path, config.error());
     }
-    const fs::path path = m_path / "config.json";
-    if (!isThere(path))
-        return Error{ErrorCode::NotFound,
-                     fmt::format("{} holds no config.json", m_path.string()),
-                     "Put the model's config.json beside its weights."};
-    const JsonLimits limits{.maxBytes = kMaxConfigBytes};
-    ENGINE_TRY(const JsonDocument document, readJsonFile(path.string(), limits));
-    auto config = readModelConfig(document.root());
+    auto config = folderConfig(m_path);
     if (!config)
-        return inFile(path, config.error());
+        return config;
     if (config.value().maskTokenId == kNoToken)
         addTokenizersMask(tokenizerConfigPath(), config.value());
     // What is wrong with the weights is told when they are asked for.
@@ -256,7 +280,8 @@ Result<ModelConfig> ModelFiles::config() const {
     if (!isThere(generationPath))
         return config;
     // Chat models often name only here the id that ends a turn; nothing else of it is used.
-    ENGINE_TRY(const JsonDocument generation, readJsonFile(generationPath.string(), limits));
+    ENGINE_TRY(const JsonDocument generation,
+               readJsonFile(generationPath.string(), {.maxBytes = kMaxConfigBytes}));
     ModelConfig& merged = config.value();
     if (auto added = addEosIds(generation.root()["eos_token_id"], merged.eosIds); !added)
         return inFile(generationPath, added.error());
@@ -268,18 +293,10 @@ Result<ModelConfig> ModelFiles::config() const {
 Result<std::unique_ptr<WeightSource>> ModelFiles::weights() const {
     if (m_gguf)
         return openGgufWeights(m_gguf);
-    if (isThere(m_path / "model.safetensors"))
-        return openSafetensors(m_path / "model.safetensors");
-    if (isThere(m_path / "model.safetensors.index.json"))
-        return openSafetensorsIndex(m_path / "model.safetensors.index.json");
-    ENGINE_TRY(const FolderListing listing, listFolder(m_path));
-    if (listing.pickled)
-        return pickleRefused(*listing.pickled);
-    return Error{ErrorCode::NotFound,
-                 fmt::format("{} holds no weights: looked for model.safetensors and "
-                             "model.safetensors.index.json",
-                             m_path.string()),
-                 "Put the model's weights into the folder."};
+    ENGINE_TRY(auto stored, storedWeights(m_path));
+    // What is wrong with the configuration is told when it is asked for.
+    const auto config = folderConfig(m_path);
+    return config ? mapCheckpoint(std::move(stored), config.value()) : std::move(stored);
 }
 
 std::optional<fs::path> ModelFiles::tokenizerJsonPath() const {

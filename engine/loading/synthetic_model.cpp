@@ -2,6 +2,7 @@
 #include "engine/loading/synthetic_model.h"
 
 #include "engine/base/counter_random.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/loading/quantized_blocks.h"
 
 #include <array>
@@ -142,32 +143,10 @@ Result<ModelConfig> syntheticConfig(std::string_view shape, int layerCount) {
 }
 
 SyntheticWeights::SyntheticWeights(const ModelConfig& config, TensorType type) {
-    const auto hidden = static_cast<std::uint64_t>(config.hiddenSize);
-    const auto vocab = static_cast<std::uint64_t>(config.vocabSize);
-    add("model.embed_tokens.weight", {vocab, hidden}, type);
-    for (int layer = 0; layer < config.layerCount; ++layer)
-        addLayer(config, layer, type);
-    add("model.norm.weight", {hidden}, TensorType::F32);
-    if (!config.tiedHead)
-        add("lm_head.weight", {vocab, hidden}, type);
-}
-
-void SyntheticWeights::addLayer(const ModelConfig& config, int layer, TensorType type) {
-    const std::string prefix = fmt::format("model.layers.{}.", layer);
-    const auto hidden = static_cast<std::uint64_t>(config.hiddenSize);
-    const auto inner = static_cast<std::uint64_t>(config.mlpSize);
-    const auto dim = static_cast<std::uint64_t>(config.headDim);
-    const std::uint64_t queries = dim * static_cast<std::uint64_t>(config.headCount);
-    const std::uint64_t keys = dim * static_cast<std::uint64_t>(config.kvHeadCount);
-    add(prefix + "input_layernorm.weight", {hidden}, TensorType::F32);
-    add(prefix + "self_attn.q_proj.weight", {queries, hidden}, type);
-    add(prefix + "self_attn.k_proj.weight", {keys, hidden}, type);
-    add(prefix + "self_attn.v_proj.weight", {keys, hidden}, type);
-    add(prefix + "self_attn.o_proj.weight", {hidden, queries}, type);
-    add(prefix + "post_attention_layernorm.weight", {hidden}, TensorType::F32);
-    add(prefix + "mlp.gate_proj.weight", {inner, hidden}, type);
-    add(prefix + "mlp.up_proj.weight", {inner, hidden}, type);
-    add(prefix + "mlp.down_proj.weight", {hidden, inner}, type);
+    forEachTensor(config, [&](const TensorSpec& tensor) {
+        ENGINE_CHECK(!tensor.hasBias, "no made-up biases: {}", tensor.name);
+        add(tensor.weightName(), tensor.shape(), tensor.isNorm() ? TensorType::F32 : type);
+    });
 }
 
 void SyntheticWeights::add(std::string name, std::vector<std::uint64_t> shape, TensorType type) {

@@ -44,7 +44,6 @@ public:
 
 private:
     void add(std::string name, std::vector<std::uint64_t> shape, TensorType type);
-    void addLayer(const ModelConfig& config, int layer, TensorType type);
 
     std::vector<TensorInfo> m_tensors;
     std::map<std::string, std::size_t, std::less<>> m_indexOf;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/memory_need.h"
 
+#include "engine/loading/network/network_tensors.h"
 #include "engine/model/cpu/cpu_weights.h"
 
 #include <algorithm>
@@ -42,26 +43,27 @@ std::uint64_t bytesOf(double bytes) {
 }
 
 double weightsOf(const ModelConfig& config, const Widths& widths) {
-    const double hidden = config.hiddenSize;
-    const double queries = static_cast<double>(config.headCount) * config.headDim;
-    const double keys = static_cast<double>(config.kvHeadCount) * config.headDim;
-    const double inner = config.mlpSize;
-    double layer = hidden * (2.0 * queries + 2.0 * keys) + 3.0 * hidden * inner;
-    layer += config.qkvBias ? queries + 2.0 * keys : 0.0;
-    layer += config.outputBias ? hidden : 0.0;
-    layer += config.mlpBias ? 2.0 * inner + hidden : 0.0;
-    const double table = hidden * config.vocabSize;
-    const double stored = table * (config.tiedHead ? 1.0 : 2.0) + config.layerCount * layer;
-    const double norms = hidden * (2.0 * config.layerCount + 1.0);
+    double stored = 0.0;
+    double norms = 0.0;
+    forEachTensor(config, [&](const TensorSpec& tensor) {
+        const double outputs = tensor.outputs;
+        if (tensor.isNorm())
+            norms += outputs;
+        else
+            stored += outputs * tensor.inputs + (tensor.hasBias ? outputs : 0.0);
+    });
     return stored * widths.stored + norms * widths.math;
 }
 
-/// The stream, its normed copy, queries, the attention's output and the MLP's; logits as they are
-/// computed and as they are handed out (double).
+/// The stream, its normed copy, queries, the attention's output and the MLP's, or the input and the
+/// outputs of a row's experts; logits as they are computed and as they are handed out (double).
 double passOf(const ModelConfig& config, const Widths& widths) {
     const double queries = static_cast<double>(config.headCount) * config.headDim;
     const double keys = static_cast<double>(config.kvHeadCount) * config.headDim;
-    const double row = 3.0 * config.hiddenSize + 4.0 * queries + 2.0 * keys + 3.0 * config.mlpSize;
+    const double experts =
+        config.experts.used * (2.0 * config.hiddenSize + 3.0 * config.experts.size);
+    const double row = 3.0 * config.hiddenSize + 4.0 * queries + 2.0 * keys +
+                       std::max(3.0 * config.mlpSize, experts);
     return kPromptRows * row * widths.math +
            static_cast<double>(kLogitRows) * config.vocabSize * (widths.stored + sizeof(double));
 }

@@ -61,6 +61,45 @@ private:
     std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> m_state;
 };
 
+/// What a LLaMA does without.
+std::string digitsBeyondLlama(const ModelConfig& config) {
+    ContentHash parts;
+    const RopeScaling& scaling = config.ropeScaling;
+    parts.addInteger(config.rotatedDim);
+    parts.addList(scaling.shortFactors);
+    parts.addList(scaling.longFactors);
+    parts.addList(config.denseLayers);
+    parts.addInteger(static_cast<std::int64_t>(config.layerRopes.size()));
+    for (const LayerRope rope : config.layerRopes)
+        parts.addInteger(static_cast<std::int64_t>(rope));
+    for (const auto choice : {static_cast<int>(config.normPlace),
+                              static_cast<int>(config.headNorm),
+                              static_cast<int>(config.activation),
+                              config.experts.count,
+                              config.experts.used,
+                              config.experts.size,
+                              static_cast<int>(config.experts.renormalises)})
+        parts.addInteger(choice);
+    for (const double number : {scaling.attentionFactor,
+                                config.windowRopeTheta,
+                                config.attentionScale,
+                                config.attentionSoftCap,
+                                config.embeddingScale,
+                                config.residualScale,
+                                config.logitScale,
+                                config.logitSoftCap})
+        parts.addNumber(number);
+    return parts.hexDigits();
+}
+
+/// It counts only where it is there, so that models which do without it keep the names that they
+/// have in skip sets and packed weights on disk.
+void addBeyondLlama(const ModelConfig& config, ContentHash& hash) {
+    static const std::string kNothing = digitsBeyondLlama(ModelConfig());
+    if (const std::string digits = digitsBeyondLlama(config); digits != kNothing)
+        hash.addText(digits);
+}
+
 /// Everything but what is written for people.
 void addConfig(const ModelConfig& config, ContentHash& hash) {
     hash.addText(config.architecture);
@@ -86,6 +125,7 @@ void addConfig(const ModelConfig& config, ContentHash& hash) {
         hash.addInteger(choice ? 1 : 0);
     hash.addInteger(config.bosId);
     hash.addList(config.eosIds);
+    addBeyondLlama(config, hash);
 }
 
 /// Sorted by name: the order in the file says nothing about the model.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <span>
 
 /// The plain backend's loops. Every sum runs in one fixed order that depends on its own length
@@ -63,6 +64,16 @@ void rmsNorm(std::span<const Real> in, std::span<const Real> weight, double epsi
 
 /// x / (1 + exp(-x)).
 template <typename Real> Real silu(Real x) { return x / (Real(1) + std::exp(-x)); }
+
+/// GELU by its formula with tanh. Source: arXiv 1606.08415.
+template <typename Real> Real geluTanh(Real x) {
+    const Real turned = std::sqrt(Real(2) / std::numbers::pi_v<Real>) *
+                        (x + static_cast<Real>(0.044715) * x * x * x);
+    return x / Real(2) * (Real(1) + std::tanh(turned));
+}
+
+/// cap * tanh(x / cap).
+template <typename Real> Real softCap(Real x, Real cap) { return cap * std::tanh(x / cap); }
 
 /// Turns the pairs (i, i + dim / 2) of one head by the angles whose cosines and sines are given.
 /// Shapes: head [dim], cosines and sines [dim / 2]. Source: arXiv 2104.09864, half-split layout.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/to_size.h"
+#include "engine/model/expert_choice.h"
 #include "engine/model/plain_math.h"
 #include "engine/model/plain_weights.h"
 #include "engine/model/transformer.h"
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <type_traits>
@@ -16,10 +18,13 @@ using namespace plain;
 
 template <typename Real> class PlainTransformer final : public Transformer {
 public:
-    PlainTransformer(ModelConfig config, Weights<Real> weights)
+    PlainTransformer(ModelConfig config, Weights<Real> weights, int contextLength)
         : m_config(std::move(config))
-        , m_weights(std::move(weights))
-        , m_frequencies(rotaryFrequencies(m_config)) {}
+        , m_weights(std::move(weights)) {
+        for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
+            m_frequencies[static_cast<std::size_t>(rope)] =
+                rotaryFrequencies(m_config, rope, contextLength);
+    }
 
     const ModelConfig& config() const override { return m_config; }
 
@@ -42,14 +47,20 @@ public:
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
 private:
+    /// How one kind of layer turns the rows of a pass.
+    struct Angles {
+        std::size_t half = 0;             // pairs that are turned
+        std::vector<Real> cosines, sines; // [rows, half]
+    };
+
     /// What one pass works on.
     struct Pass {
         const ForwardRequest& request;
         HostKvStorage& storage;
-        std::vector<Real> stream;         // [rows, hidden], the residual stream
-        std::vector<Real> cosines, sines; // [rows, headDim / 2]
-        std::vector<double> influence;    // [2 * layers] if wanted
-        std::optional<Error> error;       // the first place where numbers stopped being finite
+        std::vector<Real> stream;      // [rows, hidden], the residual stream
+        std::array<Angles, 3> angles;  // by LayerRope
+        std::vector<double> influence; // [2 * layers] if wanted
+        std::optional<Error> error;    // the first place where numbers stopped being finite
     };
 
     /// A buffer of a sublayer and the tensor it was made with, in the order of computation.
@@ -60,12 +71,17 @@ private:
 
     void readInput(Pass& pass) const;
     void prepareAngles(Pass& pass) const;
+    void rotateRow(const Pass& pass, int layer, std::size_t row, Real* head) const;
+    void normaliseHeads(std::span<const Real> weight, std::size_t width, std::span<Real> in) const;
     void runAttention(Pass& pass, int layer) const;
     void
     storeKeysAndValues(Pass& pass, int layer, std::span<Real> keys, std::span<Real> values) const;
     void
     attendRow(Pass& pass, int layer, int row, std::span<Real> query, std::span<Real> out) const;
     void runMlp(Pass& pass, int layer) const;
+    void runExperts(Pass& pass, int layer, std::span<const Real> in) const;
+    std::vector<Real> activate(std::span<const Real> gate, std::span<const Real> up) const;
+    void finishBranch(std::span<const Real> postNorm, std::vector<Real>& out) const;
     void runHead(Pass& pass, ForwardResult& result) const;
     std::vector<Real> normalise(std::span<const Real> stream, std::span<const Real> weight) const;
     std::vector<Real> apply(const Linear<Real>& linear, std::span<const Real> in) const;
@@ -74,7 +90,7 @@ private:
 
     ModelConfig m_config;
     Weights<Real> m_weights;
-    std::vector<double> m_frequencies; // [headDim / 2], radians per position
+    std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
 };
 
 template <typename Real>
@@ -83,7 +99,7 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
                                                  ForwardResult& result) {
     checkForwardRequest(m_config, request, cache);
     result.clear();
-    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}, {}};
+    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}};
     pass.influence = std::move(result.influence);
     if (request.wantsInfluence)
         pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
@@ -128,33 +144,69 @@ template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) cons
         const Real* row = m_weights.embedding.weight.data() + toSize(id) * width;
         pass.stream.insert(pass.stream.end(), row, row + width);
     }
+    if (m_config.embeddingScale != 1.0)
+        for (Real& value : pass.stream)
+            value *= static_cast<Real>(m_config.embeddingScale);
 }
 
 template <typename Real> void PlainTransformer<Real>::prepareAngles(Pass& pass) const {
-    for (int row = 0; row < pass.request.layout.rowCount(); ++row)
-        for (const double frequency : m_frequencies) {
-            const double angle = frequency * pass.request.layout.position(row);
-            pass.cosines.push_back(static_cast<Real>(std::cos(angle)));
-            pass.sines.push_back(static_cast<Real>(std::sin(angle)));
-        }
+    const double sharpened = m_config.ropeScaling.attentionFactor;
+    for (std::size_t rope = 0; rope < m_frequencies.size(); ++rope) {
+        Angles& angles = pass.angles[rope];
+        angles.half = m_frequencies[rope].size();
+        for (int row = 0; row < pass.request.layout.rowCount(); ++row)
+            for (const double frequency : m_frequencies[rope]) {
+                const double angle = frequency * pass.request.layout.position(row);
+                angles.cosines.push_back(static_cast<Real>(sharpened * std::cos(angle)));
+                angles.sines.push_back(static_cast<Real>(sharpened * std::sin(angle)));
+            }
+    }
+}
+
+/// Turns one head of a row as its layer does.
+template <typename Real>
+void PlainTransformer<Real>::rotateRow(const Pass& pass,
+                                       int layer,
+                                       std::size_t row,
+                                       Real* head) const {
+    const Angles& angles = pass.angles[static_cast<std::size_t>(m_config.ropeOf(layer))];
+    rotate(head,
+           std::span(angles.cosines).subspan(row * angles.half, angles.half),
+           std::span(angles.sines).subspan(row * angles.half, angles.half));
+}
+
+/// Norms of queries or keys before they are turned. Shapes: weight [headDim] or [width], in [rows,
+/// width].
+template <typename Real>
+void PlainTransformer<Real>::normaliseHeads(std::span<const Real> weight,
+                                            std::size_t width,
+                                            std::span<Real> in) const {
+    if (weight.empty())
+        return;
+    ENGINE_CHECK(width % weight.size() == 0, "a norm of {} in {}", weight.size(), width);
+    for (std::size_t at = 0; at < in.size(); at += weight.size())
+        rmsNorm<Real>(in.subspan(at, weight.size()), weight, m_config.normEpsilon, in.data() + at);
 }
 
 template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, int layer) const {
     const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
     const std::vector<Real> in = normalise(pass.stream, weights.attentionNorm);
+    const std::size_t width = toSize(m_config.headCount * m_config.headDim);
     std::vector<Real> queries = apply(weights.query, in); // [rows, heads, headDim]
     std::vector<Real> keys = apply(weights.key, in);      // [rows, kvHeads, headDim]
     std::vector<Real> values = apply(weights.value, in);  // [rows, kvHeads, headDim]
+    normaliseHeads(weights.queryNorm, width, queries);
+    normaliseHeads(weights.keyNorm, toSize(m_config.kvHeadCount * m_config.headDim), keys);
     storeKeysAndValues(pass, layer, keys, values);
     std::vector<Real> context(queries.size()); // [rows, heads, headDim]
-    const std::size_t width = toSize(m_config.headCount * m_config.headDim);
     for (int row = 0; row < pass.request.layout.rowCount(); ++row)
         attendRow(pass,
                   layer,
                   row,
                   std::span(queries).subspan(toSize(row) * width, width),
                   std::span(context).subspan(toSize(row) * width, width));
-    const std::vector<Real> out = apply(weights.output, context);
+    std::vector<Real> out = apply(weights.output, context);
+    finishBranch(weights.attentionPostNorm, out);
     const Stage stages[] = {{queries, weights.query.name},
                             {keys, weights.key.name},
                             {values, weights.value.name},
@@ -170,7 +222,6 @@ void PlainTransformer<Real>::storeKeysAndValues(Pass& pass,
                                                 std::span<Real> keys,
                                                 std::span<Real> values) const {
     const std::size_t dim = toSize(m_config.headDim);
-    const std::size_t half = dim / 2;
     const std::size_t heads = toSize(m_config.kvHeadCount);
     const std::size_t capacity = toSize(pass.storage.capacity());
     Real* keyPlane = reinterpret_cast<Real*>(pass.storage.keys(layer));
@@ -180,9 +231,7 @@ void PlainTransformer<Real>::storeKeysAndValues(Pass& pass,
             const std::size_t from = (row * heads + head) * dim;
             const std::size_t slot = toSize(pass.request.layout.firstSlot()) + row;
             const std::size_t to = (head * capacity + slot) * dim;
-            rotate(keys.data() + from,
-                   std::span<const Real>(pass.cosines).subspan(row * half, half),
-                   std::span<const Real>(pass.sines).subspan(row * half, half));
+            rotateRow(pass, layer, row, keys.data() + from);
             std::copy_n(keys.data() + from, dim, keyPlane + to);
             std::copy_n(values.data() + from, dim, valuePlane + to);
         }
@@ -193,25 +242,27 @@ template <typename Real>
 void PlainTransformer<Real>::attendRow(
     Pass& pass, int layer, int row, std::span<Real> query, std::span<Real> out) const {
     const std::size_t dim = toSize(m_config.headDim);
-    const std::size_t half = dim / 2;
     const std::size_t planeRow = toSize(pass.storage.capacity()) * dim;
     const std::size_t groupSize = toSize(m_config.headCount / m_config.kvHeadCount);
     const int window = m_config.layerWindows[toSize(layer)];
-    const Real scale = Real(1) / std::sqrt(static_cast<Real>(dim));
+    const Real scale = m_config.attentionScale > 0.0 ? static_cast<Real>(m_config.attentionScale)
+                                                     : Real(1) / std::sqrt(static_cast<Real>(dim));
+    const Real cap = static_cast<Real>(m_config.attentionSoftCap);
     std::vector<std::size_t> slots;
     pass.request.layout.forEachKey(
         row, window, [&slots](Position slot) { slots.push_back(toSize(slot)); });
     std::vector<Real> scores(slots.size());
     for (std::size_t head = 0; head < toSize(m_config.headCount); ++head) {
         Real* headQuery = query.data() + head * dim;
-        rotate(headQuery,
-               std::span<const Real>(pass.cosines).subspan(toSize(row) * half, half),
-               std::span<const Real>(pass.sines).subspan(toSize(row) * half, half));
+        rotateRow(pass, layer, toSize(row), headQuery);
         const std::size_t plane = head / groupSize * planeRow;
         const Real* keys = reinterpret_cast<const Real*>(pass.storage.keys(layer)) + plane;
         const Real* values = reinterpret_cast<const Real*>(pass.storage.values(layer)) + plane;
         for (std::size_t i = 0; i < slots.size(); ++i)
             scores[i] = dot(headQuery, keys + slots[i] * dim, dim) * scale;
+        if (cap > Real(0))
+            for (Real& score : scores)
+                score = softCap(score, cap);
         const Real highest = *std::max_element(scores.begin(), scores.end());
         Real total = 0;
         for (Real& score : scores)
@@ -228,18 +279,62 @@ void PlainTransformer<Real>::attendRow(
 template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int layer) const {
     const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
     const std::vector<Real> in = normalise(pass.stream, weights.mlpNorm);
-    const std::vector<Real> gate = apply(weights.gate, in); // [rows, mlp]
-    const std::vector<Real> up = apply(weights.up, in);     // [rows, mlp]
-    std::vector<Real> inner(gate.size());
-    for (std::size_t i = 0; i < gate.size(); ++i)
-        inner[i] = silu(gate[i]) * up[i];
-    const std::vector<Real> out = apply(weights.down, inner);
-    const Stage stages[] = {{gate, weights.gate.name},
-                            {up, weights.up.name},
-                            {inner, weights.up.name},
-                            {out, weights.down.name}};
+    if (m_config.hasExperts(layer))
+        return runExperts(pass, layer, in);
+    const GatedMlp<Real>& mlp = weights.mlps.front();
+    const std::vector<Real> gate = apply(mlp.gate, in); // [rows, mlp]
+    const std::vector<Real> up = apply(mlp.up, in);     // [rows, mlp]
+    const std::vector<Real> inner = activate(gate, up);
+    std::vector<Real> out = apply(mlp.down, inner);
+    finishBranch(weights.mlpPostNorm, out);
+    const Stage stages[] = {
+        {gate, mlp.gate.name}, {up, mlp.up.name}, {inner, mlp.up.name}, {out, mlp.down.name}};
     measureInfluence(pass, out, toSize(m_config.layerCount + layer));
     addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
+}
+
+/// The sum of the chosen experts' outputs, each times its weight, in the order of the experts.
+template <typename Real>
+void PlainTransformer<Real>::runExperts(Pass& pass, int layer, std::span<const Real> in) const {
+    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const std::size_t width = toSize(m_config.hiddenSize);
+    const std::size_t count = toSize(m_config.experts.count);
+    const std::vector<Real> logits = apply(weights.router, in); // [rows, experts]
+    std::vector<Real> out(in.size());
+    for (std::size_t row = 0; row < toSize(pass.request.layout.rowCount()); ++row)
+        for (const auto& [expert, weight] :
+             chooseExperts<Real>(std::span(logits).subspan(row * count, count), m_config.experts)) {
+            const GatedMlp<Real>& mlp = weights.mlps[toSize(expert)];
+            const std::span<const Real> rowIn = in.subspan(row * width, width);
+            const std::vector<Real> found =
+                apply(mlp.down, activate(apply(mlp.gate, rowIn), apply(mlp.up, rowIn)));
+            for (std::size_t i = 0; i < width; ++i)
+                out[row * width + i] += weight * found[i];
+        }
+    finishBranch(weights.mlpPostNorm, out);
+    const Stage stages[] = {{logits, weights.router.name}, {out, weights.mlps.front().down.name}};
+    measureInfluence(pass, out, toSize(m_config.layerCount + layer));
+    addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
+}
+
+template <typename Real>
+std::vector<Real> PlainTransformer<Real>::activate(std::span<const Real> gate,
+                                                   std::span<const Real> up) const {
+    const bool isSilu = m_config.activation == Activation::Silu;
+    std::vector<Real> inner(gate.size());
+    for (std::size_t i = 0; i < gate.size(); ++i)
+        inner[i] = (isSilu ? silu(gate[i]) : geluTanh(gate[i])) * up[i];
+    return inner;
+}
+
+/// What a branch does behind its last linear layer, before it is added to the stream.
+template <typename Real>
+void PlainTransformer<Real>::finishBranch(std::span<const Real> postNorm,
+                                          std::vector<Real>& out) const {
+    normaliseHeads(postNorm, toSize(m_config.hiddenSize), out);
+    if (m_config.residualScale != 1.0)
+        for (Real& value : out)
+            value *= static_cast<Real>(m_config.residualScale);
 }
 
 /// Notes what a sublayer's output is to the stream that it is about to be added to.
@@ -289,9 +384,14 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
         const Real* from = pass.stream.data() + toSize(row) * width;
         rows.insert(rows.end(), from, from + width);
     }
-    const std::vector<Real> logits =
-        apply(m_weights.outputHead(), normalise(rows, m_weights.finalNorm));
+    std::vector<Real> logits = apply(m_weights.outputHead(), normalise(rows, m_weights.finalNorm));
     const std::size_t vocab = toSize(m_config.vocabSize);
+    if (m_config.logitScale != 1.0)
+        for (Real& logit : logits)
+            logit *= static_cast<Real>(m_config.logitScale);
+    if (m_config.logitSoftCap > 0.0)
+        for (Real& logit : logits)
+            logit = softCap(logit, static_cast<Real>(m_config.logitSoftCap));
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isfinite(logits[i])) {
             const int row = wanted.rows[i / vocab];
@@ -308,6 +408,8 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
 template <typename Real>
 std::vector<Real> PlainTransformer<Real>::normalise(std::span<const Real> stream,
                                                     std::span<const Real> weight) const {
+    if (weight.empty()) // no norm stands there
+        return {stream.begin(), stream.end()};
     std::vector<Real> out(stream.size());
     for (std::size_t at = 0; at < stream.size(); at += weight.size())
         rmsNorm(stream.subspan(at, weight.size()), weight, m_config.normEpsilon, out.data() + at);
@@ -331,13 +433,13 @@ Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& con
     switch (options.precision) {
     case Precision::F32: {
         ENGINE_TRY(auto weights, readWeights<float>(config, source, options));
-        return std::unique_ptr<Transformer>(
-            std::make_unique<PlainTransformer<float>>(config, std::move(weights)));
+        return std::unique_ptr<Transformer>(std::make_unique<PlainTransformer<float>>(
+            config, std::move(weights), options.cacheSlots));
     }
     case Precision::F64: {
         ENGINE_TRY(auto weights, readWeights<double>(config, source, options));
-        return std::unique_ptr<Transformer>(
-            std::make_unique<PlainTransformer<double>>(config, std::move(weights)));
+        return std::unique_ptr<Transformer>(std::make_unique<PlainTransformer<double>>(
+            config, std::move(weights), options.cacheSlots));
     }
     case Precision::BF16:
         break;

@@ -2,7 +2,9 @@
 #include "engine/model/plain_weights.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/base/to_size.h"
 
+#include <algorithm>
 #include <new>
 
 namespace engine::plain {
@@ -18,11 +20,9 @@ public:
         , m_options(options) {}
 
     Result<Weights<Real>> readAll() {
-        const int vocab = m_config.vocabSize;
-        const int hidden = m_config.hiddenSize;
         ENGINE_TRY_DO(checkMemory());
         Weights<Real> weights;
-        ENGINE_TRY_DO(linear("model.embed_tokens", vocab, hidden, false, weights.embedding));
+        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
         for (int layer = 0; layer < m_config.layerCount; ++layer) {
             if (m_options.stop.stop_requested())
                 return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
@@ -30,9 +30,9 @@ public:
             if (m_options.progress)
                 m_options.progress((layer + 1.0) / (m_config.layerCount + 1.0));
         }
-        ENGINE_TRY_DO(vector("model.norm.weight", weights.finalNorm));
+        ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
         if (!m_config.tiedHead)
-            ENGINE_TRY_DO(linear("lm_head", vocab, hidden, false, weights.head));
+            ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));
         if (m_options.progress)
             m_options.progress(1.0);
         return weights;
@@ -40,40 +40,28 @@ public:
 
 private:
     Result<void> readLayer(int index, LayerWeights<Real>& layer) {
-        const std::string prefix = fmt::format("model.layers.{}.", index);
-        const std::string attention = prefix + "self_attn.";
-        const int hidden = m_config.hiddenSize;
-        const int queryWidth = m_config.headCount * m_config.headDim;
-        const int keyWidth = m_config.kvHeadCount * m_config.headDim;
-        const bool biased = m_config.qkvBias;
-        ENGINE_TRY_DO(vector(prefix + "input_layernorm.weight", layer.attentionNorm));
-        ENGINE_TRY_DO(linear(attention + "q_proj", queryWidth, hidden, biased, layer.query));
-        ENGINE_TRY_DO(linear(attention + "k_proj", keyWidth, hidden, biased, layer.key));
-        ENGINE_TRY_DO(linear(attention + "v_proj", keyWidth, hidden, biased, layer.value));
-        ENGINE_TRY_DO(
-            linear(attention + "o_proj", hidden, queryWidth, m_config.outputBias, layer.output));
-        const std::string mlp = prefix + "mlp.";
-        const int inner = m_config.mlpSize;
-        ENGINE_TRY_DO(vector(prefix + "post_attention_layernorm.weight", layer.mlpNorm));
-        ENGINE_TRY_DO(linear(mlp + "gate_proj", inner, hidden, m_config.mlpBias, layer.gate));
-        ENGINE_TRY_DO(linear(mlp + "up_proj", inner, hidden, m_config.mlpBias, layer.up));
-        ENGINE_TRY_DO(linear(mlp + "down_proj", hidden, inner, m_config.mlpBias, layer.down));
+        layer.mlps.resize(m_config.hasExperts(index) ? toSize(m_config.experts.count) : 1);
+        for (const TensorSpec& spec : layerTensors(m_config, index)) {
+            if (spec.isNorm())
+                ENGINE_TRY_DO(norm(spec, layer.norm(spec.role)));
+            else
+                ENGINE_TRY_DO(linear(spec, layer.linear(spec.role, spec.expert)));
+        }
         return {};
     }
 
-    Result<void>
-    linear(const std::string& name, int outputs, int inputs, bool hasBias, Linear<Real>& into) {
-        into.name = name + ".weight";
-        into.inputs = static_cast<std::size_t>(inputs);
-        const std::uint64_t rows = static_cast<std::uint64_t>(outputs);
-        ENGINE_TRY_DO(tensor(into.name, {rows, static_cast<std::uint64_t>(inputs)}, into.weight));
-        if (hasBias)
-            ENGINE_TRY_DO(tensor(name + ".bias", {rows}, into.bias));
+    Result<void> linear(const TensorSpec& spec, Linear<Real>& into) {
+        into.name = spec.weightName();
+        into.inputs = toSize(spec.inputs);
+        ENGINE_TRY_DO(tensor(into.name, spec.shape(), into.weight));
+        if (spec.hasBias)
+            ENGINE_TRY_DO(
+                tensor(spec.biasName(), {static_cast<std::uint64_t>(spec.outputs)}, into.bias));
         return {};
     }
 
-    Result<void> vector(const std::string& name, std::vector<Real>& into) {
-        return tensor(name, {static_cast<std::uint64_t>(m_config.hiddenSize)}, into);
+    Result<void> norm(const TensorSpec& spec, std::vector<Real>& into) {
+        return tensor(spec.weightName(), spec.shape(), into);
     }
 
     Result<void> tensor(const std::string& name,
@@ -106,19 +94,63 @@ template <typename Real> std::size_t linearBytes(const Linear<Real>& linear) {
 
 } // namespace
 
+template <typename Real> std::vector<Real>& LayerWeights<Real>::norm(TensorRole role) {
+    switch (role) {
+    case TensorRole::AttentionNorm:
+        return attentionNorm;
+    case TensorRole::QueryNorm:
+        return queryNorm;
+    case TensorRole::KeyNorm:
+        return keyNorm;
+    case TensorRole::AttentionPostNorm:
+        return attentionPostNorm;
+    case TensorRole::MlpPostNorm:
+        return mlpPostNorm;
+    default:
+        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
+        return mlpNorm;
+    }
+}
+
+template <typename Real> Linear<Real>& LayerWeights<Real>::linear(TensorRole role, int expert) {
+    GatedMlp<Real>& mlp = mlps[toSize(std::max(expert, 0))];
+    switch (role) {
+    case TensorRole::Query:
+        return query;
+    case TensorRole::Key:
+        return key;
+    case TensorRole::Value:
+        return value;
+    case TensorRole::Output:
+        return output;
+    case TensorRole::Router:
+        return router;
+    case TensorRole::Gate:
+        return mlp.gate;
+    case TensorRole::Up:
+        return mlp.up;
+    default:
+        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
+        return mlp.down;
+    }
+}
+
 template <typename Real> std::size_t Weights<Real>::byteSize() const {
     std::size_t bytes =
         linearBytes(embedding) + linearBytes(head) + finalNorm.size() * sizeof(Real);
     for (const LayerWeights<Real>& layer : layers) {
-        bytes += (layer.attentionNorm.size() + layer.mlpNorm.size()) * sizeof(Real);
-        for (const Linear<Real>* linear : {&layer.query,
-                                           &layer.key,
-                                           &layer.value,
-                                           &layer.output,
-                                           &layer.gate,
-                                           &layer.up,
-                                           &layer.down})
+        for (const auto* norm : {&layer.attentionNorm,
+                                 &layer.queryNorm,
+                                 &layer.keyNorm,
+                                 &layer.attentionPostNorm,
+                                 &layer.mlpNorm,
+                                 &layer.mlpPostNorm})
+            bytes += norm->size() * sizeof(Real);
+        for (const Linear<Real>* linear :
+             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
             bytes += linearBytes(*linear);
+        for (const GatedMlp<Real>& mlp : layer.mlps)
+            bytes += linearBytes(mlp.gate) + linearBytes(mlp.up) + linearBytes(mlp.down);
     }
     return bytes;
 }

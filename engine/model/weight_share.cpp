@@ -5,10 +5,14 @@
 
 namespace engine {
 
-SublayerWeights sublayerWeights(const ModelConfig& config) {
+SublayerWeights sublayerWeights(const ModelConfig& config, int layer) {
     const double hidden = config.hiddenSize;
+    const ExpertChoice& experts = config.experts;
+    const double mlp = config.hasExperts(layer)
+                           ? hidden * (experts.count + 3.0 * experts.used * experts.size)
+                           : 3.0 * hidden * config.mlpSize;
     return {.attention = hidden * config.headDim * 2.0 * (config.headCount + config.kvHeadCount),
-            .mlp = 3.0 * hidden * config.mlpSize};
+            .mlp = mlp};
 }
 
 double weightShare(const LayerPlan& plan, const ModelConfig& config) {
@@ -16,12 +20,17 @@ double weightShare(const LayerPlan& plan, const ModelConfig& config) {
                  "a plan of {} layers for a model of {}",
                  plan.layerCount(),
                  config.layerCount);
-    const auto [attention, mlp] = sublayerWeights(config);
     const double head = static_cast<double>(config.hiddenSize) * config.vocabSize;
     double read = head;
-    for (int layer = 0; layer <= plan.exitAfterLayer; ++layer)
-        read += (plan.runsAttention(layer) ? attention : 0.0) + (plan.runsMlp(layer) ? mlp : 0.0);
-    return read / (head + config.layerCount * (attention + mlp));
+    double all = head;
+    for (int layer = 0; layer < config.layerCount; ++layer) {
+        const auto [attention, mlp] = sublayerWeights(config, layer);
+        all += attention + mlp;
+        if (layer <= plan.exitAfterLayer)
+            read +=
+                (plan.runsAttention(layer) ? attention : 0.0) + (plan.runsMlp(layer) ? mlp : 0.0);
+    }
+    return read / all;
 }
 
 } // namespace engine

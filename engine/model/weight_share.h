@@ -6,13 +6,14 @@
 
 namespace engine {
 
-/// Numbers of weights of one sublayer; norms and biases do not count.
+/// Numbers of weights that one sublayer reads for a token: of experts only those that are chosen,
+/// and their router. Norms and biases do not count.
 struct SublayerWeights {
     double attention = 0.0;
     double mlp = 0.0;
 };
 
-SublayerWeights sublayerWeights(const ModelConfig& config);
+SublayerWeights sublayerWeights(const ModelConfig& config, int layer = 0);
 
 /// The share of the weights read for one token that a plan still reads, the output head included:
 /// what a draft pass costs in vanilla steps where reading weights is what takes the time. 1 for the

@@ -13,10 +13,11 @@ namespace {
 
 /// Shapes: [dims].
 std::vector<double> sublayerSizes(const ModelConfig& config, const SkipSpace& space) {
-    const auto [attention, mlp] = sublayerWeights(config);
-    const auto width = static_cast<std::size_t>(space.width());
-    std::vector<double> sizes(width, attention);
-    sizes.insert(sizes.end(), width, mlp);
+    std::vector<double> sizes;
+    for (int i = 0; i < space.width(); ++i)
+        sizes.push_back(sublayerWeights(config, space.firstLayer() + i).attention);
+    for (int i = 0; i < space.width(); ++i)
+        sizes.push_back(sublayerWeights(config, space.firstLayer() + i).mlp);
     return sizes;
 }
 

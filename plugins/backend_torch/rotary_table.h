@@ -13,22 +13,23 @@ namespace backend_torch {
 /// float64 whatever the precision: at position 8000 a float32 angle is off by 1e-4 and more.
 template <typename Math> class RotaryTable {
 public:
-    /// `frequencies` [headDim / 2], radians per position.
-    explicit RotaryTable(std::vector<double> frequencies)
-        : m_frequencies(std::move(frequencies)) {}
+    /// `frequencies` [pairs], radians per position; cosines and sines are multiplied by `factor`.
+    RotaryTable(std::vector<double> frequencies, double factor)
+        : m_frequencies(std::move(frequencies))
+        , m_factor(factor) {}
 
     /// Makes the rows of positions [0, end) available.
     void extendTo(engine::Position end) {
         for (; m_end < end; ++m_end)
             for (const double frequency : m_frequencies) {
-                m_cosines.push_back(static_cast<Math>(std::cos(frequency * m_end)));
-                m_sines.push_back(static_cast<Math>(std::sin(frequency * m_end)));
+                m_cosines.push_back(static_cast<Math>(m_factor * std::cos(frequency * m_end)));
+                m_sines.push_back(static_cast<Math>(m_factor * std::sin(frequency * m_end)));
             }
     }
 
     std::size_t width() const { return m_frequencies.size(); }
 
-    /// [headDim / 2]; valid until the table is extended.
+    /// [pairs]; valid until the table is extended.
     const Math* cosines(engine::Position position) const {
         return m_cosines.data() + static_cast<std::size_t>(position) * width();
     }
@@ -39,8 +40,9 @@ public:
 
 private:
     std::vector<double> m_frequencies;
+    double m_factor;
     engine::Position m_end = 0;
-    std::vector<Math> m_cosines; // [positions, headDim / 2]
+    std::vector<Math> m_cosines; // [positions, pairs]
     std::vector<Math> m_sines;   // likewise
 };
 

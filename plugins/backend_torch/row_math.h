@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <type_traits>
 
 /// The element-wise work of one row. LibTorch's own operations compute the end of a tensor, or of
@@ -44,22 +45,30 @@ void normaliseRow(const Stored* in,
         out[i] = static_cast<Stored>(static_cast<Math>(in[i]) * scale * weight[i]);
 }
 
-/// Turns the pairs (i, i + half) of one head by the given angles and scales the outcome.
-/// Shapes: in, out [2 half]; cosines, sines [half]. Source: arXiv 2104.09864, half-split layout.
+/// Turns the pairs (i, i + half) of one head by the given angles and scales the outcome; behind the
+/// pairs it only scales. Shapes: in, out [dim]; cosines, sines [half]. Source: arXiv 2104.09864,
+/// half-split layout.
 template <typename In, typename Math, typename Out>
-void rotateHead(
-    const In* in, const Math* cosines, const Math* sines, std::size_t half, Math scale, Out* out) {
+void rotateHead(const In* in,
+                const Math* cosines,
+                const Math* sines,
+                std::size_t half,
+                std::size_t dim,
+                Math scale,
+                Out* out) {
     for (std::size_t i = 0; i < half; ++i) {
         const Math first = static_cast<Math>(in[i]);
         const Math second = static_cast<Math>(in[i + half]);
         out[i] = static_cast<Out>((first * cosines[i] - second * sines[i]) * scale);
         out[i + half] = static_cast<Out>((second * cosines[i] + first * sines[i]) * scale);
     }
+    for (std::size_t i = 2 * half; i < dim; ++i)
+        out[i] = static_cast<Out>(static_cast<Math>(in[i]) * scale);
 }
 
 /// out = silu(gate) * up, where silu(x) = x / (1 + exp(-x)). Shapes: all [width].
 template <typename Stored>
-void gateRow(const Stored* gate, const Stored* up, std::size_t width, Stored* out) {
+void siluRow(const Stored* gate, const Stored* up, std::size_t width, Stored* out) {
     using Math = MathOf<Stored>;
     for (std::size_t i = 0; i < width; ++i) {
         const Math value = static_cast<Math>(gate[i]);
@@ -67,6 +76,22 @@ void gateRow(const Stored* gate, const Stored* up, std::size_t width, Stored* ou
             static_cast<Stored>(value / (Math(1) + std::exp(-value)) * static_cast<Math>(up[i]));
     }
 }
+
+/// out = gelu(gate) * up, GELU by its formula with tanh (arXiv 1606.08415). Shapes: all [width].
+template <typename Stored>
+void geluRow(const Stored* gate, const Stored* up, std::size_t width, Stored* out) {
+    using Math = MathOf<Stored>;
+    const Math factor = std::sqrt(Math(2) / std::numbers::pi_v<Math>);
+    for (std::size_t i = 0; i < width; ++i) {
+        const Math x = static_cast<Math>(gate[i]);
+        const Math turned = factor * (x + static_cast<Math>(0.044715) * x * x * x);
+        out[i] = static_cast<Stored>(x / Math(2) * (Math(1) + std::tanh(turned)) *
+                                     static_cast<Math>(up[i]));
+    }
+}
+
+/// cap * tanh(x / cap).
+template <typename Math> Math softCapped(Math x, Math cap) { return cap * std::tanh(x / cap); }
 
 /// |f(x)| / |x| for one row; 0 when the stream is 0. Shapes: both [width].
 template <typename Stored>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/backend_torch/torch_attention.h"
 
+#include "plugins/backend_torch/row_math.h"
+
 #include <ATen/ops/_softmax.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
@@ -44,6 +46,19 @@ at::Tensor planeOf(std::byte* numbers, const KvShape& shape) {
                          at::TensorOptions().dtype(type));
 }
 
+template <typename Math> void capAll(const at::Tensor& scores, double softCap) {
+    Math* values = scores.mutable_data_ptr<Math>();
+    for (std::int64_t i = 0; i < scores.numel(); ++i)
+        values[i] = softCapped(values[i], static_cast<Math>(softCap));
+}
+
+void capScores(const at::Tensor& scores, double softCap) {
+    if (scores.scalar_type() == at::kDouble)
+        capAll<double>(scores, softCap);
+    else
+        capAll<float>(scores, softCap);
+}
+
 } // namespace
 
 std::vector<RowKeys> visibleKeys(const AttentionLayout& layout, int window) {
@@ -80,7 +95,7 @@ LayerAttention::LayerAttention(HostKvStorage& storage, int layer, std::span<cons
     }
 }
 
-at::Tensor LayerAttention::attend(const RowKeys& row, const at::Tensor& queries) {
+at::Tensor LayerAttention::attend(const RowKeys& row, const at::Tensor& queries, double softCap) {
     at::Tensor keys;
     at::Tensor values;
     if (row.tail.empty()) {
@@ -92,6 +107,8 @@ at::Tensor LayerAttention::attend(const RowKeys& row, const at::Tensor& queries)
         values = m_gatheredValues.narrow(1, 0, row.length());
     }
     const at::Tensor scores = at::bmm(queries, keys.transpose(1, 2)); // [kvHeads, group, keys]
+    if (softCap > 0.0)
+        capScores(scores, softCap);
     return at::bmm(at::_softmax(scores, 2, false), values);
 }
 

@@ -35,7 +35,8 @@ public:
 
     /// Shapes: queries [kvHeads, group, headDim], already scaled; returns the same. `group` is at
     /// least 2: with one row LibTorch takes another path, whose sums depend on memory alignment.
-    at::Tensor attend(const RowKeys& row, const at::Tensor& queries);
+    /// `softCap` above 0: scores become softCap * tanh(score / softCap).
+    at::Tensor attend(const RowKeys& row, const at::Tensor& queries, double softCap);
 
 private:
     void gather(const RowKeys& row);

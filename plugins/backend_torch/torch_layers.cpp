@@ -2,10 +2,12 @@
 #include "plugins/backend_torch/torch_layers.h"
 
 #include "engine/base/to_size.h"
+#include "engine/model/expert_choice.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,10 +44,15 @@ at::Tensor applyLinear(const Linear& linear, const at::Tensor& in) {
 }
 
 template <typename Stored>
-LayerRunner<Stored>::LayerRunner(const ModelConfig& config, const Weights& weights)
+LayerRunner<Stored>::LayerRunner(const ModelConfig& config,
+                                 const Weights& weights,
+                                 int contextLength)
     : m_config(config)
-    , m_weights(weights)
-    , m_rotary(rotaryFrequencies(config)) {}
+    , m_weights(weights) {
+    for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
+        m_rotary.emplace_back(rotaryFrequencies(config, rope, contextLength),
+                              config.ropeScaling.attentionFactor);
+}
 
 template <typename Stored>
 Pass LayerRunner<Stored>::begin(const AttentionLayout& layout, HostKvStorage& storage) {
@@ -54,8 +61,9 @@ Pass LayerRunner<Stored>::begin(const AttentionLayout& layout, HostKvStorage& st
     const std::int64_t group = std::max(2, m_config.headCount / m_config.kvHeadCount);
     const auto stored = m_weights.embedding.options();
     const auto math = m_weights.finalNorm.options();
-    for (int row = 0; row < layout.rowCount(); ++row)
-        m_rotary.extendTo(layout.position(row) + 1);
+    for (RotaryTable<Math>& table : m_rotary)
+        for (int row = 0; row < layout.rowCount(); ++row)
+            table.extendTo(layout.position(row) + 1);
     return {layout,
             storage,
             at::zeros({padded, m_config.hiddenSize}, stored),
@@ -75,31 +83,92 @@ template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, in
     look(pass, layer, "self_attn.q_proj", heads.narrow(1, 0, query));
     look(pass, layer, "self_attn.k_proj", heads.narrow(1, query, key));
     look(pass, layer, "self_attn.v_proj", heads.narrow(1, query + key, key));
+    normaliseHeads(pass, layer, heads);
     storeHeads(pass, layer, heads);
     attend(pass, layer);
     look(pass, layer, "self_attn.v_proj", pass.context);
     const at::Tensor out = applyLinear(weights.output, pass.context);
     look(pass, layer, "self_attn.o_proj", out);
-    measureInfluence(pass, layer, out);
-    pass.stream.add_(out);
+    addToStream(pass, layer, weights.attentionPostNorm, out);
     look(pass, layer, "self_attn.o_proj", pass.stream);
 }
 
 template <typename Stored> void LayerRunner<Stored>::runMlp(Pass& pass, int layer) {
     const LayerWeights& weights = m_weights.layers[toSize(layer)];
     const std::int64_t width = m_config.mlpSize;
+    const int sublayer = m_config.layerCount + layer;
     normalise(pass.stream, weights.mlpNorm, pass.rowCount(), pass.normed);
     look(pass, layer, "post_attention_layernorm", pass.normed);
-    const at::Tensor gateUp = applyLinear(weights.gateUp, pass.normed);
+    if (m_config.hasExperts(layer)) {
+        addToStream(pass, sublayer, weights.mlpPostNorm, runExperts(pass, layer));
+        look(pass, layer, "mlp.experts.0.down_proj", pass.stream);
+        return;
+    }
+    const GatedMlp& mlp = weights.mlps.front();
+    const at::Tensor gateUp = applyLinear(mlp.gateUp, pass.normed);
     look(pass, layer, "mlp.gate_proj", gateUp.narrow(1, 0, width));
     look(pass, layer, "mlp.up_proj", gateUp.narrow(1, width, width));
-    gate(pass, gateUp);
+    gate(gateUp, pass.rowCount(), pass.inner);
     look(pass, layer, "mlp.up_proj", pass.inner);
-    const at::Tensor out = applyLinear(weights.down, pass.inner);
+    const at::Tensor out = applyLinear(mlp.down, pass.inner);
     look(pass, layer, "mlp.down_proj", out);
-    measureInfluence(pass, m_config.layerCount + layer, out);
-    pass.stream.add_(out);
+    addToStream(pass, sublayer, weights.mlpPostNorm, out);
     look(pass, layer, "mlp.down_proj", pass.stream);
+}
+
+/// What a branch does behind its last linear layer; then its output is added.
+template <typename Stored>
+void LayerRunner<Stored>::addToStream(Pass& pass,
+                                      int sublayer,
+                                      const at::Tensor& postNorm,
+                                      at::Tensor out) {
+    if (postNorm.defined())
+        normalise(out, postNorm, pass.rowCount(), out);
+    if (m_config.residualScale != 1.0)
+        out.mul_(m_config.residualScale);
+    measureInfluence(pass, sublayer, out);
+    pass.stream.add_(out);
+}
+
+/// The sum of each row's experts, each times its weight, in the order of the experts. Rows that
+/// chose the same expert run together.
+template <typename Stored> at::Tensor LayerRunner<Stored>::runExperts(Pass& pass, int layer) {
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const at::Tensor logits = applyLinear(weights.router, pass.normed);
+    look(pass, layer, "mlp.gate", logits);
+    const std::size_t hidden = toSize(m_config.hiddenSize);
+    std::vector<std::vector<ChosenExpert<Math>>> chosen(weights.mlps.size()); // `expert`: the row
+    for (int row = 0; row < pass.rowCount(); ++row) {
+        const Stored* stored = logits.const_data_ptr<Stored>() + row * logits.size(1);
+        const std::vector<Math> values(stored, stored + logits.size(1));
+        for (const auto& [expert, weight] : chooseExperts<Math>(values, m_config.experts))
+            chosen[toSize(expert)].push_back({row, weight});
+    }
+    std::vector<Math> sums(toSize(pass.rowCount()) * hidden);
+    for (std::size_t expert = 0; expert < chosen.size(); ++expert) {
+        const auto count = static_cast<std::int64_t>(chosen[expert].size());
+        if (count == 0)
+            continue;
+        const GatedMlp& mlp = weights.mlps[expert];
+        at::Tensor in = at::zeros({paddedRows(count), pass.normed.size(1)}, pass.normed.options());
+        at::Tensor inner = at::zeros({paddedRows(count), paddedColumns(m_config.experts.size)},
+                                     pass.normed.options());
+        for (std::int64_t i = 0; i < count; ++i)
+            in.select(0, i).copy_(pass.normed.select(0, chosen[expert][toSize(i)].expert));
+        gate(applyLinear(mlp.gateUp, in), count, inner);
+        const at::Tensor out = applyLinear(mlp.down, inner);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const auto& [row, weight] = chosen[expert][toSize(i)];
+            const Stored* from = out.const_data_ptr<Stored>() + i * out.size(1);
+            for (std::size_t at = 0; at < hidden; ++at)
+                sums[toSize(row) * hidden + at] += weight * static_cast<Math>(from[at]);
+        }
+    }
+    at::Tensor out = at::zeros_like(pass.stream);
+    Stored* to = out.mutable_data_ptr<Stored>();
+    for (const Math sum : sums)
+        *to++ = static_cast<Stored>(sum);
+    return out;
 }
 
 /// Notes what a sublayer's output is to the stream that it is about to be added to.
@@ -121,6 +190,10 @@ void LayerRunner<Stored>::normalise(const at::Tensor& in,
                                     std::int64_t rows,
                                     at::Tensor& out) {
     const std::int64_t width = m_config.hiddenSize;
+    if (!weight.defined()) { // no norm stands there
+        out.narrow(0, 0, rows).narrow(1, 0, width).copy_(in.narrow(0, 0, rows).narrow(1, 0, width));
+        return;
+    }
     const Stored* from = in.const_data_ptr<Stored>();
     const Math* factors = weight.const_data_ptr<Math>();
     Stored* to = out.mutable_data_ptr<Stored>();
@@ -133,6 +206,31 @@ void LayerRunner<Stored>::normalise(const at::Tensor& in,
     });
 }
 
+/// Norms of queries and keys, of each head or of all together, before they are turned.
+template <typename Stored>
+void LayerRunner<Stored>::normaliseHeads(const Pass& pass,
+                                         int layer,
+                                         const at::Tensor& queryKeyValue) {
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    if (!weights.queryNorm.defined())
+        return;
+    Stored* heads = queryKeyValue.mutable_data_ptr<Stored>();
+    const auto normaliseEach = [&](const at::Tensor& weight, std::int64_t total, Stored* row) {
+        const std::int64_t width = weight.size(0);
+        for (std::int64_t at = 0; at < total; at += width)
+            normaliseRow(row + at,
+                         weight.const_data_ptr<Math>(),
+                         m_config.normEpsilon,
+                         toSize(width),
+                         row + at);
+    };
+    forEachRow(pass.rowCount(), [&](std::int64_t row) {
+        Stored* queries = heads + row * queryKeyValue.size(1);
+        normaliseEach(weights.queryNorm, queryWidth(m_config), queries);
+        normaliseEach(weights.keyNorm, keyWidth(m_config), queries + queryWidth(m_config));
+    });
+}
+
 /// Turns queries and keys by their positions; queries go to the pass, scaled, keys and values to
 /// the cache. Shapes: queryKeyValue [padded, (heads + 2 kvHeads) headDim].
 template <typename Stored>
@@ -142,17 +240,19 @@ void LayerRunner<Stored>::storeHeads(Pass& pass, int layer, const at::Tensor& qu
     const std::int64_t paddedGroup = pass.queries.size(2);
     const std::int64_t capacity = pass.storage.capacity();
     const std::int64_t rowWidth = queryKeyValue.size(1);
-    const Math scale = Math(1) / std::sqrt(static_cast<Math>(dim));
+    const Math scale = m_config.attentionScale > 0.0 ? static_cast<Math>(m_config.attentionScale)
+                                                     : Math(1) / std::sqrt(static_cast<Math>(dim));
+    const RotaryTable<Math>& rotary = m_rotary[static_cast<std::size_t>(m_config.ropeOf(layer))];
     const Stored* heads = queryKeyValue.const_data_ptr<Stored>();
     Math* queries = pass.queries.mutable_data_ptr<Math>();
     auto* keys = reinterpret_cast<Stored*>(pass.storage.keys(layer));
     auto* values = reinterpret_cast<Stored*>(pass.storage.values(layer));
     forEachRow(pass.rowCount(), [&](std::int64_t row) {
         const Position position = pass.layout.position(static_cast<int>(row));
-        const Math* cosines = m_rotary.cosines(position);
-        const Math* sines = m_rotary.sines(position);
+        const Math* cosines = rotary.cosines(position);
+        const Math* sines = rotary.sines(position);
         const auto rotate = [&](const Stored* in, Math factor, auto* out) {
-            rotateHead(in, cosines, sines, m_rotary.width(), factor, out);
+            rotateHead(in, cosines, sines, rotary.width(), toSize(dim), factor, out);
         };
         const Stored* in = heads + row * rowWidth;
         const std::int64_t slot = pass.layout.firstSlot() + row;
@@ -180,7 +280,9 @@ template <typename Stored> void LayerRunner<Stored>::attend(Pass& pass, int laye
     for (int row = 0; row < pass.rowCount(); ++row) {
         // found [kvHeads, max(group, 2), headDim]: only the front of each group is wanted
         const at::Tensor found =
-            attention.attend(keys[toSize(row)], pass.queries.select(0, row)).contiguous();
+            attention
+                .attend(keys[toSize(row)], pass.queries.select(0, row), m_config.attentionSoftCap)
+                .contiguous();
         const Math* from = found.const_data_ptr<Math>();
         Stored* to = pass.context.mutable_data_ptr<Stored>() + row * width;
         for (std::int64_t head = 0; head < m_config.kvHeadCount; ++head)
@@ -189,13 +291,20 @@ template <typename Stored> void LayerRunner<Stored>::attend(Pass& pass, int laye
     }
 }
 
-template <typename Stored> void LayerRunner<Stored>::gate(Pass& pass, const at::Tensor& gateUp) {
-    const std::int64_t width = m_config.mlpSize;
+/// Shapes: gateUp [at least rows, 2 width], inner [at least rows, at least width].
+template <typename Stored>
+void LayerRunner<Stored>::gate(const at::Tensor& gateUp, std::int64_t rows, at::Tensor& inner) {
+    const std::int64_t width = gateUp.size(1) / 2;
     const Stored* from = gateUp.const_data_ptr<Stored>();
-    Stored* to = pass.inner.mutable_data_ptr<Stored>();
-    forEachRow(pass.rowCount(), [&](std::int64_t row) {
+    Stored* to = inner.mutable_data_ptr<Stored>();
+    const bool isSilu = m_config.activation == Activation::Silu;
+    forEachRow(rows, [&](std::int64_t row) {
         const Stored* in = from + row * 2 * width;
-        gateRow(in, in + width, toSize(width), to + row * pass.inner.size(1));
+        Stored* out = to + row * inner.size(1);
+        if (isSilu)
+            siluRow(in, in + width, toSize(width), out);
+        else
+            geluRow(in, in + width, toSize(width), out);
     });
 }
 

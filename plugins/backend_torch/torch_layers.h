@@ -40,7 +40,7 @@ struct Pass {
     at::Tensor normed;  // [padded, padded hidden], input of a sublayer
     at::Tensor queries; // [rows, kvHeads, max(group, 2), headDim], math type
     at::Tensor context; // [padded, padded heads headDim], what attention found
-    at::Tensor inner;   // [padded, padded mlp]
+    at::Tensor inner;   // [padded, padded mlp], undefined where every layer has experts
     std::map<int, std::vector<RowKeys>> keysByWindow = {};
     std::vector<double> influence = {}; ///< [2 * layers] sums over rows; empty = not wanted
     bool isSearching = false;           ///< look at every stage for numbers that are not finite
@@ -54,7 +54,8 @@ template <typename Stored> class LayerRunner {
 public:
     using Math = MathOf<Stored>;
 
-    LayerRunner(const engine::ModelConfig& config, const Weights& weights);
+    /// `contextLength` as in rotaryFrequencies.
+    LayerRunner(const engine::ModelConfig& config, const Weights& weights, int contextLength);
 
     /// A pass whose stream is zero.
     Pass begin(const engine::AttentionLayout& layout, engine::HostKvStorage& storage);
@@ -68,15 +69,18 @@ public:
     normalise(const at::Tensor& in, const at::Tensor& weight, std::int64_t rows, at::Tensor& out);
 
 private:
+    void normaliseHeads(const Pass& pass, int layer, const at::Tensor& queryKeyValue);
     void storeHeads(Pass& pass, int layer, const at::Tensor& queryKeyValue);
     void attend(Pass& pass, int layer);
-    void gate(Pass& pass, const at::Tensor& gateUp);
+    void gate(const at::Tensor& gateUp, std::int64_t rows, at::Tensor& inner);
+    at::Tensor runExperts(Pass& pass, int layer);
+    void addToStream(Pass& pass, int sublayer, const at::Tensor& postNorm, at::Tensor out);
     void measureInfluence(Pass& pass, int sublayer, const at::Tensor& out);
     void look(Pass& pass, int layer, std::string_view tensor, const at::Tensor& values);
 
     const engine::ModelConfig& m_config;
     const Weights& m_weights;
-    RotaryTable<Math> m_rotary;
+    std::vector<RotaryTable<Math>> m_rotary; // by LayerRope
 };
 
 } // namespace backend_torch

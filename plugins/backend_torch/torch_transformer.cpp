@@ -60,12 +60,15 @@ int chooseThreads(int wanted) {
 
 template <typename Stored> class TorchTransformer final : public Transformer {
 public:
-    TorchTransformer(ModelConfig config, Precision precision, Weights weights, int threads)
+    TorchTransformer(ModelConfig config,
+                     const TransformerOptions& options,
+                     Weights weights,
+                     int threads)
         : m_config(std::move(config))
-        , m_precision(precision)
+        , m_precision(options.precision)
         , m_weights(std::move(weights))
         , m_threads(threads)
-        , m_layers(m_config, m_weights) {}
+        , m_layers(m_config, m_weights, options.cacheSlots) {}
 
     const ModelConfig& config() const override { return m_config; }
 
@@ -116,6 +119,7 @@ private:
     void runLayers(const ForwardRequest& request, Pass& pass, ForwardResult& result);
     bool runHead(const ForwardRequest& request, Pass& pass, ForwardResult& result);
     bool headRows(std::span<const int> rows, Pass& pass, std::vector<double>& logits);
+    void finishLogits(std::span<double> logits) const;
 
     ModelConfig m_config;
     Precision m_precision;
@@ -209,6 +213,8 @@ void TorchTransformer<Stored>::readInput(const ForwardRequest& request, Pass& pa
     const std::size_t stride = toSize(m_weights.embedding.size(1));
     for (const TokenId id : request.tokens)
         stream = std::copy_n(embedding + toSize(id) * stride, width, stream);
+    if (m_config.embeddingScale != 1.0)
+        pass.stream.mul_(m_config.embeddingScale);
 }
 
 template <typename Stored>
@@ -306,9 +312,22 @@ bool TorchTransformer<Stored>::headRows(std::span<const int> rows,
             return false;
         }
         logits.insert(logits.end(), numbers, numbers + vocab);
+        finishLogits(std::span(logits).last(vocab));
         numbers += vocab;
     }
     return true;
+}
+
+/// What the network does to logits behind the head.
+template <typename Stored>
+void TorchTransformer<Stored>::finishLogits(std::span<double> logits) const {
+    using Math = MathOf<Stored>;
+    if (m_config.logitScale != 1.0)
+        for (double& logit : logits)
+            logit = static_cast<Math>(logit) * static_cast<Math>(m_config.logitScale);
+    if (m_config.logitSoftCap > 0.0)
+        for (double& logit : logits)
+            logit = softCapped(static_cast<Math>(logit), static_cast<Math>(m_config.logitSoftCap));
 }
 
 template <typename Stored>
@@ -319,7 +338,7 @@ make(const ModelConfig& config, const WeightSource& source, const TransformerOpt
         at::set_num_threads(threads);
         ENGINE_TRY(Weights weights, readWeights(config, source, options));
         return std::unique_ptr<Transformer>(std::make_unique<TorchTransformer<Stored>>(
-            config, options.precision, std::move(weights), threads));
+            config, options, std::move(weights), threads));
     });
 }
 

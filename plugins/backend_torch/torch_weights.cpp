@@ -2,6 +2,8 @@
 #include "plugins/backend_torch/torch_weights.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/base/to_size.h"
+#include "engine/loading/network/network_tensors.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -29,12 +31,6 @@ const float kLargestForBfloat16 = std::bit_cast<float>(0x7F7F7FFFU);
 
 using Shape = std::vector<std::int64_t>;
 
-/// One linear layer's place in the files and its output rows.
-struct Part {
-    std::string name; // without ".weight"
-    std::int64_t outputs;
-};
-
 /// Reads tensors into their final type and minds checks, progress and the stop token.
 class Reader {
 public:
@@ -53,13 +49,13 @@ public:
         ENGINE_TRY_DO(
             checkMemoryFor(m_totalValues * static_cast<double>(c10::elementSize(m_stored)),
                            "the weights in the torch backend"));
-        ENGINE_TRY(m_weights.embedding, readTable("model.embed_tokens"));
+        ENGINE_TRY(m_weights.embedding, readTable(embeddingTensor(m_config)));
         for (int layer = 0; layer < m_config.layerCount; ++layer)
             ENGINE_TRY_DO(readLayer(layer));
-        ENGINE_TRY(m_weights.finalNorm, readNorm("model.norm.weight"));
+        ENGINE_TRY(m_weights.finalNorm, readNorm(finalNormTensor(m_config)));
         m_weights.head = m_weights.embedding;
         if (!m_config.tiedHead) {
-            ENGINE_TRY(m_weights.head, readTable("lm_head"));
+            ENGINE_TRY(m_weights.head, readTable(headTensor(m_config)));
         }
         if (m_options.progress)
             m_options.progress(1.0);
@@ -68,48 +64,82 @@ public:
 
 private:
     Result<void> readLayer(int index) {
-        const std::string prefix = fmt::format("model.layers.{}.", index);
-        const std::string attention = prefix + "self_attn.";
-        const std::string mlp = prefix + "mlp.";
-        const std::int64_t hidden = m_config.hiddenSize;
-        const std::int64_t inner = m_config.mlpSize;
-        const std::int64_t keyWidth = std::int64_t{m_config.kvHeadCount} * m_config.headDim;
-        const std::int64_t queryWidth = std::int64_t{m_config.headCount} * m_config.headDim;
         LayerWeights& layer = m_weights.layers.emplace_back();
-        ENGINE_TRY(layer.attentionNorm, readNorm(prefix + "input_layernorm.weight"));
-        ENGINE_TRY(layer.queryKeyValue,
-                   readLinear({{attention + "q_proj", queryWidth},
-                               {attention + "k_proj", keyWidth},
-                               {attention + "v_proj", keyWidth}},
-                              hidden,
-                              m_config.qkvBias));
-        ENGINE_TRY(layer.output,
-                   readLinear({{attention + "o_proj", hidden}}, queryWidth, m_config.outputBias));
-        ENGINE_TRY(layer.mlpNorm, readNorm(prefix + "post_attention_layernorm.weight"));
-        ENGINE_TRY(layer.gateUp,
-                   readLinear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}},
-                              hidden,
-                              m_config.mlpBias));
-        ENGINE_TRY(layer.down, readLinear({{mlp + "down_proj", hidden}}, inner, m_config.mlpBias));
+        layer.mlps.resize(m_config.hasExperts(index) ? toSize(m_config.experts.count) : 1);
+        const std::vector<TensorSpec> tensors = layerTensors(m_config, index);
+        for (std::size_t i = 0; i < tensors.size();) {
+            if (tensors[i].isNorm()) {
+                ENGINE_TRY(normOf(layer, tensors[i].role), readNorm(tensors[i]));
+                ++i;
+                continue;
+            }
+            const std::size_t count = stackedFrom(tensors[i].role);
+            ENGINE_TRY(linearOf(layer, tensors[i]),
+                       readLinear(std::span(tensors).subspan(i, count)));
+            i += count;
+        }
         return {};
     }
 
-    Result<at::Tensor> readTable(const std::string& name) {
-        ENGINE_TRY(Linear table,
-                   readLinear({{name, m_config.vocabSize}}, m_config.hiddenSize, false));
+    /// Tensors that become one linear layer: neighbours in the description, with the same input.
+    static std::size_t stackedFrom(TensorRole role) {
+        if (role == TensorRole::Query)
+            return 3;
+        return role == TensorRole::Gate ? 2 : 1;
+    }
+
+    static at::Tensor& normOf(LayerWeights& layer, TensorRole role) {
+        switch (role) {
+        case TensorRole::AttentionNorm:
+            return layer.attentionNorm;
+        case TensorRole::QueryNorm:
+            return layer.queryNorm;
+        case TensorRole::KeyNorm:
+            return layer.keyNorm;
+        case TensorRole::AttentionPostNorm:
+            return layer.attentionPostNorm;
+        case TensorRole::MlpPostNorm:
+            return layer.mlpPostNorm;
+        default:
+            ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
+            return layer.mlpNorm;
+        }
+    }
+
+    static Linear& linearOf(LayerWeights& layer, const TensorSpec& spec) {
+        GatedMlp& mlp = layer.mlps[toSize(std::max(spec.expert, 0))];
+        switch (spec.role) {
+        case TensorRole::Query:
+            return layer.queryKeyValue;
+        case TensorRole::Output:
+            return layer.output;
+        case TensorRole::Router:
+            return layer.router;
+        case TensorRole::Gate:
+            return mlp.gateUp;
+        default:
+            ENGINE_CHECK(spec.role == TensorRole::Down, "no linear layer of a layer");
+            return mlp.down;
+        }
+    }
+
+    Result<at::Tensor> readTable(const TensorSpec& spec) {
+        ENGINE_TRY(Linear table, readLinear({&spec, 1}));
         return std::move(table.weight);
     }
 
-    Result<at::Tensor> readNorm(const std::string& name) {
-        at::Tensor weight = makeTensor({m_config.hiddenSize}, m_math);
-        ENGINE_TRY_DO(readInto(name, weight));
+    Result<at::Tensor> readNorm(const TensorSpec& spec) {
+        at::Tensor weight = makeTensor({spec.outputs}, m_math);
+        ENGINE_TRY_DO(readInto(spec.weightName(), weight));
         return weight;
     }
 
     /// Parts with the same input, stacked into one linear layer.
-    Result<Linear> readLinear(const std::vector<Part>& parts, std::int64_t inputs, bool hasBias) {
+    Result<Linear> readLinear(std::span<const TensorSpec> parts) {
+        const std::int64_t inputs = parts.front().inputs;
+        const bool hasBias = parts.front().hasBias;
         std::int64_t outputs = 0;
-        for (const Part& part : parts)
+        for (const TensorSpec& part : parts)
             outputs += part.outputs;
         Linear linear;
         linear.weight = makeTensor({outputs, paddedColumns(inputs)}, m_stored);
@@ -119,11 +149,10 @@ private:
         if (hasBias)
             linear.bias = makeTensor({outputs}, m_stored);
         std::int64_t at = 0;
-        for (const Part& part : parts) {
-            ENGINE_TRY_DO(readInto(part.name + ".weight", columns.narrow(0, at, part.outputs)));
+        for (const TensorSpec& part : parts) {
+            ENGINE_TRY_DO(readInto(part.weightName(), columns.narrow(0, at, part.outputs)));
             if (hasBias)
-                ENGINE_TRY_DO(
-                    readInto(part.name + ".bias", linear.bias.narrow(0, at, part.outputs)));
+                ENGINE_TRY_DO(readInto(part.biasName(), linear.bias.narrow(0, at, part.outputs)));
             at += part.outputs;
         }
         return linear;

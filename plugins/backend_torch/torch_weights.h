@@ -32,14 +32,24 @@ struct Linear {
     at::Tensor bias;   // [outputs], stored type
 };
 
+/// An MLP, or one expert of several.
+struct GatedMlp {
+    Linear gateUp; // outputs: 2 inner
+    Linear down;   // outputs: hidden
+};
+
 /// Weights of one layer. Layers with the same input are one linear layer with stacked outputs.
+/// Norms are of the math type; what the network does without is undefined.
 struct LayerWeights {
-    at::Tensor attentionNorm; // [hidden], math type
-    Linear queryKeyValue;     // outputs: (heads + 2 kvHeads) headDim
-    Linear output;            // outputs: hidden
-    at::Tensor mlpNorm;       // [hidden], math type
-    Linear gateUp;            // outputs: 2 mlp
-    Linear down;              // outputs: hidden
+    at::Tensor attentionNorm;      // [hidden]
+    Linear queryKeyValue;          // outputs: (heads + 2 kvHeads) headDim
+    at::Tensor queryNorm, keyNorm; // [headDim] or [heads * headDim]
+    Linear output;                 // outputs: hidden
+    at::Tensor attentionPostNorm;  // [hidden]
+    at::Tensor mlpNorm;            // [hidden]
+    Linear router;                 // outputs: experts
+    std::vector<GatedMlp> mlps;    // one, or the experts
+    at::Tensor mlpPostNorm;        // [hidden]
 };
 
 struct Weights {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/tiny_model.h"
 
+#include "engine/loading/network/network_tensors.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -93,30 +95,15 @@ MemoryWeights randomWeights(const ModelConfig& config, unsigned seed) {
                 value = static_cast<float>(normal(random));
             weights.add(name, std::move(sizes), std::move(values));
         };
-    const auto linear = [&](const std::string& name, int outputs, int inputs, bool hasBias) {
-        tensor(name + ".weight", {outputs, inputs}, 0.0, 1.5 / std::sqrt(inputs));
-        if (hasBias)
-            tensor(name + ".bias", {outputs}, 0.0, 0.1);
-    };
-    const int hidden = config.hiddenSize;
-    const int queries = config.headCount * config.headDim;
-    const int keys = config.kvHeadCount * config.headDim;
-    tensor("model.embed_tokens.weight", {config.vocabSize, hidden}, 0.0, 1.0);
-    for (int layer = 0; layer < config.layerCount; ++layer) {
-        const std::string prefix = "model.layers." + std::to_string(layer) + ".";
-        tensor(prefix + "input_layernorm.weight", {hidden}, 1.0, 0.1);
-        linear(prefix + "self_attn.q_proj", queries, hidden, config.qkvBias);
-        linear(prefix + "self_attn.k_proj", keys, hidden, config.qkvBias);
-        linear(prefix + "self_attn.v_proj", keys, hidden, config.qkvBias);
-        linear(prefix + "self_attn.o_proj", hidden, queries, config.outputBias);
-        tensor(prefix + "post_attention_layernorm.weight", {hidden}, 1.0, 0.1);
-        linear(prefix + "mlp.gate_proj", config.mlpSize, hidden, config.mlpBias);
-        linear(prefix + "mlp.up_proj", config.mlpSize, hidden, config.mlpBias);
-        linear(prefix + "mlp.down_proj", hidden, config.mlpSize, config.mlpBias);
-    }
-    tensor("model.norm.weight", {hidden}, 1.0, 0.1);
-    if (!config.tiedHead)
-        linear("lm_head", config.vocabSize, hidden, false);
+    forEachTensor(config, [&](const TensorSpec& spec) {
+        if (spec.isNorm())
+            return tensor(spec.weightName(), {spec.outputs}, 1.0, 0.1);
+        const double spread =
+            spec.role == TensorRole::Embedding ? 1.0 : 1.5 / std::sqrt(spec.inputs);
+        tensor(spec.weightName(), {spec.outputs, spec.inputs}, 0.0, spread);
+        if (spec.hasBias)
+            tensor(spec.biasName(), {spec.outputs}, 0.0, 0.1);
+    });
     return weights;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/typed_text.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/json_document.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
 
@@ -27,10 +28,15 @@ std::string orUnknown(std::string_view text) {
 /// row, unless that is the head as well. Norms and biases are too small to count.
 double bytesPerStep(const Transformer& transformer) {
     const ModelConfig& config = transformer.config();
-    const auto [attention, mlp] = sublayerWeights(config);
-    const double head = static_cast<double>(config.hiddenSize) * config.vocabSize;
-    const double read = head + config.layerCount * (attention + mlp);
-    const double held = read + (config.tiedHead ? 0.0 : head);
+    double read = static_cast<double>(config.hiddenSize) * config.vocabSize;
+    for (int layer = 0; layer < config.layerCount; ++layer) {
+        const auto [attention, mlp] = sublayerWeights(config, layer);
+        read += attention + mlp;
+    }
+    double held = 0.0;
+    forEachTensor(config, [&](const TensorSpec& tensor) {
+        held += static_cast<double>(tensor.outputs) * tensor.inputs; // 0 for norms
+    });
     return static_cast<double>(transformer.weightBytes()) * read / held;
 }
 

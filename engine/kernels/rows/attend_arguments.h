@@ -46,7 +46,7 @@ struct AttendSums {
 /// Attention of the query heads of one kv head over a row's own keys, or one section of them. Rows
 /// that see the same keys may hand in their heads together.
 struct AttendArguments {
-    const float* queries; // [groupSize, headDim], rotated and scaled by 1 / sqrt(headDim)
+    const float* queries; // [groupSize, headDim], rotated and scaled
     const void* keys;     // this kv head's plane [capacity, headDim] of `element`
     const void* values;   // laid out alike
     const KeyRun* runs;   // [runCount], in the order of positions, at least one key in all
@@ -58,6 +58,7 @@ struct AttendArguments {
     float* out;                    // [groupSize, headDim]
     std::int32_t section = -1;     // keys [section, section + 1) * kAttendSectionKeys; -1: all
     AttendTotal* totals = nullptr; // [groupSize], of a section only, whose sums stay undivided
+    float softCap = 0.0F;          // scores become cap * tanh(score / cap); 0: they stay
 };
 
 /// Length of AttendArguments::scratch.

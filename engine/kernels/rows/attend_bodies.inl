@@ -147,6 +147,11 @@ inline void scaleRow(float* row, int width, float factor) {
 /// up before to the same measure.
 inline void weighBlock(Sweep& sweep, int head, int count) {
     float* scores = sweep.scores + head * kAttendBlockKeys;
+    if (sweep.arguments.softCap > 0.0F)
+        for (int i = 0; i < count; i += kLanes)
+            storeUpTo(scores + i,
+                      count - i,
+                      capped(loadUpTo(scores + i, count - i), sweep.arguments.softCap));
     for (int i = count; i % kLanes != 0; ++i)
         scores[i] = -kInfinity;
     const float before = sweep.highest[head];

@@ -42,6 +42,13 @@ inline Lanes exponential(Lanes x) {
     return timesPowerOfTwo(series, power);
 }
 
+/// cap * tanh(x / cap), where tanh(y) = 1 - 2 / (1 + e^2y); NaN stays NaN.
+inline Lanes capped(Lanes x, float cap) {
+    const Lanes grown = exponential(product(x, broadcast(2.0F / cap)));
+    const Lanes part = quotient(broadcast(2.0F), sum(broadcast(1.0F), grown));
+    return product(difference(broadcast(1.0F), part), broadcast(cap));
+}
+
 inline float exponential(float x) {
     float lanes[kLanes];
     store(lanes, exponential(broadcast(x)));

@@ -56,6 +56,25 @@ void siluMultiply(const float* gate, const float* up, int width, float* out) {
     }
 }
 
+void geluMultiply(const float* gate, const float* up, int width, float* out) {
+    // x / 2 * (1 + tanh(u)) is x / (1 + e^-2u), with u = sqrt(2 / pi) * (x + 0.044715 x^3).
+    const Lanes twice = broadcast(-1.5957691216F);
+    for (int i = 0; i < width; i += kLanes) {
+        const int left = width - i;
+        const Lanes x = loadUpTo(gate + i, left);
+        const Lanes cubed = product(product(x, x), x);
+        const Lanes inner = productPlus(cubed, broadcast(0.044715F), x);
+        const Lanes decay = exponential(product(inner, twice));
+        const Lanes gelu = quotient(x, sum(broadcast(1.0F), decay));
+        storeUpTo(out + i, left, product(gelu, loadUpTo(up + i, left)));
+    }
+}
+
+void softCap(float* values, float cap, int width) {
+    for (int i = 0; i < width; i += kLanes)
+        storeUpTo(values + i, width - i, capped(loadUpTo(values + i, width - i), cap));
+}
+
 /// One group. `values` [kQuantGroup]; `low` and `high` are its halves.
 inline void
 quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales, std::int32_t* halfSums) {
@@ -102,6 +121,8 @@ constexpr RowKernels kLaneKernels{rmsNorm,
                                   addTo,
                                   squareSums,
                                   siluMultiply,
+                                  geluMultiply,
+                                  softCap,
                                   attend,
                                   joinAttention,
                                   divideAttention,

@@ -47,6 +47,13 @@ struct RowKernels {
     /// out = gate / (1 + exp(-gate)) * up; `out` may be either.
     void (*siluMultiply)(const float* gate, const float* up, int width, float* out);
 
+    /// out = gelu(gate) * up, GELU by its formula with tanh (arXiv 1606.08415); `out` may be
+    /// either.
+    void (*geluMultiply)(const float* gate, const float* up, int width, float* out);
+
+    /// Values become cap * tanh(value / cap); `cap` is above 0.
+    void (*softCap)(float* values, float cap, int width);
+
     /// Softmax attention. Depends on the sequence of keys and values alone, never on how it is
     /// divided into runs or in which slots it lies: keys are taken in blocks of kAttendBlockKeys
     /// counted from the row's first key, and blocks are joined in their order.

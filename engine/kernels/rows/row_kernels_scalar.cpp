@@ -63,6 +63,21 @@ void siluMultiply(const float* gate, const float* up, int width, float* out) {
         out[i] = gate[i] / (1.0F + std::exp(-gate[i])) * up[i];
 }
 
+void geluMultiply(const float* gate, const float* up, int width, float* out) {
+    // x / 2 * (1 + tanh(u)) is x / (1 + e^-2u), with u = sqrt(2 / pi) * (x + 0.044715 x^3).
+    constexpr float kTwice = 1.5957691216F;
+    for (int i = 0; i < width; ++i) {
+        const float x = gate[i];
+        const float turned = kTwice * (x + 0.044715F * x * x * x);
+        out[i] = x / (1.0F + std::exp(-turned)) * up[i];
+    }
+}
+
+void softCap(float* values, float cap, int width) {
+    for (int i = 0; i < width; ++i)
+        values[i] = cap * std::tanh(values[i] / cap);
+}
+
 /// The float32 row of a slot, in the plane or, widened, in the scratch memory.
 const float* rowOf(const AttendArguments& arguments, const void* plane, std::int32_t slot) {
     const std::int64_t at = static_cast<std::int64_t>(slot) * arguments.headDim;
@@ -91,15 +106,19 @@ void attendHead(const AttendArguments& arguments, int head) {
     const float* query = arguments.queries + head * dim;
     float* out = arguments.out + head * dim;
     float highest = -kInfinity;
-    forEachKey(arguments, [&](int, std::int32_t slot) {
-        highest = std::fmax(highest, dot(query, rowOf(arguments, arguments.keys, slot), dim));
-    });
+    const auto scoreOf = [&](std::int32_t slot) {
+        float score = dot(query, rowOf(arguments, arguments.keys, slot), dim);
+        if (arguments.softCap > 0.0F)
+            softCap(&score, arguments.softCap, 1);
+        return score;
+    };
+    forEachKey(arguments,
+               [&](int, std::int32_t slot) { highest = std::fmax(highest, scoreOf(slot)); });
     for (int i = 0; i < dim; ++i)
         out[i] = 0.0F;
     float totals[kLanes] = {};
     forEachKey(arguments, [&](int ordinal, std::int32_t slot) {
-        const float score = dot(query, rowOf(arguments, arguments.keys, slot), dim);
-        const float weight = std::exp(score - highest);
+        const float weight = std::exp(scoreOf(slot) - highest);
         totals[ordinal % kLanes] += weight;
         const float* values = rowOf(arguments, arguments.values, slot);
         for (int i = 0; i < dim; ++i)
@@ -220,6 +239,8 @@ constexpr RowKernels kScalarKernels{rmsNorm,
                                     addTo,
                                     squareSums,
                                     siluMultiply,
+                                    geluMultiply,
+                                    softCap,
                                     attend,
                                     joinAttention,
                                     divideAttention,

@@ -4,8 +4,6 @@
 #include "engine/loading/readable_text.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 
 namespace engine {
@@ -13,25 +11,6 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMostTensors = 24; // of the list in a remark
-
-/// "7.mlp.up_proj.weight" -> "mlp.up_proj.weight" if the network has a layer 7; else nothing.
-std::string_view behindLayer(std::string_view name, int layerCount) {
-    const std::size_t numberEnd = name.find('.');
-    if (numberEnd == std::string_view::npos || numberEnd == 0 || (name[0] == '0' && numberEnd > 1))
-        return {};
-    int layer = -1;
-    const auto [end, failure] = std::from_chars(name.data(), name.data() + numberEnd, layer);
-    const bool isLayer = failure == std::errc() && end == name.data() + numberEnd && layer >= 0 &&
-                         layer < layerCount;
-    return isLayer ? name.substr(numberEnd + 1) : std::string_view();
-}
-
-/// Of a part of a layer, such as "self_attn.q_proj": whether the network has a bias there.
-bool hasBias(const ModelConfig& config, std::string_view linear) {
-    if (linear == "self_attn.o_proj")
-        return config.outputBias;
-    return linear.starts_with("mlp.") ? config.mlpBias : config.qkvBias;
-}
 
 /// Names that differ in their numbers alone become one: "model.layers.*.mlp.up_proj.bias (4)".
 std::vector<std::string> foldNumbers(std::span<const std::string> names) {
@@ -67,32 +46,6 @@ std::vector<std::string> foldNumbers(std::span<const std::string> names) {
 }
 
 } // namespace
-
-bool computesWith(const ModelConfig& config, std::string_view tensor) {
-    constexpr std::string_view kLayers = "model.layers.";
-    if (tensor == "model.embed_tokens.weight" || tensor == "model.norm.weight")
-        return true;
-    if (tensor == "lm_head.weight")
-        return !config.tiedHead;
-    if (!tensor.starts_with(kLayers))
-        return false;
-    const std::string_view part = behindLayer(tensor.substr(kLayers.size()), config.layerCount);
-    if (part == "input_layernorm.weight" || part == "post_attention_layernorm.weight")
-        return true;
-    static constexpr auto kLinears = std::to_array<std::string_view>({"self_attn.q_proj",
-                                                                      "self_attn.k_proj",
-                                                                      "self_attn.v_proj",
-                                                                      "self_attn.o_proj",
-                                                                      "mlp.gate_proj",
-                                                                      "mlp.up_proj",
-                                                                      "mlp.down_proj"});
-    return std::any_of(kLinears.begin(), kLinears.end(), [&](std::string_view linear) {
-        if (!part.starts_with(linear))
-            return false;
-        const std::string_view kind = part.substr(linear.size());
-        return kind == ".weight" || (kind == ".bias" && hasBias(config, linear));
-    });
-}
 
 void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config) {
     if (!unused.empty())

@@ -12,9 +12,6 @@
 /// What a model's files hold beyond what is computed with: it is told, never passed over.
 namespace engine {
 
-/// Whether a network of this configuration computes with the tensor of this Hugging Face name.
-bool computesWith(const ModelConfig& config, std::string_view tensor);
-
 /// Adds a remark to the configuration that these tensors have no effect, if there are any.
 void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config);
 

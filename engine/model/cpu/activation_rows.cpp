@@ -80,19 +80,23 @@ void ActivationRows::prepare(int index, const InputForms& forms, const RowKernel
     }
 }
 
-TileInput
-ActivationRows::input(const TileMatrix& matrix, const InputForms& forms, int rowCount) const {
-    TileInput input{.values = m_values.data(),
-                    .bf16 = m_bf16.data(),
-                    .quants = m_quants.data(),
-                    .scales = m_scales.data(),
-                    .sums = m_scaledSums.data(),
+TileInput ActivationRows::input(const TileMatrix& matrix,
+                                const InputForms& forms,
+                                int rowCount,
+                                int firstRow) const {
+    const auto first = static_cast<std::size_t>(firstRow);
+    TileInput input{.values = m_values.data() + first * m_stride,
+                    .bf16 = m_bf16.data() + first * m_stride,
+                    .quants = m_quants.data() + first * m_stride,
+                    .scales = m_scales.data() + first * m_groups,
+                    .sums = m_scaledSums.data() + first * m_groups,
                     .stride = m_stride,
                     .groupStride = m_groups,
                     .rows = rowCount};
     if (readsQuants(matrix)) {
         const int kind = forms.kindOf(matrix);
-        input.offsets = m_offsets.data() + static_cast<std::size_t>(kind * m_rows) * 2 * m_groups;
+        input.offsets =
+            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + first) * 2 * m_groups;
         input.offsetStride = 2 * m_groups;
     }
     return input;

@@ -56,8 +56,9 @@ public:
     /// Makes the other forms of one row. Thread: any, one a row.
     void prepare(int index, const InputForms& forms, const RowKernels& kernels);
 
-    /// What kernels read. `forms` as in prepare().
-    TileInput input(const TileMatrix& matrix, const InputForms& forms, int rowCount) const;
+    /// What kernels read: rows [firstRow, firstRow + rowCount). `forms` as in prepare().
+    TileInput
+    input(const TileMatrix& matrix, const InputForms& forms, int rowCount, int firstRow = 0) const;
 
 private:
     int m_rows = 0;

@@ -24,22 +24,26 @@ std::size_t elementBytes(KvType type) { return type == KvType::F32 ? 4 : 2; }
 
 } // namespace
 
-/// Angles of all rows; those of queries carry the scores' scale 1 / sqrt(headDim) along.
+/// Angles of all rows; those of queries carry the scores' scale along.
 void CpuTransformer::prepareAngles(const AttentionLayout& layout) {
-    const double scale = 1.0 / std::sqrt(static_cast<double>(m_config.headDim));
-    for (auto* table :
-         {&m_space.cosines, &m_space.sines, &m_space.queryCosines, &m_space.querySines})
-        table->clear();
-    for (int row = 0; row < layout.rowCount(); ++row)
-        for (const double frequency : m_frequencies) {
-            const double angle = frequency * layout.position(row);
-            const double cosine = std::cos(angle);
-            const double sine = std::sin(angle);
-            m_space.cosines.push_back(static_cast<float>(cosine));
-            m_space.sines.push_back(static_cast<float>(sine));
-            m_space.queryCosines.push_back(static_cast<float>(cosine * scale));
-            m_space.querySines.push_back(static_cast<float>(sine * scale));
-        }
+    const double scale = m_config.scoreScale();
+    const double sharpened = m_config.ropeScaling.attentionFactor;
+    for (std::size_t rope = 0; rope < m_frequencies.size(); ++rope) {
+        AngleTable& table = m_space.angles[rope];
+        table.half = static_cast<int>(m_frequencies[rope].size());
+        for (auto* numbers : {&table.cosines, &table.sines, &table.queryCosines, &table.querySines})
+            numbers->clear();
+        for (int row = 0; row < layout.rowCount(); ++row)
+            for (const double frequency : m_frequencies[rope]) {
+                const double angle = frequency * layout.position(row);
+                const double cosine = std::cos(angle) * sharpened;
+                const double sine = std::sin(angle) * sharpened;
+                table.cosines.push_back(static_cast<float>(cosine));
+                table.sines.push_back(static_cast<float>(sine));
+                table.queryCosines.push_back(static_cast<float>(cosine * scale));
+                table.querySines.push_back(static_cast<float>(sine * scale));
+            }
+    }
 }
 
 /// The slots of each row's own keys in the order of their positions, neighbours together.
@@ -124,6 +128,7 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
     planAttendReads(pass, layer);
     operations.queryKeyValue.run(
         {m_space.normed, pass.rows, projected, m_kernels, *m_pool, m_space.attendReads});
+    normaliseHeads(pass, layer);
     const int heads = m_config.kvHeadCount;
     // A row may see any other row of the pass, so all are stored first.
     const auto store = [&](int part) { storeRow(pass, layer, part / heads, part % heads); };
@@ -144,7 +149,7 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
         output.firstReads());
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, layer);
+    addToStream(pass, layer, m_weights.layers[toSize(layer)].attentionPostNorm);
 }
 
 /// The keys and values with which each thread begins, as if their slots were neighbours.
@@ -172,23 +177,43 @@ void CpuTransformer::planAttendReads(Pass& pass, int layer) {
     }
 }
 
+/// Norms of queries and keys, of each head or of all together, before they are turned.
+void CpuTransformer::normaliseHeads(Pass& pass, int layer) {
+    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    if (weights.queryNorm.empty())
+        return;
+    const auto normaliseRow = [&](const std::vector<float>& weight, int heads, float* row) {
+        const int width = static_cast<int>(weight.size());
+        for (int at = 0; at < heads * m_config.headDim; at += width)
+            m_kernels.rows.rmsNorm(
+                row + at, weight.data(), static_cast<float>(m_config.normEpsilon), width, row + at);
+    };
+    forRows(pass.rows, [&](int row) {
+        normaliseRow(weights.queryNorm, m_config.headCount, m_space.queries.row(row));
+        normaliseRow(weights.keyNorm, m_config.kvHeadCount, m_space.keys.row(row));
+    });
+}
+
 /// Turns a row's key and the queries of its group by their position; keeps key and value.
 void CpuTransformer::storeRow(Pass& pass, int layer, int row, int kvHead) {
     const int dim = m_config.headDim;
-    const int half = dim / 2;
+    const AngleTable& table = m_space.angles[static_cast<std::size_t>(m_config.ropeOf(layer))];
+    const int half = table.half;
     const std::size_t angles = toSize(row) * toSize(half);
+    const auto scale = static_cast<float>(m_config.scoreScale());
     const int group = m_config.headCount / m_config.kvHeadCount;
-    for (int head = kvHead * group; head < (kvHead + 1) * group; ++head)
-        m_kernels.rows.rotate(m_space.queries.row(row) + head * dim,
-                              m_space.queryCosines.data() + angles,
-                              m_space.querySines.data() + angles,
-                              half);
+    for (int head = kvHead * group; head < (kvHead + 1) * group; ++head) {
+        float* query = m_space.queries.row(row) + head * dim;
+        m_kernels.rows.rotate(
+            query, table.queryCosines.data() + angles, table.querySines.data() + angles, half);
+        for (int i = 2 * half; i < dim; ++i) // what is not turned
+            query[i] *= scale;
+    }
     std::copy_n(m_space.queries.row(row) + kvHead * group * dim,
                 group * dim,
                 rowQueries(pass.rows, row, kvHead));
     float* key = m_space.keys.row(row) + kvHead * dim;
-    m_kernels.rows.rotate(
-        key, m_space.cosines.data() + angles, m_space.sines.data() + angles, half);
+    m_kernels.rows.rotate(key, table.cosines.data() + angles, table.sines.data() + angles, half);
     const std::size_t slot = toSize(kvHead) * toSize(pass.storage.capacity()) +
                              toSize(pass.request.layout.firstSlot() + row);
     const std::size_t at = slot * toSize(dim) * elementBytes(m_kvType);
@@ -231,7 +256,8 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
                               .headDim = dim,
                               .element = elementOf(m_kvType),
                               .scratch = m_space.attendScratch[toSize(thread)].data(),
-                              .out = m_space.context.row(part.firstRow) + kvHead * group * dim};
+                              .out = m_space.context.row(part.firstRow) + kvHead * group * dim,
+                              .softCap = static_cast<float>(m_config.attentionSoftCap)};
     if (part.section < 0)
         return attendInTurn(arguments, cut.sectionCounts[row], thread);
     const AttendSums sums = sectionSums(kvHead, part.place);

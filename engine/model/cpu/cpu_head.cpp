@@ -79,7 +79,8 @@ void CpuTransformer::runHead(Pass& pass) {
         m_kernels.multiplyTiles(part, input, 0, tiles, {scratch.data(), kPieceLogits});
         const int count = std::min(tiles * kTileRows, matrix.rows - first);
         for (int row = 0; row < rows; ++row) {
-            const float* values = scratch.data() + toSize(row) * kPieceLogits;
+            float* values = scratch.data() + toSize(row) * kPieceLogits;
+            finishLogits(values, count);
             m_kernels.rows.summarise(
                 values, count, first, &m_space.partials[toSize(row * pieces + piece)]);
             if (toSize(row) < request.logitRows.size()) // they are the first of all
@@ -88,6 +89,15 @@ void CpuTransformer::runHead(Pass& pass) {
     };
     m_pool->run(pieces, runPiece, m_layers.front().queryKeyValue.firstReads());
     finishHead(pass);
+}
+
+/// What the network does to logits behind the head.
+void CpuTransformer::finishLogits(float* logits, int count) const {
+    if (m_config.logitScale != 1.0)
+        for (int i = 0; i < count; ++i)
+            logits[i] *= static_cast<float>(m_config.logitScale);
+    if (m_config.logitSoftCap > 0.0)
+        m_kernels.rows.softCap(logits, static_cast<float>(m_config.logitSoftCap), count);
 }
 
 void CpuTransformer::finishHead(Pass& pass) {

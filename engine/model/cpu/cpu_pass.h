@@ -2,18 +2,61 @@
 #pragma once
 
 #include "engine/model/cpu/linear_group.h"
+#include "engine/model/expert_choice.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
 namespace engine::cpu {
 
-/// The operations of one layer, cut for the threads.
+/// The operations of one layer, cut for the threads. Experts take the place of gateUp and down.
 struct LayerOperations {
     LinearGroup queryKeyValue;
     LinearGroup output;
     LinearGroup gateUp;
     LinearGroup down;
+    LinearGroup router;
+    InputForms expertInput; // of every expert's gate and up
+    InputForms expertInner; // of every expert's down
+
+    bool hasExperts() const { return !router.pieces().empty(); }
+
+    const LinearGroup& firstOfMlp() const { return hasExperts() ? router : gateUp; }
+};
+
+/// How layers of one kind turn the rows of a pass; the queries' numbers carry the scores' scale.
+struct AngleTable {
+    int half = 0;                                // pairs that are turned
+    std::vector<float> cosines, sines;           // [rows, half]
+    std::vector<float> queryCosines, querySines; // likewise
+};
+
+/// Rows that chose the same expert, one behind the other in the experts' memory.
+struct ExpertRows {
+    int expert;
+    int first;
+    int count;
+};
+
+/// Some tiles of an expert's matrices, for the rows of one entry of Workspace::expertRows.
+struct ExpertPiece {
+    int entry;
+    int firstTile;
+    int tileCount;
+};
+
+/// Memory of layers with experts; a row has `used` places in it.
+struct ExpertSpace {
+    OutputRows logits;                                    // [rows, experts]
+    std::vector<std::vector<ChosenExpert<float>>> chosen; // [rows]
+    std::vector<ExpertRows> rows;                         // by expert
+    std::vector<int> places;                              // [rows, used], in the order of `chosen`
+    std::vector<int> rowOfPlace;                          // [rows * used]
+    std::vector<ExpertPiece> pieces;
+    ActivationRows in;    // [rows * used, hidden]
+    ActivationRows inner; // [rows * used, size]
+    OutputRows gate, up, out;
 };
 
 /// Part of a plan: one sublayer that runs, or a place where the stream is handed out.
@@ -57,10 +100,10 @@ struct Workspace {
     ActivationRows context; // [rows, heads * headDim]
     ActivationRows inner;   // [rows, mlp]
     OutputRows queries, keys, values, gate, up, added;
-    std::vector<float> cosines, sines;           // [rows, headDim / 2]
-    std::vector<float> queryCosines, querySines; // the same, times the scores' scale
-    std::vector<KeyRun> runs;                    // of all rows, one behind the other
-    std::vector<std::size_t> runEnds;            // [rows]
+    std::array<AngleTable, 3> angles; // by LayerRope
+    ExpertSpace experts;
+    std::vector<KeyRun> runs;         // of all rows, one behind the other
+    std::vector<std::size_t> runEnds; // [rows]
     AttendCut attendCut;
     AlignedBuffer<float> rowQueries;                     // [kv heads, rows, group * headDim]
     std::vector<std::span<const std::byte>> attendReads; // as WorkerPool::NextReads

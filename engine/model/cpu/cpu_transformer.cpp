@@ -8,7 +8,14 @@
 
 namespace engine::cpu {
 
-namespace {} // namespace
+namespace {
+
+void scaleRow(float* row, float scale, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i)
+        row[i] *= scale;
+}
+
+} // namespace
 
 CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,
@@ -18,14 +25,30 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     , m_weights(std::move(weights))
     , m_kernels(kernels)
     , m_kvType(chosenKvType(m_weights, options.kvType))
-    , m_frequencies(rotaryFrequencies(m_config))
+    , m_activate(m_config.activation == Activation::Silu ? kernels.rows.siluMultiply
+                                                         : kernels.rows.geluMultiply)
     , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
     const int threads = m_pool->threads();
-    for (const LayerWeights& layer : m_weights.layers)
-        m_layers.push_back({LinearGroup({&layer.query, &layer.key, &layer.value}, threads),
-                            LinearGroup({&layer.output}, threads),
-                            LinearGroup({&layer.gate, &layer.up}, threads, true),
-                            LinearGroup({&layer.down}, threads)});
+    for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
+        m_frequencies[static_cast<std::size_t>(rope)] =
+            rotaryFrequencies(m_config, rope, options.cacheSlots);
+    for (const LayerWeights& layer : m_weights.layers) {
+        LayerOperations& operations = m_layers.emplace_back();
+        operations.queryKeyValue = LinearGroup({&layer.query, &layer.key, &layer.value}, threads);
+        operations.output = LinearGroup({&layer.output}, threads);
+        if (layer.router.matrix.rows == 0) {
+            const GatedMlp& mlp = layer.mlps.front();
+            operations.gateUp = LinearGroup({&mlp.gate, &mlp.up}, threads, true);
+            operations.down = LinearGroup({&mlp.down}, threads);
+            continue;
+        }
+        operations.router = LinearGroup({&layer.router}, threads);
+        for (const GatedMlp& expert : layer.mlps) {
+            operations.expertInput.add(expert.gate.matrix);
+            operations.expertInput.add(expert.up.matrix);
+            operations.expertInner.add(expert.down.matrix);
+        }
+    }
     m_head = LinearGroup({&m_weights.outputHead()}, threads);
     planHeadReads();
     const int group = m_config.headCount / m_config.kvHeadCount;
@@ -56,14 +79,29 @@ void CpuTransformer::reserve(int rows) {
     m_space.stream.reserve(toSize(rows) * m_space.streamStride);
     m_space.normed.reserve(rows, m_config.hiddenSize);
     m_space.context.reserve(rows, m_config.headCount * m_config.headDim);
-    m_space.inner.reserve(rows, m_config.mlpSize);
     m_space.queries.reserve(rows, layer.query.matrix);
     m_space.rowQueries.reserve(toSize(rows) * toSize(m_config.headCount * m_config.headDim));
     m_space.keys.reserve(rows, layer.key.matrix);
     m_space.values.reserve(rows, layer.value.matrix);
-    m_space.gate.reserve(rows, layer.gate.matrix);
-    m_space.up.reserve(rows, layer.up.matrix);
-    m_space.added.reserve(rows, layer.down.matrix);
+    m_space.added.reserve(rows, layer.output.matrix);
+    for (const LayerWeights& each : m_weights.layers) {
+        const GatedMlp& mlp = each.mlps.front();
+        if (each.router.matrix.rows == 0) {
+            m_space.inner.reserve(rows, m_config.mlpSize);
+            m_space.gate.reserve(rows, mlp.gate.matrix);
+            m_space.up.reserve(rows, mlp.up.matrix);
+            continue;
+        }
+        const int places = rows * m_config.experts.used;
+        ExpertSpace& experts = m_space.experts;
+        experts.logits.reserve(rows, each.router.matrix);
+        experts.chosen.resize(toSize(rows));
+        experts.in.reserve(places, m_config.hiddenSize);
+        experts.inner.reserve(places, m_config.experts.size);
+        experts.gate.reserve(places, mlp.gate.matrix);
+        experts.up.reserve(places, mlp.up.matrix);
+        experts.out.reserve(places, mlp.down.matrix);
+    }
     m_space.isRowFinite.resize(toSize(rows));
     m_space.rowInfluence.resize(toSize(rows));
 }
@@ -139,7 +177,7 @@ WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
         if (kind == Operation::Kind::Attention)
             return m_layers[toSize(layer)].queryKeyValue.firstReads();
         if (kind == Operation::Kind::Mlp)
-            return m_layers[toSize(layer)].gateUp.firstReads();
+            return m_layers[toSize(layer)].firstOfMlp().firstReads();
     }
     return m_headReads;
 }
@@ -157,6 +195,8 @@ void CpuTransformer::readInput(Pass& pass) {
         readPackedRow(m_weights.embedding.matrix,
                       request.tokens[toSize(row)],
                       std::span(streamRow(row), m_space.streamStride));
+        if (m_config.embeddingScale != 1.0)
+            scaleRow(streamRow(row), static_cast<float>(m_config.embeddingScale), width);
     });
 }
 
@@ -166,11 +206,14 @@ void CpuTransformer::normalise(const std::vector<float>& weight,
     forRows(
         rows,
         [&](int row) {
-            m_kernels.rows.rmsNorm(streamRow(row),
-                                   weight.data(),
-                                   static_cast<float>(m_config.normEpsilon),
-                                   m_config.hiddenSize,
-                                   m_space.normed.row(row));
+            if (weight.empty()) // no norm stands there
+                std::copy_n(streamRow(row), m_config.hiddenSize, m_space.normed.row(row));
+            else
+                m_kernels.rows.rmsNorm(streamRow(row),
+                                       weight.data(),
+                                       static_cast<float>(m_config.normEpsilon),
+                                       m_config.hiddenSize,
+                                       m_space.normed.row(row));
             m_space.normed.prepare(row, group.forms(), m_kernels.rows);
         },
         group.firstReads());
@@ -178,6 +221,8 @@ void CpuTransformer::normalise(const std::vector<float>& weight,
 
 void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
     const LayerOperations& operations = m_layers[toSize(layer)];
+    if (operations.hasExperts())
+        return runExperts(pass, layer, next);
     const LinearGroup& gateUp = operations.gateUp;
     normalise(m_weights.layers[toSize(layer)].mlpNorm, gateUp, pass.rows);
     const LinearGroup& down = operations.down;
@@ -191,7 +236,7 @@ void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
         down.firstReads());
     OutputRows* const out[] = {&m_space.added};
     down.run({m_space.inner, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, m_config.layerCount + layer);
+    addToStream(pass, m_config.layerCount + layer, m_weights.layers[toSize(layer)].mlpPostNorm);
 }
 
 /// The same tiles of both, and what becomes of them.
@@ -203,17 +248,23 @@ void CpuTransformer::runGateUp(const Pass& pass,
     const int first = piece.firstTile * kTileRows;
     const int count = std::min(piece.tileCount * kTileRows, m_config.mlpSize - first);
     for (int row = 0; row < pass.rows; ++row)
-        m_kernels.rows.siluMultiply(m_space.gate.row(row) + first,
-                                    m_space.up.row(row) + first,
-                                    count,
-                                    m_space.inner.row(row) + first);
+        m_activate(m_space.gate.row(row) + first,
+                   m_space.up.row(row) + first,
+                   count,
+                   m_space.inner.row(row) + first);
 }
 
-/// Adds what a sublayer made; `sublayer` counts attentions, then MLPs.
-void CpuTransformer::addToStream(Pass& pass, int sublayer) {
+/// Adds what a sublayer made, behind the norm that follows it; `sublayer` counts attentions, then
+/// MLPs.
+void CpuTransformer::addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm) {
     const int width = m_config.hiddenSize;
     forRows(pass.rows, [&](int row) {
-        const float* added = m_space.added.row(row);
+        float* added = m_space.added.row(row);
+        if (!postNorm.empty())
+            m_kernels.rows.rmsNorm(
+                added, postNorm.data(), static_cast<float>(m_config.normEpsilon), width, added);
+        if (m_config.residualScale != 1.0)
+            scaleRow(added, static_cast<float>(m_config.residualScale), toSize(width));
         if (pass.request.wantsInfluence) {
             const SquareSums sums = m_kernels.rows.squareSums(added, streamRow(row), width);
             m_space.rowInfluence[toSize(row)] =
@@ -245,14 +296,18 @@ void CpuTransformer::explainNonFinite(Pass& pass, int sublayer) const {
     const auto stage = [&](const OutputRows& rows, const Linear& linear) {
         return Stage{rows, linear.matrix.rows, linear.name};
     };
+    const GatedMlp& mlp = weights.mlps.front();
+    const bool hasExperts = m_config.hasExperts(layer);
     const std::vector<Stage> stages =
-        isMlp ? std::vector<Stage>{stage(m_space.gate, weights.gate),
-                                   stage(m_space.up, weights.up),
-                                   stage(m_space.added, weights.down)}
-              : std::vector<Stage>{stage(m_space.queries, weights.query),
-                                   stage(m_space.keys, weights.key),
-                                   stage(m_space.values, weights.value),
-                                   stage(m_space.added, weights.output)};
+        isMlp && hasExperts ? std::vector<Stage>{stage(m_space.experts.logits, weights.router),
+                                                 stage(m_space.added, mlp.down)}
+        : isMlp             ? std::vector<Stage>{stage(m_space.gate, mlp.gate),
+                                                 stage(m_space.up, mlp.up),
+                                                 stage(m_space.added, mlp.down)}
+                            : std::vector<Stage>{stage(m_space.queries, weights.query),
+                                                 stage(m_space.keys, weights.key),
+                                                 stage(m_space.values, weights.value),
+                                                 stage(m_space.added, weights.output)};
     for (const Stage& each : stages)
         for (int row = 0; row < pass.rows; ++row)
             for (int i = 0; i < each.width; ++i)

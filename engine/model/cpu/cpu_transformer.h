@@ -3,6 +3,7 @@
 
 #include "engine/model/cpu/cpu_pass.h"
 
+#include <array>
 #include <memory>
 
 namespace engine::cpu {
@@ -68,9 +69,21 @@ private:
     void joinAll(int rows);
     void joinSections(int row, int kvHead);
     void runMlp(Pass& pass, int layer, WorkerPool::NextReads next);
+    void runExperts(Pass& pass, int layer, WorkerPool::NextReads next);
+    void chooseRows(const Pass& pass);
+    void cutExperts(const LayerWeights& weights, bool isDown);
+    void runExpertGateUp(const LayerWeights& weights,
+                         const LayerOperations& operations,
+                         const ExpertPiece& piece);
+    void runExpertDown(const LayerWeights& weights,
+                       const LayerOperations& operations,
+                       const ExpertPiece& piece);
+    void addExperts(int row);
+    void normaliseHeads(Pass& pass, int layer);
+    void finishLogits(float* logits, int count) const;
     void runGateUp(const Pass& pass, const LinearGroup& gateUp, const LinearGroup::Piece& piece);
     void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
-    void addToStream(Pass& pass, int sublayer);
+    void addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm);
     void explainNonFinite(Pass& pass, int sublayer) const;
     void handOut(Pass& pass);
     void planHeadReads();
@@ -101,7 +114,8 @@ private:
     std::vector<LayerOperations> m_layers;
     LinearGroup m_head;
     std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
-    std::vector<double> m_frequencies;                   // [headDim / 2], radians per position
+    std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position
+    void (*m_activate)(const float* gate, const float* up, int width, float* out);
     Workspace m_space;
     int m_reservedRows = 0;
     std::unique_ptr<WorkerPool> m_pool;

@@ -28,15 +28,13 @@ public:
         , m_form(chosenForm(source, options.weights)) {}
 
     Result<void> plan(Weights& weights) {
-        const int vocab = m_config.vocabSize;
-        const int hidden = m_config.hiddenSize;
         weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
         for (int layer = 0; layer < m_config.layerCount; ++layer)
             ENGINE_TRY_DO(planLayer(layer, weights.layers[static_cast<std::size_t>(layer)]));
-        ENGINE_TRY_DO(vector("model.norm.weight", hidden, weights.finalNorm));
+        ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
         if (!m_config.tiedHead)
-            ENGINE_TRY_DO(linear({"lm_head", vocab, hidden, false}, weights.head));
-        ENGINE_TRY_DO(linear({"model.embed_tokens", vocab, hidden, false}, weights.embedding));
+            ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));
+        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
         return {};
     }
 
@@ -51,13 +49,6 @@ public:
     }
 
 private:
-    struct LinearShape {
-        std::string name;
-        int outputs;
-        int inputs;
-        bool hasBias;
-    };
-
     /// Before anything is packed: a model that does not fit is refused at once.
     Result<void> checkMemory(KvType kvType) const {
         const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
@@ -70,32 +61,20 @@ private:
     }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
-        const std::string prefix = fmt::format("model.layers.{}.", index);
-        const std::string attention = prefix + "self_attn.";
-        const std::string mlp = prefix + "mlp.";
-        const int hidden = m_config.hiddenSize;
-        const int inner = m_config.mlpSize;
-        const int queryWidth = m_config.headCount * m_config.headDim;
-        const int keyWidth = m_config.kvHeadCount * m_config.headDim;
-        const bool qkvBias = m_config.qkvBias;
-        const bool mlpBias = m_config.mlpBias;
-        ENGINE_TRY_DO(vector(prefix + "input_layernorm.weight", hidden, layer.attentionNorm));
-        ENGINE_TRY_DO(linear({attention + "q_proj", queryWidth, hidden, qkvBias}, layer.query));
-        ENGINE_TRY_DO(linear({attention + "k_proj", keyWidth, hidden, qkvBias}, layer.key));
-        ENGINE_TRY_DO(linear({attention + "v_proj", keyWidth, hidden, qkvBias}, layer.value));
-        ENGINE_TRY_DO(
-            linear({attention + "o_proj", hidden, queryWidth, m_config.outputBias}, layer.output));
-        ENGINE_TRY_DO(vector(prefix + "post_attention_layernorm.weight", hidden, layer.mlpNorm));
-        ENGINE_TRY_DO(linear({mlp + "gate_proj", inner, hidden, mlpBias}, layer.gate));
-        ENGINE_TRY_DO(linear({mlp + "up_proj", inner, hidden, mlpBias}, layer.up));
-        ENGINE_TRY_DO(linear({mlp + "down_proj", hidden, inner, mlpBias}, layer.down));
+        layer.mlps.resize(
+            m_config.hasExperts(index) ? static_cast<std::size_t>(m_config.experts.count) : 1);
+        for (const TensorSpec& spec : layerTensors(m_config, index)) {
+            if (spec.isNorm())
+                ENGINE_TRY_DO(norm(spec, layer.norm(spec.role)));
+            else
+                ENGINE_TRY_DO(linear(spec, layer.linear(spec.role, spec.expert)));
+        }
         return {};
     }
 
-    Result<void> linear(const LinearShape& shape, Linear& into) {
-        into.name = shape.name + ".weight";
-        const std::vector<std::uint64_t> wanted = {static_cast<std::uint64_t>(shape.outputs),
-                                                   static_cast<std::uint64_t>(shape.inputs)};
+    Result<void> linear(const TensorSpec& spec, Linear& into) {
+        into.name = spec.weightName();
+        const std::vector<std::uint64_t> wanted = spec.shape();
         const TensorInfo* tensor = m_source.find(into.name);
         if (tensor == nullptr)
             return Error{
@@ -117,18 +96,19 @@ private:
                                      tensor->typeName()),
                          "Convert the model to float16, bfloat16 or a quantised GGUF."};
         const TileFormat format = tileFormat(tensor->type, m_form);
-        into.matrix = outlineMatrix(format, shape.outputs, shape.inputs);
+        into.matrix = outlineMatrix(format, spec.outputs, spec.inputs);
         m_jobs.push_back({tensor, format, &into.matrix, m_bytes});
         m_fileBytes += tensor->byteSize;
         m_bytes += matrixBytes(into.matrix);
-        if (shape.hasBias)
-            ENGINE_TRY_DO(vector(shape.name + ".bias", shape.outputs, into.bias));
+        if (spec.hasBias) {
+            const std::uint64_t shape[] = {static_cast<std::uint64_t>(spec.outputs)};
+            ENGINE_TRY(into.bias, readTensor(m_source, spec.biasName(), shape));
+        }
         return {};
     }
 
-    Result<void> vector(const std::string& name, int size, std::vector<float>& into) {
-        const std::uint64_t shape[] = {static_cast<std::uint64_t>(size)};
-        ENGINE_TRY(into, readTensor(m_source, name, shape));
+    Result<void> norm(const TensorSpec& spec, std::vector<float>& into) {
+        ENGINE_TRY(into, readTensor(m_source, spec.weightName(), spec.shape()));
         return {};
     }
 
@@ -161,26 +141,72 @@ private:
 };
 
 template <typename Visit> void visitLinears(const Weights& weights, Visit&& visit) {
-    for (const LayerWeights& layer : weights.layers)
-        for (const Linear* linear : {&layer.query,
-                                     &layer.key,
-                                     &layer.value,
-                                     &layer.output,
-                                     &layer.gate,
-                                     &layer.up,
-                                     &layer.down})
+    for (const LayerWeights& layer : weights.layers) {
+        for (const Linear* linear :
+             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
             visit(*linear);
+        for (const GatedMlp& mlp : layer.mlps)
+            for (const Linear* linear : {&mlp.gate, &mlp.up, &mlp.down})
+                visit(*linear);
+    }
     visit(weights.embedding);
     visit(weights.head);
 }
 
 } // namespace
 
+std::vector<float>& LayerWeights::norm(TensorRole role) {
+    switch (role) {
+    case TensorRole::AttentionNorm:
+        return attentionNorm;
+    case TensorRole::QueryNorm:
+        return queryNorm;
+    case TensorRole::KeyNorm:
+        return keyNorm;
+    case TensorRole::AttentionPostNorm:
+        return attentionPostNorm;
+    case TensorRole::MlpPostNorm:
+        return mlpPostNorm;
+    default:
+        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
+        return mlpNorm;
+    }
+}
+
+Linear& LayerWeights::linear(TensorRole role, int expert) {
+    GatedMlp& mlp = mlps[static_cast<std::size_t>(std::max(expert, 0))];
+    switch (role) {
+    case TensorRole::Query:
+        return query;
+    case TensorRole::Key:
+        return key;
+    case TensorRole::Value:
+        return value;
+    case TensorRole::Output:
+        return output;
+    case TensorRole::Router:
+        return router;
+    case TensorRole::Gate:
+        return mlp.gate;
+    case TensorRole::Up:
+        return mlp.up;
+    default:
+        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
+        return mlp.down;
+    }
+}
+
 std::size_t Weights::byteSize() const {
     std::size_t packed = 0;
     std::size_t values = finalNorm.size();
     for (const LayerWeights& layer : layers)
-        values += layer.attentionNorm.size() + layer.mlpNorm.size();
+        for (const auto* norm : {&layer.attentionNorm,
+                                 &layer.queryNorm,
+                                 &layer.keyNorm,
+                                 &layer.attentionPostNorm,
+                                 &layer.mlpNorm,
+                                 &layer.mlpPostNorm})
+            values += norm->size();
     visitLinears(*this, [&](const Linear& linear) {
         packed += matrixBytes(linear.matrix);
         values += linear.bias.size();
@@ -194,6 +220,8 @@ TileFormat Weights::mainFormat() const {
     std::map<std::string_view, std::size_t> bytes;
     visitLinears(*this, [&](const Linear& linear) {
         const TileMatrix& matrix = linear.matrix;
+        if (matrix.rows == 0)
+            return;
         const TileFormat format{
             matrix.form, matrix.scaleForm, matrix.groupColumns, matrix.hasMinima, matrix.offset};
         std::size_t& sum = bytes[tileFormatName(format)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every hint that reading a model gives is followed here, and then the model is read.
-#include "engine/loading/config/unused_parts.h"
 #include "engine/loading/model_files.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/loading/weight_source.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/loading/tiny_models.h"

@@ -185,10 +185,12 @@ void ModelConfigTest::badConfigsAreRefused() {
 }
 
 void ModelConfigTest::unknownArchitecturesAreRefusedByName() {
-    const auto config = read(configText(R"("model_type":"gemma2")", "model_type"));
+    const auto config = read(configText(R"("model_type":"cohere")", "model_type"));
     QCOMPARE(config.error().code, ErrorCode::Unsupported);
     QCOMPARE(config.error().message,
-             std::string("architecture gemma2 is not supported; supported: llama, mistral, qwen2"));
+             std::string("architecture cohere is not supported; supported: llama, mistral, qwen2, "
+                         "qwen3, qwen3_moe, mixtral, olmoe, olmo2, gemma2, gemma3_text, phi3, "
+                         "smollm3, granite"));
 }
 
 void ModelConfigTest::eosIdsAreOneOrMany() {

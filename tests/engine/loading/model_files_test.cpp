@@ -370,7 +370,7 @@ void ModelFilesTest::ggufConfigsAreChecked_data() {
         "token_embd.weight is no matrix with rows of 8");
     row("keysAndValuesDiffer", "llama.attention.value_length", 4, "must be equal");
     row("partialRotation", "llama.rope.dimension_count", 1, "must be equal");
-    row("experts", "llama.expert_count", 8, "mixture of 8 experts");
+    row("expertsWithoutChoice", "llama.expert_count", 8, "llama.expert_used_count is missing");
     row("issue25508EosBeyondVocabulary",
         "tokenizer.ggml.eos_token_id",
         5,

@@ -13,6 +13,7 @@ using namespace engine;
 namespace {
 
 const std::string kFolder = SWIFT_STUDIO_SHARED_DIR "/golden/models/";
+const std::string kFamilies = SWIFT_STUDIO_SHARED_DIR "/golden/families/";
 
 template <typename T> T valueOf(Result<T> result) {
     if (!result)
@@ -25,12 +26,21 @@ ModelConfig configFrom(const std::string& path) {
     return valueOf(readModelConfig(document.root()));
 }
 
+std::string ropesOf(const ModelConfig& config) {
+    std::string text;
+    for (int layer = 0; layer < config.layerCount; ++layer)
+        text += fmt::format("{}", static_cast<int>(config.ropeOf(layer)));
+    return text;
+}
+
 /// All fields as text, so that a difference shows itself.
 QString describe(const ModelConfig& c) {
     return QString::fromStdString(fmt::format(
         "{} layers {} hidden {} mlp {} heads {}/{} of {} vocab {} context {} eps {} theta {} "
         "scaling "
-        "{} {} {} {} {} factors {} windows {} biases {}{}{} tied {} bos {} eos {} type {} notes {}",
+        "{} {} {} {} {} factors {} windows {} biases {}{}{} tied {} bos {} eos {} type {} notes {} "
+        "rotated {} longrope {} {} {} window theta {} ropes {} scores {} {} scales {} {} {} {} "
+        "experts {} {} {} {} dense {}",
         c.architecture,
         c.layerCount,
         c.hiddenSize,
@@ -56,7 +66,24 @@ QString describe(const ModelConfig& c) {
         c.bosId,
         fmt::join(c.eosIds, ","),
         c.storedType,
-        c.notes.size()));
+        fmt::join(c.notes, " "),
+        c.rotatedDim,
+        fmt::join(c.ropeScaling.shortFactors, ","),
+        fmt::join(c.ropeScaling.longFactors, ","),
+        c.ropeScaling.attentionFactor,
+        c.windowRopeTheta,
+        ropesOf(c),
+        c.attentionScale,
+        c.attentionSoftCap,
+        c.embeddingScale,
+        c.residualScale,
+        c.logitScale,
+        c.logitSoftCap,
+        c.experts.count,
+        c.experts.used,
+        c.experts.size,
+        c.experts.renormalises,
+        fmt::join(c.denseLayers, ",")));
 }
 
 } // namespace
@@ -68,7 +95,7 @@ class ModelGoldenTest : public QObject {
 private slots:
     void initTestCase();
 
-    void bothKeyStylesGiveEqualConfigs_data() { nameVariants(); }
+    void bothKeyStylesGiveEqualConfigs_data();
 
     void bothKeyStylesGiveEqualConfigs();
 
@@ -107,9 +134,32 @@ void ModelGoldenTest::nameVariants() {
         QTest::newRow(name) << QString(name);
 }
 
+void ModelGoldenTest::bothKeyStylesGiveEqualConfigs_data() {
+    nameVariants();
+    for (const char* name : {"qwen3",
+                             "qwen3_tied",
+                             "qwen3_window",
+                             "qwen3_moe",
+                             "qwen3_moe_mixed",
+                             "gemma3",
+                             "gemma3_scaled",
+                             "gemma2",
+                             "phi3",
+                             "phi3_longrope",
+                             "phi3_window",
+                             "olmo2",
+                             "smollm3",
+                             "granite",
+                             "mixtral",
+                             "olmoe"})
+        QTest::newRow(name) << QString(name);
+}
+
 void ModelGoldenTest::bothKeyStylesGiveEqualConfigs() {
     QFETCH(QString, variant);
-    const std::string folder = kFolder + variant.toStdString();
+    const bool isFamily = !readJsonFile(kFolder + variant.toStdString() + "/config.json");
+    const std::string folder = (isFamily ? kFamilies : kFolder) + variant.toStdString();
+    QCOMPARE(configFrom(folder + "/config.json").notes, std::vector<std::string>());
     QCOMPARE(describe(configFrom(folder + "/config.json")),
              describe(configFrom(folder + "/config.v4.json")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What computesWith says of a tensor is what a backend does with it.
-#include "engine/loading/config/unused_parts.h"
+#include "engine/loading/network/network_tensors.h"
 #include "engine/model/backend_registry.h"
 #include "tests/support/tiny_model.h"
 
