@@ -88,6 +88,39 @@ private slots:
                          qPrintable(label->text()));
     }
 
+    void sentencesAtTheRightOfInspectAreReadWhole() {
+        m_stage->loadModel();
+        window().setTextPercent(150);
+        window().showWorkspace(1);
+        window().resize(kRoom.width(), 1); // as low as it goes
+        settle();
+        int sentences = 0;
+        for (const View* view : m_stage->studio->views())
+            if (view->info().id == QLatin1String("draft_tree") ||
+                view->info().id == QLatin1String("verification_mask"))
+                for (const LiveLabel* label : view->findChildren<LiveLabel*>()) {
+                    QVERIFY2(label->height() >= label->sizeHint().height(),
+                             qPrintable(label->text()));
+                    ++sentences;
+                }
+        QCOMPARE(sentences, 2);
+    }
+
+    /// The plots below give way: their curves are read at this height, too.
+    void aLowWindowShowsTheSearchWithoutScrolling() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().resize(1024, 672);
+        window().showWorkspace(1);
+        settle();
+        m_stage->action("view.reset_layout")->trigger();
+        settle();
+        const auto* column = window().findChild<InspectPage*>()->findChild<ColumnScroll*>();
+        QVERIFY(column->isVisible());
+        QVERIFY2(column->verticalScrollBar()->maximum() == 0,
+                 qPrintable(QString::number(column->verticalScrollBar()->maximum())));
+    }
+
     void longNamesInTheStatusStripGiveWayToFigures() {
         engine::ModelLoaded loaded = loadedModel(30, 1000);
         loaded.model.name = std::string(200, 'M');

@@ -117,6 +117,19 @@ private slots:
         QVERIFY(mask.table().rows.empty());
     }
 
+    void aNarrowTreeKeepsItsColumnsApart() {
+        m_stage->theme.setTextPercent(150);
+        CombPicture picture(m_stage->theme);
+        picture.resize(290, 200);
+        const QImage image = picture.grab().toImage();
+        const Theme& theme = m_stage->theme;
+        const int right = picture.width() - theme.scaled(12);
+        const int k = QFontMetrics(theme.font(TextRole::Small)).horizontalAdvance(u'k') + 2;
+        for (int y = theme.scaled(6); y < theme.scaled(26); ++y)
+            for (int x = right - theme.scaled(21); x < right - k; ++x)
+                QCOMPARE(image.pixelColor(x, y), theme.colours().panel);
+    }
+
     void aBranchOffTheSpineIsShownAtItsDepth() {
         StepFinished step = combStep();
         step.draft.push_back({9, 2, 0, 0.7}); // behind the accepted alternative
