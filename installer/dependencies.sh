@@ -277,28 +277,45 @@ isSentencepieceInPlace() {
         "$SWIFT_STUDIO_CACHE/sentencepiece-0.2.1"
 }
 
-# The whole set-up. A subshell: its lock and its traps end with it.
+readonly torchRecipe="recipe 1 ${pinHash[torch]} ${pinHash[cudaRuntime]} ${pinHash[cudaCupti]}"
+
+# One numbered step of the set-up.
+setUpStep() {
+    case "$1" in
+    packages)
+        say "[1/4] Debian packages"
+        ensurePackages "${debianPackages[@]}"
+        ;;
+    sentencepiece)
+        ensurePart 2/4 "sentencepiece 0.2.1" 250 isSentencepieceInPlace makeSentencepiece \
+            "recipe 1 ${pinHash[sentencepiece]}"
+        ;;
+    model)
+        ensurePart 3/4 "default model $modelFile" 320 isModelInPlace makeDefaultModel \
+            "recipe 1 ${pinHash[defaultModel]}"
+        ;;
+    torch)
+        ensurePart 4/4 "LibTorch 2.11.0" 1800 isTorchInPlace makeTorch "$torchRecipe"
+        ;;
+    esac
+}
+
+# setUpDependencies [STEP ...]: these steps, or all. A subshell: its lock and its traps end with it.
 setUpDependencies() (
     chooseCacheFolder
     [[ "$(uname -sm)" == "Linux x86_64" ]] ||
         fail "the pinned LibTorch is made for Linux on x86_64, and this is $(uname -sm): no set-up is possible here."
     workFolder="$SWIFT_STUDIO_CACHE/.work"
-    say "set-up in $SWIFT_STUDIO_CACHE"
     exec 9>"$SWIFT_STUDIO_CACHE/.lock"
     flock -n 9 || { say "      waiting for another set-up to finish" && flock 9; }
     trap 'rm -rf "$workFolder"' EXIT
     trap 'fail "interrupted; nothing half-made was left, run this again to go on."' INT TERM HUP
     rm -rf "$workFolder"
     mkdir "$workFolder"
-
-    say "[1/4] Debian packages"
-    ensurePackages "${debianPackages[@]}"
-    ensurePart 2/4 "LibTorch 2.11.0" 1800 isTorchInPlace makeTorch \
-        "recipe 1 ${pinHash[torch]} ${pinHash[cudaRuntime]} ${pinHash[cudaCupti]}"
-    ensurePart 3/4 "sentencepiece 0.2.1" 250 isSentencepieceInPlace makeSentencepiece \
-        "recipe 1 ${pinHash[sentencepiece]}"
-    ensurePart 4/4 "default model $modelFile" 320 isModelInPlace makeDefaultModel \
-        "recipe 1 ${pinHash[defaultModel]}"
+    (($# > 0)) || set -- packages sentencepiece model torch
+    for step in "$@"; do
+        setUpStep "$step"
+    done
 )
 
 if [[ "${BASH_SOURCE[0]}" == "$0" ]]; then

@@ -79,8 +79,22 @@ if [[ "${1:-}" == --terminal ]]; then
     shift
 fi
 
-setUpDependencies
 chooseCacheFolder
+say "set-up in $SWIFT_STUDIO_CACHE"
+setUpDependencies packages sentencepiece
+if ! isTorchInPlace "$torchRecipe"; then
+    # The large downloads arrive while the compiler works on what does without them.
+    set -m # a process group of its own, which ends as a whole
+    setUpDependencies model torch &
+    downloads=$!
+    set +m
+    trap 'kill -- "-$downloads" 2>/dev/null; wait "$downloads"' EXIT
+    configurePreset release -DSWIFT_STUDIO_TORCH=OFF
+    buildPreset release app/all plugins/all
+    trap - EXIT
+    wait "$downloads"
+fi
+setUpDependencies model torch
 configurePreset release
 buildPreset release app/all plugins/all
 "$start" "$@"
