@@ -99,7 +99,7 @@ Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weigh
 /// In which form the cpu backend would hold a tensor if nothing else is asked for.
 std::string_view packedForm(const TensorInfo& tensor, WeightForm wanted) {
     if (tensor.type == TensorType::Other)
-        return "cannot be computed with";
+        return "cannot be used";
     return tensor.shape.size() < 2 ? "float32" : tileFormatName(tileFormat(tensor.type, wanted));
 }
 
@@ -131,7 +131,7 @@ Json describeTensors(const WeightSource& weights) {
 void addPublishedSets(const ModelConfig& config, Json& report) {
     const auto published = readPublishedSkipSets(resourceFolder() / "published_skip_sets.json");
     if (!published) {
-        report["notes"].push_back("The published skip sets cannot be offered: " +
+        report["notes"].push_back("The published skip sets cannot be shown: " +
                                   published.error().message);
         return;
     }
@@ -234,7 +234,7 @@ void printTensorSummary(const Console& console, const Json& tensors) {
 
 /// "Q4_1   210 tensors: 4-bit, scale and minimum per 32".
 void printForms(const Console& console, const Json& forms) {
-    console.line("\nHeld by the cpu backend as");
+    console.line("\nForms in which the cpu backend holds them");
     for (const Json& form : forms)
         console.line(fmt::format("  {:<6} {:>5} tensors: {}",
                                  form["type"].get<std::string>(),
@@ -268,14 +268,14 @@ void printForPeople(const Console& console, const Json& report) {
                 fmt::format("weights in {}", precision),
                 sizeInWords(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
         console.line(fmt::format("  {:<26} {:.1f} kB",
-                                 "cache, a token, float32",
+                                 "cache per token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
         if (memory["packed_weight_bytes"].is_number()) {
             console.line(fmt::format("  {:<26} {}",
                                      "weights packed (cpu)",
                                      sizeInWords(memory["packed_weight_bytes"].get<double>())));
             console.line(fmt::format("  {:<26} {:.1f} kB",
-                                     "cache, a token, cpu",
+                                     "cache per token, cpu",
                                      memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
         }
     }
@@ -325,12 +325,12 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
         "inspect",
-        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template, and the "
+        "Show a model's sizes, tensors, memory need, tokenizer and chat template, and the "
         "published skip sets that fit it");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path,--model", options->path, "Model folder or GGUF file; without it, the default model");
-    command->add_flag("--json", options->json, "One JSON object on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runInspect(*options, context); };

@@ -22,17 +22,17 @@ constexpr int kDefaultContext = 8192;
 void addCpuOptions(CLI::App& command, BackendWords& words) {
     command.add_option("--weights",
                        words.weights,
-                       "How the cpu backend holds weights: auto (default: as file, small models as "
-                       "f32), file (as in the file, never below its precision), f32, int8 or "
-                       "bf16");
+                       "How the cpu backend holds weights: auto (default: like file, but small "
+                       "models as f32), file (as in the file, never with less precision), f32, "
+                       "int8 or bf16");
     command.add_option("--kv",
                        words.kvType,
                        "How the cpu backend holds keys and values: f16, bf16 or f32; default: f32 "
-                       "beside float32 weights, else f16");
+                       "with float32 weights, otherwise f16");
     command.add_option("--isa",
                        words.instructionSet,
-                       "Instructions the cpu backend uses: scalar, avx2 or avx512; default: the "
-                       "best this processor has");
+                       "Instruction set that the cpu backend uses: scalar, avx2 or avx512; "
+                       "default: the best that this processor has");
 }
 
 } // namespace
@@ -48,8 +48,8 @@ void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
     command.add_option("--backend",
                        options.words.backend,
-                       "Who computes: cpu (packed weights, all cores; the default), torch "
-                       "(LibTorch) or plain (simple loops on one core, the reference of "
+                       "What computes the model: cpu (the default: packed weights, all cores), "
+                       "torch (LibTorch) or plain (simple loops on one core, the reference for "
                        "exactness)");
     command
         .add_option("--precision",
@@ -57,7 +57,11 @@ void addModelOptions(CLI::App& command, ModelOptions& options) {
                     "Arithmetic of torch and plain: float32, float64 or bfloat16 (torch only)")
         ->capture_default_str();
     addCpuOptions(command, options.words);
-    command.add_option("--threads", options.threads, "Compute threads; 0 lets the backend choose")
+    command
+        .add_option("--threads",
+                    options.threads,
+                    "Number of compute threads; 0 lets the "
+                    "backend choose")
         ->check(numberFrom(0, 1024))
         ->capture_default_str();
 }
@@ -66,10 +70,10 @@ Result<int> contextLength(const ModelOptions& options, const ModelConfig& config
     if (options.context > config.contextLength)
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("A context of {} tokens was asked for, but the model was made for {}.",
+            fmt::format("A context of {} tokens was asked for, but the model was trained for {}.",
                         options.context,
                         config.contextLength),
-            "Leave --context out, or ask for less."};
+            "Leave out --context, or choose a smaller one."};
     return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
 }
 
@@ -80,7 +84,7 @@ Result<ModelFiles> openModel(const ModelOptions& options) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
         return Error{ErrorCode::NotFound,
-                     fmt::format("The default model is not at {}.", path.string()),
+                     fmt::format("The default model was not found at {}.", path.string()),
                      "Run installer/run.sh once to fetch it, or name a model with --model."};
     return ModelFiles::open(path);
 }
@@ -127,11 +131,11 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
     if (firstIdBeyond(tokenizer, config.vocabSize) != kNoToken)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
-                                 "{}: they do not belong together.",
+                     fmt::format("The tokenizer has {} tokens, but the model's vocabulary has {}, "
+                                 "so they do not belong together.",
                                  tokenizer.vocabSize(),
                                  config.vocabSize),
-                     "Put the tokenizer files of this very model beside it."};
+                     "Put the tokenizer files of this model beside it."};
     return {};
 }
 
@@ -145,11 +149,11 @@ Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string
         const bool goesOn = next < end && *next == ',' && next + 1 < end;
         if (failure != std::errc() || (next != end && !goesOn))
             return Error{ErrorCode::InvalidInput,
-                         fmt::format("{} holds \"{}\" at character {}, which is no token id.",
+                         fmt::format("{} holds \"{}\" at character {}, which is not a token id.",
                                      option,
                                      std::string(at, std::min(at + 12, end)),
                                      at - text.data() + 1),
-                         "Write ids as whole numbers with commas between them: 1,2,3."};
+                         "Write ids as whole numbers separated by commas: 1,2,3."};
         ids.push_back(id);
         at = goesOn ? next + 1 : next;
     }

@@ -37,9 +37,9 @@ AttachmentFile readAttachment(const QString& path) {
         return refusal(T::tr("There is no file %1.").arg(path));
     // A pipe or a device could give text without end.
     if (!info.isFile())
-        return refusal(T::tr("%1 is no file: attach the text files in it.").arg(path));
+        return refusal(T::tr("%1 is not a regular file. Attach a text file instead.").arg(path));
     const QString tooLarge =
-        T::tr("%1 is larger than 1 MB, more than any context holds: attach a part of it.")
+        T::tr("%1 is larger than 1 MB, which is more than any context holds. Attach a part of it.")
             .arg(name);
     if (info.size() > kMostAttachmentBytes)
         return refusal(tooLarge);
@@ -56,8 +56,7 @@ AttachmentFile readAttachment(const QString& path) {
     const QString text = QString::fromUtf8(body);
     // What is not UTF-8, be it half a character at the end, does not come back as it was.
     if (text.toUtf8() != body || std::any_of(text.cbegin(), text.cend(), isControl))
-        return refusal(
-            T::tr("%1 is no text that can be read: save it as plain UTF-8 text.").arg(name));
+        return refusal(T::tr("%1 cannot be read as text. Save it as plain UTF-8 text.").arg(name));
     if (text.trimmed().isEmpty())
         return refusal(T::tr("%1 is empty.").arg(name));
     return {{name, text, 0}, {}};

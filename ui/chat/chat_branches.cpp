@@ -102,7 +102,7 @@ void ChatSession::branchAt(MessageId id, int token, const TokenChoice& choice) {
         return;
     if (idsOf(*old).empty() || !old->isTraced) {
         emit hinted(tr("The model that wrote this answer is not loaded."),
-                    tr("Load %1 to go on from one of its tokens.").arg(old->figures.modelName));
+                    tr("Load %1 to continue from one of its tokens.").arg(old->figures.modelName));
         return;
     }
     StoredMessage made;

@@ -298,7 +298,7 @@ void ChatSession::answer(MessageId leaf) {
     count.continuesLast = message(leaf)->role == MessageRole::Assistant;
     if (!m_bridge.send(std::move(count))) {
         m_count.reset();
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+        emit failed(tr("The engine accepts no more commands."), tr("Wait a moment and try again."));
     }
     emit stateChanged();
 }
@@ -422,7 +422,7 @@ bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
     if (m_bridge.send(std::move(prompt)))
         return true;
     m_answer.reset();
-    emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+    emit failed(tr("The engine accepts no more commands."), tr("Wait a moment and try again."));
     return false;
 }
 

@@ -28,7 +28,7 @@ std::array<LegendEntry, 3> legendEntries() {
     entries[1].token.origin = engine::TokenOrigin::Sibling;
     entries[1].token.rank = 1;
     entries[1].sample = OriginLegend::tr("alternative");
-    entries[1].meaning = OriginLegend::tr("2nd choice of the draft");
+    entries[1].meaning = OriginLegend::tr("the draft's 2nd choice");
     entries[2].token.origin = engine::TokenOrigin::Bonus;
     entries[2].sample = OriginLegend::tr("own");
     entries[2].meaning = OriginLegend::tr("written by the full model");

@@ -105,7 +105,7 @@ void LinePlot::makeNote() {
     m_noteSentence->setTextFormat(Qt::PlainText);
     m_noteSentence->setWordWrap(true);
     m_noteAction->setProperty("form", "small");
-    m_noteAction->setAccessibleName(tr("What the note offers"));
+    m_noteAction->setAccessibleName(tr("Action of the note"));
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
     auto* column = new QVBoxLayout(m_note);
     column->setSpacing(2);
@@ -207,8 +207,7 @@ void LinePlot::setEmptyNote(const EmptyNote& note) {
     m_noteTitle->setText(note.title);
     m_noteSentence->setText(note.sentence);
     m_noteAction->setText(note.action);
-    m_noteAction->setAccessibleName(note.action.isEmpty() ? tr("What the note offers")
-                                                          : note.action);
+    m_noteAction->setAccessibleName(note.action.isEmpty() ? tr("Action of the note") : note.action);
     m_noteAction->setVisible(!note.action.isEmpty());
     updateNote();
 }

@@ -39,7 +39,7 @@ void DockTitle::addViewButtons() {
         m_row->addWidget(m_legend);
     m_freeze = new QToolButton(this);
     m_freeze->setCheckable(true);
-    m_freeze->setToolTip(tr("Freeze: keep the picture as it is"));
+    m_freeze->setToolTip(tr("Freeze: stop updating this view"));
     m_freeze->setAccessibleName(tr("Freeze %1").arg(m_view->info().title));
     m_more = new QToolButton(this);
     m_more->setToolTip(tr("Copy, save, show as table, explain"));

@@ -85,14 +85,14 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_model(addPart(tr("Model"), LiveLabel::Fit::WholeOrCut))
     , m_device(addPart(tr("Device"), LiveLabel::Fit::WholeOrCut))
     , m_phase(addPart(tr("Phase")))
-    , m_recording(addPart(tr("Recording: its length and size")))
+    , m_recording(addPart(tr("Length and size of the recording")))
     , m_replayBadge(new Badge(theme, tr("replay"), Badge::Tone::Current, this))
     , m_replay(addPart(tr("Position in the recording")))
     , m_tokens(addPart(tr("Tokens per second")))
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
-    , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut))
+    , m_pace(addPart(tr("Update rate of the views")))
+    , m_remark(addPart(tr("Latest notice"), LiveLabel::Fit::Cut))
     , m_stopRecording(new QToolButton(this)) {
     m_stopRecording->setText(tr("Stop"));
     m_stopRecording->setAccessibleName(tr("Stop recording"));
@@ -147,7 +147,7 @@ void StatusStrip::refresh(Topics changed) {
     showRemark();
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
-    m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
+    m_pace->setText(tr("Views update %1 times a second").arg(1000 / interval));
 }
 
 void StatusStrip::showModel() {
@@ -190,7 +190,7 @@ void StatusStrip::showRecording() {
     m_recording->setRuns({{QStringLiteral("\u25CF ") + tr("Recording"), true, &Colours::recording},
                           {QStringLiteral(" ") + clockText(seconds, 0), true},
                           {QStringLiteral(" ") + size}});
-    m_recording->setToolTip(tr("All that happens is written to %1.").arg(path));
+    m_recording->setToolTip(tr("Everything that happens is written to %1.").arg(path));
 }
 
 void StatusStrip::showReplay() {
@@ -212,7 +212,7 @@ void StatusStrip::showSpeed() {
     m_tokens->setVisible(rate.has_value());
     m_speedup->setVisible(speedup.has_value());
     m_tokens->setToolTip(tr("Tokens per second of this answer"));
-    m_speedup->setToolTip(tr("This answer against plain steps of the full model"));
+    m_speedup->setToolTip(tr("Speed of this answer relative to plain steps of the full model"));
     if (rate)
         m_tokens->setRuns(around(tr("%1 tok/s"), QString::number(*rate, 'f', 1)));
     if (speedup)
@@ -261,7 +261,7 @@ void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();
     const QString usual =
-        m_bridge.isReplay() ? tr("Figures are those of the recording") : QString();
+        m_bridge.isReplay() ? tr("The figures are those of the recording") : QString();
     const QString newest =
         remarks.empty() || m_isRemarkOld ? usual : QString::fromStdString(remarks.back());
     m_remark->setText(newest);

@@ -77,8 +77,9 @@ void InspectPage::addTurn(DockTitle& title, const QString& text, Face face) {
     auto* button = new QToolButton(&title);
     button->setText(text);
     const QString words = face == Face::Rounds
-                              ? tr("Show what the decoder keeps, and the figures of its rounds")
-                              : tr("Show how the search for a skip set goes");
+                              ? tr("Show the figures of the decoder's rounds and what it keeps to "
+                                   "draft from")
+                              : tr("Show the progress of the search for a skip set");
     button->setToolTip(words);
     button->setAccessibleName(words);
     title.addButton(button);

@@ -99,8 +99,8 @@ void Studio::start() {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("ended_badly"),
-         tr("SWIFT Studio was not closed properly the last time."),
-         tr("Everything that was saved is still there. The model is not loaded yet."),
+         tr("SWIFT Studio was not closed properly last time."),
+         tr("Everything that was saved is still there. The model has not been loaded."),
          {},
          {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
 }
@@ -155,7 +155,8 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
         m_window->messages().show({Notice::Kind::Warning,
                                    QStringLiteral("decoder"),
                                    tr("There is no decoder \"%1\".").arg(m_options.decoder),
-                                   tr("Answers are made with %1; Parameters lists the others.")
+                                   tr("Answers use %1 instead; Parameters lists the other "
+                                      "decoders.")
                                        .arg(QString::fromStdString(wanted)),
                                    {},
                                    {}});
@@ -319,8 +320,8 @@ void Studio::onFinished(const PromptFinished& finished) {
     if (finished.isInsideGrammar && finished.reason != FinishReason::Cancelled)
         m_window->messages().show({Notice::Kind::Info,
                                    id,
-                                   tr("The answer ends before it has the form that was asked for."),
-                                   tr("Raise the longest answer, or ask for less."),
+                                   tr("The answer ended before it had the requested form."),
+                                   tr("Allow a longer answer, or ask for less."),
                                    {},
                                    {}});
     else
@@ -357,8 +358,8 @@ bool Studio::mayClose() {
         {Notice::Kind::Warning,
          QStringLiteral("unsaved"),
          countText(unsaved, tr("1 message is not saved."), tr("%1 messages are not saved.")),
-         tr("The file %1 cannot be written now, and quitting would lose them. "
-            "The window closes once they are saved, or without them.")
+         tr("The file %1 cannot be written now, so quitting would lose them. The window closes "
+            "once they are saved; you can also quit without them.")
              .arg(m_options.chatsPath),
          {},
          {{tr("Quit anyway"),
@@ -390,8 +391,8 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
                    tr("An answer was interrupted when the program ended."),
                    tr("%1 answers were interrupted when the program ended.")),
          answers.size() == 1
-             ? tr("Its beginning is saved in the chat \"%1\".").arg(newest.chatTitle)
-             : tr("Their beginnings are saved, the newest in the chat \"%1\".")
+             ? tr("The part that was written is saved in the chat \"%1\".").arg(newest.chatTitle)
+             : tr("The parts that were written are saved, the newest in the chat \"%1\".")
                    .arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});

@@ -118,7 +118,7 @@ void Studio::addChatActions() {
     QMenu& view = *m_window->menu(MainWindow::tr("&View"));
     view.addAction(catalog.add(QStringLiteral("inspect.turn"),
                                tr("Inspect"),
-                               tr("&Turn between search and round"),
+                               tr("&Switch between search and round"),
                                keys({"Ctrl+Shift+I"}),
                                [this] {
                                    m_window->showWorkspace(1);
@@ -174,7 +174,7 @@ void Studio::addModelActions() {
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
-    add("model.forget_defaults", tr("For&get this model's defaults"), {}, [this] {
+    add("model.forget_defaults", tr("Dele&te this model's defaults"), {}, [this] {
         forgetModelDefaults();
     });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
@@ -190,9 +190,9 @@ void Studio::addHelpActions() {
                 {Notice::Kind::Info,
                  QStringLiteral("about"),
                  QStringLiteral("SWIFT Studio %1.").arg(QApplication::applicationVersion()),
-                 tr("Runs language models on this computer and speeds their decoding up by "
-                    "self-speculation (SWIFT, arXiv 2410.06916). The window is GPL-3.0, the engine "
-                    "Apache-2.0."),
+                 tr("SWIFT Studio runs language models on this computer and speeds up their "
+                    "decoding by self-speculation (SWIFT, arXiv 2410.06916). The window is "
+                    "licensed under GPL-3.0, the engine under Apache-2.0."),
                  {},
                  {}});
         }));

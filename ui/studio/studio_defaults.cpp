@@ -33,8 +33,8 @@ void Studio::keepAsPrompt(const QString& text) {
     }
     m_window->messages().show({Notice::Kind::Info,
                                QStringLiteral("prompts"),
-                               tr("The message is kept among your prompts."),
-                               tr("File > Prompts lists them, and so does Ctrl+K."),
+                               tr("The message was added to your prompts."),
+                               tr("Find your prompts in File > Prompts or with Ctrl+K."),
                                {},
                                {{tr("Undo"), [this, prompt] { m_prompts.remove(prompt); }, true}}});
 }
@@ -58,8 +58,9 @@ void Studio::saveModelDefaults() {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("model_defaults"),
-         tr("%1 starts like this from now on.").arg(QString::fromStdString(model->model.name)),
-         tr("Its decoder %1, the decoder's settings and the sampling are chosen whenever it is "
+         tr("These settings are now the defaults of %1.")
+             .arg(QString::fromStdString(model->model.name)),
+         tr("The decoder %1, its settings and the sampling are restored whenever this model is "
             "loaded.")
              .arg(QString::fromStdString(decoder->title)),
          {},
@@ -81,8 +82,7 @@ void Studio::forgetModelDefaults() {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("model_defaults"),
-         tr("%1 has no defaults of its own any more.")
-             .arg(QString::fromStdString(model->model.name)),
+         tr("%1 no longer has defaults of its own.").arg(QString::fromStdString(model->model.name)),
          {},
          {},
          {{tr("Undo"),

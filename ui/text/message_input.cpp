@@ -48,7 +48,8 @@ bool MessageBody::showLinkTip(QPoint position, QPoint globalPosition) {
         return false;
     const QString shown =
         target.size() > kLongestTarget ? target.left(kLongestTarget) + QChar(0x2026) : target;
-    const QString sentence = tr("This link names %1. It is not opened from here.").arg(shown);
+    const QString sentence =
+        tr("This link leads to %1. Links are not opened from here.").arg(shown);
     QToolTip::showText(
         globalPosition, QStringLiteral("<span>%1</span>").arg(sentence.toHtmlEscaped()), this);
     return true;

@@ -100,7 +100,7 @@ QString legend() {
         .arg(HtmlExports::tr("accepted"),
              HtmlExports::tr("drafted, then confirmed;"),
              HtmlExports::tr("alternative"),
-             HtmlExports::tr("another choice of the draft;"),
+             HtmlExports::tr("the draft's other choice;"),
              HtmlExports::tr("own"),
              HtmlExports::tr("written by the full model."));
 }

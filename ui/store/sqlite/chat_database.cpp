@@ -118,7 +118,7 @@ std::optional<StoreFault> ChatDatabase::prepareFolder() const {
     const QString folder = QFileInfo(m_path).absolutePath();
     if (QDir().mkpath(folder))
         return std::nullopt;
-    return faultOf(SQLITE_CANTOPEN, tr("The folder %1 cannot be made.").arg(folder));
+    return faultOf(SQLITE_CANTOPEN, tr("The folder %1 cannot be created.").arg(folder));
 }
 
 std::optional<StoreFault> ChatDatabase::openFile() {
@@ -189,7 +189,7 @@ std::optional<StoreFault> ChatDatabase::checkOrigin(int version) {
         return currentFault();
     const bool isEmpty = version == 0 && tables->toInt() == 0;
     if (!isEmpty && (owner->toInt() != kStoreApplicationId || version <= 0))
-        return faultOf(SQLITE_NOTADB, tr("It is a database of another program."));
+        return faultOf(SQLITE_NOTADB, tr("It is another program's database."));
     if (version <= storeVersion())
         return std::nullopt;
     StoreFault fault = faultOf(SQLITE_CORRUPT,
@@ -271,9 +271,9 @@ std::optional<StoreFault> ChatDatabase::setAside(const StoreFault& reason,
     fault.path = name;
     fault.sentence =
         (isNewer ? tr("The chats were saved by a newer version of the program, so a new list was "
-                      "begun. They are kept as %1: open them with that version.")
-                 : tr("The file of the chats is damaged, so a new one was begun. The old one is "
-                      "kept as %1: a backup of it may still be readable."))
+                      "started. The old chats are kept as %1; open them with that version.")
+                 : tr("The chat file is damaged, so a new one was started. The old one is kept as "
+                      "%1; a backup of it may still be readable."))
             .arg(QDir::toNativeSeparators(name));
     faults.append(fault);
     return openFile();
@@ -382,14 +382,14 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
         return {StoreFaultKind::Damaged,
-                tr("The file of the chats is damaged: %1.").arg(file),
+                tr("The chat file is damaged: %1.").arg(file),
                 technical,
                 m_path};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return {StoreFaultKind::Locked,
-                tr("Another window of the program has the chats open. Close it: until then new "
-                   "chats are kept in memory, and saved as soon as it is closed."),
+                tr("Another window of the program has the chats open. Close it. Until then, new "
+                   "chats are kept in memory; they are saved as soon as it is closed."),
                 technical,
                 m_path};
     case SQLITE_READONLY:
@@ -398,27 +398,27 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
     case SQLITE_AUTH:
         return {
             StoreFaultKind::ReadOnly,
-            tr("Chats cannot be saved, because %1 cannot be written. Allow writing there: until "
-               "then new chats are kept in memory.")
+            tr("Chats cannot be saved, because %1 cannot be written. Allow writing there. Until "
+               "then, new chats are kept in memory.")
                 .arg(file),
             technical,
             m_path};
     case SQLITE_FULL:
         return {StoreFaultKind::Full,
-                tr("Chats cannot be saved, because the disk of %1 is full. Free some space: until "
-                   "then new chats are kept in memory.")
+                tr("Chats cannot be saved, because the disk of %1 is full. Free some space. Until "
+                   "then, new chats are kept in memory.")
                     .arg(file),
                 technical,
                 m_path};
     case SQLITE_NOMEM:
         return {StoreFaultKind::DiskError,
                 tr("Chats cannot be saved, because there is not enough memory. Close other "
-                   "programs: until then new chats wait in this one."),
+                   "programs. Until then, new chats are kept in this window."),
                 technical,
                 m_path};
     default:
         return {StoreFaultKind::DiskError,
-                tr("Chats cannot be saved, because writing %1 failed. Check the disk: until then "
+                tr("Chats cannot be saved, because writing %1 failed. Check the disk. Until then, "
                    "new chats are kept in memory.")
                     .arg(file),
                 technical,

@@ -54,9 +54,9 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     , m_stopStrings(new QPlainTextEdit(this))
     , m_save(new QPushButton(tr("Save"), this))
     , m_forget(new QPushButton(this)) {
-    setAccessibleName(tr("System prompt and limits of answers"));
+    setAccessibleName(tr("System prompt and answer limits"));
     m_place->addItems({tr("This chat"), tr("This model"), tr("All chats")});
-    m_place->setAccessibleName(tr("For which chats this holds"));
+    m_place->setAccessibleName(tr("Chats to which this applies"));
     m_systemPrompt->setAccessibleName(tr("System prompt"));
     m_systemPrompt->setPlaceholderText(
         tr("How the model should answer, for example: You are brief and answer in French."));
@@ -66,9 +66,8 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     m_maxTokens->setGroupSeparatorShown(true);
     m_maxTokens->setSuffix(tr(" tokens"));
     m_stopStrings->setAccessibleName(tr("Stop strings"));
-    m_stopStrings->setPlaceholderText(tr("One on each line; \\n is a line end"));
-    m_stopStrings->setToolTip(
-        tr("An answer ends before the first of these texts that the model would write."));
+    m_stopStrings->setPlaceholderText(tr("One per line; \\n stands for a line break"));
+    m_stopStrings->setToolTip(tr("An answer ends before the first of these texts appears in it."));
     for (QPlainTextEdit* field : {m_systemPrompt, m_stopStrings}) {
         field->setTabChangesFocus(true);
         field->setProperty("form", "field");
@@ -180,7 +179,7 @@ void AnswerSettingsPanel::showButtons() {
     const AnswerSettings& own = m_places[static_cast<std::size_t>(m_place->currentIndex())];
     m_save->setEnabled(!(written() == own));
     const bool isWidest = place() == SettingsPlace::Everywhere;
-    m_forget->setText(isWidest ? tr("Back to no defaults") : tr("Use the wider settings"));
+    m_forget->setText(isWidest ? tr("Remove the defaults") : tr("Use the wider settings"));
     m_forget->setEnabled(!own.isEmpty());
 }
 
@@ -195,8 +194,8 @@ void AnswerSettingsPanel::setTokens(int tokens, int contextLength) {
     const bool isTooLong = tokens >= contextLength;
     m_note->setProperty("tone", isTooLong ? "problem" : "small");
     m_note->setStyleSheet(QStringLiteral(" ")); // Qt looks at the property again
-    m_note->setText((isTooLong ? tr("It has %1 tokens, and the context holds %2: shorten it, or "
-                                    "nothing can be asked.")
+    m_note->setText((isTooLong ? tr("It has %1 tokens, but the context holds only %2. Shorten it "
+                                    "to leave room for a question.")
                                : tr("%1 of the context's %2 tokens"))
                         .arg(numberText(tokens), numberText(contextLength)));
 }

@@ -33,10 +33,10 @@ constexpr int kCountMs = 300; ///< without a key, until the words typed are coun
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
             ChatView::tr("Chat"),
-            ChatView::tr("The conversation. Each token of an answer shows how it came about: "
+            ChatView::tr("The conversation. Each token of an answer shows where it came from: "
                          "drafted with layers skipped and confirmed by the full model, or written "
-                         "by the full model itself. The text is what the full model alone would "
-                         "have written (paper: tables 13 and 14)."),
+                         "by the full model itself. The text is exactly what the full model alone "
+                         "would have written (paper: tables 13 and 14)."),
             Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder};
 }
 
@@ -250,11 +250,11 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
     case SendObstacle::Answering:
         return tr("Wait for the answer, or stop it (Esc).");
     case SendObstacle::ContextFull:
-        return tr("The context is full: choose above how to go on.");
+        return tr("The context is full. Choose above how to continue.");
     case SendObstacle::NoText:
         return tr("Write something first.");
     case SendObstacle::Replay:
-        return tr("This is a recording: there is no model to answer.");
+        return tr("This is a recording, so there is no model to answer.");
     case SendObstacle::None:
         break;
     }
@@ -285,9 +285,9 @@ void ChatView::showState() {
                                                              : tr("Load a model to write"));
     else
         m_input->setPlaceholder(m_session.isAnswering()
-                                    ? tr("Write the next message while this one finishes")
+                                    ? tr("Write the next message while this answer finishes")
                                     : tr("Message %1").arg(name));
-    m_start->setState(model != nullptr ? tr("%1 is ready. It runs on this computer only.").arg(name)
+    m_start->setState(model != nullptr ? tr("%1 is ready. It runs only on this computer.").arg(name)
                                        : obstacleText(m_session.obstacle(QStringLiteral("x"))),
                       canSend);
 }

@@ -37,7 +37,7 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     , m_page(new QWidget)
     , m_column(new QVBoxLayout)
     , m_earlier(new QPushButton(tr("Show earlier messages"), m_page))
-    , m_toEnd(new QPushButton(tr("To the newest text"), this))
+    , m_toEnd(new QPushButton(tr("Go to the newest text"), this))
     , m_details(new TokenDetails(theme, this)) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -45,7 +45,7 @@ void ContextGauge::show(int used, int length) {
     m_length = length;
     setVisible(length > 0);
     setAccessibleDescription(words());
-    setToolTip(tr("Tokens of the conversation that the model sees, of those that fit."));
+    setToolTip(tr("How many tokens of the conversation the model sees, out of those that fit."));
     updateGeometry();
     update();
 }
@@ -122,7 +122,7 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     m_text->installEventFilter(this);
     m_text->setAcceptDrops(false); // files would come as their names; the chat takes both
     m_attach->setAccessibleName(tr("Attach a text file"));
-    m_attach->setToolTip(tr("Attach a text file, or drop it onto the chat"));
+    m_attach->setToolTip(tr("Attach a text file, or drop one onto the chat"));
     m_attach->setFocusPolicy(Qt::TabFocus);
     m_send->setAccessibleName(tr("Send the message"));
     m_stop->setAccessibleName(tr("Stop the answer"));

@@ -100,7 +100,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
         if (target != 0)
             m_changing.push_back(button);
     };
-    addStep(IconName::ChevronLeft, tr("Show the version before"), place.previous);
+    addStep(IconName::ChevronLeft, tr("Show the previous version"), place.previous);
     auto* count = new QLabel(tr("%1 of %2").arg(place.index + 1).arg(place.count), this);
     count->setProperty("tone", "small");
     row.addWidget(count);
@@ -125,7 +125,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
     if (!isUser()) {
         m_continue = new QPushButton(tr("Continue"), this);
         m_continue->setProperty("form", "small");
-        m_continue->setToolTip(tr("Go on where the answer ended (Ctrl+Shift+Return)"));
+        m_continue->setToolTip(tr("Continue where the answer ended (Ctrl+Shift+Return)"));
         connect(
             m_continue, &QPushButton::clicked, this, [this] { emit continueAsked(m_message.id); });
         row.addWidget(m_continue);
@@ -136,7 +136,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         QToolButton* edit = addAction(row, IconName::Edit, tr("Edit and send again"));
         connect(edit, &QToolButton::clicked, this, &MessageCard::beginEdit);
         m_changing.push_back(edit);
-        QToolButton* keep = addAction(row, IconName::Save, tr("Keep as a prompt"));
+        QToolButton* keep = addAction(row, IconName::Save, tr("Add to your prompts"));
         connect(
             keep, &QToolButton::clicked, this, [this] { emit keepAsPromptAsked(m_message.id); });
     } else {
@@ -148,7 +148,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         connect(again, &QToolButton::clicked, this, [this] { emit regenerateAsked(m_message.id); });
         m_changing.push_back(again);
     }
-    QToolButton* branch = addAction(row, IconName::Branch, tr("Go on from here in a new chat"));
+    QToolButton* branch = addAction(row, IconName::Branch, tr("Continue from here in a new chat"));
     connect(branch, &QToolButton::clicked, this, [this] { emit branchAsked(m_message.id); });
     m_changing.push_back(branch);
 }
@@ -226,7 +226,7 @@ void MessageCard::beginEdit() {
             keepEdit(false);
         })->setProperty("kind", "primary");
     } else {
-        addEditChoice(tr("Keep and go on"), [this] {
+        addEditChoice(tr("Keep and continue"), [this] {
             keepEdit(true);
         })->setProperty("kind", "primary");
         addEditChoice(tr("Keep as a new branch"), [this] { keepEdit(false); });

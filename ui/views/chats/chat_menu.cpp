@@ -50,7 +50,7 @@ QMenu* makeChatMenu(const ChatRecord& chat,
     menu->addAction(chat.isPinned ? ChatMenu::tr("Un&pin") : ChatMenu::tr("&Pin"),
                     actions.togglePinned);
     addFolders(*menu, chat, folders, actions);
-    menu->addAction(chat.isArchived ? ChatMenu::tr("Take out of the &archive")
+    menu->addAction(chat.isArchived ? ChatMenu::tr("Remove from the &archive")
                                     : ChatMenu::tr("&Archive"),
                     actions.toggleArchived);
     menu->addAction(ChatMenu::tr("&Delete\tDel"), actions.remove);

@@ -30,8 +30,8 @@ constexpr quint32 kSeedsToDraw = 1'000'000'000;
 ViewInfo viewInfo() {
     return {"parameters",
             QObject::tr("Parameters"),
-            QObject::tr("The settings of the decoder and of sampling. Each one says when a change "
-                        "takes effect; F1 explains the current one."),
+            QObject::tr("The settings of the decoder and of sampling. Each setting says when a "
+                        "change takes effect; F1 explains the current one."),
             Topic::Model | Topic::Decoder | Topic::Search};
 }
 
@@ -218,7 +218,7 @@ void ParametersView::adoptTheme() {
 /// "Simple | All" and "?": in the view, because a dock's title drops its legend when it is narrow.
 QWidget* ParametersView::makeLevels() {
     auto* part = new QWidget;
-    m_levels = new SegmentedControl(theme(), tr("Settings shown"), part);
+    m_levels = new SegmentedControl(theme(), tr("Which settings to show"), part);
     m_levels->setSegments({tr("Simple"), tr("All")});
     m_levels->setCurrentIndex(0);
     connect(
@@ -316,12 +316,11 @@ void ParametersView::showDecoder() {
     m_summary->setVisible(decoder != nullptr && !m_form->isSimple());
     showExplanation();
     if (decoder == nullptr) {
-        m_empty->setText(tr("Open a model to see what can be set."));
+        m_empty->setText(tr("Open a model to see its settings."));
         return;
     }
     const QString title = QString::fromStdString(decoder->title);
-    m_empty->setText(
-        tr("%1 has nothing to set: it is what the others are compared with.").arg(title));
+    m_empty->setText(tr("%1 has no settings. The other decoders are compared with it.").arg(title));
     m_summary->setText(QString::fromStdString(
         decoder->source.empty() ? decoder->summary : decoder->summary + ' ' + decoder->source));
     m_decoderBox->setCurrentIndex(m_decoderBox->findData(QString::fromStdString(decoder->name)));
@@ -412,7 +411,7 @@ void ParametersView::request(RunChange change) {
     if (!m_pending.request(std::move(change)))
         showRefused(asked,
                     {ErrorCode::Unsupported,
-                     tr("A recording is shown: nothing can be changed in it.").toStdString(),
+                     tr("A recording is shown, so nothing can be changed.").toStdString(),
                      tr("Open a model to try this setting.").toStdString()});
 }
 

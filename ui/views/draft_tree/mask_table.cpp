@@ -126,7 +126,7 @@ QVariant MaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case Qt::DisplayRole:
         return orientation == Qt::Vertical ? row.text : QString::number(section);
     case Qt::ToolTipRole:
-        return row.isBeside ? tr("%1: beside the draft, cannot be accepted").arg(row.text)
+        return row.isBeside ? tr("%1: not part of the draft, cannot be accepted").arg(row.text)
                             : row.text;
     case Qt::ForegroundRole:
         return row.isBeside ? QVariant(m_theme.colours().muted) : QVariant();

@@ -22,9 +22,8 @@ ViewInfo layerMapInfo() {
             LayerMapView::tr("Layer map"),
             LayerMapView::tr(
                 "Each column is a layer of the model, with its attention above and its MLP below. "
-                "Coloured and hatched cells are left out when a draft is made; the full model "
-                "still checks every token, so the text stays the same. Mirrors figure 10 of the "
-                "SWIFT paper."),
+                "Drafts skip the coloured and hatched cells. The full model still checks every "
+                "token, so the text stays the same. Compare figure 10 of the SWIFT paper."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
 }
 
@@ -249,15 +248,15 @@ void LayerMapView::updateEmpty() {
     else if (!m_finding.isEmpty())
         offer.note = m_finding;
     else if (isReplay)
-        offer.note = tr("It appears where the recording has one.");
+        offer.note = tr("It appears when the recording reaches one.");
     else if (store().model() == nullptr)
         offer.note = tr("Open a model first.");
     else if (canLoad)
         offer.note = tr("The search begins with the next answer.");
     else if (const auto* gamma = searching != nullptr ? searching->find("gamma") : nullptr)
         if (const auto* tokens = std::get_if<double>(&gamma->initial))
-            offer.note = tr("It learns from the first %1 tokens of an answer.")
-                             .arg(static_cast<int>(*tokens));
+            offer.note =
+                tr("It uses the first %1 tokens of an answer.").arg(static_cast<int>(*tokens));
     m_empty->setOffer(offer);
 }
 
@@ -337,8 +336,8 @@ QString LayerMapView::pinnedText() const {
             tr(" \u00B7 mean matchness %1 skipped, %2 kept")
                 .arg(shareText(*facts.scores.meanSkipped()), shareText(*facts.scores.meanKept()));
     if (facts.savedMs)
-        text += tr(" \u00B7 saves about %1 ms a draft token").arg(*facts.savedMs, 0, 'f', 2);
-    return text + tr(" \u00B7 Return lets go");
+        text += tr(" \u00B7 saves about %1 ms per draft token").arg(*facts.savedMs, 0, 'f', 2);
+    return text + tr(" \u00B7 Return unpins it");
 }
 
 /// The card floats while a cell is pointed at; of the pinned one all is said below the map, where
@@ -372,9 +371,7 @@ void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
     const bool skips = isSkipped(state.skipped, cell);
     if (!skips && state.isLocked(cell.layer)) {
-        tell(tr("Layer %1 stays as it is: this decoder never skips it. Choose "
-                "another one.")
-                 .arg(cell.layer));
+        tell(tr("This decoder never skips layer %1. Choose another layer.").arg(cell.layer));
         return;
     }
     const QString what = skips ? tr("keep layer %1, %2") : tr("skip layer %1, %2");

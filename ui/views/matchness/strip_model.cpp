@@ -46,7 +46,7 @@ QString StripModel::spokenText(const QModelIndex& index, const StripCell& cell) 
     if (cell.isMatch)
         return tr("Token %1, %2: the draft agrees.").arg(number).arg(cell.token);
     if (cell.guess.isEmpty())
-        return tr("Token %1, %2: the draft would have written another.")
+        return tr("Token %1, %2: the draft would have written a different token.")
             .arg(number)
             .arg(cell.token);
     return tr("Token %1, %2: the draft would have written %3.")

@@ -24,8 +24,8 @@ namespace {
 ViewInfo viewInfo() {
     return {"model",
             QObject::tr("Model"),
-            QObject::tr("Opens a model from a GGUF file or a folder, says what it needs before it "
-                        "is loaded, and how far loading has come."),
+            QObject::tr("Opens a model from a GGUF file or a folder, shows how much memory it "
+                        "needs before it is loaded, and how far loading has come."),
             Topic::Model | Topic::Loading};
 }
 
@@ -137,10 +137,10 @@ void ModelPanel::build() {
 void ModelPanel::buildLibrary(QVBoxLayout& column) {
     m_libraryTitle = plainLabel(this);
     m_libraryTitle->setText(tr("Watched folders"));
-    m_onlyRunning = new QCheckBox(tr("Only what runs here"), this);
+    m_onlyRunning = new QCheckBox(tr("Only models that run here"), this);
     m_watchFolder = new QPushButton(tr("Watch a folder\u2026"), this);
     m_watchFolder->setProperty("extent", "small");
-    m_watchFolder->setToolTip(tr("Lists the models that are in a folder, and those that come"));
+    m_watchFolder->setToolTip(tr("Lists the models in a folder, now and when new ones are added"));
     column.addWidget(m_libraryTitle);
     column.addWidget(m_onlyRunning);
     column.addWidget(m_libraryList);
@@ -235,7 +235,7 @@ void ModelPanel::load() {
     clearError();
     if (!context().bridge.send(m_options->command(m_path))) {
         showError({ErrorCode::Unsupported,
-                   tr("A recording is shown: no model can be loaded beside it.").toStdString(),
+                   tr("A recording is shown, so no model can be loaded.").toStdString(),
                    tr("Close the recording first.").toStdString()});
         return;
     }
@@ -342,7 +342,7 @@ void ModelPanel::showStage() {
     m_unload->setVisible(m_stage == Stage::Loaded);
     m_openFile->setVisible(!isOpening);
     m_openFolder->setVisible(!isOpening);
-    m_foot->setText(m_stage == Stage::Loading ? tr("You can keep reading other chats.")
+    m_foot->setText(m_stage == Stage::Loading ? tr("You can read other chats meanwhile.")
                                               : QString());
     const bool hasRecent = !isOpening && !m_recent.list().empty();
     m_recentTitle->setVisible(hasRecent);
@@ -393,8 +393,8 @@ void ModelPanel::showFacts() {
             {tr("Weights"), m_report->types},
             {tr("Size in the file"), sizeText(m_report->fileBytes)},
             {tr("Licence"),
-             m_report->licence.isEmpty() ? tr("the files name none") : m_report->licence},
-            {tr("Held as"), m_report->arithmetic},
+             m_report->licence.isEmpty() ? tr("not stated in the files") : m_report->licence},
+            {tr("Held in memory as"), m_report->arithmetic},
             {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
             {tr("Tokenizer"), orNone(m_report->tokenizer)},
             {tr("Chat template"), orNone(m_report->chatTemplate)}};
@@ -420,7 +420,7 @@ void ModelPanel::showMemory() {
             rows.push_back({item.what, sizeText(item.bytes)});
         rows.push_back({m_report->freeBytes == 0
                             ? tr("Needed")
-                            : tr("Needed of %1 free").arg(sizeText(m_report->freeBytes)),
+                            : tr("Needed, of %1 free").arg(sizeText(m_report->freeBytes)),
                         sizeText(m_report->neededBytes()),
                         true,
                         !m_report->fits()});

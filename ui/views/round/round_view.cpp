@@ -25,10 +25,11 @@ ViewInfo roundInfo() {
     return {QStringLiteral("round"),
             RoundView::tr("Round"),
             RoundView::tr(
-                "What the decoder keeps to draft from, as it stood in the last round: a window of "
-                "guesses, a pool of what it has seen, what each exit promises. The marked row is "
-                "the one that it acted upon. What the columns mean, the decoder's explanation in "
-                "Parameters says. Of a decoder that keeps nothing, the figures of the round."),
+                "What the decoder keeps to draft from, as of the last round: for example a window "
+                "of guesses, a pool of text seen before, or the expected gain of each exit. The "
+                "marked row is the one it used. The decoder's explanation in Parameters says what "
+                "the columns mean. For a decoder that keeps nothing, this shows the figures of the "
+                "round."),
             Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model,
             200};
 }
@@ -43,7 +44,7 @@ ShownTable figuresOf(const StepFinished& step) {
     const auto add = [&](const QString& what, double value) {
         table.rows.push_back({what.toStdString(), value});
     };
-    add(RoundView::tr("tokens made"), static_cast<double>(step.tokens.size()));
+    add(RoundView::tr("tokens written"), static_cast<double>(step.tokens.size()));
     add(RoundView::tr("nodes drafted"), static_cast<double>(step.draft.size()));
     add(RoundView::tr("nodes accepted"), static_cast<double>(step.path.size()));
     add(RoundView::tr("rows verified"), step.verifiedRows);
@@ -131,8 +132,8 @@ void RoundView::refreshView(Topics) {
     showTables(tables);
     const bool isEmpty = m_tables.empty();
     m_note->setVisible(isEmpty);
-    m_note->setText(isEmpty ? tr("What a decoder keeps to draft from, and the figures of its "
-                                 "rounds, appear here with the first answer.")
+    m_note->setText(isEmpty ? tr("With the first answer, this shows the figures of the decoder's "
+                                 "rounds and what it keeps to draft from.")
                             : QString());
     const QString title =
         m_tables.size() == 1 ? QString::fromStdString(m_tables.front().title) : QString();

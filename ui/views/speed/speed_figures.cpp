@@ -166,7 +166,7 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
 
 QString averageStepSentence(const TimeShares& shares) {
     if (shares.drafting == 0)
-        return tr("No step has drafted yet, so there is nothing to divide.");
+        return tr("No step has drafted yet, so there are no times to show.");
     const auto steps = static_cast<double>(shares.steps);
     const std::array<double, 4> parts = {shares.draftMs / steps,
                                          shares.verifyMs / steps,

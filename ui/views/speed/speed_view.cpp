@@ -31,13 +31,13 @@ ViewInfo speedInfo() {
         QStringLiteral("speed"),
         SpeedView::tr("Speed"),
         SpeedView::tr(
-            "How fast the text came over the time of decoding, as a multiple of the full model's "
-            "own plain steps, which are measured in the same run. The pale line is .4 s by .4 s, "
-            "the coloured one the last 2 s, the dotted one this chat with this decoder and these "
-            "settings; a change of them begins anew, at a tick with its name. Dashed lines are "
-            "what the acceptance and the measured costs let expect, and, where checking a draft "
-            "costs about one plain step, what equation 6 of the paper promises. Mirrors figure 6, "
-            "left, of the SWIFT paper."),
+            "The decoding speed over time, as a multiple of the full model's own plain steps, "
+            "which are measured in the same run. The pale line averages over .4 s, the coloured "
+            "one over the last 2 s, and the dotted one over this chat with this decoder and these "
+            "settings. A change of decoder or settings starts a new average, at a labelled tick. "
+            "The dashed lines are the speed expected from the acceptance and the measured costs "
+            "and, where checking a draft costs about one plain step, the speed predicted by "
+            "equation 6 of the paper. Compare figure 6, left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -89,7 +89,7 @@ void SpeedView::makeHeader() {
 }
 
 void SpeedView::makePlot() {
-    m_plot = new LinePlot(theme(), tr("Speed over the time of decoding"), this);
+    m_plot = new LinePlot(theme(), tr("Speed over decoding time"), this);
     m_plot->addSeries({tr(".4 s"), &Colours::rawLine});
     m_plot->addSeries({tr("this chat"), &Colours::text, LineForm::Line, Dash::Dotted});
     m_plot->addSeries({tr("now"), &Colours::accent});
@@ -98,8 +98,8 @@ void SpeedView::makePlot() {
     m_plot->setSeriesShown(Chat, m_form == SpeedForm::Full);
     m_plot->setHeadroom(kHeadroom);
     m_plot->setEmptyNote({tr("Nothing decoded yet"),
-                          tr("The first answer draws its speed here, against plain steps of the "
-                             "full model that are measured on the way."),
+                          tr("The first answer shows its speed here, compared with plain steps of "
+                             "the full model that are measured during the answer."),
                           {}});
 }
 
@@ -122,8 +122,8 @@ void SpeedView::refreshView(Topics) {
     updateHeader();
     if (m_noGain != nullptr)
         m_noGain->update(gainFinding(store()));
-    setSubtitle(isInTokensPerSecond() ? tr("tokens per second over the time of decoding")
-                                      : tr("× vanilla over the time of decoding"));
+    setSubtitle(isInTokensPerSecond() ? tr("tokens per second over decoding time")
+                                      : tr("× vanilla over decoding time"));
     setBadge(m_curve.isEmpty() ? QString() : newestBadge());
     m_plot->refresh();
 }

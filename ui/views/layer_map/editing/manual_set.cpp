@@ -78,8 +78,8 @@ QString ManualSet::refusal() const {
         return tr("Nothing was changed: no decoder is chosen. Choose SWIFT first.");
     for (const char* name : {kStart, kSkipSet, kOptimise})
         if (decoder->find(name) == nullptr)
-            return tr("Nothing was changed: %1 drafts without a skip set of yours. Choose SWIFT "
-                      "to skip sublayers by hand.")
+            return tr("Nothing was changed: %1 does not use a skip set of yours. Choose SWIFT to "
+                      "skip sublayers by hand.")
                 .arg(QString::fromStdString(decoder->title));
     return {};
 }

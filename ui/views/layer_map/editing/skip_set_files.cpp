@@ -31,7 +31,7 @@ Result<std::map<std::string, SkipSet>> readSkipSets(const QString& path, int lay
     ENGINE_TRY(auto sets, setsOf(document.root(), name));
     if (sets.empty())
         return Error{ErrorCode::InvalidInput,
-                     name + " holds no skip set.",
+                     name + " does not contain a skip set.",
                      "Choose a file with lists named \"attention\" and \"mlp\"."};
     for (const auto& [entry, set] : sets)
         if (const auto plan = planOf(set, layerCount); !plan)

@@ -46,7 +46,7 @@ LayerGrid::LayerGrid(const Theme& theme, LayerMapModel& model, QWidget* parent)
     m_table.setItemDelegate(delegate);
     m_table.setAccessibleName(tr("Layer map"));
     m_table.setAccessibleDescription(
-        tr("Which attention and MLP sublayers a draft skips. Space flips the current one."));
+        tr("Which attention and MLP sublayers a draft skips. Space toggles the current one."));
     m_table.setShowGrid(false);
     m_table.setFrameShape(QFrame::NoFrame);
     m_table.setSelectionMode(QAbstractItemView::SingleSelection);

@@ -21,7 +21,7 @@ QString factsOf(const LibraryModel& model) {
     if (!model.reason.isEmpty())
         return LibraryList::tr("does not run here: %1").arg(model.reason);
     if (!model.report)
-        return LibraryList::tr("is being looked at...");
+        return LibraryList::tr("is being inspected...");
     const ModelReport& report = *model.report;
     const QString verdict =
         report.fits() ? LibraryList::tr("runs here")
@@ -88,7 +88,7 @@ void LibraryList::addHead(const LibraryFolder& folder) {
     const QString where = QDir::toNativeSeparators(folder.path);
     head->setData(TwoLineDelegate::PathRole, folder.path);
     head->setData(TwoLineDelegate::SecondLineRole,
-                  folder.isGone ? tr("gone: %1").arg(where) : where);
+                  folder.isGone ? tr("missing: %1").arg(where) : where);
     head->setData(TwoLineDelegate::IsAlarmRole, folder.isGone);
     head->setData(TwoLineDelegate::IsHeadRole, true);
     head->setData(Qt::AccessibleTextRole,
