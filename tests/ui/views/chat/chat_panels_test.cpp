@@ -147,6 +147,8 @@ private slots:
         const QTemporaryDir folder;
         PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
         PromptsDialog dialog(m_theme, prompts);
+        // With no prompt to choose one is begun.
+        QCOMPARE(dialog.focusWidget(), dialog.findChild<QLineEdit*>());
         dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("not saved yet"));
         dialog.reject();
         QCOMPARE(prompts.prompts().size(), 1);
