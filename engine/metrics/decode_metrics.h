@@ -70,16 +70,10 @@ struct DecodeMetrics {
     /// Alpha as the paper counts it: accepted nodes over draft steps.
     std::optional<double> acceptance() const;
 
-    /// Accepted nodes over all drafted nodes, siblings included.
-    std::optional<double> acceptancePerNode() const;
-
     /// Tokens of its own rounds for each layer that they read, drafting and verifying: what an
     /// exit is chosen by, because time follows it. A layer counts once a pass, however many rows it
     /// works on. Source: arXiv 2504.05598 (eTPL).
     std::optional<double> tokensPerLayer() const;
-
-    /// The same of the baseline rounds: 1 / layers of the model.
-    std::optional<double> baselineTokensPerLayer() const;
 
     /// Milliseconds for a token of its own rounds, the search included.
     std::optional<double> msPerToken() const;

@@ -22,8 +22,6 @@ public:
 
     std::string_view typeName() const override { return "function"; }
 
-    bool isCallable() const override { return true; }
-
     Result<Value> call(RenderContext& context, const Arguments& arguments) override {
         return m_code(context, arguments);
     }

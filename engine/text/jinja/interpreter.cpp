@@ -78,8 +78,6 @@ public:
         return name == "name" ? std::optional(Value::text(m_definition.name)) : std::nullopt;
     }
 
-    bool isCallable() const override { return true; }
-
     Result<Value> call(RenderContext&, const Arguments& arguments) override {
         return m_interpreter.callMacro(m_definition, m_scope, arguments);
     }

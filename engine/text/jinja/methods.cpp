@@ -17,8 +17,6 @@ public:
 
     std::string_view typeName() const override { return "builtin_function_or_method"; }
 
-    bool isCallable() const override { return true; }
-
     int depth() const override { return m_receiver.depth() + 1; }
 
     Result<Value> call(RenderContext& context, const Arguments& arguments) override {

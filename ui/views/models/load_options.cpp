@@ -117,17 +117,4 @@ engine::LoadModel LoadOptions::command(const QString& path) const {
     return command;
 }
 
-void LoadOptions::setCommand(const engine::LoadModel& command) {
-    const auto select = [](QComboBox* box, const std::string& value) {
-        const int index = box->findData(QString::fromStdString(value));
-        box->setCurrentIndex(index < 0 ? 0 : index);
-    };
-    select(m_backend, command.backend);
-    select(m_weights, command.weights);
-    select(m_kvType, command.kvType);
-    select(m_precision, command.precision);
-    m_threads->setValue(command.threads);
-    m_context->setValue(command.contextLength);
-}
-
 } // namespace ui

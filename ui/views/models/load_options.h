@@ -23,9 +23,6 @@ public:
     /// The command that loads `path` in this way.
     engine::LoadModel command(const QString& path) const;
 
-    /// As a model was loaded before.
-    void setCommand(const engine::LoadModel& command);
-
 signals:
     void changed();
 

@@ -227,8 +227,6 @@ public:
     /// Nothing when there is no such attribute.
     virtual std::optional<Value> attribute(std::string_view name) const;
 
-    virtual bool isCallable() const { return false; }
-
     /// Errors: not callable, or what the call itself meets.
     virtual Result<Value> call(RenderContext& context, const Arguments& arguments);
 
