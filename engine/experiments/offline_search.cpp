@@ -2,6 +2,7 @@
 #include "engine/experiments/offline_search.h"
 
 #include "engine/decoding/answer/generation.h"
+#include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
 
 #include <algorithm>
@@ -204,19 +205,6 @@ std::vector<LayerPlan> probePlans(int layerCount) {
               SublayerAction::Skip);
     const SkipSpace all = SkipSpace::all(layerCount);
     return {laterAttention, all.oddLayers(), all.uniform(kProbeRatio)};
-}
-
-StoredSkipSet
-toStored(const OfflineSearchResult& result, const std::string& decoder, std::int64_t savedAt) {
-    const OfflineTrial& best = result.bestTrial();
-    StoredSkipSet stored{.set = skipSetOf(best.plan),
-                         .score = best.measured.score,
-                         .decoder = decoder,
-                         .savedAt = savedAt,
-                         .trials = static_cast<int>(result.trials.size())};
-    stored.skipRatio = static_cast<double>(stored.set.attention.size() + stored.set.mlp.size()) /
-                       (2.0 * best.plan.layerCount());
-    return stored;
 }
 
 } // namespace engine

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
 #include "engine/search/layer_search.h"
 
 #include <functional>
@@ -22,7 +21,8 @@ enum class SearchObjective {
     TokensPerSecond,
 };
 
-/// Settings of an offline search. Source of the defaults: swift.md 7.1.
+/// Settings of an offline search; the defaults are those of the published code of Self-SD
+/// (arXiv 2309.08168).
 struct OfflineSearchOptions {
     SearchObjective objective = SearchObjective::TokensPerSecond;
     int iterations = 1000; ///< Bayesian suggestions, behind the probe sets
@@ -84,8 +84,8 @@ struct OfflineSearchTask {
 /// A stop ends it between passes and leaves what was found.
 /// Errors: InvalidInput for no prompts, empty ones or those too long for the model (names the
 /// first); those of the registry and the decoder; Cancelled before the first trial is complete.
-/// Thread: engine. Source: arXiv 2309.08168, section 3.2; swift.md 7.1; differs: time counts
-/// from behind the prompt, the surrogate learns the set measured.
+/// Thread: engine. Source: arXiv 2309.08168, section 3.2; differs: time counts from behind the
+/// prompt, the surrogate learns the set measured.
 Result<OfflineSearchResult> searchOffline(const OfflineSearchTask& task);
 
 /// Measures one plan as searchOffline() does. Errors: as there; InvalidInput for another model's
@@ -95,9 +95,5 @@ Result<PlanMeasurement> measurePlan(const OfflineSearchTask& task, const LayerPl
 /// The sets that a search tries first: the attention of the later half of the layers, both
 /// sublayers of every second layer, and the uniform set at r = .43.
 std::vector<LayerPlan> probePlans(int layerCount);
-
-/// For the skip-set memory: the best set and how it was found.
-StoredSkipSet
-toStored(const OfflineSearchResult& result, const std::string& decoder, std::int64_t savedAt);
 
 } // namespace engine

@@ -15,10 +15,6 @@ constexpr std::uint64_t kMaxFileBytes = 16'000'000; // what readSkipSetFile() ta
 
 } // namespace
 
-std::string savedPlanName(std::string_view model, std::string_view task) {
-    return fmt::format("{}_{}", model, task);
-}
-
 Result<void>
 savePlan(const std::filesystem::path& path, const std::string& name, const SkipSet& set) {
     if (name.empty() || !isValidUtf8(name))

@@ -10,9 +10,6 @@
 
 namespace engine {
 
-/// The name of a set in a file of the published shape: "MODEL_TASK".
-std::string savedPlanName(std::string_view model, std::string_view task);
-
 /// Puts a set into a file of the published shape, {"model_task":{"attention":[...],"mlp":[...]}},
 /// beside those that are there; one of the same name is replaced. readSkipSetFile() reads it.
 /// Errors: CorruptFile for a file of another shape, Io, InvalidInput for a name that is no UTF-8;

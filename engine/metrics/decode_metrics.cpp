@@ -75,18 +75,10 @@ std::optional<double> DecodeMetrics::acceptance() const {
     return ratio(static_cast<double>(accepted), static_cast<double>(draftSteps));
 }
 
-std::optional<double> DecodeMetrics::acceptancePerNode() const {
-    return ratio(static_cast<double>(accepted), static_cast<double>(draftedNodes));
-}
-
 std::optional<double> DecodeMetrics::tokensPerLayer() const {
     if (rounds == 0)
         return std::nullopt;
     return ratio(static_cast<double>(ownTokens()), draftLayers + verifyLayers + plainLayers);
-}
-
-std::optional<double> DecodeMetrics::baselineTokensPerLayer() const {
-    return ratio(static_cast<double>(baselineTokens), baselineLayers);
 }
 
 std::optional<double> DecodeMetrics::msPerToken() const {

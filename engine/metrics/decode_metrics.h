@@ -14,8 +14,8 @@ namespace engine {
 /// vanilla makes it. All plain rounds are the baseline that the decoder is compared with in the
 /// same run. Those that the decoder made itself, because no draft seemed worth it, are its own
 /// rounds as well and count in M, tokens per layer and the speedup; those that were only asked for
-/// do not. A decoder that has never drafted has none of these figures. A plain value. Source:
-/// swift.md 5.1.
+/// do not. A decoder that has never drafted has none of these figures. A plain value. M
+/// and acceptance are counted as in arXiv 2410.06916.
 struct DecodeMetrics {
     std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
     std::int64_t tokens = 0;     ///< emitted by these rounds
@@ -70,16 +70,10 @@ struct DecodeMetrics {
     /// Alpha as the paper counts it: accepted nodes over draft steps.
     std::optional<double> acceptance() const;
 
-    /// Accepted nodes over all drafted nodes, siblings included.
-    std::optional<double> acceptancePerNode() const;
-
     /// Tokens of its own rounds for each layer that they read, drafting and verifying: what an
     /// exit is chosen by, because time follows it. A layer counts once a pass, however many rows it
     /// works on. Source: arXiv 2504.05598 (eTPL).
     std::optional<double> tokensPerLayer() const;
-
-    /// The same of the baseline rounds: 1 / layers of the model.
-    std::optional<double> baselineTokensPerLayer() const;
 
     /// Milliseconds for a token of its own rounds, the search included.
     std::optional<double> msPerToken() const;

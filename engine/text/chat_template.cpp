@@ -4,7 +4,7 @@
 #include "engine/text/builtin_templates.h"
 #include "engine/text/jinja/interpreter.h"
 #include "engine/text/jinja/syntax/parser.h"
-#include "engine/text/jinja/values/json_text.h"
+#include "engine/text/jinja/values/value_text.h"
 
 #include <nlohmann/json.hpp>
 

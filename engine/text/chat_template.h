@@ -28,7 +28,7 @@ struct TemplateLimits {
     int maxDepth = 64; ///< macro calls inside one another
 };
 
-/// Messages to prompt text, by the Jinja subset that chat templates use (formats.md 4.6).
+/// Messages to prompt text, by the part of Jinja that published chat templates use.
 /// No attribute access beyond plain values, no I/O, no recursion without bound. Thread: any.
 class ChatTemplate {
 public:

@@ -28,8 +28,8 @@ Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
     return {};
 }
 
-Start StartSets::uniform(std::string remark) const {
-    return {m_choices.space().uniform(m_settings.ratio), m_settings.ratio, std::move(remark)};
+Start StartSets::uniform(std::string note) const {
+    return {m_choices.space().uniform(m_settings.ratio), m_settings.ratio, std::move(note)};
 }
 
 Result<Start> StartSets::start(const std::vector<double>& influence,

@@ -14,7 +14,7 @@ namespace swift {
 struct Start {
     engine::LayerPlan plan;
     double ratio = 0.0;
-    std::string remark = {}; ///< for the user, when it is not what was asked for
+    std::string note = {}; ///< for the user, when it is not what was asked for
 };
 
 /// Errors: InvalidInput for a manual set that is used and names a layer that the model does not
@@ -29,14 +29,14 @@ public:
         , m_settings(settings) {}
 
     /// The one that the settings name. Errors: InvalidInput for a manual set of another model; a
-    /// broken memory is a remark and the uniform set, so that decoding goes on.
+    /// broken memory gives the uniform set and a note, so that decoding goes on.
     engine::Result<Start> start(const std::vector<double>& influence,
                                 const engine::SkipSetMemory* memory,
                                 const std::string& task) const;
 
 private:
     Start stored(const engine::SkipSetMemory* memory, const std::string& task) const;
-    Start uniform(std::string remark = {}) const;
+    Start uniform(std::string note = {}) const;
 
     const engine::SkipChoices& m_choices;
     const SearchSettings& m_settings;

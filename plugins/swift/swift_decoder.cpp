@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_decoder.h"
 
-#include "engine/base/forward_clock.h"
-
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <utility>
 
@@ -13,18 +10,6 @@ namespace swift {
 using namespace engine;
 
 namespace {
-
-using Clock = ForwardClock;
-
-double millisecondsSince(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-/// Output tokens that the shortest window is made of.
-constexpr int kShortestWindow = 8;
-
-/// Trials at the end of an answer that was too short for a whole window.
-constexpr int kMostTrialsAtEnd = 4;
 
 /// Windows of one answer are told apart by their length.
 constexpr std::uint64_t kWindowsPerAnswer = 1U << 16U;
@@ -54,16 +39,14 @@ SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderC
     : TargetDecoder(std::move(target))
     , m_values(context.settings)
     , m_settings(std::move(settings))
-    , m_window(m_settings.search.window)
-    , m_memory(context.memory) {}
+    , m_memory(context.memory)
+    , m_accumulation(m_settings.search.window) {}
 
 Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
     beginFreely(prompt);
     m_task = prompt.task;
-    m_window = m_settings.search.window;
-    m_stepsSinceTrial = m_rowsSinceTrial = 0;
-    m_hadWindow = false;
+    m_accumulation.begin(m_settings.search.window);
     ++m_answer;
     m_state = nullptr;
     if (const auto known = m_tasks.find(m_task); known != m_tasks.end()) {
@@ -114,8 +97,12 @@ Result<void> SwiftDecoder::search() {
         ENGINE_TRY_DO(prepareSearch());
     if (m_state == nullptr)
         return {};
-    if (isTrialDue())
-        ENGINE_TRY_DO(optimise(m_window));
+    const TaskSearch& search = m_state->search;
+    const bool waits = search.hasUnscoredManualSet() && m_accumulation.hasWindow(outputs());
+    const bool isDue = !search.isOver() &&
+                       m_accumulation.isOver(outputs(), m_settings.search, search.rowsPerTrial());
+    if (waits || isDue)
+        ENGINE_TRY_DO(optimise(m_accumulation.window()));
     numberPlans();
     return {};
 }
@@ -143,8 +130,7 @@ Result<Draft> SwiftDecoder::draft() {
 void SwiftDecoder::observe(const DecodeStep& step) {
     if (m_learnsFreely)
         m_freeDrafter->observe(m_target, step);
-    ++m_stepsSinceTrial;
-    m_rowsSinceTrial += step.verifiedRows;
+    m_accumulation.add(step.verifiedRows);
     m_state->search.observe(step, m_target.influence().means(), m_report);
 }
 
@@ -165,15 +151,10 @@ void SwiftDecoder::beginFreely(const Prompt& prompt) {
 Result<SearchReport> SwiftDecoder::endAnswer() {
     if (m_state != nullptr) {
         ENGINE_TRY_DO(scoreManualSet());
-        const int outputs = static_cast<int>(m_target.output().size());
-        const SearchSettings& search = m_settings.search;
-        int owed = std::min({static_cast<int>(m_rowsSinceTrial / m_state->search.rowsToNextTrial()),
-                             m_stepsSinceTrial / search.stepsPerTrial,
-                             kMostTrialsAtEnd});
-        if (m_hadWindow || outputs < kShortestWindow)
-            owed = 0;
+        int owed =
+            m_accumulation.trialsOwed(outputs(), m_settings.search, m_state->search.rowsPerTrial());
         for (; owed > 0 && !m_state->search.isOver(); --owed)
-            ENGINE_TRY_DO(optimise(std::min(outputs - 1, m_window)));
+            ENGINE_TRY_DO(optimise(m_accumulation.comparisons(outputs())));
         remember();
     }
     if (m_learnsFreely)
@@ -183,18 +164,6 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
 
 std::vector<std::string> SwiftDecoder::storeLearnt() {
     return m_freeDrafter ? m_freeDrafter->storeAll() : std::vector<std::string>();
-}
-
-bool SwiftDecoder::hasWindow() const {
-    return static_cast<int>(m_target.output().size()) > m_window;
-}
-
-bool SwiftDecoder::isTrialDue() const {
-    if (hasWindow() && m_state->search.hasUnscoredManualSet())
-        return true;
-    return hasWindow() && !m_state->search.isOver() &&
-           m_stepsSinceTrial >= m_settings.search.stepsPerTrial &&
-           m_rowsSinceTrial >= m_state->search.rowsToNextTrial();
 }
 
 /// The answer's first tokens; what must come out is the full model's most probable token (the
@@ -210,7 +179,7 @@ MatchnessWindow SwiftDecoder::window(int comparisons) const {
 }
 
 Result<void> SwiftDecoder::optimise(int comparisons) {
-    const auto start = Clock::now();
+    const double startMs = m_target.nowMs();
     const MatchnessWindow context = window(comparisons);
     const ScoredWindow scored{m_answer * kWindowsPerAnswer + static_cast<unsigned>(comparisons),
                               [&](const LayerPlan& plan) {
@@ -220,18 +189,18 @@ Result<void> SwiftDecoder::optimise(int comparisons) {
                               context.expected,
                               m_target.stop()};
     ENGINE_TRY_DO(m_state->search.advance(scored, m_report));
-    m_hadWindow = m_hadWindow || comparisons == m_window;
-    m_stepsSinceTrial = m_rowsSinceTrial = 0;
-    m_report.searchMs += millisecondsSince(start);
+    m_accumulation.spend(comparisons);
+    m_report.searchMs += m_target.nowMs() - startMs;
     return {};
 }
 
 /// The user waits for this score: it is taken at once, on as much of the answer as there is.
 Result<void> SwiftDecoder::scoreManualSet() {
-    const int outputs = static_cast<int>(m_target.output().size());
-    if (!m_state->search.hasUnscoredManualSet() || (outputs < kShortestWindow && !hasWindow()))
+    const bool isLongEnough =
+        outputs() >= Accumulation::kShortestWindow || m_accumulation.hasWindow(outputs());
+    if (!m_state->search.hasUnscoredManualSet() || !isLongEnough)
         return {};
-    return optimise(std::min(outputs - 1, m_window));
+    return optimise(m_accumulation.comparisons(outputs()));
 }
 
 void SwiftDecoder::numberPlans() {
@@ -245,7 +214,7 @@ DecoderPhase SwiftDecoder::phase() const {
         return DecoderPhase::Accumulate;
     if (m_state->search.isOver())
         return DecoderPhase::Accelerate;
-    return hasWindow() ? DecoderPhase::Optimise : DecoderPhase::Accumulate;
+    return m_accumulation.hasWindow(outputs()) ? DecoderPhase::Optimise : DecoderPhase::Accumulate;
 }
 
 SearchReport SwiftDecoder::takeReport() {

@@ -5,6 +5,7 @@
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/target_decoder.h"
+#include "plugins/swift/phases/accumulation.h"
 #include "plugins/swift/task_search.h"
 
 #include <map>
@@ -16,7 +17,7 @@ namespace swift {
 
 /// SWIFT: drafts with some sublayers skipped, verifies with all, and searches for the skip set on
 /// the tokens it has just made. The search state belongs to a task and outlives answers; windows
-/// belong to an answer. Source: arXiv 2410.06916; swift.md.
+/// belong to an answer. Source: arXiv 2410.06916.
 class SwiftDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -41,12 +42,13 @@ private:
     engine::Result<void> search();
     engine::Result<engine::Draft> draft();
     void observe(const engine::DecodeStep& step);
-    bool isTrialDue() const;
 
     bool draftsFreely() const { return m_learnsFreely && m_settings.draftsFreely; }
 
     void beginFreely(const engine::Prompt& prompt);
-    bool hasWindow() const;
+
+    int outputs() const { return static_cast<int>(m_target.output().size()); }
+
     engine::Result<void> optimise(int comparisons);
     engine::Result<void> scoreManualSet();
     engine::MatchnessWindow window(int comparisons) const;
@@ -59,13 +61,12 @@ private:
     std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
     engine::SettingValues m_values;                     // what the settings below were made from
     SwiftSettings m_settings;
-    int m_window; // gamma of this answer
     engine::SkipSetMemory* m_memory;
 
     struct TaskState {
         TaskSearch search;
         std::uint64_t planId = 0;
-        engine::LayerPlan stored; // what the memory holds by us
+        engine::LayerPlan stored; // what we have stored in the memory
     };
 
     std::map<std::string, TaskState, std::less<>> m_tasks;
@@ -73,9 +74,7 @@ private:
     std::string m_task;
     std::uint64_t m_lastPlanId = 0;
     std::uint64_t m_answer = 0;
-    int m_stepsSinceTrial = 0;
-    int m_rowsSinceTrial = 0;
-    bool m_hadWindow = false;    // in this answer
+    Accumulation m_accumulation; // of this answer
     bool m_learnsFreely = false; // in this answer
 };
 

@@ -5,19 +5,21 @@
 #include "engine/search/layer_search.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_choices.h"
-#include "plugins/swift/acceptance_watch.h"
+#include "plugins/swift/phases/optimisation.h"
+#include "plugins/swift/phases/settlement.h"
 #include "plugins/swift/start_sets.h"
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace swift {
 
-/// Scores a plan on the context window at hand.
+/// Scores a plan on the present context window.
 using Scorer = std::function<engine::Result<engine::Matchness>(const engine::LayerPlan&)>;
 
 /// The window that candidates are scored on now.
@@ -36,38 +38,37 @@ struct SearchSurroundings {
     std::vector<double> influence; ///< [2 * layers], empty = not known yet
 };
 
-/// The search for one task's skip set: the optimisation phase of SWIFT and the policies around it.
-/// Lives as long as the decoder; windows come and go. Thread: engine.
-/// Source: arXiv 2410.06916 section 4.1; policies: swift.md 2.3, 2.4.
+/// The search for one task's skip set: the phases behind Accumulation, and the set that is drafted
+/// with. Optimisation tries sets until it ends; then Settlement watches acceptance and may begin
+/// the search again. In both, r is lowered while acceptance stays low. Lives as long as the
+/// decoder; windows come and go. Thread: engine. Source: arXiv 2410.06916 section 4.1 and appendix
+/// C.2.
 class TaskSearch {
 public:
-    /// Errors: InvalidInput for a manual set that does not fit the model.
-    /// `report` is told the start set.
+    /// Errors: InvalidInput for a manual set that does not fit the model. The start set is
+    /// reported.
     static engine::Result<TaskSearch> make(const SearchSettings& settings,
                                            SearchSurroundings surroundings,
                                            engine::SearchReport& report);
 
     /// What to draft with now.
-    const engine::LayerPlan& plan() const { return m_incumbent; }
+    const engine::LayerPlan& plan() const { return m_incumbent.plan; }
 
-    double ratio() const { return m_incumbentRatio; }
+    double ratio() const { return m_incumbent.ratio; }
 
-    double bestScore() const { return m_best; }
+    double bestScore() const { return m_incumbent.score; }
 
     int trials() const { return m_trials; }
 
     /// No further trial is wanted.
-    bool isOver() const { return m_isOver || !m_settings.isOn; }
+    bool isOver() const { return m_isSettled || !m_settings.isOn; }
 
     /// A set that the user gave waits for its score, also when nothing is searched.
     bool hasUnscoredManualSet() const {
-        return m_startWaits && m_startKind == engine::TrialKind::Manual;
+        return m_waiting && m_waiting->kind == engine::TrialKind::Manual;
     }
 
-    /// Rows to verify before the next trial. Behind the first, quick trials it doubles again and
-    /// again, so that searching costs ever less however long it lasts; counted in rows, so that
-    /// runs repeat.
-    double rowsToNextTrial() const;
+    double rowsPerTrial() const { return m_optimisation.rowsPerTrial(m_settings); }
 
     /// Settings that need no new search.
     void adopt(const SearchSettings& settings) { m_settings = settings; }
@@ -76,63 +77,58 @@ public:
     /// those of a pass; Cancelled.
     engine::Result<void> advance(const ScoredWindow& window, engine::SearchReport& report);
 
-    /// Learns from a round: lowers r or restarts when acceptance says so. What was not drafted by
-    /// a plan (its planId is 0) says nothing about one.
+    /// Learns from a round: lowers r or restarts when acceptance says so. A round that no plan
+    /// drafted (its planId is 0) says nothing about one.
     void observe(const engine::DecodeStep& step,
                  const std::vector<double>& influence,
                  engine::SearchReport& report);
 
-    /// Tells the incumbent as a plan change; the decoder numbers it.
-    engine::PlanChange describe(std::string reason) const;
-
 private:
+    /// The set that is drafted with.
+    struct Incumbent {
+        engine::LayerPlan plan;
+        double score = 0.0; ///< on the window of that id
+        double ratio = 0.0;
+        std::uint64_t window = 0;
+    };
+
+    /// A set that is scored before others are proposed.
+    struct Waiting {
+        engine::LayerPlan plan;
+        engine::TrialKind kind = engine::TrialKind::Start;
+    };
+
     TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings);
 
-    engine::Result<void> beginSearch(std::string_view reason, engine::SearchReport& report);
-    void prepareSearches(double ratio);
-    engine::Result<engine::Trial> nextTrial(std::stop_token stop);
+    engine::Result<void> begin(std::string reason, engine::SearchReport& report);
+    void aim(double ratio);
     engine::Result<engine::TrialRecord>
     measure(const engine::Trial& trial, const ScoredWindow& window, bool counts);
-    engine::Result<void> measureStart(const ScoredWindow& window, engine::SearchReport& report);
+    engine::Result<void> measureWaiting(const ScoredWindow& window, engine::SearchReport& report);
     engine::Result<void> rescore(const ScoredWindow& window, engine::SearchReport& report);
     engine::Result<void> measureCandidate(const ScoredWindow& window, engine::SearchReport& report);
-    void waitForScore(engine::LayerPlan plan, engine::TrialKind kind);
-    void install(const engine::LayerPlan& plan, double score, double ratio);
+    void report(engine::TrialRecord record, engine::SearchReport& report) const;
+    void reportPlan(std::string reason, engine::SearchReport& report) const;
+    void wait(engine::LayerPlan plan, engine::TrialKind kind);
     bool beatsIncumbent(double score) const;
-    void countTrial(bool isBetter);
-    void endIfDone(engine::SearchReport& report);
+    void count(bool isBetter);
+    void endTrial(engine::SearchReport& report);
+    void settleIfDone(engine::SearchReport& report);
     void grow(engine::SearchReport& report);
-    void settle(engine::SearchReport& report);
+    void endGrowth(engine::SearchReport& report);
     void lowerRatio(double acceptance, engine::SearchReport& report);
 
     SearchSettings m_settings;
     SearchSurroundings m_surroundings;
     engine::SkipChoices m_choices;
-    std::unique_ptr<engine::LayerSearch> m_random;
-    std::unique_ptr<engine::LayerSearch> m_bayesian;
+    Incumbent m_incumbent;
+    std::optional<Waiting> m_waiting;
+    Optimisation m_optimisation;
+    Settlement m_settlement;
+    bool m_isSettled = false; // which of both phases it is
     AcceptanceWatch m_watch;
-
-    engine::LayerPlan m_incumbent;
-    double m_incumbentRatio = 0.0;
-    double m_best = 0.0; // the incumbent's score on m_scoredWindow
-    std::uint64_t m_scoredWindow = 0;
-    engine::LayerPlan m_startPlan; // waits to be scored
-    bool m_startWaits = false;
-    engine::TrialKind m_startKind = engine::TrialKind::Start;
-
-    double m_ratio = 0.0; // of the candidates now
-    bool m_isGrowing = false;
-    int m_levelTrials = 0; // at this ratio while growing
-
     int m_trials = 0;       // o, over all searches of this task
-    int m_trialsBefore = 0; // this search began from the start set
-    int m_searchTrials = 0; // since then or since r was lowered
-    int m_pace = 0;         // trials as far as the distance between them is concerned
-    int m_idle = 0;
-    int m_searches = 0;
-    bool m_isOver = false;
-    double m_acceptanceSum = 0.0; // of the stretches since the search was over
-    int m_stretches = 0;
+    int m_trialsBefore = 0; // this search began
 };
 
 } // namespace swift

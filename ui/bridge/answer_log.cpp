@@ -53,14 +53,6 @@ const Answer* AnswerLog::find(std::uint64_t promptId) const {
     return found == m_answers.rend() ? nullptr : &*found;
 }
 
-const StepFinished* AnswerLog::latestDraft() const {
-    for (const Answer& answer : m_answers | std::views::reverse)
-        for (const StepFinished& step : answer.steps | std::views::reverse)
-            if (!step.draft.empty())
-                return &step;
-    return nullptr;
-}
-
 Answer* AnswerLog::findRunning(std::uint64_t promptId) {
     for (Answer& answer : m_answers | std::views::reverse)
         if (answer.promptId == promptId)

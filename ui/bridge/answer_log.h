@@ -62,9 +62,6 @@ public:
 
     bool isRunning() const { return !m_answers.empty() && m_answers.back().isRunning(); }
 
-    /// The newest step that drafted, null when there is none.
-    const engine::StepFinished* latestDraft() const;
-
 private:
     Answer* findRunning(std::uint64_t promptId);
     void begin(const engine::PromptStarted& started, double time);

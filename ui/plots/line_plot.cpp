@@ -356,7 +356,8 @@ PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
 std::vector<double> LinePlot::yTicksThatFit(int plotHeight) const {
     const int line = QFontMetrics(m_theme.font(TextRole::AxisFigure)).height();
     AxisForm axis = m_drawing->state.yAxis;
-    axis.tickCount = std::min(axis.tickCount, (plotHeight - line - m_theme.scaled(18)) / line);
+    const int free = plotHeight - line - m_theme.scaled(18 + m_headroom);
+    axis.tickCount = std::min(axis.tickCount, free * 2 / (3 * line));
     return axis.tickCount < 2 ? std::vector<double>() : tickPositions(axis, shownY());
 }
 

@@ -62,16 +62,10 @@ Banner::Banner(const Theme& theme, Notice notice, QWidget* parent)
     connect(m_close, &QToolButton::clicked, this, &Banner::closed);
     top->addWidget(m_icon, 0, Qt::AlignTop);
     top->addWidget(m_text, 1);
-    top->addWidget(m_close, 0, Qt::AlignTop);
     rows->addLayout(top);
-    auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(theme.scaled(24), 0, 0, 0);
-    buttons->setSpacing(theme.scaled(8));
-    makeButtons(*buttons);
-    if (buttons->count() > 0) {
-        buttons->addStretch();
-        rows->addLayout(buttons);
-    }
+    if (!m_notice.choices.empty() || !m_notice.details.isEmpty())
+        makeButtons(m_notice.isBrief ? *top : addRow(*rows));
+    top->addWidget(m_close, 0, Qt::AlignTop);
     if (!m_notice.details.isEmpty()) {
         m_details = new QPlainTextEdit(m_notice.details, this);
         m_details->setReadOnly(true);
@@ -93,8 +87,24 @@ void Banner::setSentence(const QString& sentence) {
 
 void Banner::showText() {
     setAccessibleDescription(m_notice.sentence);
-    m_text->setText(QStringLiteral("<b>%1</b> %2")
-                        .arg(m_notice.headline.toHtmlEscaped(), m_notice.sentence.toHtmlEscaped()));
+    const QString sentence = m_notice.sentence.toHtmlEscaped();
+    m_text->setText(
+        QStringLiteral("<b>%1</b> %2")
+            .arg(m_notice.headline.toHtmlEscaped(), m_notice.isBrief ? QString() : sentence));
+    if (m_notice.isBrief)
+        m_text->setToolTip(sentence);
+}
+
+/// Below the text, in line with it; what comes into it stands at the left.
+QHBoxLayout& Banner::addRow(QVBoxLayout& rows) {
+    auto* line = new QHBoxLayout;
+    line->setContentsMargins(m_theme.scaled(24), 0, 0, 0);
+    rows.addLayout(line);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(m_theme.scaled(8));
+    line->addLayout(row);
+    line->addStretch();
+    return *row;
 }
 
 void Banner::makeButtons(QHBoxLayout& row) {

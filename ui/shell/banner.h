@@ -14,6 +14,7 @@ class QLabel;
 class QPlainTextEdit;
 class QPushButton;
 class QToolButton;
+class QVBoxLayout;
 
 namespace ui {
 
@@ -33,6 +34,7 @@ struct Notice {
     QString sentence; ///< may be empty
     QString details;  ///< shown on demand, and copied as the report; may be empty
     std::vector<Choice> choices;
+    bool isBrief = false; ///< in one line where it fits: the sentence is the tool tip
 };
 
 /// A notice across its view: stays until it is closed, is never modal, takes no focus by itself.
@@ -55,6 +57,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    QHBoxLayout& addRow(QVBoxLayout& rows);
     void makeButtons(QHBoxLayout& row);
     void showText();
     void showDetails(bool isShown);

@@ -15,6 +15,12 @@ namespace {
 
 constexpr int kLeastWidth = 48; ///< pixels at 100 %, of one that may be cut
 
+/// As a paragraph is laid out, which rounds otherwise than the sum of its lines.
+int heightOf(const QFontMetrics& metrics, int lines) {
+    const QString text = QStringLiteral("x") + QStringLiteral("\nx").repeated(lines - 1);
+    return metrics.boundingRect(QRect(0, 0, 10'000, 10'000), 0, text).height();
+}
+
 /// Read as a label is: its name, then what it says.
 class LiveLabelAccessible : public QAccessibleWidget {
 public:
@@ -171,13 +177,16 @@ int LiveLabel::neededLines() const {
         return 1;
     const int height =
         metrics.boundingRect(QRect(0, 0, room, 10'000), Qt::TextWordWrap, m_measured).height();
-    return std::max(1, height / metrics.lineSpacing());
+    int lines = 1;
+    while (heightOf(metrics, lines) < height)
+        ++lines;
+    return lines;
 }
 
 QSize LiveLabel::sizeHint() const {
     const QFontMetrics metrics(textFont());
     const QSize text(hasOwnWidth() ? m_width : 0,
-                     metrics.height() + (m_lines - 1) * metrics.lineSpacing());
+                     std::max(metrics.height(), heightOf(metrics, m_lines)));
     return text.grownBy(contentsMargins());
 }
 

@@ -11,7 +11,6 @@
 #include <QStringList>
 #include <QWidget>
 
-#include <functional>
 #include <vector>
 
 class QPainter;
@@ -113,13 +112,6 @@ private:
     QString m_badge;
     bool m_isFrozen = false;
     int m_refreshCount = 0;
-};
-
-/// How a kind of view is made; all kinds together are the registry (views/all_views.h).
-struct ViewKind {
-    QString id;
-    QString title;
-    std::function<View*(const ViewContext&, QWidget* parent)> make;
 };
 
 } // namespace ui

@@ -124,6 +124,14 @@ void Workspace::showEvent(QShowEvent* event) {
     sizeDocks();
 }
 
+/// In a low window the docks below leave the middle what it needs, as far as they can.
+int Workspace::heightBelow(int wanted) const {
+    if (centralWidget() == nullptr)
+        return wanted;
+    const int left = height() - centralWidget()->sizeHint().height();
+    return std::clamp(left, wanted / 2, wanted);
+}
+
 void Workspace::sizeDocks() {
     for (const Qt::Orientation orientation : {Qt::Horizontal, Qt::Vertical}) {
         QList<QDockWidget*> docks;
@@ -134,7 +142,9 @@ void Workspace::sizeDocks() {
             if (pixels <= 0 || !m_places[i].isInitiallyShown)
                 continue;
             docks << m_docks[i];
-            sizes << m_theme.scaled(pixels);
+            sizes << (m_places[i].area == Qt::BottomDockWidgetArea
+                          ? heightBelow(m_theme.scaled(pixels))
+                          : m_theme.scaled(pixels));
         }
         resizeDocks(docks, sizes, orientation);
     }
@@ -193,13 +203,17 @@ void Workspace::showFloating(bool isShown) {
     }
 }
 
+/// An empty view may hide it: then what is around it has the keyboard.
 void Workspace::focusHome() {
-    QWidget* home = m_home;
-    // A view that is still empty may hide it.
-    if (home != nullptr && isVisible() && !home->isVisible() && centralWidget() != nullptr)
-        home = stopIn(centralWidget());
-    if (home != nullptr)
-        home->setFocus(Qt::OtherFocusReason);
+    for (QWidget* place = m_home; place != nullptr && place != this;
+         place = place->parentWidget()) {
+        QWidget* stop = stopIn(place);
+        const bool canTake = stop->focusPolicy() != Qt::NoFocus && stop->isEnabled();
+        if (!canTake || !stop->isVisibleTo(this))
+            continue;
+        stop->setFocus(Qt::OtherFocusReason);
+        return;
+    }
 }
 
 void Workspace::focusDock(QDockWidget& dock) {

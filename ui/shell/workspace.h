@@ -76,6 +76,7 @@ protected:
 
 private:
     void sizeDocks();
+    int heightBelow(int wanted) const;
     void placeDock(QDockWidget* dock);
     void clampToScreens();
 

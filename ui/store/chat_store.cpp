@@ -175,10 +175,6 @@ void ChatStore::renameChat(ChatId id, const QString& title) {
     change(id, [title](ChatRecord& chat) { chat.title = title; });
 }
 
-void ChatStore::setModelName(ChatId id, const QString& modelName) {
-    change(id, [modelName](ChatRecord& chat) { chat.modelName = modelName; });
-}
-
 void ChatStore::setSystemPrompt(ChatId id, const QString& systemPrompt) {
     change(id, [systemPrompt](ChatRecord& chat) { chat.systemPrompt = systemPrompt; });
 }

@@ -71,7 +71,6 @@ public:
     ChatId createChat(ChatRecord chat);
 
     void renameChat(ChatId id, const QString& title);
-    void setModelName(ChatId id, const QString& modelName);
     void setSystemPrompt(ChatId id, const QString& systemPrompt);
     void setSettings(ChatId id, const QJsonObject& settings);
     void setCurrentLeaf(ChatId id, MessageId leaf);

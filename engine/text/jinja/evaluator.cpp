@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter's part for expressions.
 #include "engine/text/jinja/interpreter.h"
-#include "engine/text/jinja/operations/value_compare.h"
 #include "engine/text/jinja/values/value_text.h"
 
 namespace engine::jinja {
@@ -79,35 +78,32 @@ Result<Value> Interpreter::evaluate(const Junction& node) {
     return left.isTrue() == node.isAnd ? evaluate(*node.right) : Result<Value>(std::move(left));
 }
 
+/// Answers the opposite for !=, <=, >= and not in.
 Result<bool> Interpreter::holds(Relation relation, const Value& left, const Value& right) {
     switch (relation) {
     case Relation::Equal:
-        return areEqual(m_context, left, right);
     case Relation::NotEqual:
-        return areDifferent(m_context, left, right);
+        return areEqual(m_context, left, right);
     case Relation::Less:
-        return isLess(m_context, left, right);
-    case Relation::LessOrEqual:
-        return isLessOrEqual(m_context, left, right);
-    case Relation::Greater:
-        return isGreater(m_context, left, right);
     case Relation::GreaterOrEqual:
-        return isGreaterOrEqual(m_context, left, right);
-    case Relation::In:
+        return isLess(m_context, left, right);
+    case Relation::Greater:
+    case Relation::LessOrEqual:
+        return isLess(m_context, right, left);
+    default:
         return isContained(m_context, left, right);
-    case Relation::NotIn:
-        break;
     }
-    ENGINE_TRY(const bool isIn, isContained(m_context, left, right));
-    return !isIn;
 }
 
 Result<Value> Interpreter::evaluate(const Comparison& node) {
     ENGINE_TRY(Value left, evaluate(*node.first));
     for (const auto& [relation, expression] : node.rest) {
         ENGINE_TRY(Value right, evaluate(*expression));
+        const bool isNegated = relation == Relation::NotEqual || relation == Relation::NotIn ||
+                               relation == Relation::LessOrEqual ||
+                               relation == Relation::GreaterOrEqual;
         ENGINE_TRY(const bool isTrue, holds(relation, left, right));
-        if (!isTrue)
+        if (isTrue == isNegated)
             return Value::boolean(false);
         left = std::move(right);
     }
@@ -154,39 +150,18 @@ Result<Arguments> Interpreter::evaluateArguments(const CallArguments& node) {
         ENGINE_TRY(Value value, evaluate(*expression));
         arguments.named.emplace_back(name, std::move(value));
     }
-    if (node.star != nullptr) {
-        ENGINE_TRY(const Value more, evaluate(*node.star));
-        ENGINE_TRY(const Items items, itemsOf(m_context, more));
-        ENGINE_TRY_DO(m_context.spend(items->size()));
-        arguments.positional.insert(arguments.positional.end(), items->begin(), items->end());
-    }
-    if (node.doubleStar != nullptr) {
-        ENGINE_TRY(const Value more, evaluate(*node.doubleStar));
-        if (!more.is(Kind::Dict))
-            return templateError("what stands behind ** must be a dict");
-        for (const Dict::Entry& entry : more.asDict().entries()) {
-            if (!entry.key.isText())
-                return templateError("keywords must be strings");
-            ENGINE_TRY_DO(m_context.spend(1));
-            arguments.named.emplace_back(entry.key.asText(), entry.value);
-        }
-    }
     return arguments;
 }
 
-Result<Value> Interpreter::evaluateCall(const Call& node, const Value* caller) {
+Result<Value> Interpreter::evaluate(const Call& node) {
     ENGINE_TRY(const Value callee, evaluate(*node.callee));
-    ENGINE_TRY(Arguments arguments, evaluateArguments(node.arguments));
-    if (caller != nullptr)
-        arguments.named.emplace_back("caller", *caller);
+    ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
     if (callee.isUndefined())
         return templateError(callee.undefinedReason());
     if (!callee.is(Kind::Object))
         return templateError(fmt::format("'{}' object is not callable", callee.typeName()));
     return callee.asObject()->call(m_context, arguments);
 }
-
-Result<Value> Interpreter::evaluate(const Call& node) { return evaluateCall(node, nullptr); }
 
 Result<Value> Interpreter::filteredText(const Expression& filter, std::string text) {
     m_blockText = Value::text(std::move(text));

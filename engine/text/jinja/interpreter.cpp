@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Statements, loops and macros.
 #include "engine/text/jinja/interpreter.h"
 
-#include "engine/text/jinja/builtins/functions.h"
-#include "engine/text/jinja/loop_state.h"
 #include "engine/text/jinja/values/value_text.h"
+
+#include <algorithm>
 
 namespace engine::jinja {
 
@@ -11,6 +12,83 @@ namespace {
 
 // Bounds the stack that a run needs; real templates stay below 50.
 constexpr int kMaxDepth = 500;
+
+/// The variable `loop`: where a for loop stands.
+class LoopState : public Object {
+public:
+    explicit LoopState(Items items)
+        : m_items(std::move(items)) {
+        for (const Value& item : *m_items)
+            m_valueDepth = std::max(m_valueDepth, item.depth() + 2);
+    }
+
+    std::string_view typeName() const override { return "LoopContext"; }
+
+    std::optional<Value> attribute(std::string_view name) const override;
+
+    int depth() const override { return m_valueDepth; }
+
+    void moveTo(std::size_t index) { m_index = index; }
+
+private:
+    Items m_items;
+    std::size_t m_index = 0;
+    int m_valueDepth = 1;
+};
+
+std::optional<Value> LoopState::attribute(std::string_view name) const {
+    const auto index = static_cast<std::int64_t>(m_index);
+    const auto length = static_cast<std::int64_t>(m_items->size());
+    if (name == "index")
+        return Value::integer(index + 1);
+    if (name == "index0")
+        return Value::integer(index);
+    if (name == "revindex")
+        return Value::integer(length - index);
+    if (name == "revindex0")
+        return Value::integer(length - index - 1);
+    if (name == "first")
+        return Value::boolean(index == 0);
+    if (name == "last")
+        return Value::boolean(index + 1 == length);
+    if (name == "length")
+        return Value::integer(length);
+    if (name == "depth" || name == "depth0") // of recursive loops, which there are none of
+        return Value::integer(name == "depth" ? 1 : 0);
+    if (name == "previtem")
+        return m_index > 0 ? (*m_items)[m_index - 1]
+                           : Value::undefined("there is no previous item");
+    if (name == "nextitem")
+        return m_index + 1 < m_items->size() ? (*m_items)[m_index + 1]
+                                             : Value::undefined("there is no next item");
+    return std::nullopt;
+}
+
+/// A macro as a value: the definition and the variables it sees.
+class Macro : public Object {
+public:
+    Macro(Interpreter& interpreter, const MacroDefinition& definition, std::shared_ptr<Scope> scope)
+        : m_interpreter(interpreter)
+        , m_definition(definition)
+        , m_scope(std::move(scope)) {}
+
+    std::string_view typeName() const override { return "Macro"; }
+
+    std::optional<Value> attribute(std::string_view name) const override {
+        return name == "name" ? std::optional(Value::text(m_definition.name)) : std::nullopt;
+    }
+
+    Result<Value> call(RenderContext&, const Arguments& arguments) override {
+        return m_interpreter.callMacro(m_definition, m_scope, arguments);
+    }
+
+    void releaseValues() override { m_scope.reset(); }
+
+private:
+    Interpreter& m_interpreter;
+    const MacroDefinition& m_definition;
+    std::shared_ptr<Scope> m_scope; // shared: the macro may be called after its block has ended
+};
 
 } // namespace
 
@@ -139,7 +217,6 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
         isBodyFinished = isBodyFinished || flow == Flow::Next;
     }
     m_scope = outer;
-    loop->releaseValues();
     // Jinja's own rule: also a loop that only ever broke off or continued has its else.
     return isBodyFinished ? Flow::Next : executeInScope(node.otherwise, innerScope());
 }
@@ -152,26 +229,14 @@ Result<Interpreter::Flow> Interpreter::execute(const Set& node) {
 
 Result<Interpreter::Flow> Interpreter::execute(const SetBlock& node) {
     ENGINE_TRY(std::string text, capture(node.body, innerScope()));
-    Value value;
-    if (node.filter != nullptr) {
-        ENGINE_TRY(value, filteredText(*node.filter, std::move(text)));
-    } else {
-        value = Value::text(std::move(text));
-    }
-    ENGINE_TRY_DO(assign(node.target, value));
+    ENGINE_TRY_DO(assign(node.target, Value::text(std::move(text))));
     return Flow::Next;
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const MacroDefinition& node) {
-    m_scope->variables.insert_or_assign(node.name, makeMacro(node));
-    return Flow::Next;
-}
-
-Result<Interpreter::Flow> Interpreter::execute(const CallBlock& node) {
-    const Value caller = makeMacro(node.caller);
-    ENGINE_TRY(const Value value, evaluateCall(std::get<Call>(node.call->content), &caller));
-    ENGINE_TRY(const std::string text, toText(m_context, value));
-    ENGINE_TRY_DO(append(text));
+    auto made = std::make_shared<Macro>(*this, node, m_scope);
+    m_context.keep(made);
+    m_scope->variables.insert_or_assign(node.name, Value::object(std::move(made)));
     return Flow::Next;
 }
 
@@ -183,22 +248,13 @@ Result<Interpreter::Flow> Interpreter::execute(const FilterBlock& node) {
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const With& node) {
-    // Every value is computed outside, so none sees the names beside it.
-    const auto outer = m_scope;
-    const auto inner = innerScope();
-    for (const auto& [target, expression] : node.assignments) {
-        ENGINE_TRY(const Value value, evaluate(*expression));
-        m_scope = inner;
-        ENGINE_TRY_DO(assign(target, value));
-        m_scope = outer;
-    }
-    return executeInScope(node.body, inner);
+Result<Interpreter::Flow> Interpreter::execute(const Block& node) {
+    return executeInScope(node.body, innerScope());
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const Break&) { return Flow::Break; }
-
-Result<Interpreter::Flow> Interpreter::execute(const Continue&) { return Flow::Continue; }
+Result<Interpreter::Flow> Interpreter::execute(const LoopExit& node) {
+    return node.isBreak ? Flow::Break : Flow::Continue;
+}
 
 Result<void> Interpreter::assign(const Target& target, const Value& value) {
     if (!target.parts.empty())
@@ -226,7 +282,54 @@ Result<void> Interpreter::assignParts(const Target& target, const Value& value) 
         return templateError(fmt::format(
             "{} values cannot be taken apart into {}", items->size(), target.parts.size()));
     for (std::size_t i = 0; i < target.parts.size(); ++i)
-        ENGINE_TRY_DO(assign(target.parts[i], (*items)[i]));
+        m_scope->variables.insert_or_assign(target.parts[i], (*items)[i]);
+    return {};
+}
+
+Result<Value> Interpreter::callMacro(const MacroDefinition& macro,
+                                     const std::shared_ptr<Scope>& scope,
+                                     const Arguments& arguments) {
+    if (m_macroDepth >= m_maxMacroDepth)
+        return templateLimit(
+            fmt::format("macros call each other more than {} deep", m_maxMacroDepth));
+    ++m_macroDepth;
+    const auto inner = std::make_shared<Scope>(scope);
+    const auto outer = std::exchange(m_scope, inner);
+    ENGINE_TRY_DO(bindParameters(macro, arguments));
+    ENGINE_TRY(std::string text, capture(macro.body, inner));
+    m_scope = outer;
+    --m_macroDepth;
+    return Value::text(std::move(text));
+}
+
+/// Puts the arguments into the current scope; defaults may use the parameters before them.
+Result<void> Interpreter::bindParameters(const MacroDefinition& macro, const Arguments& arguments) {
+    ENGINE_TRY_DO(m_context.spend(macro.parameters.size() * arguments.named.size() / 4));
+    if (arguments.positional.size() > macro.parameters.size())
+        return templateError(fmt::format(
+            "macro '{}' takes not more than {} argument(s)", macro.name, macro.parameters.size()));
+    for (const auto& [name, value] : arguments.named)
+        if (std::ranges::count(macro.parameters, name, &MacroParameter::name) == 0)
+            return templateError(
+                fmt::format("macro '{}' takes no keyword argument '{}'", macro.name, name));
+    for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
+        const MacroParameter& parameter = macro.parameters[i];
+        const Value* named = arguments.findNamed(parameter.name);
+        const bool isPositional = i < arguments.positional.size();
+        if (named != nullptr && isPositional)
+            return templateError(
+                fmt::format("macro '{}' got two values for '{}'", macro.name, parameter.name));
+        Value value =
+            Value::undefined(fmt::format("parameter '{}' was not provided", parameter.name));
+        if (isPositional) {
+            value = arguments.positional[i];
+        } else if (named != nullptr) {
+            value = *named;
+        } else if (parameter.standard != nullptr) {
+            ENGINE_TRY(value, evaluate(*parameter.standard));
+        }
+        m_scope->variables.insert_or_assign(parameter.name, std::move(value));
+    }
     return {};
 }
 

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/text/jinja/operations/access.h"
-#include "engine/text/jinja/scope.h"
 #include "engine/text/jinja/syntax/syntax_tree.h"
 
+#include <unordered_map>
+
 namespace engine::jinja {
+
+/// Variables of one block; what it does not hold is looked up further out.
+struct Scope {
+    explicit Scope(std::shared_ptr<Scope> parent_)
+        : parent(std::move(parent_)) {}
+
+    /// Null when no scope has this variable.
+    const Value* find(const std::string& name) const {
+        for (const Scope* scope = this; scope != nullptr; scope = scope->parent.get())
+            if (const auto place = scope->variables.find(name); place != scope->variables.end())
+                return &place->second;
+        return nullptr;
+    }
+
+    std::shared_ptr<Scope> parent; // shared with the macros that were defined inside
+    std::unordered_map<std::string, Value> variables;
+};
 
 /// Runs a template once. Nothing but the values it is given can be reached from inside.
 class Interpreter {
@@ -45,16 +62,11 @@ private:
     Result<Flow> execute(const Set& node);
     Result<Flow> execute(const SetBlock& node);
     Result<Flow> execute(const MacroDefinition& node);
-    Result<Flow> execute(const CallBlock& node);
     Result<Flow> execute(const FilterBlock& node);
-    Result<Flow> execute(const With& node);
-    Result<Flow> execute(const Break& node);
-    Result<Flow> execute(const Continue& node);
+    Result<Flow> execute(const Block& node);
+    Result<Flow> execute(const LoopExit& node);
 
-    // macro.cpp
-    Value makeMacro(const MacroDefinition& macro);
     Result<void> bindParameters(const MacroDefinition& macro, const Arguments& arguments);
-    Result<void> bindExtras(const MacroDefinition& macro, const Arguments& arguments);
 
     // evaluator.cpp: expressions
     Result<Value> evaluate(const Expression& expression);
@@ -76,7 +88,6 @@ private:
     Result<Value> evaluate(const TestUse& node);
     Result<bool> holds(Relation relation, const Value& left, const Value& right);
     Result<Arguments> evaluateArguments(const CallArguments& node);
-    Result<Value> evaluateCall(const Call& node, const Value* caller);
     Result<Value> filteredText(const Expression& filter, std::string text);
     Result<void> enter();
 

@@ -34,7 +34,8 @@ withTensor(const std::vector<std::uint64_t>& dimensions, std::uint32_t type, std
 
 } // namespace
 
-/// The rules of formats.md 4.3 and the public faults of other readers, one file each.
+/// The rules of the format (the GGUF specification) and the public faults of other readers, one
+/// file each.
 class GgufFileTest : public QObject {
     Q_OBJECT
 

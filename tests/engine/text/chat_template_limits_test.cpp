@@ -64,25 +64,21 @@ std::vector<Attack> growingValues() {
         {"doubling a text", grown("'ab'", "n.x ~ n.x", 60), kText},
         {"doubling a list", grown("[1]", "n.x + n.x", 60), kSteps},
         {"a list in a list", grown("[1]", "[n.x]", 99999), kValues},
-        {"methods of methods", grown("[1]", "[n.x.copy]", 99999), kValues},
+        {"methods of methods", grown("{}", "{'a': n.x.get}", 99999), kValues},
         {"printing a doubled tree", grown("[1]", "[n.x, n.x]", 60) + "{{ n.x }}", kText},
         {"JSON of a doubled tree", grown("[1]", "[n.x, n.x]", 60) + "{{ n.x | tojson }}", kText},
         {"a text times a number", "{{ 'a' * 10**18 }}", kText},
         {"a list times a number", "{{ [1] * 10**12 }}", kSteps},
         {"a power", "{{ 2 ** 2**40 }}", "an integer does not fit into 64 bits"},
-        {"padding", "{{ 'a'.ljust(10**18, 'b') }}", kText},
-        {"centring", "{{ 'a' | center(10**15) }}", kText},
-        {"zeros", "{{ 'a'.zfill(10**18) }}", kText},
         {"indenting", "{{ ('\\n' * 500000) | indent(100000) }}", kText},
         {"indenting JSON", "{{ [[1]] | tojson(indent=10**15) }}", "tojson indents by more"},
-        {"a percent width", "{{ '%999999999999d' % 1 }}", kWide},
-        {"a percent width beside", "{{ '%*d' % (10**15, 1) }}", kWide},
-        {"a brace width", "{{ '{:999999999999}'.format(1) }}", kWide},
-        {"digits", "{{ '%.999999f' % 1 }}", "too many digits"},
+        {"a percent format", "{% set t = '%s' * 100000 %}{{ t % 'a' }}", "not enough arguments"},
+        {"percent formats",
+         "{% for i in range(9999) %}{% set t = '%s' % ('a' * 999999) %}{% endfor %}",
+         kSteps},
         {"replacing", "{{ ('a' * 1000000).replace('a', 'b' * 1000000) }}", kText},
         {"joining", "{{ ('x' * 1000000).join(['a'] * 100000) }}", kText},
-        {"batches", "{{ [1] | batch(10**15, 0) | list }}", kSteps},
-        {"slices", "{{ [1] | slice(10**15) | list }}", kSteps},
+        {"the time", "{{ strftime_now('%9999999d') }}", "too long a text"},
         {"splitting", "{{ (',' * 1000000).split(',') | length }}", kSteps},
         {"sorting long texts",
          "{% set b = 'a' * 100000 %}{{ ([b ~ 1, b ~ 2] * 500) | sort | length }}",
@@ -139,10 +135,11 @@ private slots:
     void ringsAndChainsOfObjectsEndWell() {
         const std::pair<std::string, std::string> cases[] = {
             {grown("1", "namespace(p=n.x)", 9999), "rendered 0 bytes"},
-            {"{% set n = namespace() %}{% set n.n = n %}{{ n }}", "nested too deeply"},
+            {"{% set n = namespace() %}{% set n.n = n %}{{ n }}", "a Namespace cannot be printed"},
             {"{% set n = namespace() %}{% macro m() %}{{ n }}{% endmacro %}{% set n.m = m %}",
              "rendered 0 bytes"},
-            {"{% for i in [1, 2] %}{{ loop.changed(loop) }}{% endfor %}", "rendered 9 bytes"},
+            {"{% for i in [1, 2] %}{% if loop == loop %}a{% endif %}{% endfor %}",
+             "rendered 2 bytes"},
         };
         for (const auto& [source, expected] : cases) {
             const std::string got = outcome(source);
@@ -154,8 +151,9 @@ private slots:
         const support::ProcessorClock clock;
         const std::string got =
             outcome("{% set h = 'a' * 1000000 %}{% set w = 'a' * 500000 ~ 'b' %}"
-                    "{{ w in h }} {{ h.rfind('b' ~ w) }} {{ h.count(w) }}");
-        QCOMPARE(got, std::string("rendered 10 bytes"));
+                    "{{ w in h }} {{ ('a' * 200 ~ 'b') in h }} {{ h.replace(w, '') == h }} "
+                    "{{ h.split(w) | length }}");
+        QCOMPARE(got, std::string("rendered 18 bytes"));
         QVERIFY2(clock.ms() < support::kEndsSoonMs, std::to_string(clock.ms()).c_str());
     }
 

@@ -185,6 +185,12 @@ private slots:
             {"{{ 1 | xmlattr }}", "the filter 'xmlattr' is not supported"},
             {"{{ 1 is prime }}", "the test 'prime' is not supported"},
             {"{% for x in y recursive %}{% endfor %}", "recursive loops are not supported"},
+            {"{% raw %}{% endraw %}", "the tag 'raw' is not supported"},
+            {"{% call m() %}{% endcall %}", "the tag 'call' is not supported"},
+            {"{% with a = 1 %}{% endwith %}", "the tag 'with' is not supported"},
+            {"{{ [1] | batch(2) }}", "the filter 'batch' is not supported"},
+            {"{{ 1 is divisibleby 3 }}", "the test 'divisibleby' is not supported"},
+            {"{{ '\\101' }}", "the escape \\1 in a text is not supported"},
         };
         for (const auto& [source, words] : cases) {
             const auto compiled = ChatTemplate::compile(source, "a test");
@@ -192,6 +198,28 @@ private slots:
             QVERIFY2(compiled.error().message.find(words) != std::string::npos,
                      compiled.error().message.c_str());
             QVERIFY2(compiled.error().code == ErrorCode::Unsupported, source);
+        }
+    }
+
+    void whatIsNotSupportedAndOnlySeenWhenItIsReachedIsNamed() {
+        const std::pair<const char*, const char*> cases[] = {
+            {"{{ 'a'.zfill(3) }}", "'str' has no attribute 'zfill'"},
+            {"{{ [1].index(1) }}", "'list' has no attribute 'index'"},
+            {"{{ joiner(',') }}", "'joiner' is undefined"},
+            {"{{ [1] | map('batch') | list }}", "the filter 'batch' is not supported"},
+            {"{{ [1] | select('divisibleby', 2) | list }}",
+             "the test 'divisibleby' is not supported"},
+            {"{{ [1] | sort(reverse=true) }}", "sort() takes an attribute and nothing else"},
+            {"{{ {} | tojson(sort_keys=true) }}", "unexpected keyword argument 'sort_keys'"},
+            {"{{ '%5.2f' % 1.5 }}", "'%5' in a text is not supported"},
+            {"{{ 1.5 ** 2 }}", "** of numbers with a fraction is not supported"},
+            {"{{ namespace(a=1) }}", "a Namespace cannot be printed"},
+            {"{{ {(1, 2): 3} }}", "unhashable type: 'tuple'"},
+            {"{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, 2) }}", "not more than 1 argument"},
+        };
+        for (const auto& [source, words] : cases) {
+            const std::string message = errorOf(source);
+            QVERIFY2(message.find(words) != std::string::npos, message.c_str());
         }
     }
 

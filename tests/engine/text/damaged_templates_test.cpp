@@ -54,9 +54,8 @@ no tools
 {% endfor %}
 {% set shout %}{{ rest | selectattr('role', 'equalto', 'user') | list | length }}!{% endset %}
 {% filter upper %}{{ shout }} {{ state.turns // 2 }}{% endfilter %}
-{% with x = (1, 2, 3)[::-1] %}{{ x }}{{ x | sort(reverse=true) | first }}{% endwith %}
-{% raw %}{{ raw }}{% endraw %}
-{{- "{:>5}|{!r}".format(state.turns, 'q') }}
+{% generation %}{% set x = (1, 2, 3)[::-1] %}{{ x }}{{ x | sort | first }}{% endgeneration %}
+{{- '%d|%s' % (state.turns, ['q']) }}
 {%- if add_generation_prompt %}<|assistant|>{% endif %}
 )";
 
@@ -87,7 +86,7 @@ private slots:
         QVERIFY(std::string(kTemplate).size() <= 4096);
         const auto text = rendered(kTemplate);
         QVERIFY2(text, text ? "" : text.error().message.c_str());
-        QVERIFY2(text.value().ends_with("{{ raw }}    3|'q'<|assistant|>"), text.value().c_str());
+        QVERIFY2(text.value().ends_with("(3, 2, 1)13|['q']<|assistant|>"), text.value().c_str());
     }
 
     void everyCutEndsWell() {

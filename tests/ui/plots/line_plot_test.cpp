@@ -336,6 +336,34 @@ private slots:
         QCOMPARE(textRows(45), 0);
     }
 
+    /// With room at the top that holds no ticks, too.
+    void ticksOfALowPlotKeepApart() {
+        ShownPlot shown;
+        AxisForm axis;
+        axis.tickCount = 6;
+        shown.plot.setYAxis(axis);
+        shown.plot.setHome({0.0, 1.0}, {0.0, 1.0});
+        shown.plot.setHeadroom(36);
+        QVERIFY(shown.show());
+        for (int height = 60; height <= 260; height += 10) {
+            shown.plot.resize(400, height);
+            shown.plot.refresh();
+            shown.settle();
+            const QImage image = shown.plot.grab().toImage();
+            int blank = 0;
+            bool hadText = false;
+            for (int y = 0; y < image.height(); ++y) {
+                bool isText = false;
+                for (int x = 0; x < 14 && !isText; ++x)
+                    isText = image.pixelColor(x, y) != shown.theme.colours().panel;
+                if (isText && hadText && blank > 0)
+                    QVERIFY2(blank >= 6, qPrintable(QString::number(height)));
+                hadText |= isText;
+                blank = isText ? 0 : blank + 1;
+            }
+        }
+    }
+
     void theTableHasARowForEachX() {
         ShownPlot shown;
         shown.plot.addSeries({"smooth"});

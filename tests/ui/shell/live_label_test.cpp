@@ -102,6 +102,22 @@ private slots:
         QVERIFY(!m_label->isCut());
     }
 
+    void aSentenceHasRoomForAllItsLinesAtEverySize() {
+        const QString words = QStringLiteral(
+            "The tree of each step appears here once a decoder drafts: its candidates, and which "
+            "of them the full model accepted.");
+        for (int percent = 100; percent <= 200; percent += 10) {
+            open(LiveLabel::Fit::Wrapped, 280);
+            m_theme->setTextPercent(percent);
+            layoutsFor(words);
+            const int needed =
+                QFontMetrics(m_label->textFont())
+                    .boundingRect(QRect(0, 0, m_label->width(), 10'000), Qt::TextWordWrap, words)
+                    .height();
+            QVERIFY2(m_label->sizeHint().height() >= needed, qPrintable(QString::number(percent)));
+        }
+    }
+
     void linesThatStayUnusedAreGivenBack() {
         support::HeldTimers unusedLines(LiveLabel::kKeptMs);
         open(LiveLabel::Fit::Wrapped, 160);

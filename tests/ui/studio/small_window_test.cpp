@@ -14,6 +14,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <map>
 
 using namespace support;
 using namespace ui;
@@ -86,6 +87,61 @@ private slots:
             if (label->isVisible() && label->wordWrap())
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
+    }
+
+    /// Also what is hidden meanwhile.
+    void textThatWasLargeIsAsBeforeAtTheUsualSize() {
+        m_stage->loadModel();
+        settle();
+        std::map<const QWidget*, int> before;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            before[widget] = widget->font().pixelSize();
+        window().setTextPercent(150);
+        settle();
+        window().setTextPercent(100);
+        settle();
+        QStringList strangers;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
+                strangers << QStringLiteral("%1 %2: %3, was %4")
+                                 .arg(QLatin1String(widget->metaObject()->className()),
+                                      widget->accessibleName())
+                                 .arg(widget->font().pixelSize())
+                                 .arg(before.at(widget));
+        QCOMPARE(strangers.join(u'\n'), QString());
+    }
+
+    void sentencesAtTheRightOfInspectAreReadWhole() {
+        m_stage->loadModel();
+        window().setTextPercent(150);
+        window().showWorkspace(1);
+        window().resize(kRoom.width(), 1); // as low as it goes
+        settle();
+        int sentences = 0;
+        for (const View* view : m_stage->studio->views())
+            if (view->info().id == QLatin1String("draft_tree") ||
+                view->info().id == QLatin1String("verification_mask"))
+                for (const LiveLabel* label : view->findChildren<LiveLabel*>()) {
+                    QVERIFY2(label->height() >= label->sizeHint().height(),
+                             qPrintable(label->text()));
+                    ++sentences;
+                }
+        QCOMPARE(sentences, 2);
+    }
+
+    /// The plots below give way: their curves are read at this height, too.
+    void aLowWindowShowsTheSearchWithoutScrolling() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().resize(1024, 672);
+        window().showWorkspace(1);
+        settle();
+        m_stage->action("view.reset_layout")->trigger();
+        settle();
+        const auto* column = window().findChild<InspectPage*>()->findChild<ColumnScroll*>();
+        QVERIFY(column->isVisible());
+        QVERIFY2(column->verticalScrollBar()->maximum() == 0,
+                 qPrintable(QString::number(column->verticalScrollBar()->maximum())));
     }
 
     void longNamesInTheStatusStripGiveWayToFigures() {

@@ -101,16 +101,8 @@ private slots:
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         writeLetterModel(path("letters"), 3);
-        // An answer that nothing but its end stops fills the whole context, token by token.
-        engine::ModelConfig config = letterConfig(8);
-        config.hiddenSize = 288;
-        config.headDim = 72;
-        config.mlpSize = 1152;
-        config.contextLength = 1 << 14;
-        writeLetterModel(path("slow"), 3, config);
-        QSettings settings(settingsPath(), QSettings::IniFormat);
-        settings.setValue(QStringLiteral("answers/everywhere"),
-                          QStringLiteral("{\"max_tokens\":%1}").arg(config.contextLength));
+        writeSlowLetterModel(path("slow"));
+        allowLongAnswers(settingsPath());
     }
 
     void aLogoutSavesTheAnswerAndClosesTheWindow() {

@@ -78,6 +78,8 @@ class StudioKillTest : public QObject {
              model(),
              QStringLiteral("--backend"),
              QStringLiteral("plain"),
+             QStringLiteral("--decoder"),
+             QStringLiteral("vanilla"),
              QStringLiteral("--ask"),
              QStringLiteral("abc ab")});
         QVERIFY(home.process.waitForStarted(-1));
@@ -181,14 +183,7 @@ class StudioKillTest : public QObject {
 
 private slots:
 
-    void initTestCase() {
-        // Slow enough to be in the middle of an answer for seconds.
-        engine::ModelConfig config = letterConfig(8);
-        config.hiddenSize = 192;
-        config.headDim = 48;
-        config.mlpSize = 768;
-        writeLetterModel(model(), 3, config);
-    }
+    void initTestCase() { writeSlowLetterModel(model()); }
 
     void noCommittedTokenIsLostBySigkill() {
         const bool isFull = qEnvironmentVariableIsSet("SWIFT_STUDIO_FULL_KILLS");
@@ -197,6 +192,7 @@ private slots:
         for (int i = 0; i < kAtATime; ++i) {
             homes.push_back(std::make_unique<Home>());
             homes.back()->folder = m_folder.filePath(QStringLiteral("home%1").arg(i));
+            allowLongAnswers(homes.back()->settings());
         }
         for (int round = 0; round < rounds; ++round) {
             for (int i = 0; i < kAtATime; ++i) {

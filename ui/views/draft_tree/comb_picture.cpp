@@ -72,8 +72,7 @@ void CombPicture::paintEvent(QPaintEvent*) {
     const QRect words(0, m_theme.scaled(6), place.right, m_theme.scaled(20));
     painter.drawText(words.adjusted(place.depthX, 0, 0, 0), Qt::AlignVCenter, tr("depth"));
     painter.drawText(words.adjusted(place.choiceX, 0, 0, 0), Qt::AlignVCenter, tr("first choice"));
-    painter.drawText(
-        words.adjusted(place.alternativeX, 0, 0, 0), Qt::AlignVCenter, tr("alternatives"));
+    writeBesideK(painter, words, place, tr("alternatives"));
     painter.drawText(words, Qt::AlignVCenter | Qt::AlignRight, QStringLiteral("k"));
     const int boxHeight = m_theme.scaled(23);
     const QRect root(place.choiceX, rowTop(0), place.choiceWidth, boxHeight);
@@ -122,9 +121,8 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
     if (row.alternatives.empty()) {
         painter.setFont(m_theme.font(TextRole::Small));
         painter.setPen(colours.muted);
-        painter.drawText(QRect(place.alternativeX, top, place.right, boxHeight),
-                         Qt::AlignVCenter,
-                         row.firstChoice.index >= 0 ? tr("none needed") : QString());
+        if (row.firstChoice.index >= 0)
+            writeBesideK(painter, QRect(0, top, place.right, boxHeight), place, tr("none needed"));
         return;
     }
     painter.setPen(colours.border);
@@ -136,6 +134,19 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
         painter.drawLine(accepted, elbow, accepted, top);
         painter.drawLine(stem, aboveBottom, stem, elbow);
     }
+}
+
+/// Among the alternatives, as far as the column of k leaves room.
+void CombPicture::writeBesideK(QPainter& painter,
+                               QRect line,
+                               const Columns& place,
+                               const QString& text) const {
+    line.setLeft(place.alternativeX);
+    line.setRight(place.right - m_theme.scaled(22));
+    painter.drawText(
+        line,
+        Qt::AlignVCenter,
+        painter.fontMetrics().elidedText(text, Qt::ElideRight, std::max(0, line.width())));
 }
 
 /// Returns where the accepted one hangs, 0 when there is none. The accepted one is always shown.

@@ -50,6 +50,8 @@ private:
     Columns columns() const;
     int rowTop(int row) const;
     int paintAlternatives(QPainter& painter, const CombRow& row, int top, const Columns& columns);
+    void
+    writeBesideK(QPainter& painter, QRect line, const Columns& columns, const QString& text) const;
     void paintRow(QPainter& painter, const CombRow& row, const Columns& columns);
     void paintBox(QPainter& painter, const QRect& place, const CombNode& node, Look look);
     void paintEnd(QPainter& painter, const Columns& columns);

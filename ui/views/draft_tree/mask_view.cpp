@@ -2,10 +2,10 @@
 #include "ui/views/draft_tree/mask_view.h"
 
 #include "ui/shell/lean_table.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QHeaderView>
-#include <QLabel>
 #include <QVBoxLayout>
 
 namespace ui {
@@ -30,15 +30,13 @@ ViewInfo maskInfo() {
 MaskView::MaskView(const ViewContext& context, QWidget* parent)
     : View(context, maskInfo(), parent)
     , m_model(new MaskModel(context.theme, this))
-    , m_note(new QLabel(this))
+    , m_note(new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this))
     , m_table(new LeanTable(context.theme, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_note);
     rows->addWidget(m_table, 1); // also empty, a stop of the keyboard
-    m_note->setTextFormat(Qt::PlainText);
-    m_note->setWordWrap(true);
     m_note->setText(tr("Which token may look at which appears here with the first draft."));
     m_table->setProperty("form", "mask"); // two digits stand in a column as narrow as its cells
     m_table->setModel(m_model);
@@ -81,7 +79,6 @@ FigureTable MaskView::table() const {
 void MaskView::restyle() {
     const int side = theme().scaled(12);
     m_note->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
-    m_note->setFont(theme().font(TextRole::Small));
     m_table->setFont(theme().font(TextRole::Figure));
     m_table->horizontalHeader()->setMinimumSectionSize(theme().scaled(20));
     m_table->horizontalHeader()->setDefaultSectionSize(theme().scaled(24));

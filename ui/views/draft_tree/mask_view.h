@@ -4,11 +4,10 @@
 #include "ui/shell/view.h"
 #include "ui/views/draft_tree/mask_table.h"
 
-class QLabel;
-
 namespace ui {
 
 class LeanTable;
+class LiveLabel;
 
 /// The mask of the last step's verifying pass as a table; the chosen row's ancestors are marked.
 class MaskView : public View {
@@ -28,7 +27,7 @@ private:
     void restyle();
 
     MaskModel* m_model;
-    QLabel* m_note;
+    LiveLabel* m_note;
     LeanTable* m_table;
 };
 

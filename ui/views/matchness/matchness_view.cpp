@@ -91,8 +91,8 @@ void MatchnessView::makePlot() {
 /// What the picture will show, or why it stays empty and what would fill it.
 void MatchnessView::showEmptyNote() {
     const SearchOffer offer = searchOffer(store());
-    const QString what = tr("Matchness says how many of the last γ tokens a draft would have "
-                            "written itself.");
+    const QString what = tr("Matchness says how many of an answer's first γ tokens a draft would "
+                            "have written itself.");
     const QString when = !m_problem.isEmpty()     ? m_problem
                          : offer.reason.isEmpty() ? tr("Points appear with the first search step.")
                                                   : offer.reason;

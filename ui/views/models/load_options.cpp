@@ -38,7 +38,7 @@ QSpinBox* makeSpin(int maximum, int step, QWidget* parent) {
 
 } // namespace
 
-LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent)
+LoadOptions::LoadOptions(const QStringList& backends, QWidget* parent)
     : QWidget(parent)
     , m_backend(new QComboBox(this))
     , m_weights(makeBox({{tr("Automatic"), QString()},
@@ -77,7 +77,7 @@ LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidge
         label->setBuddy(widget);
         widget->setAccessibleName(name);
         widget->setFocusPolicy(Qt::StrongFocus);
-        widget->setFont(theme.font(TextRole::Small));
+        widget->setProperty("form", "small");
         grid->addWidget(label, row, 0);
         grid->addWidget(widget, row++, 1);
     }
@@ -115,19 +115,6 @@ engine::LoadModel LoadOptions::command(const QString& path) const {
         command.precision = word(m_precision);
     }
     return command;
-}
-
-void LoadOptions::setCommand(const engine::LoadModel& command) {
-    const auto select = [](QComboBox* box, const std::string& value) {
-        const int index = box->findData(QString::fromStdString(value));
-        box->setCurrentIndex(index < 0 ? 0 : index);
-    };
-    select(m_backend, command.backend);
-    select(m_weights, command.weights);
-    select(m_kvType, command.kvType);
-    select(m_precision, command.precision);
-    m_threads->setValue(command.threads);
-    m_context->setValue(command.contextLength);
 }
 
 } // namespace ui

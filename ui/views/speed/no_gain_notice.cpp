@@ -16,9 +16,10 @@ constexpr int kRowCount = 8; ///< of the arithmetic
 
 } // namespace
 
-NoGainNotice::NoGainNotice(const Theme& theme, QWidget* parent)
+NoGainNotice::NoGainNotice(const Theme& theme, bool isBrief, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
+    , m_isBrief(isBrief)
     , m_column(new QVBoxLayout(this)) {
     m_column->setContentsMargins(0, 0, 0, 0);
     m_column->setSpacing(0);
@@ -85,6 +86,7 @@ void NoGainNotice::makeBanner() {
     Notice notice;
     notice.kind = Notice::Kind::Finding;
     notice.id = QStringLiteral("no_gain");
+    notice.isBrief = m_isBrief;
     notice.headline = tr("Layer skipping does not pay on this model.");
     notice.choices.push_back({tr("Why?"), [this] { showArithmetic(!m_isArithmeticShown); }, false});
     m_banner = new Banner(m_theme, notice, this);

@@ -22,7 +22,8 @@ class NoGainNotice : public QWidget {
     Q_OBJECT
 
 public:
-    explicit NoGainNotice(const Theme& theme, QWidget* parent = nullptr);
+    /// Brief, it leaves the room to what stands below it, and tells the numbers when asked why.
+    explicit NoGainNotice(const Theme& theme, bool isBrief = false, QWidget* parent = nullptr);
 
     /// What the numbers say now; none while too little is measured, which also forgets that the
     /// user has put it away.
@@ -48,6 +49,7 @@ private:
     void restyle();
 
     const Theme& m_theme;
+    const bool m_isBrief;
     QVBoxLayout* m_column;
     Banner* m_banner = nullptr;
     QWidget* m_arithmetic = nullptr;

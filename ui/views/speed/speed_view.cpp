@@ -52,7 +52,7 @@ SpeedView::SpeedView(const ViewContext& context, SpeedForm form, QWidget* parent
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     if (form == SpeedForm::Full) {
-        m_noGain = new NoGainNotice(theme(), this);
+        m_noGain = new NoGainNotice(theme(), true, this);
         column->addWidget(m_noGain);
     }
     makeHeader();

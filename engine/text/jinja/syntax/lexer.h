@@ -2,12 +2,40 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/text/jinja/syntax/token.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine::jinja {
+
+enum class TokenType : std::uint8_t {
+    Text,        ///< what stands between tags, whitespace control already applied
+    OutputBegin, ///< {{
+    OutputEnd,   ///< }}
+    BlockBegin,  ///< {%
+    BlockEnd,    ///< %}
+    Name,        ///< keywords too
+    String,      ///< between its quotes, escapes not yet undone
+    Integer,
+    Float,
+    Operator, ///< text is the symbol
+    End
+};
+
+struct Token {
+    TokenType type = TokenType::End;
+    std::string_view text; ///< part of the source
+    std::uint32_t offset = 0;
+    std::uint32_t line = 1;
+
+    bool isOperator(std::string_view symbol) const {
+        return type == TokenType::Operator && text == symbol;
+    }
+
+    bool isName(std::string_view name) const { return type == TokenType::Name && text == name; }
+};
 
 /// Line ends made "\n" and one at the very end taken away, as the language does before reading.
 std::string normalizedSource(std::string_view source);
@@ -34,10 +62,8 @@ private:
 
     Result<Token> nextText();
     Result<Token> nextInTag();
-    Result<Token> openTag(std::size_t begin);
+    Token openTag(std::size_t begin);
     Result<void> skipComment(std::size_t begin);
-    Result<Token> rawText(std::size_t begin, std::size_t bodyStart);
-    std::size_t rawBodyStart(std::size_t begin) const;
     bool closesTag(Token& token);
     Result<Token> stringToken();
     Token numberToken();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/jinja/syntax/parser.h"
 
+#include <algorithm>
+
 namespace engine::jinja {
 
 namespace {
@@ -12,11 +14,6 @@ std::string describe(const Token& token) {
     switch (token.type) {
     case TokenType::Text:
         return "text";
-    case TokenType::OutputBegin:
-    case TokenType::OutputEnd:
-    case TokenType::BlockBegin:
-    case TokenType::BlockEnd:
-        return fmt::format("'{}'", token.text);
     case TokenType::String:
         return "a text in quotes";
     case TokenType::End:
@@ -25,6 +22,29 @@ std::string describe(const Token& token) {
         return fmt::format("'{}'", token.text.substr(0, 60));
     }
 }
+
+constexpr std::pair<std::string_view, Relation> kRelations[] = {
+    {"==", Relation::Equal},
+    {"!=", Relation::NotEqual},
+    {"<", Relation::Less},
+    {"<=", Relation::LessOrEqual},
+    {">", Relation::Greater},
+    {">=", Relation::GreaterOrEqual},
+};
+
+constexpr ArithmeticSymbol kSums[] = {
+    {"+", ArithmeticOperator::Add},
+    {"-", ArithmeticOperator::Subtract},
+};
+
+constexpr ArithmeticSymbol kProducts[] = {
+    {"*", ArithmeticOperator::Multiply},
+    {"/", ArithmeticOperator::Divide},
+    {"//", ArithmeticOperator::FloorDivide},
+    {"%", ArithmeticOperator::Modulo},
+};
+
+constexpr ArithmeticSymbol kPowers[] = {{"**", ArithmeticOperator::Power}};
 
 } // namespace
 
@@ -97,6 +117,177 @@ Result<void> Parser::countNode() {
         return fail(ErrorCode::Unsupported,
                     fmt::format("the template has more than {} parts", kMaxNodes));
     return {};
+}
+
+// Operators, from the loosest to the tightest.
+
+bool Parser::isTupleEnd() const {
+    return m_token.type == TokenType::OutputEnd || m_token.type == TokenType::BlockEnd ||
+           m_token.isOperator(")");
+}
+
+Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInParentheses) {
+    const std::uint32_t line = m_token.line;
+    std::vector<const Expression*> items;
+    bool isTuple = false;
+    while (!isTupleEnd()) {
+        ENGINE_TRY(const Expression* item, allowsConditional ? parseExpression() : parseOr());
+        items.push_back(item);
+        if (!m_token.isOperator(","))
+            break;
+        isTuple = true;
+        ENGINE_TRY_DO(advance());
+    }
+    if (!isTuple && items.size() == 1)
+        return items.front();
+    if (items.empty() && !isInParentheses)
+        return fail(ErrorCode::CorruptFile, "an expression is expected");
+    return add(line, SequenceLiteral{SequenceKind::Tuple, std::move(items)});
+}
+
+Result<const Expression*> Parser::parseExpression() {
+    ENGINE_TRY_DO(enter());
+    ENGINE_TRY(const Expression* value, parseOr());
+    while (m_token.isName("if")) {
+        const std::uint32_t line = m_token.line;
+        ENGINE_TRY_DO(advance());
+        ++m_conditionalDepth;
+        Conditional made;
+        made.value = value;
+        ENGINE_TRY(made.condition, parseOr());
+        ENGINE_TRY(const bool hasElse, takeName("else"));
+        if (hasElse) {
+            ENGINE_TRY(made.otherwise, parseExpression());
+        }
+        --m_conditionalDepth;
+        ENGINE_TRY(value, add(line, made));
+    }
+    leave();
+    return value;
+}
+
+Result<const Expression*> Parser::parseJunction(bool isAnd) {
+    const auto parseOperand = [&] { return isAnd ? parseNot() : parseJunction(true); };
+    ENGINE_TRY(const Expression* left, parseOperand());
+    while (m_token.isName(isAnd ? "and" : "or")) {
+        const std::uint32_t line = m_token.line;
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(const Expression* right, parseOperand());
+        ENGINE_TRY(left, add(line, Junction{isAnd, left, right}));
+    }
+    return left;
+}
+
+Result<const Expression*> Parser::parseOr() { return parseJunction(false); }
+
+Result<const Expression*> Parser::parseNot() {
+    const std::uint32_t line = m_token.line;
+    if (!m_token.isName("not"))
+        return parseComparison();
+    ENGINE_TRY_DO(enter());
+    ENGINE_TRY_DO(advance());
+    ENGINE_TRY(const Expression* operand, parseNot());
+    leave();
+    return add(line, Negation{false, operand});
+}
+
+Result<std::optional<Relation>> Parser::takeRelation() {
+    for (const auto& [symbol, relation] : kRelations) {
+        ENGINE_TRY(const bool isTaken, takeOperator(symbol));
+        if (isTaken)
+            return std::optional(relation);
+    }
+    ENGINE_TRY(const bool isIn, takeName("in"));
+    if (isIn)
+        return std::optional(Relation::In);
+    if (!m_token.isName("not") || !m_nextToken.isName("in"))
+        return std::optional<Relation>();
+    ENGINE_TRY_DO(advance());
+    ENGINE_TRY_DO(advance());
+    return std::optional(Relation::NotIn);
+}
+
+Result<const Expression*> Parser::parseComparison() {
+    const std::uint32_t line = m_token.line;
+    Comparison made;
+    ENGINE_TRY(made.first, parseSum());
+    while (true) {
+        ENGINE_TRY(const auto relation, takeRelation());
+        if (!relation)
+            break;
+        ENGINE_TRY(const Expression* operand, parseSum());
+        made.rest.emplace_back(*relation, operand);
+    }
+    return made.rest.empty() ? Result<const Expression*>(made.first) : add(line, std::move(made));
+}
+
+/// Operands that are joined by operators of one table, from left to right.
+Result<const Expression*> Parser::parseChain(std::span<const ArithmeticSymbol> symbols,
+                                             Operand operand) {
+    ENGINE_TRY(const Expression* left, (this->*operand)());
+    while (true) {
+        const auto symbol = std::find_if(symbols.begin(), symbols.end(), [&](const auto& known) {
+            return m_token.isOperator(known.symbol);
+        });
+        if (symbol == symbols.end())
+            return left;
+        const std::uint32_t line = m_token.line;
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(const Expression* right, (this->*operand)());
+        ENGINE_TRY(left, add(line, Arithmetic{symbol->op, left, right}));
+    }
+}
+
+Result<const Expression*> Parser::parseSum() {
+    return parseChain(kSums, &Parser::parseConcatenation);
+}
+
+Result<const Expression*> Parser::parseProduct() {
+    return parseChain(kProducts, &Parser::parsePower);
+}
+
+Result<const Expression*> Parser::parsePower() {
+    return parseChain(kPowers, &Parser::parseFiltered);
+}
+
+Result<const Expression*> Parser::parseConcatenation() {
+    const std::uint32_t line = m_token.line;
+    ENGINE_TRY(const Expression* first, parseProduct());
+    if (!m_token.isOperator("~"))
+        return first;
+    Concatenation made;
+    made.parts.push_back(first);
+    while (m_token.isOperator("~")) {
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(const Expression* part, parseProduct());
+        made.parts.push_back(part);
+    }
+    return add(line, std::move(made));
+}
+
+Result<const Expression*> Parser::parseFiltered() {
+    ENGINE_TRY(const Expression* operand, parseUnary());
+    return parseFilters(operand);
+}
+
+Result<const Expression*> Parser::parseUnary() {
+    const std::uint32_t line = m_token.line;
+    const bool isMinus = m_token.isOperator("-");
+    const Expression* operand = nullptr;
+    ENGINE_TRY_DO(enter());
+    if (isMinus || m_token.isOperator("+")) {
+        ENGINE_TRY_DO(advance());
+        ENGINE_TRY(operand, parseUnary());
+        // +x is x for all that templates compute with.
+        if (isMinus) {
+            ENGINE_TRY(operand, add(line, Negation{true, operand}));
+        }
+    } else {
+        ENGINE_TRY(operand, parsePrimary());
+    }
+    ENGINE_TRY(operand, parsePostfix(operand));
+    leave();
+    return operand;
 }
 
 } // namespace engine::jinja

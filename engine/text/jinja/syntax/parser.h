@@ -6,12 +6,19 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 
 namespace engine::jinja {
 
+struct ArithmeticSymbol {
+    std::string_view symbol;
+    ArithmeticOperator op;
+};
+
 /// Builds the tree of a template by recursive descent, with the grammar of Jinja 3.
-/// Source: jinja.palletsprojects.com/en/3.1.x/templates; differs: no extends, include, import,
-/// block, autoescape, recursive loops.
+/// Source: jinja.palletsprojects.com/en/3.1.x/templates; only what published chat templates use:
+/// no extends, include, import, block, call, with, raw, autoescape, recursive loops, star
+/// arguments.
 class Parser {
 public:
     /// `source` is normalised and must outlive the parser.
@@ -22,14 +29,8 @@ public:
     Result<SyntaxTree> parse();
 
 private:
+    using Operand = Result<const Expression*> (Parser::*)();
     using Words = std::initializer_list<std::string_view>;
-
-    /// Names whose use inside a macro changes how it may be called.
-    struct MacroUses {
-        bool caller = false;
-        bool varargs = false;
-        bool kwargs = false;
-    };
 
     // statement_parser.cpp
     Result<Body> parseBody(Words endWords);
@@ -38,31 +39,14 @@ private:
     Result<const Statement*> parseIf(std::uint32_t line);
     Result<const Statement*> parseFor(std::uint32_t line);
     Result<const Statement*> parseSet(std::uint32_t line);
-    Result<const Statement*> parseCallBlock(std::uint32_t line);
     Result<const Statement*> parseFilterBlock(std::uint32_t line);
-    Result<const Statement*> parseWith(std::uint32_t line);
-    Result<const Statement*> parseScope(std::uint32_t line);
-    Result<const Statement*> parseLoopControl(std::uint32_t line);
-    Result<MacroDefinition> parseMacro(std::string_view endWord);
+    Result<const Statement*> parseBlock(std::uint32_t line);
+    Result<const Statement*> parseMacro(std::uint32_t line);
     Result<std::vector<MacroParameter>> parseParameters();
-    Result<Target> parseTarget(bool allowsAttributes);
-    Result<Target> parseSingleTarget(bool allowsAttributes);
+    Result<std::string> parseTargetName();
+    Result<Target> parseTarget();
 
-    // expression_parser.cpp
-    Result<const Expression*> parseTuple(bool allowsConditional, bool isInParentheses = false);
-    Result<const Expression*> parseExpression();
-    Result<const Expression*> parseOr();
-    Result<const Expression*> parseAnd();
-    Result<const Expression*> parseNot();
-    Result<const Expression*> parseComparison();
-    Result<std::optional<Relation>> takeRelation();
-    Result<const Expression*> parseSum();
-    Result<const Expression*> parseConcatenation();
-    Result<const Expression*> parseProduct();
-    Result<const Expression*> parsePower();
-    Result<const Expression*> parseUnary(bool allowsFilters);
-
-    // primary_parser.cpp
+    // operand_parser.cpp
     Result<const Expression*> parsePrimary();
     Result<const Expression*> parseString();
     Result<const Expression*> parseNumber();
@@ -79,6 +63,22 @@ private:
     bool isTupleEnd() const;
 
     // parser.cpp
+    Result<const Expression*> parseTuple(bool allowsConditional, bool isInParentheses = false);
+    Result<const Expression*> parseExpression();
+    Result<const Expression*> parseOr();
+    Result<const Expression*> parseJunction(bool isAnd);
+    Result<const Expression*> parseNot();
+    Result<const Expression*> parseComparison();
+    Result<std::optional<Relation>> takeRelation();
+    Result<const Expression*> parseSum();
+    Result<const Expression*> parseConcatenation();
+    Result<const Expression*> parseProduct();
+    Result<const Expression*> parsePower();
+    Result<const Expression*> parseChain(std::span<const ArithmeticSymbol> symbols,
+                                         Operand operand);
+    Result<const Expression*> parseFiltered();
+    Result<const Expression*> parseUnary();
+
     Result<void> advance();
     Result<bool> takeOperator(std::string_view symbol);
     Result<bool> takeName(std::string_view name);
@@ -104,7 +104,6 @@ private:
     int m_depth = 0;
     int m_loopDepth = 0;
     int m_conditionalDepth = 0; ///< inside if: unknown filters fail only when they are reached
-    MacroUses m_macroUses;
 };
 
 template <typename Content>

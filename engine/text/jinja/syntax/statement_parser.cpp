@@ -68,24 +68,18 @@ Result<const Statement*> Parser::parseStatement() {
         return parseFor(line);
     if (word == "set")
         return parseSet(line);
-    if (word == "call")
-        return parseCallBlock(line);
     if (word == "filter")
         return parseFilterBlock(line);
-    if (word == "with")
-        return parseWith(line);
     if (word == "generation")
-        return parseScope(line);
+        return parseBlock(line);
     if (word == "break" || word == "continue") {
         if (m_loopDepth == 0)
             return m_lexer.errorAt(
                 start, ErrorCode::CorruptFile, fmt::format("'{}' is outside of a loop", word));
-        return word == "break" ? addStatement(line, Break{}) : addStatement(line, Continue{});
+        return addStatement(line, LoopExit{word == "break"});
     }
-    if (word == "macro") {
-        ENGINE_TRY(MacroDefinition macro, parseMacro("endmacro"));
-        return addStatement(line, std::move(macro));
-    }
+    if (word == "macro")
+        return parseMacro(line);
     const bool isLone = word.starts_with("end") || word == "else" || word == "elif";
     if (isLone)
         return m_lexer.errorAt(
@@ -117,7 +111,7 @@ Result<const Statement*> Parser::parseIf(std::uint32_t line) {
 
 Result<const Statement*> Parser::parseFor(std::uint32_t line) {
     For made;
-    ENGINE_TRY(made.target, parseTarget(false));
+    ENGINE_TRY(made.target, parseTarget());
     if (!m_token.isName("in"))
         return unexpected();
     ENGINE_TRY_DO(advance());
@@ -141,20 +135,15 @@ Result<const Statement*> Parser::parseFor(std::uint32_t line) {
 }
 
 Result<const Statement*> Parser::parseSet(std::uint32_t line) {
-    ENGINE_TRY(Target target, parseTarget(true));
+    ENGINE_TRY(Target target, parseTarget());
     ENGINE_TRY(const bool hasValue, takeOperator("="));
     if (hasValue) {
         ENGINE_TRY(const Expression* value, parseTuple(true));
         return addStatement(line, Set{std::move(target), value});
     }
-    const Expression* filter = nullptr;
-    while (m_token.isOperator("|")) {
-        ENGINE_TRY_DO(advance());
-        ENGINE_TRY(filter, parseFilter(filter));
-    }
     ENGINE_TRY(Body body, parseBlockBody({"endset"}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, SetBlock{std::move(target), filter, std::move(body)});
+    return addStatement(line, SetBlock{std::move(target), std::move(body)});
 }
 
 Result<std::vector<MacroParameter>> Parser::parseParameters() {
@@ -177,37 +166,15 @@ Result<std::vector<MacroParameter>> Parser::parseParameters() {
     return parameters;
 }
 
-Result<MacroDefinition> Parser::parseMacro(std::string_view endWord) {
+Result<const Statement*> Parser::parseMacro(std::uint32_t line) {
     MacroDefinition macro;
-    const MacroUses outerUses = std::exchange(m_macroUses, {});
     const int outerLoops = std::exchange(m_loopDepth, 0);
-    if (endWord == "endmacro") {
-        ENGINE_TRY(macro.name, expectName());
-        ENGINE_TRY(macro.parameters, parseParameters());
-    }
-    ENGINE_TRY(macro.body, parseBlockBody({endWord}));
+    ENGINE_TRY(macro.name, expectName());
+    ENGINE_TRY(macro.parameters, parseParameters());
+    ENGINE_TRY(macro.body, parseBlockBody({"endmacro"}));
     ENGINE_TRY_DO(advance());
-    macro.usesCaller = m_macroUses.caller;
-    macro.usesVarargs = m_macroUses.varargs;
-    macro.usesKwargs = m_macroUses.kwargs;
-    m_macroUses = outerUses;
     m_loopDepth = outerLoops;
-    return macro;
-}
-
-Result<const Statement*> Parser::parseCallBlock(std::uint32_t line) {
-    CallBlock made;
-    std::vector<MacroParameter> parameters;
-    if (m_token.isOperator("(")) {
-        ENGINE_TRY(parameters, parseParameters());
-    }
-    ENGINE_TRY(made.call, parseExpression());
-    if (!std::holds_alternative<Call>(made.call->content))
-        return fail(ErrorCode::CorruptFile, "a call is expected");
-    ENGINE_TRY(made.caller, parseMacro("endcall"));
-    made.caller.name = "caller";
-    made.caller.parameters = std::move(parameters);
-    return addStatement(line, std::move(made));
+    return addStatement(line, std::move(macro));
 }
 
 Result<const Statement*> Parser::parseFilterBlock(std::uint32_t line) {
@@ -221,66 +188,36 @@ Result<const Statement*> Parser::parseFilterBlock(std::uint32_t line) {
     return addStatement(line, FilterBlock{filter, std::move(body)});
 }
 
-Result<const Statement*> Parser::parseWith(std::uint32_t line) {
-    With made;
-    while (m_token.type != TokenType::BlockEnd && !m_token.isOperator(":")) {
-        if (!made.assignments.empty())
-            ENGINE_TRY_DO(expectOperator(","));
-        ENGINE_TRY(Target target, parseSingleTarget(false));
-        ENGINE_TRY_DO(expectOperator("="));
-        ENGINE_TRY(const Expression* value, parseExpression());
-        made.assignments.emplace_back(std::move(target), value);
-    }
-    ENGINE_TRY(made.body, parseBlockBody({"endwith"}));
-    ENGINE_TRY_DO(advance());
-    return addStatement(line, std::move(made));
-}
-
 /// {% generation %} marks the model's own words for training; here it is only a scope.
-Result<const Statement*> Parser::parseScope(std::uint32_t line) {
-    With made;
-    ENGINE_TRY(made.body, parseBlockBody({"endgeneration"}));
+Result<const Statement*> Parser::parseBlock(std::uint32_t line) {
+    ENGINE_TRY(Body body, parseBlockBody({"endgeneration"}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, std::move(made));
+    return addStatement(line, Block{std::move(body)});
 }
 
-Result<Target> Parser::parseSingleTarget(bool allowsAttributes) {
+Result<std::string> Parser::parseTargetName() {
+    for (const std::string_view word : {"true", "false", "none", "True", "False", "None"})
+        if (m_token.isName(word))
+            return fail(ErrorCode::CorruptFile, "a constant cannot be assigned to");
+    return expectName();
+}
+
+Result<Target> Parser::parseTarget() {
     Target target;
-    ENGINE_TRY_DO(enter());
-    ENGINE_TRY(const bool isNested, takeOperator("("));
-    if (isNested) {
-        ENGINE_TRY(target, parseTarget(allowsAttributes));
-        ENGINE_TRY_DO(expectOperator(")"));
-    } else {
-        for (const std::string_view word : {"true", "false", "none", "True", "False", "None"})
-            if (m_token.isName(word))
-                return fail(ErrorCode::CorruptFile, "a constant cannot be assigned to");
-        ENGINE_TRY(target.name, expectName());
-        if (allowsAttributes && m_token.isOperator(".")) {
-            ENGINE_TRY_DO(advance());
-            ENGINE_TRY(target.attribute, expectName());
-        }
+    ENGINE_TRY(target.name, parseTargetName());
+    ENGINE_TRY(const bool isAttribute, takeOperator("."));
+    if (isAttribute) {
+        ENGINE_TRY(target.attribute, expectName());
+        return target;
     }
-    leave();
-    return target;
-}
-
-Result<Target> Parser::parseTarget(bool allowsAttributes) {
-    ENGINE_TRY(Target first, parseSingleTarget(allowsAttributes));
-    if (!m_token.isOperator(","))
-        return first;
-    Target tuple;
-    tuple.parts.push_back(std::move(first));
+    if (m_token.isOperator(","))
+        target.parts.push_back(target.name);
     while (m_token.isOperator(",")) {
         ENGINE_TRY_DO(advance());
-        if (m_token.type != TokenType::Name && !m_token.isOperator("("))
-            break;
-        if (m_token.isName("in"))
-            break;
-        ENGINE_TRY(Target part, parseSingleTarget(allowsAttributes));
-        tuple.parts.push_back(std::move(part));
+        ENGINE_TRY(std::string part, parseTargetName());
+        target.parts.push_back(std::move(part));
     }
-    return tuple;
+    return target;
 }
 
 } // namespace engine::jinja

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/text/jinja/builtins/filters.h"
-#include "engine/text/jinja/builtins/tests.h"
-#include "engine/text/jinja/operations/arithmetic.h"
-#include "engine/text/jinja/values/value.h"
+#include "engine/text/jinja/builtins.h"
+#include "engine/text/jinja/values/operations.h"
 
 #include <memory>
 #include <variant>
@@ -20,8 +18,6 @@ using Body = std::vector<const Statement*>;
 struct CallArguments {
     std::vector<const Expression*> positional;
     std::vector<std::pair<std::string, const Expression*>> named;
-    const Expression* star = nullptr;       ///< f(*list)
-    const Expression* doubleStar = nullptr; ///< f(**dict)
 };
 
 struct Literal {
@@ -139,11 +135,11 @@ struct Expression {
     std::uint32_t line = 0;
 };
 
-/// Where a value is put: a name, an attribute of a namespace, or several of them.
+/// Where a value is put: a name, an attribute of a namespace, or several names.
 struct Target {
     std::string name;
-    std::string attribute;     ///< empty: the name itself
-    std::vector<Target> parts; ///< not empty: the value is taken apart
+    std::string attribute;          ///< empty: the name itself
+    std::vector<std::string> parts; ///< not empty: the value is taken apart
 };
 
 struct PlainText {
@@ -174,7 +170,6 @@ struct Set {
 
 struct SetBlock {
     Target target;
-    const Expression* filter = nullptr; ///< a chain of FilterUse, or null
     Body body;
 };
 
@@ -187,14 +182,6 @@ struct MacroDefinition {
     std::string name;
     std::vector<MacroParameter> parameters;
     Body body;
-    bool usesCaller = false;
-    bool usesVarargs = false;
-    bool usesKwargs = false;
-};
-
-struct CallBlock {
-    const Expression* call = nullptr;
-    MacroDefinition caller;
 };
 
 struct FilterBlock {
@@ -202,14 +189,15 @@ struct FilterBlock {
     Body body;
 };
 
-struct With {
-    std::vector<std::pair<Target, const Expression*>> assignments;
+/// A body with its own variables.
+struct Block {
     Body body;
 };
 
-struct Break {};
-
-struct Continue {};
+/// {% break %} or {% continue %}.
+struct LoopExit {
+    bool isBreak = false;
+};
 
 struct Statement {
     std::variant<PlainText,
@@ -219,11 +207,9 @@ struct Statement {
                  Set,
                  SetBlock,
                  MacroDefinition,
-                 CallBlock,
                  FilterBlock,
-                 With,
-                 Break,
-                 Continue>
+                 Block,
+                 LoopExit>
         content;
     std::uint32_t line = 0;
 };

@@ -1,11 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/jinja/values/value.h"
 
-#include "engine/text/jinja/values/containers.h"
-
 #include <algorithm>
+#include <cmath>
 
 namespace engine::jinja {
+
+namespace {
+
+// One step pays for this many bytes, so that a million steps read 32 MB at most.
+constexpr std::uint64_t kBytesPerStep = 32;
+// What has to look up every character's properties is ten times slower.
+constexpr std::uint64_t kBytesPerSlowStep = 8;
+
+std::string textHashKey(std::string_view text) {
+    std::string key(1, 't');
+    key += text;
+    return key;
+}
+
+/// A text that is equal for exactly those keys that Python calls equal. Tuples are no keys here.
+Result<std::string> hashKeyOf(const Value& key) {
+    switch (key.kind()) {
+    case Kind::Text:
+        return textHashKey(key.asText());
+    case Kind::Undefined:
+        return std::string("u");
+    case Kind::None:
+        return std::string("n");
+    case Kind::Boolean:
+    case Kind::Integer:
+        return fmt::format("i{}", key.asInteger());
+    case Kind::Float: {
+        const double number = key.asDouble();
+        if (std::trunc(number) == number && std::fabs(number) < 0x1.0p62)
+            return fmt::format("i{}", static_cast<std::int64_t>(number));
+        return fmt::format("f{}", number);
+    }
+    default:
+        return templateError(fmt::format("unhashable type: '{}'", key.typeName()));
+    }
+}
+
+} // namespace
+
+RenderContext::RenderContext(std::uint64_t maxSteps, std::uint64_t maxTextBytes)
+    : m_maxSteps(maxSteps)
+    , m_stepsLeft(maxSteps)
+    , m_maxTextBytes(maxTextBytes) {}
+
+RenderContext::~RenderContext() {
+    for (const auto& object : m_kept)
+        object->releaseValues();
+}
+
+void RenderContext::keep(std::shared_ptr<Object> object) { m_kept.push_back(std::move(object)); }
+
+Result<void> RenderContext::spend(std::uint64_t steps) {
+    if (steps > m_stepsLeft) {
+        m_stepsLeft = 0;
+        return templateLimit(fmt::format("it takes more than {} steps", m_maxSteps));
+    }
+    m_stepsLeft -= steps;
+    return {};
+}
+
+Result<void> RenderContext::spendReading(std::uint64_t bytes) {
+    return spend(bytes / kBytesPerStep);
+}
+
+Result<void> RenderContext::spendLookingUp(std::uint64_t bytes) {
+    return spend(bytes / kBytesPerSlowStep);
+}
+
+Result<void> RenderContext::spendText(std::uint64_t bytes) {
+    if (bytes > m_maxTextBytes)
+        return templateLimit(fmt::format("a text grows beyond {} bytes", m_maxTextBytes));
+    // Memory is dearer than reading: all texts ever made stay below 16 MB.
+    return spend(2 * bytes / kBytesPerStep);
+}
+
+Error RenderContext::refuse(std::string message) {
+    m_isRefused = true;
+    return {ErrorCode::InvalidInput, std::move(message), {}};
+}
+
+Error templateError(std::string message) {
+    return {ErrorCode::InvalidInput, std::move(message), {}};
+}
+
+Error templateLimit(std::string message) {
+    return {ErrorCode::Unsupported, std::move(message), {}};
+}
 
 Value Value::undefined(std::string reason) {
     Value value;
@@ -143,30 +229,6 @@ int Value::depth() const {
     return is(Kind::Dict) ? asDict().depth() : 0;
 }
 
-bool Value::isSameAs(const Value& other) const {
-    if (kind() != other.kind())
-        return false;
-    switch (kind()) {
-    case Kind::Undefined:
-    case Kind::None:
-        return true;
-    case Kind::Boolean:
-    case Kind::Integer:
-        return asInteger() == other.asInteger();
-    case Kind::Float:
-        return asDouble() == other.asDouble();
-    case Kind::Text:
-        return &asText() == &other.asText();
-    case Kind::Sequence:
-        return asSequence() == other.asSequence();
-    case Kind::Dict:
-        return &asDict() == &other.asDict();
-    case Kind::Object:
-        return asObject() == other.asObject();
-    }
-    return false;
-}
-
 std::string_view Value::typeName() const {
     constexpr std::string_view kSequenceNames[] = {
         "list", "tuple", "range", "dict_keys", "dict_values", "dict_items", "generator"};
@@ -177,6 +239,50 @@ std::string_view Value::typeName() const {
     if (is(Kind::Object))
         return asObject()->typeName();
     return kNames[m_data.index()];
+}
+
+Result<void> Dict::set(const Value& key, Value value) {
+    ENGINE_TRY(std::string hashKey, hashKeyOf(key));
+    put(std::move(hashKey), key, std::move(value));
+    return {};
+}
+
+void Dict::setText(std::string key, Value value) {
+    std::string hashKey = textHashKey(key);
+    put(std::move(hashKey), Value::text(std::move(key)), std::move(value));
+}
+
+void Dict::put(std::string hashKey, Value key, Value value) {
+    m_depth = std::max({m_depth, value.depth() + 1, key.depth() + 1});
+    const auto [place, isNew] = m_index.try_emplace(std::move(hashKey), m_entries.size());
+    if (isNew)
+        m_entries.push_back({std::move(key), std::move(value)});
+    else
+        m_entries[place->second].value = std::move(value);
+}
+
+Result<const Value*> Dict::find(const Value& key) const {
+    ENGINE_TRY(const std::string hashKey, hashKeyOf(key));
+    const auto place = m_index.find(hashKey);
+    return place == m_index.end() ? nullptr : &m_entries[place->second].value;
+}
+
+const Value* Dict::findText(std::string_view key) const {
+    const auto place = m_index.find(textHashKey(key));
+    return place == m_index.end() ? nullptr : &m_entries[place->second].value;
+}
+
+const Value* Arguments::findNamed(std::string_view name) const {
+    for (const auto& [given, value] : named)
+        if (given == name)
+            return &value;
+    return nullptr;
+}
+
+std::optional<Value> Object::attribute(std::string_view) const { return std::nullopt; }
+
+Result<Value> Object::call(RenderContext&, const Arguments&) {
+    return templateError(fmt::format("'{}' object is not callable", typeName()));
 }
 
 } // namespace engine::jinja

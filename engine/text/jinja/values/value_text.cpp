@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/jinja/values/value_text.h"
 
-#include "engine/text/jinja/values/containers.h"
-#include "engine/text/jinja/values/utf8_text.h"
+#include "engine/text/jinja/values/text.h"
+
+#include <nlohmann/json.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -42,124 +43,190 @@ std::string quotedText(std::string_view text) {
     return out;
 }
 
-/// Writes representations one into another and stops as soon as the text is too long.
-class RepresentationWriter {
+std::string jsonString(const std::string& text, bool escapesNonAscii) {
+    const auto replace = nlohmann::json::error_handler_t::replace;
+    return nlohmann::json(text).dump(-1, ' ', escapesNonAscii, replace);
+}
+
+/// Writes values one into another, as Python's repr or as json.dumps does, and stops as soon as the
+/// text is too long.
+class ValueWriter {
 public:
-    explicit RepresentationWriter(RenderContext& context)
-        : m_context(context) {}
+    /// `json` is null for repr.
+    ValueWriter(RenderContext& context, const JsonStyle* json)
+        : m_context(context)
+        , m_json(json) {}
 
     Result<void> write(const Value& value);
 
     std::string takeText() { return std::move(m_text); }
 
 private:
-    Result<void> writeSequence(const Sequence& sequence);
-    Result<void> writeItems(const std::vector<Value>& items);
+    Result<void> writeSequence(const Value& value);
     Result<void> writeDict(const Dict& dict);
-    Result<void> writeObject(const Object& object);
+    Result<void> writeKey(const Value& key);
     Result<void> put(std::string_view part);
+    Result<void> open(std::string_view bracket);
+    Result<void> startItem(bool isFirst);
+    Result<void> close(std::string_view bracket, bool isEmpty);
+    Result<void> breakLine();
+    Error unwritable(const Value& value) const;
 
     RenderContext& m_context;
+    const JsonStyle* m_json;
     std::string m_text;
-    int m_depth = 0;
+    std::size_t m_level = 0;
 };
 
-Result<void> RepresentationWriter::put(std::string_view part) {
+Error ValueWriter::unwritable(const Value& value) const {
+    return m_json != nullptr
+               ? templateError(
+                     fmt::format("Object of type {} is not JSON serializable", value.typeName()))
+               : templateLimit(fmt::format("a {} cannot be printed", value.typeName()));
+}
+
+Result<void> ValueWriter::put(std::string_view part) {
     if (m_text.size() + part.size() > m_context.maxTextBytes())
         return m_context.spendText(m_text.size() + part.size());
     m_text += part;
     return m_context.spend(1);
 }
 
-Result<void> RepresentationWriter::writeItems(const std::vector<Value>& items) {
-    bool isFirst = true;
-    for (const Value& item : items) {
-        if (!isFirst)
-            ENGINE_TRY_DO(put(", "));
-        isFirst = false;
-        ENGINE_TRY_DO(write(item));
-    }
-    return {};
+Result<void> ValueWriter::breakLine() {
+    if (m_json == nullptr || m_json->indent < 0)
+        return {};
+    ENGINE_TRY_DO(put("\n"));
+    return put(std::string(m_level * static_cast<std::size_t>(m_json->indent), ' '));
 }
 
-Result<void> RepresentationWriter::writeSequence(const Sequence& sequence) {
-    switch (sequence.kind) {
-    case SequenceKind::List:
-        ENGINE_TRY_DO(put("["));
-        ENGINE_TRY_DO(writeItems(sequence.items));
-        return put("]");
-    case SequenceKind::Tuple:
-        ENGINE_TRY_DO(put("("));
-        ENGINE_TRY_DO(writeItems(sequence.items));
-        return put(sequence.items.size() == 1 ? ",)" : ")");
-    case SequenceKind::Range:
+Result<void> ValueWriter::open(std::string_view bracket) {
+    ++m_level;
+    return put(bracket);
+}
+
+Result<void> ValueWriter::startItem(bool isFirst) {
+    if (!isFirst)
+        ENGINE_TRY_DO(put(m_json != nullptr && m_json->indent >= 0 ? "," : ", "));
+    return breakLine();
+}
+
+Result<void> ValueWriter::close(std::string_view bracket, bool isEmpty) {
+    --m_level;
+    if (!isEmpty)
+        ENGINE_TRY_DO(breakLine());
+    return put(bracket);
+}
+
+Result<void> ValueWriter::writeSequence(const Value& value) {
+    constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {{"[", "]"},
+                                                                           {"(", ")"},
+                                                                           {},
+                                                                           {"dict_keys([", "])"},
+                                                                           {"dict_values([", "])"},
+                                                                           {"dict_items([", "])"}};
+    const Sequence& sequence = *value.asSequence();
+    const bool isList = sequence.kind == SequenceKind::List || sequence.kind == SequenceKind::Tuple;
+    if (m_json == nullptr && sequence.kind == SequenceKind::Range)
         return put(sequence.description);
-    case SequenceKind::Generator:
-        return put("<generator object>");
-    default:
+    if (sequence.kind == SequenceKind::Generator || (m_json != nullptr && !isList))
+        return unwritable(value);
+    auto [opening, closing] =
+        kBrackets[m_json != nullptr ? 0 : static_cast<std::size_t>(sequence.kind)];
+    if (opening == "(" && sequence.items.size() == 1)
+        closing = ",)";
+    ENGINE_TRY_DO(open(opening));
+    for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+        ENGINE_TRY_DO(startItem(i == 0));
+        ENGINE_TRY_DO(write(sequence.items[i]));
+    }
+    return close(closing, sequence.items.empty());
+}
+
+/// A key of JSON is a text, whatever it is in Python.
+Result<void> ValueWriter::writeKey(const Value& key) {
+    if (m_json == nullptr || key.isText())
+        return write(key);
+    ENGINE_TRY_DO(put("\""));
+    ENGINE_TRY_DO(write(key));
+    return put("\"");
+}
+
+Result<void> ValueWriter::writeDict(const Dict& dict) {
+    ENGINE_TRY_DO(open("{"));
+    bool isFirst = true;
+    for (const auto& [key, value] : dict.entries()) {
+        ENGINE_TRY_DO(startItem(isFirst));
+        isFirst = false;
+        ENGINE_TRY_DO(writeKey(key));
+        ENGINE_TRY_DO(put(": "));
+        ENGINE_TRY_DO(write(value));
+    }
+    return close("}", isFirst);
+}
+
+Result<void> ValueWriter::write(const Value& value) {
+    const bool isJson = m_json != nullptr;
+    switch (value.kind()) {
+    case Kind::None:
+        return put(isJson ? "null" : "None");
+    case Kind::Boolean:
+        return put(value.asBoolean() ? (isJson ? "true" : "True") : (isJson ? "false" : "False"));
+    case Kind::Integer:
+        return put(fmt::format("{}", value.asInteger()));
+    case Kind::Float:
+        if (isJson && !std::isfinite(value.asDouble()))
+            return unwritable(value);
+        return put(floatText(value.asDouble()));
+    case Kind::Text:
+        ENGINE_TRY_DO(m_context.spendLookingUp(value.asText().size()));
+        return put(isJson ? jsonString(value.asText(), m_json->escapesNonAscii)
+                          : quotedText(value.asText()));
+    case Kind::Sequence:
+        return writeSequence(value);
+    case Kind::Dict:
+        return writeDict(value.asDict());
+    case Kind::Undefined:
+        return isJson ? Result<void>(unwritable(value)) : put("Undefined");
+    case Kind::Object:
         break;
     }
-    ENGINE_TRY_DO(put(sequence.kind == SequenceKind::Keys     ? "dict_keys(["
-                      : sequence.kind == SequenceKind::Values ? "dict_values(["
-                                                              : "dict_items(["));
-    ENGINE_TRY_DO(writeItems(sequence.items));
-    return put("])");
+    return unwritable(value);
 }
 
-Result<void> RepresentationWriter::writeDict(const Dict& dict) {
-    ENGINE_TRY_DO(put("{"));
-    bool isFirst = true;
-    for (const Dict::Entry& entry : dict.entries()) {
-        if (!isFirst)
-            ENGINE_TRY_DO(put(", "));
-        isFirst = false;
-        ENGINE_TRY_DO(write(entry.key));
-        ENGINE_TRY_DO(put(": "));
-        ENGINE_TRY_DO(write(entry.value));
-    }
-    return put("}");
-}
-
-Result<void> RepresentationWriter::writeObject(const Object& object) {
-    const Dict* entries = object.printedEntries();
-    if (entries == nullptr)
-        return put(fmt::format("<{}>", object.typeName()));
-    ENGINE_TRY_DO(put(fmt::format("<{} ", object.typeName())));
-    ENGINE_TRY_DO(writeDict(*entries));
-    return put(">");
-}
-
-Result<void> RepresentationWriter::write(const Value& value) {
-    // A namespace may hold itself, so the depth of values alone is no bound.
-    if (m_depth > 2 * kMaxValueDepth)
-        return templateLimit("a value that is printed is nested too deeply");
-    ++m_depth;
-    auto written = [&]() -> Result<void> {
-        switch (value.kind()) {
-        case Kind::Undefined:
-            return put("Undefined");
-        case Kind::None:
-            return put("None");
-        case Kind::Boolean:
-            return put(value.asBoolean() ? "True" : "False");
-        case Kind::Integer:
-            return put(fmt::format("{}", value.asInteger()));
-        case Kind::Float:
-            return put(floatText(value.asDouble()));
-        case Kind::Text:
-            ENGINE_TRY_DO(m_context.spendLookingUp(value.asText().size()));
-            return put(quotedText(value.asText()));
-        case Kind::Sequence:
-            return writeSequence(*value.asSequence());
-        case Kind::Dict:
-            return writeDict(value.asDict());
-        case Kind::Object:
-            return writeObject(*value.asObject());
+Result<Value> convert(const nlohmann::ordered_json& json, int depth) {
+    using Type = nlohmann::ordered_json::value_t;
+    if (depth > kMaxValueDepth)
+        return templateLimit(fmt::format("values are nested more than {} deep", kMaxValueDepth));
+    std::vector<Value> items;
+    Dict dict;
+    switch (json.type()) {
+    case Type::boolean:
+        return Value::boolean(json.get<bool>());
+    case Type::number_integer:
+        return Value::integer(json.get<std::int64_t>());
+    case Type::number_unsigned:
+        if (json.get<std::uint64_t>() > INT64_MAX)
+            return Value::number(json.get<double>());
+        return Value::integer(json.get<std::int64_t>());
+    case Type::number_float:
+        return Value::number(json.get<double>());
+    case Type::string:
+        return Value::text(json.get_ref<const std::string&>());
+    case Type::array:
+        for (const auto& element : json) {
+            ENGINE_TRY(Value item, convert(element, depth + 1));
+            items.push_back(std::move(item));
         }
-        return {};
-    }();
-    --m_depth;
-    return written;
+        return Value::list(std::move(items));
+    case Type::object:
+        for (const auto& [key, element] : json.items()) {
+            ENGINE_TRY(Value value, convert(element, depth + 1));
+            dict.setText(key, std::move(value));
+        }
+        return Value::dict(std::move(dict));
+    default:
+        return Value::none();
+    }
 }
 
 } // namespace
@@ -187,13 +254,17 @@ Result<std::string> toText(RenderContext& context, const Value& value) {
         ENGINE_TRY_DO(context.spendReading(value.asText().size()));
         return value.asText();
     }
-    return toRepresentation(context, value);
-}
-
-Result<std::string> toRepresentation(RenderContext& context, const Value& value) {
-    RepresentationWriter writer(context);
+    ValueWriter writer(context, nullptr);
     ENGINE_TRY_DO(writer.write(value));
     return writer.takeText();
 }
+
+Result<std::string> toJson(RenderContext& context, const Value& value, const JsonStyle& style) {
+    ValueWriter writer(context, &style);
+    ENGINE_TRY_DO(writer.write(value));
+    return writer.takeText();
+}
+
+Result<Value> valueFromJson(const nlohmann::ordered_json& json) { return convert(json, 0); }
 
 } // namespace engine::jinja

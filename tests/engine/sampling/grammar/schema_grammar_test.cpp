@@ -316,9 +316,10 @@ void SchemaGrammarTest::numbersKeepTheirBounds() {
                                                          {-1.0, -0.15},
                                                          {9.95, 10.05},
                                                          {-10.0, -9.9},
-                                                         {0.0, 20.0},
-                                                         {1.0, 0.5}})
+                                                         {0.0, 20.0}})
         for (const bool isOpen : {false, true}) {
+            if (isOpen && least == most)
+                continue; // nothing is between them
             GrammarWalk walk({GrammarKind::Schema,
                               fmt::format(R"({{"type": "number", "{}": {}, "{}": {}}})",
                                           isOpen ? "exclusiveMinimum" : "minimum",

@@ -2,6 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
@@ -9,7 +10,6 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
-#include <QLabel>
 #include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
@@ -115,6 +115,19 @@ private slots:
         m_stage->tell(loadedModel());
         QVERIFY(tree.table().rows.empty());
         QVERIFY(mask.table().rows.empty());
+    }
+
+    void aNarrowTreeKeepsItsColumnsApart() {
+        m_stage->theme.setTextPercent(150);
+        CombPicture picture(m_stage->theme);
+        picture.resize(290, 200);
+        const QImage image = picture.grab().toImage();
+        const Theme& theme = m_stage->theme;
+        const int right = picture.width() - theme.scaled(12);
+        const int k = QFontMetrics(theme.font(TextRole::Small)).horizontalAdvance(u'k') + 2;
+        for (int y = theme.scaled(6); y < theme.scaled(26); ++y)
+            for (int x = right - theme.scaled(21); x < right - k; ++x)
+                QCOMPARE(image.pixelColor(x, y), theme.colours().panel);
     }
 
     void aBranchOffTheSpineIsShownAtItsDepth() {
@@ -329,7 +342,7 @@ private slots:
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
-        const auto* note = view.findChild<QLabel*>();
+        const auto* note = view.findChild<LiveLabel*>();
         QVERIFY(note->isVisible() && !note->text().isEmpty());
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());

@@ -391,6 +391,9 @@ private slots:
         // That auto keeps this promise is tested in tests/plugins/auto_choice_test.cpp.
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
             "Auto drafts what was written before instead"));
+        // The numbers stand in the head below it already: it takes a line and leaves the plot room.
+        const QPushButton* why = buttonOf(*notice, "Why?");
+        QVERIFY(notice->height() < 3 * why->height());
         buttonOf(*notice, "Why?")->click();
         QVERIFY(notice->isArithmeticShown());
         QVERIFY(notice->arithmetic().join('\n').contains("148 / 251 = .59"));
