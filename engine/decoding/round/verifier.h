@@ -26,7 +26,8 @@ struct AnswerRoom {
     std::span<const TokenId> endIds = {}; ///< behind the first of them nothing is emitted
 };
 
-/// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before.
+/// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before, or
+/// the grammar cannot go on (TargetLaw::isStuck).
 struct Verdict {
     std::vector<int> path; ///< accepted nodes, from the root on
     std::vector<TokenId> emitted;
