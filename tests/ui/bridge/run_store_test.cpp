@@ -206,6 +206,26 @@ private slots:
         QCOMPARE(*store.speed().baselineMs(), 33.0);
     }
 
+    void whatTheSearchTakesBehindTheLastStepIsOfTheAnswerToo() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(1));
+        StepFinished step = draftStep(1, 0, {"a"}, 1, "b");
+        step.draftMs = 10.0;
+        step.verifyMs = 20.0;
+        step.searchMs = step.otherMs = 0.0;
+        apply(store, step);
+        PromptFinished end = promptFinished(1);
+        end.decoding.searchMs = 30.0;
+        apply(store, end);
+        Statistics statistics; // as the engine sums the chat
+        statistics.total = store.speed().answer().sums;
+        QCOMPARE(statistics.total.searchMs, 30.0);
+        apply(store, statistics);
+        QCOMPARE(*store.speed().answer().tokensPerSecond(), 2.0 / 60.0 * 1e3);
+        QCOMPARE(store.speed().answer().tokensPerSecond(), store.speed().chat().tokensPerSecond());
+    }
+
     /// A search of sets asks on its own: what people read of an answer stays that of theirs.
     void whatIsAskedOutOfSightIsInNoSpan() {
         RunStore store;
