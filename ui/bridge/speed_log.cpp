@@ -87,7 +87,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
     if (const auto* finished = event.as<PromptFinished>()) {
         if (m_isHidden || m_answer.allTokens() == 0)
             return false;
-        // A search goes on behind the last step.
+        // A search goes on after the last step.
         m_answer.searchMs = std::max(m_answer.searchMs, finished->decoding.searchMs);
         return true;
     }
@@ -142,7 +142,8 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
     }
 }
 
-/// What the engine tells holds; older recordings do not have it, so their plain steps are counted.
+/// The engine's own figure is used. Older recordings do not have it, so their plain steps are
+/// counted.
 void SpeedLog::noteBaseline(const SpeedPoint& point, double toldMs) {
     if (toldMs > 0.0)
         m_baselineMs = toldMs;

@@ -20,7 +20,7 @@ struct AttachmentFiles {
 
 AttachmentFile refusal(const QString& sentence) { return {{}, sentence}; }
 
-/// Text has no other control characters than these.
+/// Text has no control characters except these.
 bool isControl(QChar character) {
     const char16_t code = character.unicode();
     return (code < 0x20 && code != u'\t' && code != u'\n' && code != u'\r' && code != u'\f') ||
@@ -54,7 +54,8 @@ AttachmentFile readAttachment(const QString& path) {
     const QByteArray mark = QByteArrayLiteral("\xEF\xBB\xBF");
     const QByteArray body = content.startsWith(mark) ? content.mid(mark.size()) : content;
     const QString text = QString::fromUtf8(body);
-    // What is not UTF-8, be it half a character at the end, does not come back as it was.
+    // Text that is not valid UTF-8 does not survive the round trip, even if only its last character
+    // is cut.
     if (text.toUtf8() != body || std::any_of(text.cbegin(), text.cend(), isControl))
         return refusal(T::tr("%1 cannot be read as text. Save it as plain UTF-8 text.").arg(name));
     if (text.trimmed().isEmpty())

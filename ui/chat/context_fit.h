@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What is done when a conversation no longer fits the context.
+/// What to do when a conversation no longer fits the context.
 enum class ContextPolicy {
     Ask,
     NewChatWithSummary, ///< nothing is dropped from this chat
@@ -19,7 +19,7 @@ enum class ContextPolicy {
 QString policyName(ContextPolicy policy); ///< "ask", "drop_oldest", ...: in files, never shown
 ContextPolicy policyNamed(const QString& name); ///< Ask for what is unknown
 
-/// Which messages are sent, and what that leaves out. A plain value.
+/// Which messages are sent, and how many are left out. A plain value.
 struct ContextFit {
     std::vector<bool> isSent; ///< [messages]
     int droppedMessages = 0;
@@ -28,7 +28,7 @@ struct ContextFit {
     bool isEnough = false; ///< what is sent fits
 };
 
-/// Tokens that an answer should have room for, at least.
+/// Least number of tokens that an answer should have room for.
 inline constexpr int kAnswerRoom = 128;
 
 /// Leaves out whole exchanges (a user's message and its answer) until the rest and an answer fit.

@@ -43,7 +43,7 @@ public:
         , m_sample(theme.font(TextRole::Interface))
         , m_meaning(theme.font(TextRole::Small)) {}
 
-    /// Returns the width. Where there is no room for the meanings, the samples stand alone: half a
+    /// Returns the width. Without room for the meanings, only the samples are shown: half a
     /// sentence says less than the tool tip.
     double run(QPainter* painter, QSizeF room) {
         const double height = room.height();

@@ -128,13 +128,13 @@ void TokenDetails::addChoice(const engine::TokenChoice& choice, bool isCurrent, 
         label->setAttribute(Qt::WA_TransparentForMouseEvents);
     row->addWidget(words, 1);
     row->addWidget(share);
-    // Copied before the button goes, which what it asks for may bring about.
+    // Copied first, because the request may delete the button.
     connect(button, &QPushButton::clicked, this, [this, choice] {
         const engine::TokenChoice chosen = choice;
         emit branchAsked(chosen);
     });
     m_choices->addWidget(button);
-    // Not first with its parent, which may be shown already: the room for it is asked for now.
+    // Asks for room now and not with the parent, which may already be shown.
     button->show();
 }
 
@@ -150,7 +150,7 @@ QString TokenDetails::summary() const {
     return sentences.join(u' ');
 }
 
-/// Esc is this popup's while it has the focus, whatever the window does with it.
+/// While the popup has the focus, Esc belongs to it, whatever the window uses Esc for.
 bool TokenDetails::event(QEvent* event) {
     if (event->type() != QEvent::ShortcutOverride ||
         static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)

@@ -89,8 +89,8 @@ LinePlot::LinePlot(const Theme& theme, const QString& name, QWidget* parent)
 }
 
 LinePlot::~LinePlot() {
-    // The drawing's state goes before the child widgets do: take the plot along with it, deaf to
-    // the events of its own end.
+    // The drawing's state is destroyed before the child widgets, so the plot is deleted with it and
+    // no longer receives events.
     m_drawing->plot->removeEventFilter(this);
     m_drawing->plot->disconnect(this);
     delete m_drawing->plot;
@@ -245,8 +245,8 @@ void LinePlot::updateNote() {
     fitNote();
 }
 
-/// The note is read whole: where both have no room the empty axes go, then the sentence, which is a
-/// tool tip as well.
+/// The note must be readable as a whole. If there is not enough room, the empty axes are dropped
+/// first, then the sentence, which is also a tool tip.
 void LinePlot::fitNote() {
     if (m_note->isHidden()) {
         m_drawing->plot->show();
@@ -265,7 +265,7 @@ void LinePlot::resizeEvent(QResizeEvent* event) {
 }
 
 void LinePlot::replotCursor() {
-    // A whole repaint that is due anyway paints this layer too.
+    // A full repaint that is due anyway paints this layer too.
     if (!isVisible() || m_isStale)
         return;
     m_drawing->cursorLayer->replot();
