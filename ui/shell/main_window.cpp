@@ -146,7 +146,7 @@ void MainWindow::finish() {
     const QScreen* home = QGuiApplication::primaryScreen();
     const bool isSeen = QGuiApplication::screenAt(geometry().center()) != nullptr;
     if (!hasGeometry || !isSeen) {
-        // The frame around the window is not known before it is shown.
+        // The window's frame is known only once it is shown.
         const QSize room = home->availableGeometry().size() - QSize(0, m_theme.scaled(40));
         resize(QSize(m_theme.scaled(1440), m_theme.scaled(900)).boundedTo(room));
         move(home->availableGeometry().topLeft());

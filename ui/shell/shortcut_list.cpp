@@ -16,7 +16,7 @@ namespace ui {
 ShortcutModel::ShortcutModel(ActionCatalog& catalog, QObject* parent)
     : QAbstractTableModel(parent)
     , m_catalog(catalog) {
-    // Another action's change can end or make a conflict in any row.
+    // A change of another action can create or resolve a conflict in any row.
     connect(&catalog, &ActionCatalog::keysChanged, this, [this] {
         emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
     });

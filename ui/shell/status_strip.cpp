@@ -29,12 +29,12 @@ constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 /// How often the system is asked about memory, at most.
 constexpr int kMemoryMs = 1000;
 
-/// How often the length and size of a recording are told.
+/// How often the length and size of a recording are updated.
 constexpr int kRecordingMs = 1000;
 
 LiveLabel::Run strong(const QString& figure) { return {figure, true}; }
 
-/// The sentence with the figure, set off, in the place of its %1.
+/// The sentence with the highlighted figure in place of its %1.
 std::vector<LiveLabel::Run> around(const QString& sentence, const QString& figure) {
     const auto place = sentence.indexOf(QLatin1String("%1"));
     std::vector<LiveLabel::Run> runs;
@@ -170,8 +170,8 @@ void StatusStrip::showModel() {
     m_device->setVisible(!device.isEmpty());
 }
 
-/// The mark stands still: it is there while something is written, and no longer. What a replay
-/// tells was written then.
+/// The mark does not blink: it is shown exactly while something is being written. The recording
+/// events of a replay are from the past and do not count.
 void StatusStrip::showRecording() {
     const QString path =
         m_bridge.isReplay() ? QString() : QString::fromStdString(m_store.recordingPath());
@@ -220,7 +220,7 @@ void StatusStrip::showSpeed() {
             around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
 }
 
-/// Its room is taken by what is told of a recording, so that the strip fits narrow windows.
+/// Information about a recording takes its room, so that the strip fits narrow windows.
 void StatusStrip::showMemory() {
     if (m_bridge.isReplay() || !m_store.recordingPath().empty()) {
         m_memory->hide();
@@ -245,7 +245,8 @@ void StatusStrip::forgetRemark() {
     showRemark();
 }
 
-/// A remark is about the run as it was: another decoder, model, setting or answer makes it old.
+/// A notice is about the run as it was: it becomes outdated with another decoder, model, setting or
+/// answer.
 void StatusStrip::ageRemark(Topics changed) {
     const Answer* answer = m_store.answers().latest();
     const std::uint64_t promptId = answer == nullptr ? 0 : answer->promptId;
@@ -256,7 +257,7 @@ void StatusStrip::ageRemark(Topics changed) {
         m_isRemarkOld = true;
 }
 
-/// The tool tip has the last ones whole.
+/// The tool tip has the full text of the latest ones.
 void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();

@@ -17,9 +17,9 @@ namespace ui {
 
 namespace {
 
-constexpr int kLeastFace = 150; ///< pixels at 100 %: below this it tells nothing
+constexpr int kLeastFace = 150; ///< pixels at 100 %: a smaller one would be unreadable
 
-/// A splitter between parts that touch.
+/// A splitter whose parts touch each other.
 void joinParts(QSplitter& splitter) {
     splitter.setChildrenCollapsible(false);
     splitter.setHandleWidth(1);
@@ -99,7 +99,7 @@ void InspectPage::setFace(Face face) {
 
 void InspectPage::turn() { setFace(face() == Face::Search ? Face::Rounds : Face::Search); }
 
-/// Settings of the same decoder, and steps of a search that goes on, turn no page.
+/// Other settings of the same decoder, and steps of a running search, do not switch the page.
 void InspectPage::onEvent(const engine::EngineEvent& event) {
     if (event.as<engine::ModelLoaded>() != nullptr)
         m_decoder.clear();
@@ -122,7 +122,7 @@ void InspectPage::showEvent(QShowEvent* event) {
     tellFace();
 }
 
-/// Later, when the workspace around has its sizes.
+/// Later, when the surrounding workspace has its sizes.
 void InspectPage::tellFace() {
     QMetaObject::invokeMethod(
         this,

@@ -9,8 +9,8 @@
 #include <QFileInfo>
 #include <QMenu>
 
-// What the two libraries, of chats and of models, can do by menu and key, and what may be dropped
-// onto the window.
+// The actions of the two libraries, of chats and of models, by menu and key, and what may be
+// dropped onto the window.
 
 namespace ui {
 
@@ -63,8 +63,8 @@ void Studio::importChats(const QStringList& paths) {
     new ImportNotice(*m_chats, m_window->messages(), paths, this); // deletes itself
 }
 
-/// A model is proposed, chats are imported, any other folder is watched for models. A replay has
-/// neither models nor chats of its own.
+/// A dropped model is proposed, chats are imported, and any other folder is watched for models. A
+/// replay has neither models nor chats of its own.
 void Studio::takeDropped(const QStringList& paths) {
     if (!m_options.replayName.isEmpty())
         return;

@@ -23,7 +23,7 @@ using namespace engine;
 
 namespace {
 
-/// Set while the window is open: found at a start, the program did not end by itself.
+/// Set while the window is open. If it is found at a start, the program did not end normally.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
 constexpr const char* kDecoderKey = "run/decoder";
@@ -42,7 +42,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
     , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats, m_answerDefaults))
     , m_recentModels(m_settings) {
-    // Before any widget is made: one that is there already keeps the font it began with.
+    // Before any widget is created, because an existing one keeps its first font.
     m_theme.applyTo(*qApp);
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
     m_generalSampling = keptSampling();
@@ -162,7 +162,7 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
                                    {}});
 }
 
-/// Words that came with a start of the program never cut an answer off: they wait for its end.
+/// A message from a further start never interrupts an answer: it waits for its end.
 void Studio::sendFirstMessage() {
     if (m_options.firstMessage.isEmpty() || !m_hasChosenDecoder ||
         m_session->obstacle(m_options.firstMessage) != SendObstacle::None)
@@ -202,7 +202,7 @@ void Studio::closeNow() {
     QCoreApplication::quit();
 }
 
-/// What the user chose the last time; at first Auto, or SWIFT where there is none.
+/// The user's last choice; at first Auto, or SWIFT if there is no Auto.
 std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
     const std::string kept = m_settings.value(kDecoderKey).toString().toStdString();
     const std::string asked = m_options.decoder.toStdString();
@@ -213,7 +213,8 @@ std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
     return "vanilla";
 }
 
-/// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
+/// Greedy answers of small models repeat themselves, so chats are sampled unless the user chooses
+/// otherwise.
 SamplingOptions Studio::keptSampling() const {
     SamplingOptions sampling;
     sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
@@ -328,7 +329,8 @@ void Studio::onFinished(const PromptFinished& finished) {
         m_window->messages().withdraw(id);
 }
 
-/// What nobody else tells: the chat tells of its own prompts, the models dock of its own loads.
+/// Errors that no other part shows: the chat shows those of its prompts, the models dock those of
+/// its loads.
 void Studio::onFailed(const EngineFailed& failure) {
     const bool isToldByPanel = failure.task == "inspect_model" ||
                                (failure.task == "load_model" && m_modelPanel->isShowing()) ||
@@ -349,7 +351,7 @@ void Studio::onFailed(const EngineFailed& failure) {
     m_window->messages().show(std::move(notice));
 }
 
-/// What quitting would lose is told first; a dialog would stand in the way of an answer.
+/// The user is told first what quitting would lose, by a notice: a dialog would block an answer.
 bool Studio::mayClose() {
     const qint64 unsaved = m_chats->unsavedCount();
     if (unsaved == 0 || m_quitsAnyway)

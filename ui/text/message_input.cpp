@@ -115,7 +115,7 @@ void MessageBody::setPinnedToken(int token) {
         return;
     const QRect before = tokenRect(m_pinnedToken);
     m_pinnedToken = token;
-    // A token may go on in the next line; the ring is drawn around each part.
+    // A token may continue in the next line; the ring is drawn around each part.
     const int lines = 3 * m_theme.scaled(28);
     for (const QRect& rect : {before, tokenRect(token)})
         if (!rect.isNull())

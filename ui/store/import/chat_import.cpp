@@ -99,7 +99,7 @@ void ChatImport::findFilesIn(const QString& path, ImportSlice& slice) {
                 .arg(shown(path));
 }
 
-/// Of a thread of Jan the lines are what is read piece by piece; its own file is small.
+/// Of a Jan thread, the message lines are read piece by piece; its own file is small.
 void ChatImport::openNext(ImportSlice& slice) {
     if (m_files.isEmpty())
         return;
