@@ -18,7 +18,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kTypedMs = 300; ///< behind the last key
+constexpr int kTypedMs = 300; ///< after the last key
 
 /// A line end and a tab are written as \n and \t, so that each line is one stop string.
 QString escaped(QString text) {
@@ -117,7 +117,7 @@ SettingsPlace AnswerSettingsPanel::place() const {
     return static_cast<SettingsPlace>(m_place->currentIndex());
 }
 
-/// What would hold at this place if it had nothing of its own.
+/// The settings in effect at this place if it had none of its own.
 AnswerSettings AnswerSettingsPanel::wider() const {
     AnswerSettings settings{QString(), AnswerDefaults::kMaxTokens, QStringList()};
     for (int i = static_cast<int>(m_places.size()) - 1; i > m_place->currentIndex(); --i) {
@@ -132,7 +132,7 @@ AnswerSettings AnswerSettingsPanel::wider() const {
     return settings;
 }
 
-/// What the fields say, where it differs from what would hold anyway.
+/// The fields that differ from the settings that would be in effect anyway.
 AnswerSettings AnswerSettingsPanel::written() const {
     QStringList stops;
     for (const QString& line : m_stopStrings->toPlainText().split(u'\n', Qt::SkipEmptyParts))
@@ -190,10 +190,10 @@ void AnswerSettingsPanel::save() {
 
 void AnswerSettingsPanel::setTokens(int tokens, int contextLength) {
     if (m_systemPrompt->document()->isEmpty())
-        return; // an answer to what was there before
+        return; // a count for an earlier text
     const bool isTooLong = tokens >= contextLength;
     m_note->setProperty("tone", isTooLong ? "problem" : "small");
-    m_note->setStyleSheet(QStringLiteral(" ")); // Qt looks at the property again
+    m_note->setStyleSheet(QStringLiteral(" ")); // makes Qt read the property again
     m_note->setText((isTooLong ? tr("It has %1 tokens, but the context holds only %2. Shorten it "
                                     "to leave room for a question.")
                                : tr("%1 of the context's %2 tokens"))
@@ -206,7 +206,7 @@ void AnswerSettingsPanel::focusText() {
         m_countTimer.start();
 }
 
-/// Esc closes this panel while the focus is in it; elsewhere it stops the answer.
+/// While the focus is in this panel, Esc closes it; elsewhere Esc stops the answer.
 bool AnswerSettingsPanel::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride &&
         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {

@@ -28,7 +28,7 @@ namespace ui {
 namespace {
 
 constexpr int kInputWidth = 728;
-constexpr int kCountMs = 300; ///< without a key, until the words typed are counted
+constexpr int kCountMs = 300; ///< without a key press, until the typed text is counted
 
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
@@ -156,7 +156,7 @@ void ChatView::connectSession() {
     });
     connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
         m_session.send(prompt);
-        m_input->focusText(); // the examples are gone, and what is typed next shall not be lost
+        m_input->focusText(); // the examples are gone, and the next keys must not be lost
     });
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
     connect(
@@ -202,7 +202,7 @@ void ChatView::refreshView(Topics changed) {
     }
 }
 
-/// The engine's own figures, where they are of the chat that is shown.
+/// The engine's own figures, if they belong to the chat shown.
 void ChatView::takeStatistics() {
     const Answer* newest = store().answers().latest();
     const StoredMessage* shown = lastAnswer();
@@ -265,7 +265,7 @@ void ChatView::showState() {
     const SendObstacle obstacle = this->obstacle();
     showSettings();
     m_input->setObstacle(obstacleText(obstacle));
-    // What a recording answers can be neither stopped nor taken up again.
+    // A recorded answer can be neither stopped nor continued.
     const bool isReplay = obstacle == SendObstacle::Replay;
     m_input->setAnswering(m_session.isAnswering() && !isReplay);
     m_conversation->setBusy(m_session.isAnswering() || isReplay);

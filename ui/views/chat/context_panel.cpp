@@ -74,7 +74,8 @@ void ContextPanel::ask(const ContextQuestion& question) {
     };
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
     m_cutMiddle->setText(words(tr("Drop the middle, keep the start"), question.cutMiddle));
-    // A summary is made of what fits; a message too long by itself fits nowhere.
+    // A summary is made of the messages that fit; a message that is too long by itself fits
+    // nowhere.
     const bool canDrop = question.dropOldest.isEnough;
     m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
     m_dropOldest->setEnabled(canDrop);
@@ -84,7 +85,7 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
 }
 
-/// The same question may be asked again and again: the user's choice stays while it is possible.
+/// The same question may be asked repeatedly: the user's choice stays while it is possible.
 void ContextPanel::chooseFirst(bool isSameQuestion) {
     const std::array choices = {m_newChat, m_dropOldest, m_cutMiddle};
     const auto isPossible = [](const QRadioButton* choice) { return choice->isEnabled(); };

@@ -23,7 +23,7 @@ QString share(qint64 part, qint64 whole) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
-/// A line breaks between figures only: neither at a space of one nor after its slash or point.
+/// Lines break only between figures, neither at a space within one nor after its slash or point.
 /// Spaces within tags stay.
 QString unbroken(const QString& markup) {
     QString whole;
@@ -160,7 +160,7 @@ void FiguresLine::showSentence(const QString& sentence) { setText(sentence.toHtm
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     : QLabel(parent)
     , m_theme(theme) {
-    // A font that is set by hand is lost where the label comes into a window that is styled.
+    // An explicitly set font is lost when the label is added to a window with a style sheet.
     setProperty("tone", "small");
     setTextFormat(Qt::RichText);
     setWordWrap(true);

@@ -53,7 +53,7 @@ MessageCard::MessageCard(const Theme& theme,
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
     auto* rows = new QVBoxLayout(this);
-    // The body keeps room for its focus ring; names and figures stand in line with its text.
+    // The body keeps room for its focus ring; names and figures are aligned with its text.
     const int inset = m_body->textInset();
     const int side = theme.scaled(12) - inset;
     rows->setContentsMargins(side, theme.scaled(6), side, theme.scaled(6));
@@ -263,7 +263,7 @@ void MessageCard::endEdit() {
     emit editEnded();
 }
 
-/// While an answer is written nothing can branch: what was edited waits in its editor.
+/// While an answer is being written, no branch can be made: an edited text waits in its editor.
 void MessageCard::keepEdit(bool goesOn) {
     if (!isUser() && m_isBusy)
         return;
@@ -284,13 +284,13 @@ bool MessageCard::eventFilter(QObject* watched, QEvent* event) {
         return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
     if (event->type() == QEvent::ShortcutOverride) {
-        // Esc ends the editing here; elsewhere it stops the answer.
+        // Here Esc ends the editing; elsewhere it stops the answer.
         if (key->key() == Qt::Key_Escape)
             event->accept();
         return key->key() == Qt::Key_Escape;
     }
     const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
-    // An answer has many lines: there Enter begins one, and with Ctrl it ends the editing.
+    // An answer has many lines: there Enter starts a new line, and Ctrl+Enter ends the editing.
     const bool isEnd = isUser() ? !(key->modifiers() & Qt::ShiftModifier)
                                 : bool(key->modifiers() & Qt::ControlModifier);
     if (isEnter && isEnd) {

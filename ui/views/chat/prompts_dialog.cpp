@@ -174,7 +174,7 @@ void PromptsDialog::undo() {
     showPrompt();
 }
 
-/// What was written is kept, however the dialog is left.
+/// The edited text is saved, however the dialog is closed.
 void PromptsDialog::done(int result) {
     if (m_save->isEnabled())
         save();

@@ -22,7 +22,7 @@ struct Example {
     const char* kind;
 };
 
-// The second answer repeats its question nearly word for word: what drafts from the text are for.
+// The second answer repeats its question nearly word for word, which suits drafts from the text.
 constexpr std::array kExamples = {
     Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old"),
             QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old."),

@@ -44,7 +44,7 @@ QMenu* makeChatMenu(const ChatRecord& chat,
                     QWidget* parent) {
     auto* const menu = new QMenu(parent);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    // Behind a tab stands the key, which the list itself takes.
+    // After the tab comes the key, which the list itself handles.
     menu->addAction(ChatMenu::tr("&Open\tEnter"), actions.open);
     menu->addAction(ChatMenu::tr("&Rename\tF2"), actions.rename);
     menu->addAction(chat.isPinned ? ChatMenu::tr("Un&pin") : ChatMenu::tr("&Pin"),

@@ -73,7 +73,7 @@ ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
     connect(m_model, &QAbstractItemModel::modelReset, this, &ChatsPanel::markCurrent);
     connect(m_model, &QAbstractItemModel::rowsInserted, this, &ChatsPanel::markCurrent);
     connect(m_model, &QAbstractItemModel::rowsRemoved, this, [this] {
-        if (!m_list->hasFocus()) // else the keyboard goes on with the next one
+        if (!m_list->hasFocus()) // otherwise the next row gets the focus
             markCurrent();
     });
     restyle();
@@ -115,8 +115,8 @@ void ChatsPanel::makeFilterRow() {
     fillScopes();
 }
 
-/// A folder that is gone is left for all chats. While there is nothing to choose, no choice is
-/// shown.
+/// If the folder no longer exists, all chats are shown. While there is nothing to choose, the
+/// choice is hidden.
 void ChatsPanel::fillScopes() {
     const ChatScope shown = m_model->scope();
     m_scope->clear();
@@ -307,8 +307,7 @@ void ChatsPanel::dropEvent(QDropEvent* event) {
     emit importAsked(chatPathsOf(*event->mimeData()));
 }
 
-/// Behind the list's back nothing but the chat that is shown may be meant. A menu is part of the
-/// list's work.
+/// Outside the list, only the chat shown can be meant. A menu of the list counts as part of it.
 void ChatsPanel::leaveList(const QFocusEvent& event) {
     if (event.reason() != Qt::PopupFocusReason && event.reason() != Qt::MenuBarFocusReason &&
         event.reason() != Qt::ActiveWindowFocusReason)

@@ -63,7 +63,7 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
     showDecoder();
     connect(&context.bridge, &EngineBridge::eventCame, this, &DecoderSwitch::apply);
     connect(this, &SegmentedControl::chosen, this, &DecoderSwitch::choose);
-    // Why it was refused is told by the window, whoever asked for it.
+    // The window says why it was refused, whoever asked for it.
     connect(&m_pending, &PendingChanges::refused, this, &DecoderSwitch::showDecoder);
 }
 

@@ -63,7 +63,8 @@ ParametersView::ParametersView(const ViewContext& viewContext,
             &PendingChanges::refused,
             this,
             [this](const RunChange& change, const Error& error) {
-                // The window tells of a decoder: it does not concern the present one's settings.
+                // The window reports errors of a decoder; they do not concern the current one's
+                // settings.
                 if (std::holds_alternative<ChooseDecoder>(change.after))
                     refreshView(info().topics);
                 else
@@ -102,7 +103,7 @@ void ParametersView::build() {
     column->addStretch(1);
     m_scroll = new ColumnScroll(this);
     m_scroll->setWidget(page);
-    // What the settings are of stays in sight.
+    // The decoder whose settings are shown stays visible.
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 8, 0, 0);
     layout->setSpacing(0);
@@ -215,7 +216,7 @@ void ParametersView::adoptTheme() {
     }
 }
 
-/// "Simple | All" and "?": in the view, because a dock's title drops its legend when it is narrow.
+/// "Simple | All" and "?" are in the view, because a narrow dock's title drops its legend.
 QWidget* ParametersView::makeLevels() {
     auto* part = new QWidget;
     m_levels = new SegmentedControl(theme(), tr("Which settings to show"), part);
@@ -357,7 +358,7 @@ void ParametersView::showNotes() {
         row->setNote(settingNote(store(), row->setting().name));
 }
 
-/// A profile sets others too, so the way back is all that was set.
+/// A profile also changes other settings, so the undo restores all of them.
 void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
     const SettingInfo& setting = row->setting();
     RunChange change;
@@ -421,7 +422,7 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
     const SettingValue typed = row != nullptr ? row->value() : SettingValue();
     refreshView(info().topics); // back to what is set
     if (row != nullptr && row->setting().kind == SettingKind::Text)
-        row->editor()->setValue(typed); // to be mended, not to be written again
+        row->editor()->setValue(typed); // to be corrected, not typed again
     const QString sentence = QString::fromStdString(
         error.hint.empty() ? error.message : error.message + ' ' + error.hint);
     if (row != nullptr)
@@ -430,7 +431,7 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
         m_presets->setProblem(sentence);
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void ParametersView::showEvent(QShowEvent* event) {
     View::showEvent(event);
     adoptTheme();

@@ -91,7 +91,7 @@ QJsonObject jsonOf(const Preset& preset) {
             {"values", values}};
 }
 
-/// A file name that every file system takes.
+/// A file name that every file system accepts.
 QString fileNameFor(const QString& name) {
     QString made;
     for (const QChar c : name)

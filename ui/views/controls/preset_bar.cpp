@@ -148,7 +148,7 @@ std::size_t PresetBar::nearest() const {
             const auto found = m_choices[i].resolved.find(name);
             differing += found == m_choices[i].resolved.end() || found->second != value ? 1 : 0;
         }
-        // Of presets as near, a named one says more than "Defaults".
+        // Among equally near presets, a named one says more than "Defaults".
         if (differing < fewest || (differing == fewest && best == 0)) {
             best = i;
             fewest = differing;
@@ -166,7 +166,7 @@ void PresetBar::choose(std::size_t index) {
 }
 
 void PresetBar::chooseByName(const QString& name) {
-    for (std::size_t i = m_choices.size(); i-- > 0;) // own ones stand behind bundled ones
+    for (std::size_t i = m_choices.size(); i-- > 0;) // own presets come after bundled ones
         if (m_choices[i].preset.name == name) {
             choose(i);
             return;
@@ -281,7 +281,7 @@ void PresetBar::showDifferences() {
     popup->show();
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void PresetBar::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     adoptTheme();

@@ -74,7 +74,7 @@ void read(const SettingValues& values, const char* name, double& place) {
             place = *number;
 }
 
-/// "42=-5, 7=2"; nothing where that is not what was typed.
+/// Parses "42=-5, 7=2"; nothing if the text has another form.
 std::optional<std::vector<LogitBias>> biasesOf(const std::string& text) {
     std::vector<LogitBias> biases;
     for (const QString& part : QString::fromStdString(text).split(',', Qt::SkipEmptyParts)) {
@@ -97,7 +97,7 @@ std::string textOf(const std::vector<LogitBias>& biases) {
     return parts.join(", ").toStdString();
 }
 
-/// A form that is chosen before it is written begins with one that fits nearly everything.
+/// A form chosen before it is written starts with one that accepts nearly everything.
 void readForm(const SettingValues& values, Grammar& form) {
     if (const std::string* name = textIn(values, "form")) {
         const std::vector<std::string> names = formNames();

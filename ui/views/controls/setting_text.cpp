@@ -19,7 +19,8 @@ struct Help {
     const char* text;
 };
 
-// By name: decoders that use the same word mean the same thing by it. Others have their meaning.
+// By name: decoders that share a setting's name mean the same by it. Other settings show their own
+// meaning.
 constexpr std::array<Help, 13> kHelp = {{
     {"r",
      QT_TRANSLATE_NOOP("ui::SettingText",
@@ -86,7 +87,7 @@ const Help* helpOf(const std::string& setting) {
     return nullptr;
 }
 
-/// A letter of a paper: the setting's own name, or Greek with at most an index.
+/// A paper's symbol: the setting's own name, or a Greek letter with at most an index.
 bool isSymbol(const QString& word, const QString& settingName) {
     if (word == settingName)
         return word.size() == 1;
@@ -117,7 +118,7 @@ QString ratioNote(const RunStore& store) {
         .arg(2 * layers);
 }
 
-/// Why a search that has ended did.
+/// Why a search has ended.
 QString searchNote(const RunStore& store) {
     const std::vector<TrialPoint>& trials = store.search().trials();
     if (trials.empty() || store.phase() != DecoderPhase::Accelerate)

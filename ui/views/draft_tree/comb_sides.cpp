@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// How the rows beside a draft are painted: small, dashed, without a probability.
+// Paints the rows outside the draft: small, dashed, without a probability.
 
 namespace ui {
 
@@ -17,7 +17,7 @@ const std::vector<CombSide>& CombPicture::sidesOf(int row) const {
     return place < m_comb.rows.size() ? m_comb.rows[place].sides : kNone;
 }
 
-/// As many as have room; the last place says how many more there are.
+/// As many as fit; the last place says how many more there are.
 void CombPicture::paintSides(QPainter& painter, int row, const Columns& place) {
     const std::vector<CombSide>& sides = sidesOf(row);
     if (sides.empty())

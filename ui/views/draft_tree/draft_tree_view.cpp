@@ -33,7 +33,7 @@ ViewInfo treeInfo() {
             200};
 }
 
-/// Why there was no draft, where the step tells.
+/// Why there was no draft, if the step says so.
 QString plainSentence(const StepFinished& step) {
     const QString plain =
         DraftTreeView::tr("A plain step: one token by the full model, nothing was drafted.");
@@ -45,7 +45,7 @@ QString plainSentence(const StepFinished& step) {
                          : plain + QLatin1Char(' ') + DraftTreeView::tr("Reason: %1.").arg(why);
 }
 
-/// What was drafted, what became of it, and what ran beside.
+/// What was drafted, how much was accepted, and which rows ran outside the draft.
 QString treeSentence(const StepFinished& step, const DraftComb& comb) {
     const QString beside =
         countText(comb.sideCount,

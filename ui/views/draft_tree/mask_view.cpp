@@ -36,7 +36,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_note);
-    rows->addWidget(m_table, 1); // also empty, a stop of the keyboard
+    rows->addWidget(m_table, 1); // a tab stop even when empty
     m_note->setText(tr("With the first draft, this shows which tokens each token may look at."));
     m_table->setProperty("form", "mask"); // two digits stand in a column as narrow as its cells
     m_table->setModel(m_model);

@@ -109,8 +109,8 @@ void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
     arrange();
 }
 
-/// What matters most has room first; what has none is left out whole, never cut. The note is then
-/// the title's tool tip.
+/// The most important parts get room first; a part without room is left out completely, never cut.
+/// The note is then the title's tool tip.
 void EmptyLayerMap::arrange() {
     const bool isRoomy = height() >= m_theme.scaled(170);
     const int spacing = m_theme.scaled(8);

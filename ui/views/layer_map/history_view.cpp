@@ -169,7 +169,7 @@ void HistoryView::updateInfo() {
     m_info->setToolTip(m_info->text());
 }
 
-/// Why there is no column, and what would make some.
+/// Why there is no column, and how to get some.
 void HistoryView::updateEmpty() {
     const SearchOffer offer = searchOffer(store());
     setBadge({});
@@ -214,7 +214,7 @@ void HistoryView::playOn() {
     if (!m_isPlaying || !isShowing() || ++m_ticks < kTicksPerColumn)
         return;
     m_ticks = 0;
-    constexpr int kMostStops = 120; // so that a long history does not take minutes
+    constexpr int kMostStops = 120; // so that playing a long history does not take minutes
     goTo(current() + std::max(1, count() / kMostStops));
     if (current() == count() - 1)
         setPlaying(false);

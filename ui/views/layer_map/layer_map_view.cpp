@@ -81,7 +81,7 @@ void LayerMapView::build() {
     arrangeNotice();
 }
 
-/// Narrow, the sentence has a line of its own.
+/// In a narrow view, the sentence has a line of its own.
 void LayerMapView::arrangeNotice() {
     const bool isMini = m_grid->isMini();
     for (QWidget* part : {static_cast<QWidget*>(m_manualBadge),
@@ -98,8 +98,8 @@ void LayerMapView::arrangeNotice() {
     reserveNotice();
 }
 
-/// The cells keep their place when a sentence comes or goes: the next click meets what was aimed
-/// at. The mini form has no room to spare; there the legend gives way.
+/// The cells keep their place when a sentence appears or disappears, so that the next click hits
+/// its target. The mini form has no room to spare; there the legend is dropped.
 void LayerMapView::reserveNotice() {
     const int line = QFontMetrics(theme().font(TextRole::Small)).height();
     const int height = std::max(line, m_resume->sizeHint().height());
@@ -317,7 +317,7 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
     return facts;
 }
 
-/// What the card says, in one line.
+/// The card's content in one line.
 QString LayerMapView::pinnedText() const {
     if (!m_pinnedCell || m_pinnedCell->layer >= m_model.state().layerCount)
         return {};
@@ -340,8 +340,8 @@ QString LayerMapView::pinnedText() const {
     return text + tr(" \u00B7 Return unpins it");
 }
 
-/// The card floats while a cell is pointed at; of the pinned one all is said below the map, where
-/// it covers nothing.
+/// The card floats while the pointer is on a cell; for a pinned cell everything is shown below the
+/// map, where it covers nothing.
 void LayerMapView::updateCard() {
     const std::optional<Cell> cell = m_grid->current();
     if (!cell || cell == m_pinnedCell || !isVisible() ||
@@ -353,7 +353,7 @@ void LayerMapView::updateCard() {
     if (!m_card)
         m_card = new SublayerCard(theme(), window());
     m_card->setFacts(factsOf(*cell));
-    // Below the whole view: the map and what is said of it stay in sight.
+    // Below the whole view, so that the map and its description stay visible.
     const QRect place = m_grid->cellRect(*cell);
     const int left = m_grid->mapTo(this, place.topLeft()).x();
     m_card->showBeside(*this, QRect(left, 0, place.width(), height()));

@@ -88,7 +88,7 @@ void MatchnessView::makePlot() {
     m_plot->setHeadroom(kHeadroom);
 }
 
-/// What the picture will show, or why it stays empty and what would fill it.
+/// What the picture will show, or why it stays empty and how to fill it.
 void MatchnessView::showEmptyNote() {
     const SearchOffer offer = searchOffer(store());
     const QString what = tr("Matchness is the share of an answer's first γ tokens that a draft "

@@ -68,7 +68,7 @@ QVariant StripModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
         return spokenText(index, *cell);
     case Qt::ToolTipRole:
-        // Model output: escaped, so that a tool tip never takes it for markup.
+        // This is model output, so it is escaped: a tool tip must not take it for markup.
         return spokenText(index, *cell).toHtmlEscaped();
     default:
         return {};

@@ -36,7 +36,7 @@ QLabel* plainLabel(QWidget* parent) {
     return label;
 }
 
-/// "~/models/tiny": the way people write it.
+/// "~/models/tiny", as people write it.
 QString shownPath(const QString& path) {
     const QString home = QDir::homePath();
     return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size())
@@ -147,8 +147,7 @@ void ModelPanel::buildLibrary(QVBoxLayout& column) {
     column.addWidget(m_watchFolder, 0, Qt::AlignLeft);
 }
 
-/// The way to open stands in the column; what can be done with the model stands below it, always in
-/// sight.
+/// The buttons to open are in the column; the actions for the model are below it, always visible.
 QLayout* ModelPanel::buildButtons(QVBoxLayout& column) {
     m_foot = plainLabel(this);
     m_cancel = new QPushButton(this);
@@ -211,7 +210,7 @@ void ModelPanel::inspect() {
                                        .contextLength = wanted.contextLength});
 }
 
-/// Only the newest answer counts: the options may have changed meanwhile.
+/// Only the newest reply counts: the options may have changed meanwhile.
 void ModelPanel::applyInspection(const EngineEvent& event) {
     if (const auto* inspected = event.as<ModelInspected>();
         inspected != nullptr && inspected->requestId == m_inspection)
@@ -247,7 +246,7 @@ void ModelPanel::load() {
 void ModelPanel::cancel() {
     if (m_stage == Stage::Loading) {
         context().bridge.send(StopLoading{});
-        return; // the engine's word ends the load
+        return; // the engine's reply ends the load
     }
     const ModelLoaded* loaded = store().model();
     m_path = loaded != nullptr ? QString::fromStdString(loaded->path) : QString();
@@ -286,7 +285,7 @@ void ModelPanel::askForWatchedFolder() {
 void ModelPanel::apply(const EngineEvent& event) {
     applyInspection(event);
     if (const auto* loaded = event.as<ModelLoaded>()) {
-        // Asked before the button that has it is hidden, and Qt hands it on.
+        // Read before the focused button is hidden and Qt passes the focus on.
         const bool hadFocus = isAncestorOf(QApplication::focusWidget());
         m_path = QString::fromStdString(loaded->path);
         clearError();
@@ -316,7 +315,7 @@ void ModelPanel::refreshView(Topics changed) {
         m_stages->setProgress(*store().loading());
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void ModelPanel::showEvent(QShowEvent* event) {
     View::showEvent(event);
     adoptTheme();
@@ -353,7 +352,7 @@ void ModelPanel::showStage() {
                           static_cast<QWidget*>(m_libraryList)})
         part->setVisible(hasLibrary);
     m_watchFolder->setVisible(!isOpening);
-    // The model of a recording is shown, and nothing can be done with models beside it.
+    // A recording's model is shown, and no other model can be opened meanwhile.
     for (QWidget* part : {static_cast<QWidget*>(m_unload),
                           static_cast<QWidget*>(m_openFile),
                           static_cast<QWidget*>(m_openFolder),
@@ -445,7 +444,7 @@ void ModelPanel::clearError() {
     m_error = nullptr;
 }
 
-/// Esc is this panel's while there is something to cancel, whatever the window does with it.
+/// While there is something to cancel, Esc belongs to this panel, whatever the window uses it for.
 bool ModelPanel::event(QEvent* event) {
     const bool isKey =
         event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;

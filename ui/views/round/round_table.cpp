@@ -54,7 +54,7 @@ void RoundTableModel::show(ShownTable table) {
         return;
     }
     if (count < m_rowCount)
-        resizeTo(count); // while what goes is still there
+        resizeTo(count); // while the removed rows still exist
     const ShownTable before = std::exchange(m_table, std::move(table));
     const int kept = m_rowCount;
     m_texts.resize(m_table.rows.size());

@@ -34,7 +34,7 @@ ViewInfo roundInfo() {
             200};
 }
 
-/// What can be said of a round of any decoder.
+/// The figures that every decoder's round has.
 ShownTable figuresOf(const StepFinished& step) {
     ShownTable table{"figures",
                      RoundView::tr("Figures").toStdString(),
@@ -106,8 +106,8 @@ RoundPane* RoundView::pane(std::size_t index) {
     return m_panes[index];
 }
 
-/// That of the chosen token, else the newest of the newest answer that showed anything: a decoder
-/// that is chosen later need not show what an earlier one did.
+/// The step of the selected token, otherwise the newest step of the newest answer that has tables:
+/// a decoder chosen later may show other tables than an earlier one.
 const StepFinished* RoundView::shownRound() const {
     if (selection().token())
         if (const ShownStep chosen = shownStep(store(), selection()); chosen.step != nullptr)
@@ -141,7 +141,7 @@ void RoundView::refreshView(Topics) {
     setSubtitle(isEmpty || title.isEmpty() ? (isEmpty ? QString() : step)
                                            : tr("%1, %2").arg(title, step));
     setAccessibleDescription(isEmpty ? m_note->text() : info().explanation);
-    setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a stop also without a table
+    setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a tab stop even without a table
 }
 
 bool RoundView::hasRoomFor(std::size_t tables) const {
@@ -193,7 +193,7 @@ void RoundView::choose(int index) {
     refreshView({});
 }
 
-/// Another width may have room for more tables, or for fewer.
+/// A new width may fit more tables, or fewer.
 void RoundView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     if (!isFrozen() && event->size().width() != event->oldSize().width())

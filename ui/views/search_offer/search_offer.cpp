@@ -33,7 +33,7 @@ SearchOffer searchOffer(const RunStore& store) {
         return {};
     const QString title = QString::fromStdString(decoder->title);
     SearchOffer offer;
-    // Layers that sets never name are told by those only that may make sets themselves.
+    // Only decoders that can make skip sets report layers that sets never name.
     offer.reason =
         decoder->lockedLayers.empty()
             ? tr("%1 does not search for a skip set.").arg(title)

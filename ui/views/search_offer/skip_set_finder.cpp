@@ -24,7 +24,7 @@ struct SearchSetting {
     double value;
 };
 
-/// A trial with every step, and an end in sight.
+/// A trial with every step, and a limited number of trials.
 constexpr std::array kSearchSettings = {SearchSetting{"S", SkipSetFinder::kTrials},
                                         SearchSetting{"opt_interval", 1},
                                         SearchSetting{"rows_per_trial", 1},
@@ -101,7 +101,7 @@ void SkipSetFinder::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
-/// What came of a search is news until the next answer, decoder or model.
+/// The result of a search is shown until the next answer, decoder or model.
 void SkipSetFinder::forgetWith(const EngineEvent& event) {
     const bool isOld = event.as<PromptStarted>() != nullptr ||
                        event.as<DecoderChosen>() != nullptr || event.as<ModelLoaded>() != nullptr ||
@@ -156,7 +156,7 @@ void SkipSetFinder::tellProgress() {
     emit changed();
 }
 
-/// A short answer has room for a few trials only: it is given once more.
+/// A short answer has room for only a few trials, so it is generated again.
 void SkipSetFinder::onFinished(const PromptFinished& finished) {
     if (finished.promptId != m_promptId)
         return;
@@ -201,7 +201,7 @@ QString SkipSetFinder::outcome() const {
            tr(" with matchness %1. The next answer uses it.").arg(shareText(best));
 }
 
-/// Its decoder is there no more: there are no settings to give back.
+/// Its decoder is gone, so there are no settings to restore.
 void SkipSetFinder::giveUp(const QString& sentence) {
     m_settingsBefore.clear();
     m_bridge.send(StopGeneration{});

@@ -44,9 +44,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const engine::DecodeMetrics& total = chat.sums;
     const auto factors = chat.factors();
-    // A decoder that skips no layers has nothing that could not pay.
+    // Without skipped layers there is nothing that might not pay.
     const bool skipsLayers = store.search().current() != nullptr;
-    // Auto does already what the notice would advise.
+    // Auto already does what the notice would advise.
     if (store.decoder() != nullptr && store.decoder()->name == "auto")
         return std::nullopt;
     if (!factors || total.rounds < kRoundsToJudge || !skipsLayers)

@@ -20,7 +20,7 @@ ViewInfo latencyInfo() {
         250};
 }
 
-/// Nothing where no step drafted: a plain step is one pass.
+/// Nothing if no step drafted: a plain step is one pass.
 Bar barOf(const QString& name, const TimeShares& shares) {
     if (shares.drafting == 0)
         return {name, {0.0, 0.0, 0.0, 0.0}};

@@ -20,10 +20,12 @@ namespace {
 
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
-constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
+constexpr double kHighestSpeedup = 5.0; ///< so that one extreme step does not flatten all others
 constexpr double kExpectedShown = 1.5;  ///< times what was measured, and no further up
-constexpr double kSpanBefore = 0.15;    ///< of the newest span's time, shown of the one before it
-constexpr double kNearlyEqual = 0.06;   ///< speedups that share a line of what is expected
+constexpr double kSpanBefore = 0.15;    ///< share of the newest span's time that is also shown of
+                                        ///< the span before
+constexpr double kNearlyEqual = 0.06;   ///< largest difference of expected speedups that share a
+                                        ///< line
 constexpr int kHeadroom = 18;           ///< for the names of spans
 
 ViewInfo speedInfo() {
@@ -70,7 +72,7 @@ void SpeedView::makeHeader() {
     using Fit = LiveLabel::Fit;
     m_headline = new LiveLabel(theme(), TextRole::Headline, &Colours::accent, Fit::Whole, m_header);
     m_detail = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Wrapped, m_header);
-    if (m_form == SpeedForm::Compact) { // too narrow for words beside the figure
+    if (m_form == SpeedForm::Compact) { // too narrow for text beside the figure
         auto* column = new QVBoxLayout(m_header);
         column->addWidget(m_headline);
         column->addWidget(m_detail);
@@ -129,7 +131,7 @@ void SpeedView::refreshView(Topics) {
 }
 
 bool SpeedView::isInTokensPerSecond() const {
-    // Before the first step there is nothing in either unit: the axis of speedups stands there.
+    // Before the first step there is nothing in either unit, so the speedup axis is shown.
     if (m_curve.isEmpty() && !store().speed().baselineMs())
         return false;
     return m_wantsTokens || !store().speed().baselineMs();
@@ -222,8 +224,8 @@ void SpeedView::appendSample(const SpeedCurve::Sample& sample) {
         Chat, {sample.seconds, sample.chatPerMs > 0.0 ? sample.chatPerMs * m_fedUnit : noValue()});
 }
 
-/// The .4 s that have begun change with every step: they are a line of their own, two points long,
-/// and end at what is told as *now*.
+/// The incomplete .4 s change with every step. They are a line of their own, two points long, that
+/// ends at the value of *now*.
 void SpeedView::feedNewest() {
     std::vector<PlotPoint> points;
     const auto& samples = m_curve.samples();
@@ -234,7 +236,7 @@ void SpeedView::feedNewest() {
     m_plot->setPoints(Newest, points);
 }
 
-/// The newest span and a little of what was before it, so that a short answer is no dot.
+/// The newest span and a little of the one before, so that a short answer is not just a dot.
 PlotRange SpeedView::xRange() const {
     const double now = m_curve.newestSeconds();
     const double began = m_curve.marks().empty() ? 0.0 : m_curve.marks().back().seconds;
@@ -259,7 +261,7 @@ PlotRange SpeedView::yRange() const {
     }
     if (const auto open = m_curve.openSample(); open && samples.empty())
         high = std::max(high, open->tokensPerMs * unit());
-    // What is expected is shown where it does not flatten what was measured.
+    // Expected speedups are shown if they do not flatten the measured ones.
     const double most = kExpectedShown * high;
     for (const ExpectedSpeed& speed : m_expected)
         if (speed.speedup * one <= most)

@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Skip sets are short; whatever is larger is something else.
+/// Skip sets are short; a larger file is something else.
 constexpr std::uint64_t kLargestFileBytes = 4'000'000;
 
 Result<std::map<std::string, SkipSet>> setsOf(const JsonValue& root, const std::string& path) {

@@ -160,7 +160,7 @@ bool LayerGrid::handleKey(int key) {
     return true;
 }
 
-/// Focus that comes by the keyboard shows its cell; a window that is opened does not.
+/// Focus by the keyboard shows its cell; focus from opening a window does not.
 void LayerGrid::noteFocus(const QFocusEvent& event) {
     const bool isByTab =
         event.reason() == Qt::TabFocusReason || event.reason() == Qt::BacktabFocusReason;
@@ -177,7 +177,7 @@ bool LayerGrid::eventFilter(QObject* watched, QEvent* event) {
     if (watched != &m_table)
         return QWidget::eventFilter(watched, event);
     if (event->type() == QEvent::KeyPress) {
-        // The keyboard speaks: what lies under a pointer at rest does not count any more.
+        // The keyboard is used, so the cell below a resting pointer no longer counts.
         m_isByKeyboard = true;
         setHovered(std::nullopt);
         return handleKey(static_cast<QKeyEvent*>(event)->key());
