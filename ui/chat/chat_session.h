@@ -191,6 +191,9 @@ private:
         int firstToken = 0; ///< of the message that it made
     };
 
+    /// Whether an answer is being written, or counted before it: what it answers stays shown.
+    bool isBusy() const { return m_answer || m_count; }
+
     void onEvent(const engine::EngineEvent& event);
     void onStep(const engine::StepFinished& step);
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
