@@ -34,6 +34,8 @@ std::string_view scalingName(RopeScalingKind kind) {
         return "linear";
     case RopeScalingKind::Llama3:
         return "llama3";
+    case RopeScalingKind::LongRope:
+        return "longrope";
     }
     return "unknown";
 }
@@ -58,6 +60,9 @@ Json describeConfig(const ModelConfig& config) {
             {"output_bias", config.outputBias},
             {"mlp_bias", config.mlpBias},
             {"tied_head", config.tiedHead},
+            {"experts", config.experts.count},
+            {"experts_used", config.experts.used},
+            {"expert_size", config.experts.size},
             {"bos_id", config.bosId},
             {"eos_ids", config.eosIds},
             {"mask_id", config.maskTokenId},
