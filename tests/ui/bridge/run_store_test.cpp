@@ -104,12 +104,14 @@ private slots:
         StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
         drafted.draftMs = 10.0;
         drafted.verifyMs = 20.0;
-        drafted.total.rounds = 1;
-        drafted.total.tokens = 3;
-        drafted.total.accepted = drafted.total.draftSteps = 2;
-        drafted.total.draftMs = 10.0;
-        drafted.total.verifyMs = 20.0;
         apply(store, drafted);
+        DecodeMetrics total;
+        total.rounds = 1;
+        total.tokens = 3;
+        total.accepted = total.draftSteps = 2;
+        total.draftMs = 10.0;
+        total.verifyMs = 20.0;
+        apply(store, statistics(total));
         QCOMPARE(*store.speed().baselineMs(), 25.0);
         QCOMPARE(*store.speed().chat().speedup(), 2.5);
         const auto factors = store.speed().chat().factors();
@@ -130,11 +132,13 @@ private slots:
         apply(store, chosen);
         StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
         drafted.verifyMs = 30.0;
-        drafted.total.rounds = drafted.total.plainRounds = 1;
-        drafted.total.tokens = 3;
-        drafted.total.accepted = drafted.total.draftSteps = 2;
-        drafted.total.verifyMs = drafted.total.plainMs = 30.0;
         apply(store, drafted);
+        DecodeMetrics total;
+        total.rounds = total.plainRounds = 1;
+        total.tokens = 3;
+        total.accepted = total.draftSteps = 2;
+        total.verifyMs = total.plainMs = 30.0;
+        apply(store, statistics(total));
         QCOMPARE(*store.speed().baselineMs(), 25.0);
         QCOMPARE(*store.speed().chat().speedup(), 25.0 * 4.0 / 60.0);
         QCOMPARE(store.speed().chat().factors()->tokensPerRound, 2.0);
@@ -177,11 +181,13 @@ private slots:
         apply(store, promptStarted(1));
         StepFinished drafted = draftStep(1, 0, {"a"}, 1, "b");
         drafted.verifyMs = 40.0;
-        drafted.baselineStepMs = 25.0;
-        drafted.total.rounds = 1;
-        drafted.total.tokens = 2;
-        drafted.total.verifyMs = 40.0;
         apply(store, drafted);
+        Statistics told;
+        told.baselineStepMs = 25.0;
+        told.total.rounds = 1;
+        told.total.tokens = 2;
+        told.total.verifyMs = 40.0;
+        apply(store, told);
         QCOMPARE(*store.speed().chat().speedup(), 1.25);
         apply(store, SpanStarted{2, SpanCause::Settings});
         QVERIFY(store.speed().chat().isEmpty());
@@ -196,14 +202,37 @@ private slots:
     void theBaselineThatTheEngineTellsHolds() {
         RunStore store;
         apply(store, promptStarted(1));
-        StepFinished step = plainStep(1, 0, "a", 20.0);
-        step.baselineStepMs = 31.0;
-        apply(store, step);
-        QCOMPARE(*store.speed().baselineMs(), 31.0);
-        Statistics statistics;
-        statistics.baselineStepMs = 33.0;
-        apply(store, statistics);
+        apply(store, plainStep(1, 0, "a", 20.0));
+        apply(store, plainStep(1, 1, "a", 20.0));
+        QCOMPARE(*store.speed().baselineMs(), 20.0);
+        Statistics told;
+        told.baselineStepMs = 33.0;
+        apply(store, told);
         QCOMPARE(*store.speed().baselineMs(), 33.0);
+    }
+
+    void aPointHasTheSumsBehindItsOwnStep() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        for (int step = 0; step < 2; ++step) {
+            StepFinished drafted = draftStep(1, step, {"a"}, 1, "b");
+            drafted.verifyMs = 10.0;
+            apply(store, drafted);
+            DecodeMetrics total;
+            total.rounds = step + 1;
+            total.tokens = 2 * total.rounds;
+            total.verifyMs = 10.0 * (step + 1);
+            apply(store, statistics(total));
+        }
+        DecodeMetrics atTheEnd;
+        atTheEnd.rounds = 2;
+        atTheEnd.tokens = 4;
+        atTheEnd.verifyMs = 20.0;
+        atTheEnd.searchMs = 20.0;
+        apply(store, statistics(atTheEnd));
+        for (const SpeedPoint& point : store.speed().points())
+            QCOMPARE(point.chatPerMs, 0.2);
+        QCOMPARE(store.speed().chat().tokensPerMs(), 0.1);
     }
 
     /// A search of sets asks on its own: what people read of an answer stays that of theirs.
@@ -211,13 +240,11 @@ private slots:
         RunStore store;
         apply(store, loadedModel());
         apply(store, promptStarted(kFirstHiddenPrompt + 1));
-        StepFinished step = draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b");
-        step.baselineStepMs = 20.0;
-        step.total.rounds = 1;
-        apply(store, step);
-        Statistics statistics;
-        statistics.total.rounds = 1;
-        apply(store, statistics);
+        apply(store, draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b"));
+        Statistics told;
+        told.baselineStepMs = 20.0;
+        told.total.rounds = 1;
+        apply(store, told);
         QVERIFY(store.speed().answer().isEmpty());
         QVERIFY(store.speed().now().isEmpty());
         QVERIFY(store.speed().points().empty());
