@@ -3,7 +3,7 @@
 #include "app/number_check.h"
 #include "app/program_paths.h"
 #include "app/standard_output.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/loading/output_place.h"
 #include "engine/session/engine_session.h"
 #include "ui/bridge/recording_link.h"

@@ -117,7 +117,7 @@ Result<void> runChat(const TextOptions& options, CommandContext& context) {
                     model.contextLength,
                     chatTemplate.origin()));
     const auto ended = Conversation(options, context, *tokenizer, chatTemplate, model).run();
-    storeLearnt(model);
+    storeStatistics(model);
     return ended;
 }
 

@@ -3,7 +3,7 @@
 
 #include "app/commands/model_options.h"
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 
 #include <memory>
 #include <string>

@@ -84,7 +84,7 @@ Result<void> runGenerate(const GenerateOptions& options, CommandContext& context
     request.tokenizer = tokenizer.get();
     request.stop = stop;
     const auto answered = streamAnswer(context, options.text, model, request);
-    storeLearnt(model);
+    storeStatistics(model);
     ENGINE_TRY(const GenerationResult result, answered);
     if (result.reason == FinishReason::Cancelled)
         return cancelledError();

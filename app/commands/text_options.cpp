@@ -224,8 +224,8 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     return result;
 }
 
-void storeLearnt(TextModel& model) {
-    for (const std::string& remark : model.decoder->storeLearnt())
+void storeStatistics(TextModel& model) {
+    for (const std::string& remark : model.decoder->storeStatistics())
         Console::note(fmt::format("[{}]", remark));
 }
 

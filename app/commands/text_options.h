@@ -50,7 +50,7 @@ engine::Result<engine::GenerationResult> streamAnswer(CommandContext& context,
                                                       const engine::GenerationRequest& request);
 
 /// Has the decoder store what it has learnt, and tells what of it could not be stored.
-void storeLearnt(TextModel& model);
+void storeStatistics(TextModel& model);
 
 /// The error that makes a command end as stopped; main says by what.
 engine::Error cancelledError();

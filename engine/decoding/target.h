@@ -145,6 +145,7 @@ private:
     void gatherRows(const Draft& draft);
     void forbidMaskToken();
     Result<void> applyLaw(const DraftTree& draft);
+    void cutBehindStuckRow(Verdict& verdict) const;
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
     std::vector<TokenChance> chancesAt(int row) const;

@@ -21,7 +21,8 @@ enum class SearchObjective {
     TokensPerSecond,
 };
 
-/// Settings of an offline search. Source of the defaults: swift.md 7.1.
+/// Settings of an offline search; the defaults are those of the published code of Self-SD
+/// (arXiv 2309.08168).
 struct OfflineSearchOptions {
     SearchObjective objective = SearchObjective::TokensPerSecond;
     int iterations = 1000; ///< Bayesian suggestions, behind the probe sets

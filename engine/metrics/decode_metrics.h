@@ -14,8 +14,8 @@ namespace engine {
 /// vanilla makes it. All plain rounds are the baseline that the decoder is compared with in the
 /// same run. Those that the decoder made itself, because no draft seemed worth it, are its own
 /// rounds as well and count in M, tokens per layer and the speedup; those that were only asked for
-/// do not. A decoder that has never drafted has none of these figures. A plain value. Source:
-/// swift.md 5.1.
+/// do not. A decoder that has never drafted has none of these figures. A plain value. M
+/// and acceptance are counted as in arXiv 2410.06916.
 struct DecodeMetrics {
     std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
     std::int64_t tokens = 0;     ///< emitted by these rounds

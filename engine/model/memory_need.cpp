@@ -45,13 +45,29 @@ std::uint64_t bytesOf(double bytes) {
 double weightsOf(const ModelConfig& config, const Widths& widths) {
     double stored = 0.0;
     double norms = 0.0;
-    forEachTensor(config, [&](const TensorSpec& tensor) {
+    const auto add = [&](const TensorSpec& tensor, double times) {
         const double outputs = tensor.outputs;
         if (tensor.isNorm())
-            norms += outputs;
+            norms += times * outputs;
         else
-            stored += outputs * tensor.inputs + (tensor.hasBias ? outputs : 0.0);
-    });
+            stored += times * (outputs * tensor.inputs + (tensor.hasBias ? outputs : 0.0));
+    };
+    add(embeddingTensor(config), config.tiedHead ? 1.0 : 2.0);
+    add(finalNormTensor(config), 1.0);
+    // Layers with experts have the same sizes, and so have those without.
+    const bool hasExperts = config.experts.count > 0;
+    const double dense =
+        hasExperts ? static_cast<double>(config.denseLayers.size()) : config.layerCount;
+    int expertLayer = 0;
+    while (hasExperts && expertLayer < config.layerCount && !config.hasExperts(expertLayer))
+        ++expertLayer;
+    if (dense > 0)
+        for (const TensorSpec& tensor :
+             layerTensors(config, hasExperts ? config.denseLayers.front() : 0))
+            add(tensor, dense);
+    if (dense < config.layerCount)
+        for (const TensorSpec& tensor : layerTensors(config, expertLayer))
+            add(tensor, config.layerCount - dense);
     return stored * widths.stored + norms * widths.math;
 }
 

@@ -113,7 +113,7 @@ void SwiftRunBenchTest::theLastLineHasEveryFieldThatTheReadmeDocuments() {
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const QJsonObject done = result.jsonLines().constLast();
     QCOMPARE(done["event"].toString(), QString("done"));
-    const QByteArray readme = contentOf("README.md");
+    const QByteArray readme = contentOf("app/README.md");
     const auto begin = readme.indexOf("| Field of `bench` |");
     QVERIFY(begin > 0);
     const QByteArray table = readme.mid(begin, readme.indexOf("\n\n", begin) - begin);

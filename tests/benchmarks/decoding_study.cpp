@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers prompts with vanilla, other decoders and, if asked, llama.cpp in turn: are the tokens
 // vanilla's, and how much faster do they come? Each prompt's line is appended to a journal, so a
-// run that was stopped goes on. README.md has the commands of the two runs that are kept.
+// run that was stopped goes on. tests/README.md has the commands of the two runs that are kept.
 #include "app/commands/bench/llama_process.h"
 #include "app/commands/decoder_options.h"
 #include "app/commands/text_options.h"

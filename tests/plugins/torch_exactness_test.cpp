@@ -66,7 +66,10 @@ std::vector<NamedConfig> smallConfigs() {
             {"own keys for each head", ownKeys},
             {"head size 20, biases", headDim20},
             {"odd sizes", odd},
-            {"smallest sizes", smallest}};
+            {"smallest sizes", smallest},
+            {"experts", support::expertConfig()},
+            {"soft-caps", support::cappedConfig()},
+            {"norms behind", support::normsBehindConfig()}};
 }
 
 /// The layers of the default model, two of its thirty, and its vocabulary.

@@ -41,6 +41,13 @@ private:
 /// vocabulary 160, context 512, own head.
 engine::ModelConfig tinyConfig();
 
+/// Networks with what a LLaMA does without, in sizes that hold whole groups of 32 numbers: experts,
+/// norms of each head, layers that turn nothing or a part; norms around, soft-caps, windows with a
+/// rotary base of their own, scales; norms behind and over all heads.
+engine::ModelConfig expertConfig();
+engine::ModelConfig cappedConfig();
+engine::ModelConfig normsBehindConfig();
+
 /// The same with so many layers.
 engine::ModelConfig layeredConfig(int layers);
 

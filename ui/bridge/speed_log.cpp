@@ -82,6 +82,13 @@ bool SpeedLog::apply(const EngineEvent& event) {
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
         return true;
     }
+    if (const auto* finished = event.as<PromptFinished>()) {
+        if (m_isHidden || m_answer.allTokens() == 0)
+            return false;
+        // A search goes on behind the last step.
+        m_answer.searchMs = std::max(m_answer.searchMs, finished->decoding.searchMs);
+        return true;
+    }
     if (const auto* chosen = event.as<DecoderChosen>()) {
         m_decoder = chosen->info.title;
         m_chat = {};

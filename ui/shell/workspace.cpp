@@ -129,7 +129,7 @@ int Workspace::heightBelow(int wanted) const {
     if (centralWidget() == nullptr)
         return wanted;
     const int left = height() - centralWidget()->sizeHint().height();
-    return std::clamp(left, wanted * 3 / 5, wanted);
+    return std::clamp(left, wanted / 2, wanted);
 }
 
 void Workspace::sizeDocks() {

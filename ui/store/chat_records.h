@@ -163,7 +163,7 @@ enum class StoreFaultKind : std::uint8_t {
     Locked,    ///< another program has it open
     ReadOnly,  ///< it cannot be made or written there
     Full,      ///< no space left
-    DiskError, ///< the operating system refused to read or write
+    DiskError, ///< the operating system refused to read or write, or gave no memory
 };
 
 /// Something the user has to know of. While chats cannot be saved they are kept in memory and the

@@ -38,6 +38,9 @@ public:
     /// To the other face.
     void turn();
 
+    /// Sends faceShown(), as soon as nothing waits to be laid out.
+    void tellFace();
+
 signals:
     /// The page is on the screen with this face; nothing waits to be laid out any more.
     void faceShown(Face face);
@@ -49,7 +52,6 @@ private:
     QWidget* titled(View* view, DockTitle*& title);
     void addTurn(DockTitle& title, const QString& text, Face face);
     void onEvent(const engine::EngineEvent& event);
-    void tellFace();
 
     const ViewContext m_context;
     ViewMenu& m_menu;

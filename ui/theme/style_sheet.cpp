@@ -38,7 +38,7 @@ QLabel[tone="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px;
-    icon-size: {16}px; }
+    icon-size: {16}px; outline: none; }
 QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton[form="large"] { min-height: {38}px; }
 QPushButton:hover { background: {hover}; }
@@ -68,6 +68,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: 
     border: 1px solid {control}; border-radius: 4px; color: {text};
     selection-background-color: {accent}; selection-color: {onAccent}; }
 QLineEdit, QAbstractSpinBox, QComboBox { min-height: {22}px; padding: 0 {6}px; }
+QAbstractSpinBox[form="small"], QComboBox[form="small"] { font-size: {12}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
     border: 1px solid {focus}; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: {disabled};

@@ -29,6 +29,11 @@ bool holdsQuants(const TileFormat& format) {
 
 std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
 
+/// Whether the file's own small numbers become the tile's.
+bool isPackedByGroups(TensorType type) {
+    return isQuantised(type) && quantTraits(type).fitsTiles();
+}
+
 /// Where the stored number of a column lies in its group: its byte, and its shift.
 struct StoredPlace {
     std::size_t byte;
@@ -97,7 +102,7 @@ public:
 
     /// Errors: Numeric. `raw` is the row as stored.
     Result<void> pack(int row, std::span<const std::byte> raw) {
-        if (holdsQuants({m_matrix.form}) && isQuantised(m_tensor.type))
+        if (holdsQuants({m_matrix.form}) && isPackedByGroups(m_tensor.type))
             return packGroups(row, raw);
         dequantize(m_tensor.type, raw, m_values);
         const auto bad = std::find_if_not(
@@ -154,7 +159,7 @@ private:
             readQuantBlock(m_tensor.type, raw.data() + at, groups.data());
             for (std::size_t i = 0; i < groupsOfBlock; ++i, ++group) {
                 const QuantGroup& read = groups[i];
-                if (!std::isfinite(read.scales[0] + read.scales[1] + read.minimum))
+                if (!std::isfinite(read.scales[0] + read.scales[1] + read.minima[0]))
                     return notFinite(row);
                 write(row, group, read);
             }
@@ -167,8 +172,9 @@ private:
     void write(int row, std::size_t index, const QuantGroup& values) {
         std::byte* tile = tileOf(row);
         const std::size_t lane = toSize(row % kTileRows);
-        const int raise =
-            isQuantised(m_tensor.type) ? m_matrix.offset - quantTraits(m_tensor.type).offset : 0;
+        const int raise = isPackedByGroups(m_tensor.type)
+                              ? m_matrix.offset - quantTraits(m_tensor.type).offset
+                              : 0;
         const std::size_t columns = toSize(m_matrix.groupColumns);
         const std::size_t parts = kGroupColumns / columns;
         for (std::size_t part = 0; part < parts; ++part) {
@@ -181,7 +187,7 @@ private:
             std::byte* header = tile + place.header;
             writeScale(m_matrix.scaleForm, header, place.scale + lane, values.scales[part]);
             if (m_matrix.hasMinima)
-                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minimum);
+                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minima[part]);
         }
     }
 
@@ -199,7 +205,7 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
         return {.form = TileForm::F32};
     if (wanted == WeightForm::Bf16 || (type == TensorType::BF16 && isAsStored))
         return {.form = TileForm::Bf16};
-    if (!isQuantised(type)) {
+    if (!isPackedByGroups(type)) {
         if (wanted == WeightForm::Int8)
             return {.form = TileForm::Int8, .offset = 128};
         return {.form = type == TensorType::F16 ? TileForm::F16 : TileForm::F32};
@@ -212,7 +218,7 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
                       .offset = traits.offset};
     if (traits.bits == 4 && isAsStored)
         format.form = TileForm::Int4;
-    else if (traits.bits > 5)
+    else if (traits.bits > 5 || traits.scaleValues < kQuantGroupValues)
         format.offset = 128;
     return format;
 }

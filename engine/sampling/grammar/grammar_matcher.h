@@ -27,6 +27,7 @@ public:
 
     explicit GrammarMatcher(std::shared_ptr<const GrammarGraph> graph);
 
+    /// kDead when it has too many places.
     State start() const { return m_start; }
 
     /// `state` may be kDead. Also kDead when the state behind has too many places.
@@ -35,16 +36,19 @@ public:
             return kDead;
         const std::size_t place = static_cast<std::size_t>(state) * m_classCount + m_classes[byte];
         const State known = m_next[place];
-        return known != kUnknown ? known : find(state, byte);
+        return known >= kDead ? known : find(state, byte);
+    }
+
+    /// Whether next() gave kDead because the state behind has too many places.
+    bool isGivenUp(State state, std::uint8_t byte) const {
+        return state != kDead &&
+               m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] == kGivenUp;
     }
 
     /// Whether the text may end here.
     bool canEnd(State state) const {
         return state != kDead && m_states[static_cast<std::size_t>(state)].canEnd;
     }
-
-    /// Whether a state was given up because it had too many places.
-    bool isTooAmbiguous() const { return m_isTooAmbiguous; }
 
     std::size_t stateCount() const { return m_states.size(); }
 
@@ -56,6 +60,7 @@ public:
 
 private:
     static constexpr State kUnknown = -2;
+    static constexpr State kGivenUp = -3;
 
     /// Node, and the call that is gone on with at the end of its rule (a stack of calls).
     using Place = std::pair<int, int>;
@@ -87,7 +92,6 @@ private:
     std::vector<State> m_next; // [states, classes]
     State m_start = kDead;
     std::size_t m_work = 0;
-    bool m_isTooAmbiguous = false;
 };
 
 } // namespace engine

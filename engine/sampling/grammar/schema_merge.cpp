@@ -121,7 +121,7 @@ private:
 
     Result<void> addAll(const SchemaPlace& list) {
         const auto items = list.value.items();
-        if (items.empty())
+        if (items.empty() || !list.value.isArray())
             return refuseSchema(list.pointer, "it is no list of schemas");
         for (std::size_t i = 0; i < items.size(); ++i)
             ENGINE_TRY_DO(add({items[i], fmt::format("{}/{}", list.pointer, i)}));

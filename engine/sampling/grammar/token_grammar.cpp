@@ -59,6 +59,10 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         const TokenTrie::Node& node = nodes[at];
         const auto depth = static_cast<std::size_t>(node.depth);
         const State found = m_matcher.next(m_path[depth - 1], node.byte);
+        if (m_matcher.isGivenUp(m_path[depth - 1], node.byte)) {
+            mask.clear(); // what was found is not all
+            return mask;
+        }
         if (found == GrammarMatcher::kDead) {
             at = static_cast<std::size_t>(node.behind);
             continue;
@@ -71,14 +75,14 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         ++at;
     }
     if (m_matcher.work() > most)
-        mask.clear(); // what was found is not all
+        mask.clear();
     return mask;
 }
 
 Result<void>
 TokenGrammar::apply(State state, std::span<const TokenId> endIds, std::span<double> logits) {
     const Mask& mask = maskOf(state);
-    if (mask.empty() || m_matcher.isTooAmbiguous())
+    if (mask.empty())
         return ambiguityError();
     const bool canEnd = m_matcher.canEnd(state);
     std::vector<double> ends; // [endIds]

@@ -76,7 +76,7 @@ Result<Decoder*> DecoderSlot::ready(DecoderGround ground) {
 
 void DecoderSlot::drop() {
     if (m_decoder)
-        for (std::string& remark : m_decoder->storeLearnt())
+        for (std::string& remark : m_decoder->storeStatistics())
             m_remarks.push_back(std::move(remark));
     m_decoder.reset();
     m_phase.reset();

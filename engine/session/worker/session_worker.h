@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/event_outlet.h"

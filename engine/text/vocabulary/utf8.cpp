@@ -11,7 +11,8 @@ std::uint8_t byteAt(std::string_view text, std::size_t index) {
     return static_cast<std::uint8_t>(text[index]);
 }
 
-/// Number of bytes a first byte announces; 0 when it cannot start a character.
+/// Number of bytes a first byte announces; 0 when it cannot start a character. Our own, because
+/// utf8proc_utf8class counts C0, C1 and F5 to F7 among the first bytes.
 std::size_t announcedLength(std::uint8_t first) {
     if (first < 0x80)
         return 1;
@@ -93,22 +94,9 @@ char32_t lastCodePoint(std::string_view text, std::size_t& length) {
 }
 
 void append(char32_t codePoint, std::string& out) {
-    const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-    if (codePoint < 0x80) {
-        put(codePoint);
-    } else if (codePoint < 0x800) {
-        put(0xC0U | (codePoint >> 6U));
-        put(0x80U | (codePoint & 0x3FU));
-    } else if (codePoint < 0x10000) {
-        put(0xE0U | (codePoint >> 12U));
-        put(0x80U | ((codePoint >> 6U) & 0x3FU));
-        put(0x80U | (codePoint & 0x3FU));
-    } else {
-        put(0xF0U | (codePoint >> 18U));
-        put(0x80U | ((codePoint >> 12U) & 0x3FU));
-        put(0x80U | ((codePoint >> 6U) & 0x3FU));
-        put(0x80U | (codePoint & 0x3FU));
-    }
+    utf8proc_uint8_t bytes[4];
+    const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(codePoint), bytes);
+    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
 }
 
 bool isWhiteSpace(char32_t codePoint) {

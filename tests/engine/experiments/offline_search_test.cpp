@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/experiments/offline_search.h"
 #include "engine/experiments/saved_plans.h"
 #include "engine/model/weight_share.h"

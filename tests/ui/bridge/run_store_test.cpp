@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "engine/session/run_recording.h"
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/run_store.h"
 
@@ -233,6 +234,50 @@ private slots:
         for (const SpeedPoint& point : store.speed().points())
             QCOMPARE(point.chatPerMs, 0.2);
         QCOMPARE(store.speed().chat().tokensPerMs(), 0.1);
+    }
+
+    void whatTheSearchTakesBehindTheLastStepIsOfTheAnswerToo() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(1));
+        StepFinished step = draftStep(1, 0, {"a"}, 1, "b");
+        step.draftMs = 10.0;
+        step.verifyMs = 20.0;
+        step.searchMs = step.otherMs = 0.0;
+        apply(store, step);
+        PromptFinished end = promptFinished(1);
+        end.decoding.searchMs = 30.0;
+        apply(store, end);
+        const DecodeMetrics total = store.speed().answer().sums; // as the engine sums the chat
+        QCOMPARE(total.searchMs, 30.0);
+        apply(store, statistics(total));
+        QCOMPARE(*store.speed().answer().tokensPerSecond(), 2.0 / 60.0 * 1e3);
+        QCOMPARE(store.speed().answer().tokensPerSecond(), store.speed().chat().tokensPerSecond());
+    }
+
+    /// Written while each step told the sums, and Statistics once more.
+    void anOlderRecordingHasTheFiguresThatItHad() {
+        auto reader = RunReader::open(SWIFT_STUDIO_TEST_DATA_DIR "/runs/sums_in_steps.swiftrun");
+        QVERIFY(reader.hasValue());
+        RunStore store;
+        std::optional<PromptFinished> end;
+        while (const auto event = reader.value().next().value()) {
+            store.apply(*event);
+            if (const auto* finished = event->as<PromptFinished>())
+                end = *finished;
+        }
+        QCOMPARE(reader.value().unknownEvents(), 0);
+        QVERIFY(end);
+        QCOMPARE(end->decoding.rounds, 31); // its own figures, as that program told them
+        QCOMPARE(end->decoding.accepted, 33);
+        QCOMPARE(end->decoding.verifyMs, 5.728536007925868);
+        QCOMPARE(store.speed().chat().sums, end->decoding);
+        QCOMPARE(*store.speed().baselineMs(), 0.0313635);
+        QCOMPARE(store.answers().latest()->text, end->text);
+        QCOMPARE(store.answers().latest()->steps.size(), std::size_t{33});
+        QCOMPARE(store.speed().points().size(), std::size_t{33});
+        QVERIFY(store.speed().points().front().chatPerMs > 0.0);
+        QCOMPARE(store.speed().points().back().chatPerMs, store.speed().chat().tokensPerMs());
     }
 
     /// A search of sets asks on its own: what people read of an answer stays that of theirs.

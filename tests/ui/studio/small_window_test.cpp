@@ -14,6 +14,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <map>
 
 using namespace support;
 using namespace ui;
@@ -86,6 +87,28 @@ private slots:
             if (label->isVisible() && label->wordWrap())
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
+    }
+
+    /// Also what is hidden meanwhile.
+    void textThatWasLargeIsAsBeforeAtTheUsualSize() {
+        m_stage->loadModel();
+        settle();
+        std::map<const QWidget*, int> before;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            before[widget] = widget->font().pixelSize();
+        window().setTextPercent(150);
+        settle();
+        window().setTextPercent(100);
+        settle();
+        QStringList strangers;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
+                strangers << QStringLiteral("%1 %2: %3, was %4")
+                                 .arg(QLatin1String(widget->metaObject()->className()),
+                                      widget->accessibleName())
+                                 .arg(widget->font().pixelSize())
+                                 .arg(before.at(widget));
+        QCOMPARE(strangers.join(u'\n'), QString());
     }
 
     void sentencesAtTheRightOfInspectAreReadWhole() {

@@ -410,6 +410,12 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
                     .arg(file),
                 technical,
                 m_path};
+    case SQLITE_NOMEM:
+        return {StoreFaultKind::DiskError,
+                tr("Chats cannot be saved, because there is not enough memory. Close other "
+                   "programs: until then new chats wait in this one."),
+                technical,
+                m_path};
     default:
         return {StoreFaultKind::DiskError,
                 tr("Chats cannot be saved, because writing %1 failed. Check the disk: until then "

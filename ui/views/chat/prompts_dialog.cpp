@@ -82,6 +82,8 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     showList();
     if (m_list->count() > 0)
         m_list->setCurrentRow(0);
+    else
+        m_title->setFocus();
     showButtons();
 }
 

@@ -38,7 +38,7 @@ QSpinBox* makeSpin(int maximum, int step, QWidget* parent) {
 
 } // namespace
 
-LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent)
+LoadOptions::LoadOptions(const QStringList& backends, QWidget* parent)
     : QWidget(parent)
     , m_backend(new QComboBox(this))
     , m_weights(makeBox({{tr("Automatic"), QString()},
@@ -77,7 +77,7 @@ LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidge
         label->setBuddy(widget);
         widget->setAccessibleName(name);
         widget->setFocusPolicy(Qt::StrongFocus);
-        widget->setFont(theme.font(TextRole::Small));
+        widget->setProperty("form", "small");
         grid->addWidget(label, row, 0);
         grid->addWidget(widget, row++, 1);
     }

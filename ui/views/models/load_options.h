@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/session/engine_command.h"
-#include "ui/theme/theme.h"
 
 #include <QStringList>
 #include <QWidget>
@@ -19,7 +18,7 @@ class LoadOptions : public QWidget {
 
 public:
     /// `backends` are those that this program has, besides "Automatic".
-    LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent = nullptr);
+    explicit LoadOptions(const QStringList& backends, QWidget* parent = nullptr);
 
     /// The command that loads `path` in this way.
     engine::LoadModel command(const QString& path) const;

@@ -36,7 +36,6 @@ ModelChooser::ModelChooser(const ViewContext& context, RecentModels& recent, QWi
     , m_recent(recent)
     , m_menu(new QMenu(this)) {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    setProperty("extent", "small");
     setMenu(m_menu);
     connect(m_menu, &QMenu::aboutToShow, this, &ModelChooser::fillMenu);
     connect(&m_bridge, &EngineBridge::eventCame, this, &ModelChooser::apply);

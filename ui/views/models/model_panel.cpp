@@ -57,7 +57,7 @@ ModelPanel::ModelPanel(const ViewContext& viewContext,
     : View(viewContext, viewInfo(), parent)
     , m_recent(recent)
     , m_library(library)
-    , m_options(new LoadOptions(viewContext.theme, backends))
+    , m_options(new LoadOptions(backends))
     , m_list(new RecentList(viewContext.theme, recent))
     , m_libraryList(new LibraryList(viewContext.theme, library)) {
     setProperty("ground", "panel");
@@ -108,7 +108,7 @@ void ModelPanel::build() {
     m_stages = new LoadStages(theme(), page);
     m_facts = new FigureList(theme(), TextRole::Small, page);
     m_more = new QPushButton(tr("Load options"), page);
-    m_more->setProperty("extent", "small");
+    m_more->setProperty("form", "small");
     m_more->setCheckable(true);
     m_memory = new FigureList(theme(), TextRole::Figure, page);
     column->addWidget(m_stages);
@@ -139,7 +139,7 @@ void ModelPanel::buildLibrary(QVBoxLayout& column) {
     m_libraryTitle->setText(tr("Watched folders"));
     m_onlyRunning = new QCheckBox(tr("Only what runs here"), this);
     m_watchFolder = new QPushButton(tr("Watch a folder\u2026"), this);
-    m_watchFolder->setProperty("extent", "small");
+    m_watchFolder->setProperty("form", "small");
     m_watchFolder->setToolTip(tr("Lists the models that are in a folder, and those that come"));
     column.addWidget(m_libraryTitle);
     column.addWidget(m_onlyRunning);

@@ -84,8 +84,7 @@ QString spansText(const SpeedLog& log) {
     QStringList parts;
     const SpanFigures now = log.now();
     if (const auto rate = now.tokensPerSecond())
-        parts << (now.isDrafting() ? tr("%1 tok/s now, the last 2 s")
-                                   : tr("%1 tok/s now, plain steps"))
+        parts << (now.isDrafting() ? tr("%1 tok/s now") : tr("%1 tok/s now, plain steps"))
                      .arg(*rate, 0, 'f', 1);
     if (!log.answer().isEmpty())
         parts << tr("this answer %1").arg(speedText(log.answer()));

@@ -31,7 +31,7 @@ TimeShares sharesOf(const SpanFigures& span);
 /// are no times faster than themselves; empty for an empty span.
 QString speedText(const SpanFigures& span);
 
-/// "now 62.2 tok/s (last 2 s), this answer 1.26×, this chat 1.29×": every span by its name.
+/// "62.2 tok/s now · this answer 1.26× · this chat 1.29×": every span by its name.
 QString spansText(const SpeedLog& log);
 
 /// "SWIFT", "new settings", "another chat": what has begun at a mark.

@@ -230,7 +230,7 @@ void RegexGrammarTest::ambiguityEndsTheWalk() {
     auto graph = makeGrammarGraph({GrammarKind::Regex, "(((a?){900}){900}){900}b"});
     QVERIFY(graph.hasValue());
     GrammarMatcher matcher(std::move(graph).value());
-    QVERIFY(matcher.isTooAmbiguous());
+    QCOMPARE(matcher.start(), GrammarMatcher::kDead);
     QCOMPARE(matcher.next(matcher.start(), 'a'), GrammarMatcher::kDead);
 }
 

@@ -6,6 +6,7 @@
 #include "ui/views/chat/start_panel.h"
 
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QSignalSpy>
@@ -157,6 +158,8 @@ private slots:
         const QTemporaryDir folder;
         PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
         PromptsDialog dialog(m_theme, prompts);
+        // With no prompt to choose one is begun.
+        QVERIFY(dialog.focusWidget() == dialog.findChild<QLineEdit*>());
         dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("not saved yet"));
         dialog.reject();
         QCOMPARE(prompts.prompts().size(), 1);

@@ -2,6 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
@@ -9,7 +10,6 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
-#include <QLabel>
 #include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
@@ -342,7 +342,7 @@ private slots:
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
-        const auto* note = view.findChild<QLabel*>();
+        const auto* note = view.findChild<LiveLabel*>();
         QVERIFY(note->isVisible() && !note->text().isEmpty());
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());

@@ -3,9 +3,9 @@
 
 namespace engine {
 
-/// How often something holds, the newest trials counting most: each trial weighs `memory` times
-/// the next one. A prior stands for `priorTrials` trials that are never forgotten, so few trials
-/// say little. A plain value.
+/// How often something happens, estimated from trials of which the newest count most: each trial
+/// has `memory` times the weight of the next one. The prior counts like `priorTrials` trials and
+/// never fades, so a few trials change little. A plain value.
 class DecayedRate {
 public:
     explicit DecayedRate(double prior = 0.5, double priorTrials = 8.0, double memory = 0.99)

@@ -31,7 +31,7 @@ struct StoredSkipSet {
 /// environment.
 std::filesystem::path defaultDataFolder();
 
-/// The sentence for a user whose `what` was learnt and cannot be stored.
+/// The sentence for the user when `what` was found but cannot be stored.
 std::string notStored(std::string_view what, const Error& error);
 
 /// The skip sets found for one model, by task name, in one file of the user's data folder:
@@ -47,7 +47,7 @@ public:
     /// The file that holds the sets, there or not.
     const std::filesystem::path& path() const { return m_path; }
 
-    /// The data folder and the model, for what else is learnt of it.
+    /// The data folder and the model, for other memories of the same model.
     const std::filesystem::path& folder() const { return m_folder; }
 
     const std::string& fingerprint() const { return m_fingerprint; }
@@ -64,10 +64,10 @@ public:
     Result<std::vector<std::pair<std::string, StoredSkipSet>>> all() const;
 
     /// Stores the set of a task in place of its earlier one. A file that cannot be understood is
-    /// never overwritten: it is renamed to NAME.broken-N, a new one begun, and the remark that
-    /// comes back says so; else the remark is empty.
-    /// Errors: InvalidInput (the set does not fit the model, a task name that is no UTF-8 or too
-    /// long, a full memory), Io. No stored set is lost then.
+    /// never overwritten: it is renamed to NAME.broken-N and a new one begun. Returns a note for
+    /// the user that says so, usually an empty one. Errors: InvalidInput (the set does not fit the
+    /// model, a task name that is no UTF-8 or too long, a full memory), Io. No stored set is lost
+    /// then.
     Result<std::string> store(const std::string& task, const StoredSkipSet& stored);
 
 private:

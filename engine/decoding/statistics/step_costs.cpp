@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/step_costs.h"
+#include "engine/decoding/statistics/step_costs.h"
 
 #include "engine/base/result.h"
 
@@ -10,21 +10,21 @@ namespace engine {
 
 namespace {
 
-/// Parts of an unexpected duration that are put down to the machine's speed and to the rows.
+/// How much of an unexpected duration is attributed to the machine's speed and to the rows.
 constexpr double kSpeedShare = 0.3;
 constexpr double kRowsShare = 0.02;
 
-/// The first measurements of a number of rows count more: its mean until then is a guess.
+/// The first measurements of a number of rows have more weight: until then its cost is a guess.
 constexpr int kQuickSamples = 8;
 
-/// The same for passes of a part of the weights; one that leaves next to nothing out tells nothing.
+/// The same for passes of a part of the weights. Passes that leave out almost nothing are ignored.
 constexpr double kPartShare = 0.05;
-constexpr double kMostShareTold = 0.98;
+constexpr double kMostShareUsed = 0.98;
 
-/// No pass is taken to be faster than this part of the weights that it reads.
+/// A pass is never assumed to cost less than this part of the share that it reads.
 constexpr double kLeastOfShare = 0.5;
 
-/// A thread that lost its core for a while says nothing about costs.
+/// Longer times are cut: the thread probably lost its core for a while.
 constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
 
 } // namespace
@@ -98,14 +98,14 @@ double StepCosts::PartPasses::relativeCost(double share) const {
 
 void StepCosts::recordDraft(double share, double ms) {
     ENGINE_CHECK(share > 0.0 && ms >= 0.0, "a draft pass of {} took {} ms", share, ms);
-    if (m_oneRowMs <= 0.0 || share > kMostShareTold || ms == 0.0)
+    if (m_oneRowMs <= 0.0 || share > kMostShareUsed || ms == 0.0)
         return;
     m_drafts.add(share, std::min(ms / m_oneRowMs, std::exp(kMostSurprise)));
 }
 
 double StepCosts::relativeDraftCost(double share) const { return m_drafts.relativeCost(share); }
 
-/// While nothing but resumed passes is made they alone tell how fast the machine is.
+/// While all passes resume, they alone show how fast the machine is at present.
 void StepCosts::recordResumed(double share, int rows, double ms) {
     ENGINE_CHECK(share > 0.0 && rows >= 1 && ms >= 0.0,
                  "a resumed pass of {}, {} rows, took {} ms",
@@ -120,7 +120,7 @@ void StepCosts::recordResumed(double share, int rows, double ms) {
                    kMostSurprise);
     if (m_resumed.samples >= kQuickSamples)
         m_oneRowMs *= std::exp(surprise * kSpeedShare);
-    if (share <= kMostShareTold)
+    if (share <= kMostShareUsed)
         m_resumed.add(share,
                       relativeResumedCost(share, rows) * std::exp(surprise) / relativeCost(rows));
 }

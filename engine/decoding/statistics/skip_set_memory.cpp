@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 
 #include "engine/loading/atomic_file.h"
 #include "engine/loading/json_text.h"
@@ -161,8 +161,7 @@ std::filesystem::path defaultDataFolder() {
 }
 
 std::string notStored(std::string_view what, const Error& error) {
-    return fmt::format(
-        "{} was learnt, but could not be stored: {}. {}", what, error.message, error.hint);
+    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
 }
 
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
@@ -252,15 +251,15 @@ Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSk
                                  m_path.parent_path().string(),
                                  problem.message()),
                      "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
-    std::string remark;
+    std::string note;
     if (isBroken) {
         ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
-        remark = fmt::format("{}. The file was renamed to {} and a new one begun.",
-                             known.error().message,
-                             aside.filename().string());
+        note = fmt::format("{}. The file was renamed to {} and a new one begun.",
+                           known.error().message,
+                           aside.filename().string());
     }
     ENGINE_TRY_DO(writeFileAtomically(m_path, text));
-    return remark;
+    return note;
 }
 
 } // namespace engine
