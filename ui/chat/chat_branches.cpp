@@ -76,7 +76,7 @@ void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
 void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const StoredMessage* old = message(id);
     if (old == nullptr || old->role != MessageRole::Assistant || text.trimmed().isEmpty() ||
-        m_answer || m_asked)
+        isBusy())
         return;
     dismissContextQuestion();
     StoredMessage made;

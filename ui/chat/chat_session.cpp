@@ -108,7 +108,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::Loading;
     if (m_run.model() == nullptr)
         return SendObstacle::NoModel;
-    if (m_answer || m_asked || m_run.answers().isRunning())
+    if (isBusy() || m_run.answers().isRunning())
         return SendObstacle::Answering;
     if (m_question)
         return SendObstacle::ContextFull;
@@ -141,7 +141,7 @@ void ChatSession::openChat(ChatId id) {
 
 void ChatSession::openMessage(ChatId id, MessageId messageId) {
     if (id == m_chat.record.id) {
-        if (!isAnswering() && leadTo(messageId))
+        if (!isBusy() && leadTo(messageId))
             emit shown();
         emit messageSought(messageId);
         return;
@@ -260,7 +260,7 @@ MessageId ChatSession::leafBehind(MessageId id) const {
 }
 
 void ChatSession::showBranch(MessageId id) {
-    if (message(id) == nullptr || isAnswering())
+    if (message(id) == nullptr || isBusy())
         return;
     m_chat.record.leafId = leafBehind(id);
     m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
@@ -268,7 +268,7 @@ void ChatSession::showBranch(MessageId id) {
 }
 
 void ChatSession::branchIntoNewChat(MessageId id) {
-    if (isAnswering())
+    if (isBusy())
         return;
     const QList<StoredMessage> old = branch();
     const auto last = std::ranges::find(old, id, &StoredMessage::id);
@@ -277,6 +277,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     saveDraft();
     Chat made;
     made.record = m_chat.record;
+    made.record.isPinned = false;
     made.record.title = tr("%1 (branch)").arg(m_chat.record.title);
     made.record.leafId = 0;
     made.record.id = m_store.createChat(made.record);
@@ -357,7 +358,7 @@ ContextPolicy ChatSession::policy() const {
 }
 
 void ChatSession::countDraft() {
-    if (m_isReplay || m_answer || m_asked || m_run.model() == nullptr)
+    if (m_isReplay || isBusy() || m_run.model() == nullptr)
         return;
     std::vector<PromptMessage> messages = promptMessages(0);
     StoredMessage words;
@@ -410,6 +411,9 @@ void ChatSession::onChatChanged(const ChatRecord& chat) {
         return;
     }
     m_chat.record.title = chat.title;
+    m_chat.record.folder = chat.folder;
+    m_chat.record.isPinned = chat.isPinned;
+    m_chat.record.isArchived = chat.isArchived;
     emit stateChanged();
 }
 

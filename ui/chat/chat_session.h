@@ -195,6 +195,9 @@ private:
         int firstToken = 0; ///< of the message that it made
     };
 
+    /// Whether an answer is being written, or counted before it: what it answers stays shown.
+    bool isBusy() const { return m_answer || m_asked; }
+
     void onEvent(const engine::EngineEvent& event);
     void onStarted(const engine::PromptStarted& started);
     void onStep(const engine::StepFinished& step);

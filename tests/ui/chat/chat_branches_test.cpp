@@ -190,6 +190,36 @@ private slots:
         QCOMPARE(session().branch().size(), 4);
     }
 
+    void whileAQuestionIsCountedItsBranchStays() {
+        converse(FinishReason::EndToken);
+        const MessageId first = last().id;
+        session().editAnswer(first, QStringLiteral("uno due"), false);
+        session().send(QStringLiteral("and then?"));
+        const ChatId chat = session().chat().record.id;
+        session().showBranch(first);
+        session().openMessage(chat, first);
+        session().branchIntoNewChat(session().branch().first().id);
+        QCOMPARE(session().chat().record.id, chat);
+        m_chat->count();
+        QCOMPARE(prompt().messages.size(), std::size_t{3});
+        QCOMPARE(prompt().messages[1].content, std::string("uno due"));
+        QCOMPARE(prompt().messages[2].content, std::string("and then?"));
+        m_chat->finish();
+        session().showBranch(first);
+        QCOMPARE(last().id, first);
+    }
+
+    void aBranchIsBegunWhereItsChatLies() {
+        converse(FinishReason::EndToken);
+        const ChatId chat = session().chat().record.id;
+        m_chat->store->setFolder(chat, QStringLiteral("Thesis"));
+        m_chat->store->setPinned(chat, true);
+        QTRY_COMPARE(session().chat().record.isPinned, true);
+        session().branchIntoNewChat(last().id);
+        QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        QVERIFY(!session().chat().record.isPinned);
+    }
+
     void anEditedAnswerIsANewBranchAndTheOldOneStays() {
         converse(FinishReason::EndToken);
         const StoredMessage old = last();
