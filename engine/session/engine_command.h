@@ -4,8 +4,10 @@
 #include "engine/base/token.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/sampling/sampler.h"
+#include "engine/session/context_fit.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,14 +19,10 @@ namespace engine {
 
 /// Loads a model in place of the one that is loaded, and ends earlier loads that are not done.
 struct LoadModel {
-    std::string path;                  ///< a folder or a GGUF file
-    std::string backend = {};          ///< this to instructionSet: see BackendWords
-    std::string precision = "float32"; ///< "float32", "float64" or "bfloat16"
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
-    int threads = 0;       ///< 0 = the backend's choice
-    int contextLength = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    std::string path;            ///< a folder or a GGUF file
+    std::string backend = {};    ///< empty = the usual one
+    SettingValues settings = {}; ///< of the backend; what is not given has its default
+    int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
 };
 
 /// Ends loads at work or waiting; the model loaded before stays. Acts at once.
@@ -39,10 +37,7 @@ struct InspectModel {
     std::uint64_t requestId = 0; ///< chosen by the sender
     std::string path;            ///< this and the others as in LoadModel
     std::string backend = {};
-    std::string precision = "float32";
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
+    SettingValues settings = {};
     int contextLength = 0;
 };
 
@@ -71,8 +66,9 @@ struct PromptMessage {
     std::vector<TokenId> tokens = {}; ///< the ids of an earlier answer, from its PromptFinished
 };
 
-/// Asks for an answer. Ends with one PromptFinished or one EngineFailed of this id, unless the
-/// session is closed before.
+/// Asks for an answer, and says all that it depends on. Ends with one PromptFinished or one
+/// EngineFailed of this id, unless the session is closed before. PromptStarted tells that it was
+/// counted and fits; EngineFailed has its counts when it does not.
 struct SubmitPrompt {
     std::uint64_t promptId = 0;               ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
@@ -85,6 +81,10 @@ struct SubmitPrompt {
     /// text behind its `content`, beginning with what its `tokens` say beyond it. Greedy decoding
     /// then makes the very tokens that it would have made without the stop.
     bool continuesLast = false;
+    ContextPolicy policy = ContextPolicy::Ask;    ///< a system message at the front always stays
+    int answerRoom = 1;                           ///< tokens, see promptRoom()
+    std::optional<SamplingOptions> sampling = {}; ///< as by ChangeSampling before it
+    std::optional<ChooseDecoder> decoder = {};    ///< as by ChooseDecoder, if it is another one
 };
 
 /// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.

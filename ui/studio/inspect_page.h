@@ -37,6 +37,9 @@ public:
     /// Switches to the other page.
     void turn();
 
+    /// Sends faceShown(), as soon as nothing waits to be laid out.
+    void tellFace();
+
 signals:
     /// The page is on the screen and fully laid out.
     void faceShown(Face face);
@@ -48,7 +51,6 @@ private:
     QWidget* titled(View* view, DockTitle*& title);
     void addTurn(DockTitle& title, const QString& text, Face face);
     void onEvent(const engine::EngineEvent& event);
-    void tellFace();
 
     const ViewContext m_context;
     ViewMenu& m_menu;

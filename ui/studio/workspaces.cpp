@@ -102,11 +102,7 @@ void Studio::makeChatWorkspace() {
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
     m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
-    m_modelPanel =
-        new ModelPanel(context(),
-                       m_recentModels,
-                       *m_library,
-                       {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
+    m_modelPanel = new ModelPanel(context(), m_recentModels, *m_library, m_options.backends);
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
     workspace->addDock({QStringLiteral("chat.models"),
                         tr("Models"),
@@ -161,12 +157,13 @@ void Studio::makeInspectWorkspace() {
     add(new DraftTreeView(context()), Qt::RightDockWidgetArea, {346, 330});
     add(new MaskView(context()), Qt::RightDockWidgetArea, {346, 250});
     add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
-    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {0, 290});
-    add(new SpeedView(context()), Qt::BottomDockWidgetArea, {0, 290});
-    workspace->setArrangement([](Workspace& docks) {
+    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {480, 290});
+    add(new SpeedView(context()), Qt::BottomDockWidgetArea, {480, 290});
+    workspace->setArrangement([this](Workspace& docks) {
         docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
                               docks.dock(QStringLiteral("inspect.speed")),
                               Qt::Horizontal);
+        m_inspectPage->tellFace(); // what shares the width begins anew
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }

@@ -73,6 +73,21 @@ private slots:
         }
     }
 
+    void plotsShareTheWidthAfterTheLayoutWasReset() {
+        m_stage->saySearch();
+        window().showWorkspace(1);
+        m_stage->settle();
+        const auto width = [&](const char* id) {
+            return window().currentWorkspace()->dock(QLatin1String(id))->width();
+        };
+        for (int turn = 0; turn < 2; ++turn) {
+            m_stage->action("view.reset_layout")->trigger();
+            m_stage->settle();
+            QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
+                         qPrintable(QString::number(width("inspect.matchness"))));
+        }
+    }
+
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.
     void entriesForAChatMeanTheOneThatIsShown() {
         m_stage->beginAnswer();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/search_figures.h"
 
+#include "ui/origin/token_mark.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 
@@ -175,11 +177,12 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // Older recordings have only the marks: the position replaces the token.
-        cell.token = i < trial.window.size() ? QString::fromStdString(trial.window[i])
-                                             : QString::number(i + 1);
+        // Older recordings know the marks alone: the place stands in for the token.
+        cell.token = i < trial.window.size()
+                         ? visibleTokenText(QString::fromStdString(trial.window[i]))
+                         : QString::number(i + 1);
         if (!cell.isMatch && i < trial.guesses.size())
-            cell.guess = QString::fromStdString(trial.guesses[i]);
+            cell.guess = visibleTokenText(QString::fromStdString(trial.guesses[i]));
         cells.push_back(std::move(cell));
     }
     return cells;

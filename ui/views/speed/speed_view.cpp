@@ -146,9 +146,12 @@ void SpeedView::updateHeader() {
     const SpanFigures now = log.now().isEmpty() ? log.answer() : log.now();
     m_header->setVisible(!m_curve.isEmpty());
     m_headline->setText(speedText(now));
-    m_detail->setText(log.baselineMs()
-                          ? spansText(log)
-                          : tr("vanilla not measured yet \u00B7 %1").arg(spansText(log)));
+    QStringList told;
+    if (!log.baselineMs())
+        told << tr("vanilla not measured yet");
+    if (const QString spans = spansText(log); !spans.isEmpty()) // none while a prompt is read
+        told << spans;
+    m_detail->setText(told.join(QStringLiteral(" \u00B7 ")));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
 

@@ -128,6 +128,9 @@ private slots:
         stage.settle();
         QCOMPARE(view.headline(), QString("46.8 tok/s"));
         QVERIFY(view.detail().contains("not measured yet"));
+        stage.say(promptStarted(2)); // whose prompt is read first
+        stage.settle();
+        QCOMPARE(view.detail(), QString("vanilla not measured yet"));
         sayBaseline(stage, 1);
         stage.settle();
         QCOMPARE(view.headline(), QString("46.8 tok/s")); // plain steps are no times themselves
