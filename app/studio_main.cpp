@@ -73,7 +73,7 @@ std::vector<std::string> backendNames() {
 void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--model",
                    arguments.model,
-                   "Model folder or GGUF file; without it, the one used last, or the default one");
+                   "Model folder or GGUF file; default: the model used last, or the default model");
     cli.add_option("--backend",
                    arguments.backend,
                    "What runs the model given or the default one: " +

@@ -27,8 +27,8 @@ struct BestSet {
     int place = 0; ///< trials before it, TrialPoint::place of the one that found it
     double time = 0.0;
     engine::PlanChanged change;
-    std::optional<engine::TrialFinished> trial; ///< the trial that measured it; none while
-                                                ///< unmeasured
+    std::optional<engine::TrialFinished> trial; ///< the trial that measured it; none
+                                                ///< while unmeasured
 };
 
 /// The decoder's phase from one trial on.

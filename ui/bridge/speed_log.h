@@ -115,7 +115,7 @@ private:
     engine::DecodeMetrics m_answer;   // sums of the newest answer
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
-    bool m_isHidden = false;          // the newest prompt is out of sight
+    bool m_isHidden = false;          // the newest prompt is hidden
     bool m_isLastOpen = false;        // the sums behind the last point are not told yet
     int m_number = 0;
 };

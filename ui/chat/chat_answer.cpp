@@ -3,7 +3,7 @@
 
 #include <utility>
 
-// What the engine tells of an answer, on its way into the chat.
+// How the engine's events of an answer get into the chat.
 
 namespace ui {
 
@@ -64,7 +64,7 @@ void ChatSession::beginRunning(std::uint64_t promptId) {
     m_answer->sinceUpdate.start();
 }
 
-/// The figures so far; those at the end add to them.
+/// The figures so far; the final ones add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     addSpeed(answer.figures);
     answer.figures.outputTokens = static_cast<int>(answer.tokens.size()) - m_answer->firstToken;

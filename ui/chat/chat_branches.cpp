@@ -27,8 +27,8 @@ void ChatSession::continueAnswer(MessageId id) {
         answer(id);
 }
 
-/// An answer that goes on from its own tokens is drawn with its own seed, so that it becomes the
-/// answer that it would have been. None when nothing has to change for that.
+/// An answer that is continued from its own tokens keeps its seed, so that it becomes the same
+/// answer as without the interruption. None when nothing has to change for that.
 std::optional<SamplingOptions> ChatSession::samplingOf(const StoredMessage& answer) const {
     SamplingOptions sampling = m_run.sampling();
     if (!answer.figures.seed || *answer.figures.seed == sampling.seed || idsOf(answer).empty())

@@ -321,11 +321,11 @@ SubmitPrompt ChatSession::makePrompt(std::vector<PromptMessage> messages, int ma
 bool ChatSession::sendPrompt(SubmitPrompt prompt) {
     const bool isSent = m_bridge.send(std::move(prompt));
     if (!isSent)
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+        emit failed(tr("The engine accepts no more commands."), tr("Wait a moment and try again."));
     return isSent;
 }
 
-/// Ids of another model mean other words, and those of an edited answer are not all of its text.
+/// Another model's ids mean other text, and an edited answer's ids do not cover all of its text.
 std::vector<TokenId> ChatSession::idsOf(const StoredMessage& message) const {
     const ModelLoaded* model = m_run.model();
     const bool isOwn =

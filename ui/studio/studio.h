@@ -41,7 +41,8 @@ struct StudioOptions {
     QString presetsFolder;                     ///< shipped
     QString ownPresetsFolder;                  ///< the user's
     QString modelPath;                         ///< opened at the first start; empty = none
-    QString defaultModelPath;                  ///< the model that the set-up fetches, there or not
+    QString defaultModelPath;                  ///< the model that the set-up fetches, whether it
+                                               ///< exists or not
     QString backend;                           ///< that runs it; empty = the engine's choice
     std::vector<engine::BackendInfo> backends; ///< that can be chosen
     QString decoder;                           ///< of the first answers; empty = the one used last

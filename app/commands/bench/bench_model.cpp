@@ -161,7 +161,7 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
         return {};
     }
     if (storedForm(options) == nullptr)
-        return wrong(fmt::format("There are no made-up weights \"{}\".",
+        return wrong(fmt::format("\"{}\" is not a form of made-up weights.",
                                  givenWord(options.model, "weights")),
                      "Choose f32, bf16, int8 or 4bit.");
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));

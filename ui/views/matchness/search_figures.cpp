@@ -177,7 +177,7 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // Older recordings know the marks alone: the place stands in for the token.
+        // Older recordings have only the marks: the position replaces the token.
         cell.token = i < trial.window.size()
                          ? visibleTokenText(QString::fromStdString(trial.window[i]))
                          : QString::number(i + 1);
