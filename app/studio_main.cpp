@@ -6,6 +6,7 @@
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/loading/output_place.h"
 #include "engine/session/engine_session.h"
+#include "engine/session/known_backends.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/bridge/session_link.h"
 #include "ui/studio/end_signals.h"
@@ -23,6 +24,7 @@
 #include <QTemporaryDir>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <memory>
@@ -61,15 +63,23 @@ std::optional<QSize> sizeOf(const std::string& text) {
     return QSize(width, height);
 }
 
+std::vector<std::string> backendNames() {
+    std::vector<std::string> names;
+    for (const engine::BackendInfo& backend : engine::knownBackends(app::moduleFolder()))
+        names.push_back(backend.name);
+    return names;
+}
+
 void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--model",
                    arguments.model,
                    "Model folder or GGUF file; without it, the one used last, or the default one");
-    cli.add_option(
-           "--backend",
-           arguments.backend,
-           "What runs the model given or the default one: cpu (the default), torch or plain")
-        ->check(CLI::IsMember({"cpu", "torch", "plain"}));
+    cli.add_option("--backend",
+                   arguments.backend,
+                   "What runs the model given or the default one: " +
+                       fmt::format("{}", fmt::join(backendNames(), ", ")) +
+                       "; the first one is the default")
+        ->check(CLI::IsMember(backendNames()));
     auto* replay =
         cli.add_option("--replay",
                        arguments.replay,
@@ -177,6 +187,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);
+    options.backends = engine::knownBackends(app::moduleFolder());
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
     options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());

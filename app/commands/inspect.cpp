@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 #include "app/program_paths.h"
-#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/gguf_file.h"
-#include "engine/model/cpu/cpu_weights.h"
-#include "engine/model/memory_need.h"
+#include "engine/model/backend_registry.h"
 #include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"
 
@@ -34,6 +32,8 @@ std::string_view scalingName(RopeScalingKind kind) {
         return "linear";
     case RopeScalingKind::Llama3:
         return "llama3";
+    case RopeScalingKind::LongRope:
+        return "longrope";
     }
     return "unknown";
 }
@@ -71,10 +71,16 @@ std::uint64_t parameterCountOf(const WeightSource& weights) {
     return count;
 }
 
-/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it. Errors:
-/// Io, NoMemory.
+/// The backend that computes when nobody says otherwise.
+Result<BackendInfo> usualBackend() {
+    return BackendRegistry(moduleFolder()).info(chosenBackend(""));
+}
+
+/// Nulls for a model that the usual backend cannot load, which is no fault of looking at it.
+/// Errors: Io, NoMemory.
 Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
-    const auto need = packedNeed(config, weights, {}, 1);
+    ENGINE_TRY(const BackendInfo backend, usualBackend());
+    const auto need = backend.forecast(config, weights, {}, 1);
     if (!need && (need.error().code == ErrorCode::Io || need.error().code == ErrorCode::NoMemory))
         return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
@@ -96,20 +102,15 @@ Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weigh
     return memory;
 }
 
-/// In which form the cpu backend would hold a tensor if nothing else is asked for.
-std::string_view packedForm(const TensorInfo& tensor, WeightForm wanted) {
-    if (tensor.type == TensorType::Other)
-        return "cannot be computed with";
-    return tensor.shape.size() < 2 ? "float32" : tileFormatName(tileFormat(tensor.type, wanted));
-}
-
 /// For each type of the file how many tensors become what: norms and biases become float32
 /// whatever their type.
-Json describeForms(const WeightSource& weights) {
-    const WeightForm wanted = cpu::chosenForm(weights, WeightForm::Auto);
-    std::map<std::pair<std::string_view, std::string_view>, int> counts;
+Result<Json> describeForms(const WeightSource& weights) {
+    ENGINE_TRY(const BackendInfo backend, usualBackend());
+    if (!backend.heldAs)
+        return Json();
+    std::map<std::pair<std::string, std::string>, int> counts;
     for (const TensorInfo& tensor : weights.tensors())
-        ++counts[{tensor.typeName(), packedForm(tensor, wanted)}];
+        ++counts[{std::string(tensor.typeName()), backend.heldAs(weights, tensor)}];
     Json forms = Json::array();
     for (const auto& [names, count] : counts)
         forms.push_back({{"type", names.first}, {"tensors", count}, {"form", names.second}});
@@ -159,7 +160,7 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
         if (config) {
             ENGINE_TRY(report["memory"], describeMemory(config.value(), *weights.value()));
         }
-        report["forms"] = describeForms(*weights.value());
+        ENGINE_TRY(report["forms"], describeForms(*weights.value()));
         report["tensors"] = describeTensors(*weights.value());
     }
     report["notes"] = config ? Json(config.value().notes) : Json::array();
@@ -234,7 +235,7 @@ void printTensorSummary(const Console& console, const Json& tensors) {
 
 /// "Q4_1   210 tensors: 4-bit, scale and minimum per 32".
 void printForms(const Console& console, const Json& forms) {
-    console.line("\nHeld by the cpu backend as");
+    console.line(fmt::format("\nHeld by the {} backend as", chosenBackend("")));
     for (const Json& form : forms)
         console.line(fmt::format("  {:<6} {:>5} tensors: {}",
                                  form["type"].get<std::string>(),
@@ -272,10 +273,10 @@ void printForPeople(const Console& console, const Json& report) {
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
         if (memory["packed_weight_bytes"].is_number()) {
             console.line(fmt::format("  {:<26} {}",
-                                     "weights packed (cpu)",
+                                     fmt::format("weights packed ({})", chosenBackend("")),
                                      sizeInWords(memory["packed_weight_bytes"].get<double>())));
             console.line(fmt::format("  {:<26} {:.1f} kB",
-                                     "cache, a token, cpu",
+                                     fmt::format("cache, a token, {}", chosenBackend("")),
                                      memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
         }
     }

@@ -4,30 +4,37 @@
 #include "app/commands/commands.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/transformer.h"
-#include "engine/session/backend_words.h"
+#include "engine/session/known_backends.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace app {
 
 /// The options that choose a model and how it is computed.
 struct ModelOptions {
-    std::string model;          ///< empty = the default model
-    engine::BackendWords words; ///< how it is computed
-    int threads = 0;
-    int context = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    std::string model;              ///< empty = the default model
+    std::string backend;            ///< empty = the usual one
+    engine::SettingValues settings; ///< of the backend, as they were given
+    int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
 };
 
 /// --model alone.
 void addModelPathOption(CLI::App& command, ModelOptions& options);
 
-/// --model, --backend, --precision, --weights, --kv, --isa, --threads.
+/// --model, --backend and an option for each setting of any backend: --precision, --weights, ...
 void addModelOptions(CLI::App& command, ModelOptions& options);
+
+/// The word that was given for a setting; empty when none was.
+std::string givenWord(const ModelOptions& options, std::string_view setting);
+
+/// What --threads says; 0 when it leaves the choice to the backend.
+int givenThreads(const ModelOptions& options);
 
 /// The smaller of the model's context and 8192, unless --context says otherwise.
 /// Errors: InvalidInput when more is asked for than the model was made for.

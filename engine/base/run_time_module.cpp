@@ -117,7 +117,7 @@ Result<void> ModuleFolder::open(const std::string& name,
             return noMemoryFor(path);
         return refused(path,
                        fmt::format("it cannot be opened ({})", reason ? reason : "no reason given"),
-                       "Build the project again; the torch backend needs LibTorch where it was "
+                       "Build the project again; the libraries it needs must be where they were "
                        "then.");
     }
     using BuildIdFunction = const char* (*)();

@@ -2,7 +2,6 @@
 #include "engine/model/memory_need.h"
 
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/cpu/cpu_weights.h"
 
 #include <algorithm>
 
@@ -99,20 +98,21 @@ MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contex
             .passBytes = bytesOf(passOf(config, widths))};
 }
 
-Result<PackedNeed> packedNeed(const ModelConfig& config,
-                              const WeightSource& source,
-                              const TransformerOptions& options,
-                              int contextLength) {
-    ENGINE_TRY_DO(cpu::checkPrecision(options.precision));
-    ENGINE_TRY(const cpu::Weights outline, cpu::outlineWeights(config, source, options.weights));
-    const KvType kvType = cpu::chosenKvType(outline, options.kvType);
+MemoryNeed
+memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, int contextLength) {
     const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));
-    return PackedNeed{{.weightBytes = outline.byteSize(),
-                       .cacheBytes = bytesOf(slot * contextLength),
-                       .scratchBytes = bytesOf(slot * kScratchSlots),
-                       .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))},
-                      std::string(tileFormatName(outline.mainFormat())),
-                      kvType};
+    return {.weightBytes = weightBytes,
+            .cacheBytes = bytesOf(slot * contextLength),
+            .scratchBytes = bytesOf(slot * kScratchSlots),
+            .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))};
+}
+
+Result<LoadForecast> widenedForecast(const ModelConfig& config,
+                                     const WeightSource& /*weights*/,
+                                     const TransformerOptions& options,
+                                     int contextLength) {
+    const std::string name(precisionName(options.precision));
+    return LoadForecast{memoryNeed(config, options.precision, contextLength), name, name, ""};
 }
 
 } // namespace engine

@@ -17,14 +17,10 @@ namespace engine {
 
 /// Loads a model in place of the one that is loaded, and ends earlier loads that are not done.
 struct LoadModel {
-    std::string path;                  ///< a folder or a GGUF file
-    std::string backend = {};          ///< this to instructionSet: see BackendWords
-    std::string precision = "float32"; ///< "float32", "float64" or "bfloat16"
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
-    int threads = 0;       ///< 0 = the backend's choice
-    int contextLength = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    std::string path;            ///< a folder or a GGUF file
+    std::string backend = {};    ///< empty = the usual one
+    SettingValues settings = {}; ///< of the backend; what is not given has its default
+    int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
 };
 
 /// Ends loads at work or waiting; the model loaded before stays. Acts at once.
@@ -39,10 +35,7 @@ struct InspectModel {
     std::uint64_t requestId = 0; ///< chosen by the sender
     std::string path;            ///< this and the others as in LoadModel
     std::string backend = {};
-    std::string precision = "float32";
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
+    SettingValues settings = {};
     int contextLength = 0;
 };
 

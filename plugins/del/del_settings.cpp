@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/del/del_settings.h"
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/drafts/draft_settings.h"
 #include "engine/decoding/round/cached_sequence.h"
-#include "engine/decoding/setting_makers.h"
 
 namespace del {
 

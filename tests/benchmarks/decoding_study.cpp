@@ -142,7 +142,8 @@ private:
         if (launch.script.empty())
             launch.script = app::llamaBenchScript();
         launch.model = files.path();
-        launch.threads = m_options.model.threads > 0 ? m_options.model.threads : cores;
+        launch.threads =
+            app::givenThreads(m_options.model) > 0 ? app::givenThreads(m_options.model) : cores;
         launch.contextLength = m_model.contextLength;
         launch.stop = m_stop;
         ENGINE_TRY(m_llama, app::LlamaProcess::start(launch));
@@ -167,7 +168,7 @@ private:
                 {"max_tokens", m_options.maxTokens},
                 {"past_end", m_options.isPastEnd},
                 {"halves", m_options.isOnce ? 1 : 2},
-                {"threads", m_options.model.threads},
+                {"threads", app::givenThreads(m_options.model)},
                 {"llama_cpp", m_llama ? Json(m_llama->version()) : Json(nullptr)}};
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/model/plain/plain_backend.h"
 #include "tests/plugins/torch_support.h"
 #include "tests/support/forward_helpers.h"
 

@@ -2,6 +2,7 @@
 #include "tests/support/lossless_case.h"
 
 #include "engine/loading/model_files.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/model/skip_set.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/tiny_model.h"

@@ -26,7 +26,10 @@ public:
 
     Position capacity() const override { return static_cast<Position>(contents.size()); }
 
-    void copySlot(Position from, Position to) override { at(to) = at(from); }
+    void copySlots(std::span<const SlotCopy> copies) override {
+        for (const auto [from, to] : copies)
+            at(to) = at(from);
+    }
 
     std::size_t byteSize() const override { return contents.size() * sizeof(SlotContent); }
 

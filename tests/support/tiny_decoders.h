@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/tiny_model.h"
 
 #include <QDir>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/session/known_backends.h"
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/chat_session.h"
 #include "ui/chat/prompt_list.h"
@@ -35,16 +36,17 @@ struct StartRequest;
 
 /// What the window is made from.
 struct StudioOptions {
-    QString chatsPath;        ///< of the SQLite file
-    QString settingsPath;     ///< of the INI file
-    QString presetsFolder;    ///< shipped
-    QString ownPresetsFolder; ///< the user's
-    QString modelPath;        ///< opened at the first start; empty = none
-    QString defaultModelPath; ///< the model that the set-up fetches, there or not
-    QString backend;          ///< that runs it; empty = the engine's choice
-    QString decoder;          ///< of the first answers; empty = the one used last
-    QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
-    QString replayName;       ///< shown while a recording is played; empty = a real engine
+    QString chatsPath;                         ///< of the SQLite file
+    QString settingsPath;                      ///< of the INI file
+    QString presetsFolder;                     ///< shipped
+    QString ownPresetsFolder;                  ///< the user's
+    QString modelPath;                         ///< opened at the first start; empty = none
+    QString defaultModelPath;                  ///< the model that the set-up fetches, there or not
+    QString backend;                           ///< that runs it; empty = the engine's choice
+    std::vector<engine::BackendInfo> backends; ///< that can be chosen
+    QString decoder;                           ///< of the first answers; empty = the one used last
+    QString firstMessage; ///< sent in a new chat once a model is ready; empty = none
+    QString replayName;   ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even
     /// after a crash.
     bool isModelAskedFor = false;

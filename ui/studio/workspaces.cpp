@@ -102,11 +102,7 @@ void Studio::makeChatWorkspace() {
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
     m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
-    m_modelPanel =
-        new ModelPanel(context(),
-                       m_recentModels,
-                       *m_library,
-                       {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
+    m_modelPanel = new ModelPanel(context(), m_recentModels, *m_library, m_options.backends);
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
     workspace->addDock({QStringLiteral("chat.models"),
                         tr("Models"),

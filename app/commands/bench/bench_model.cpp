@@ -2,10 +2,11 @@
 #include "app/commands/bench/bench_model.h"
 
 #include "app/data/data_model.h"
+#include "app/program_paths.h"
 #include "engine/base/counter_random.h"
 #include "engine/base/system_memory.h"
 #include "engine/loading/synthetic_model.h"
-#include "engine/model/memory_need.h"
+#include "engine/model/backend_registry.h"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +40,7 @@ constexpr std::array kStoredForms = {StoredForm{"f32", TensorType::F32},
 
 /// What --weights says of a shape; null for an unknown word.
 const StoredForm* storedForm(const BenchOptions& options) {
-    const std::string& name = options.model.words.weights;
+    const std::string name = givenWord(options.model, "weights");
     if (name.empty())
         return &kStoredForms.front();
     const auto found = std::find_if(kStoredForms.begin(),
@@ -117,15 +118,13 @@ Result<void> checkShapeMemory(const BenchOptions& options,
                               const ModelOptions& model,
                               const ModelConfig& config,
                               const SyntheticWeights& weights) {
-    ENGINE_TRY(const TransformerOptions computing, transformerOptions(model.words));
-    PackedNeed need;
-    if (chosenBackend(model.words.backend) == "cpu") {
-        ENGINE_TRY(need, packedNeed(config, weights, computing, kShapeContext));
-    } else {
-        need.memory = memoryNeed(config, computing.precision, kShapeContext);
-    }
+    BackendRegistry registry(moduleFolder());
+    ENGINE_TRY(const BackendInfo backend, registry.info(chosenBackend(model.backend)));
+    ENGINE_TRY(const TransformerOptions computing, registry.options(backend.name, model.settings));
+    ENGINE_TRY(const LoadForecast forecast,
+               backend.forecast(config, weights, computing, kShapeContext));
     return checkMemoryFor(
-        static_cast<double>(need.memory.totalBytes()),
+        static_cast<double>(forecast.memory.totalBytes()),
         fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
 }
 
@@ -137,7 +136,7 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     const StoredForm& form = *storedForm(options);
     const SyntheticWeights weights(config, form.type);
     ModelOptions asStored = options.model;
-    asStored.words.weights.clear();
+    asStored.settings.erase("weights");
     ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
     model.name =
         fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, form.name);
@@ -162,9 +161,9 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
         return {};
     }
     if (storedForm(options) == nullptr)
-        return wrong(
-            fmt::format("There are no made-up weights \"{}\".", options.model.words.weights),
-            "Choose f32, bf16, int8 or 4bit.");
+        return wrong(fmt::format("There are no made-up weights \"{}\".",
+                                 givenWord(options.model, "weights")),
+                     "Choose f32, bf16, int8 or 4bit.");
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
     if (!options.model.model.empty())
         return wrong("--shape and --model exclude each other.", "Name one of them.");

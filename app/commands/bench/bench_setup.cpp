@@ -8,6 +8,7 @@
 #include "engine/kernels/processor.h"
 #include "engine/loading/json_document.h"
 #include "engine/loading/network/network_tensors.h"
+#include "engine/model/backend_registry.h"
 #include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
 
@@ -42,9 +43,11 @@ double bytesPerStep(const Transformer& transformer) {
 
 /// Threads that the backend computes with.
 int threadCountOf(const ModelOptions& options, const std::string& backend) {
-    if (backend == "plain")
+    const auto info = BackendRegistry(moduleFolder()).info(backend);
+    if (info && info.value().find("threads") == nullptr)
         return 1;
-    return options.threads > 0 ? usefulThreads(options.threads) : allowedProcessors();
+    const int threads = givenThreads(options);
+    return threads > 0 ? usefulThreads(threads) : allowedProcessors();
 }
 
 bool isCollection(const JsonValue& root) {

@@ -34,12 +34,8 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
     // Opened only to tell what is wrong with it before the data files are read.
     ENGINE_TRY(const ModelFiles files, openModel(options.model));
     setup.model = {.path = files.path().string(),
-                   .backend = options.model.words.backend,
-                   .precision = options.model.words.precision,
-                   .weights = options.model.words.weights,
-                   .kvType = options.model.words.kvType,
-                   .instructionSet = options.model.words.instructionSet,
-                   .threads = options.model.threads,
+                   .backend = options.model.backend,
+                   .settings = options.model.settings,
                    .contextLength = options.model.context};
     ENGINE_TRY(const auto tokenizer, openTokenizer(files));
     ENGINE_TRY(setup.sampling.sampling, resolveSampling(options.sampling, tokenizer.get()));

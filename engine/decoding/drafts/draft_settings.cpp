@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/drafts/draft_settings.h"
 
-#include "engine/decoding/setting_makers.h"
+#include "engine/base/setting_makers.h"
 
 #include <fmt/format.h>
 

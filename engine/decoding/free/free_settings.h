@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/free/free_candidates.h"
-#include "engine/decoding/setting_makers.h"
 
 #include <vector>
 

@@ -2,6 +2,7 @@
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/step_check.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 

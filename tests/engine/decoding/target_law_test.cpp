@@ -3,6 +3,7 @@
 // rows by their own path; compared with fresh passes and a slow reference.
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/target.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/grammar_walk.h"
 #include "tests/support/lossless_case.h"

@@ -34,6 +34,7 @@ private slots:
     void aMissingFolderLeavesTheBuiltInOnes();
     void modulesAreListedByTheirFileNames();
     void aModuleRegistersItselfWhenAskedFor();
+    void aModuleDescribesItself();
     void anUnknownNameListsTheChoices();
     void aNameCannotLeadOutOfTheFolder();
     void aModuleThatIsRefusedSaysWhy_data();
@@ -73,6 +74,21 @@ void BackendRegistryTest::aModuleRegistersItselfWhenAskedFor() {
     // A second registry, and a second question, find the module that is already open.
     QVERIFY(registry.find("good").hasValue());
     QVERIFY(BackendRegistry(TEST_MODULE_DIR).find("good").hasValue());
+}
+
+void BackendRegistryTest::aModuleDescribesItself() {
+    BackendRegistry registry(TEST_MODULE_DIR);
+    std::vector<Error> refused;
+    const auto infos = registry.list(&refused);
+    QVERIFY(!refused.empty()); // the modules that are broken
+    const auto good = std::find_if(
+        infos.begin(), infos.end(), [](const BackendInfo& info) { return info.name == "good"; });
+    QVERIFY(good != infos.end());
+    QVERIFY(good->find("device") != nullptr);
+    QVERIFY(mentions(good->devices().error(), "Needs more"));
+    const auto options = registry.options("good", {{"device", "1"}});
+    QCOMPARE(textOf(options.value().settings, "device"), std::string("1"));
+    QVERIFY(mentions(registry.options("cpu", {{"device", "1"}}).error(), "--backend good"));
 }
 
 void BackendRegistryTest::anUnknownNameListsTheChoices() {

@@ -100,7 +100,8 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
 
 void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     RealSession session;
-    const auto seen = session.ask<ModelInspected>(InspectModel{.path = kGguf, .weights = "file"});
+    const auto seen =
+        session.ask<ModelInspected>(InspectModel{.path = kGguf, .settings = {{"weights", "file"}}});
     QVERIFY(seen.has_value());
     const ModelFacts& facts = seen->model;
     QCOMPARE(facts.backend, std::string("cpu"));
@@ -109,7 +110,8 @@ void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     QCOMPARE(facts.kvType, std::string("float16"));
     QVERIFY(!facts.instructionSet.empty());
     QVERIFY(facts.weightBytes < facts.parameterCount * 4);
-    const auto loaded = session.ask<ModelLoaded>(LoadModel{.path = kGguf, .weights = "file"});
+    const auto loaded =
+        session.ask<ModelLoaded>(LoadModel{.path = kGguf, .settings = {{"weights", "file"}}});
     QVERIFY(loaded.has_value());
     QCOMPARE(loaded->model.backend, facts.backend);
     QCOMPARE(loaded->model.precision, facts.precision);
@@ -122,26 +124,29 @@ void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
 void SessionQuestionsTest::weightsAreHeldAsAsked() {
     RealSession session;
     const auto seen = session.ask<ModelInspected>(InspectModel{
-        .path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+        .path = kGguf, .settings = {{"weights", "bf16"}, {"kv", "f32"}, {"isa", "scalar"}}});
     QVERIFY(seen.has_value());
-    const auto loaded = session.ask<ModelLoaded>(
-        LoadModel{.path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+    const auto loaded = session.ask<ModelLoaded>(LoadModel{
+        .path = kGguf, .settings = {{"weights", "bf16"}, {"kv", "f32"}, {"isa", "scalar"}}});
     QVERIFY(loaded.has_value());
     for (const ModelFacts* facts : {&seen->model, &loaded->model}) {
         QCOMPARE(facts->arithmetic, std::string("bfloat16"));
         QCOMPARE(facts->kvType, std::string("float32"));
         QCOMPARE(facts->instructionSet, std::string("scalar"));
     }
-    QVERIFY(
-        !session.ask<ModelLoaded>(LoadModel{.path = kGguf, .backend = "plain", .kvType = "f16"}));
+    QVERIFY(!session.ask<ModelLoaded>(
+        LoadModel{.path = kGguf, .backend = "plain", .settings = {{"kv", "f16"}}}));
     QVERIFY(session.failure.has_value());
     QVERIFY(session.failure->error.message.find("--kv") != std::string::npos);
 }
 
 void SessionQuestionsTest::aFolderHasItsOwnName() {
     RealSession session;
-    const auto seen = session.ask<ModelInspected>(
-        InspectModel{.requestId = 1, .path = kFolder, .backend = "plain", .precision = "float64"});
+    const auto seen =
+        session.ask<ModelInspected>(InspectModel{.requestId = 1,
+                                                 .path = kFolder,
+                                                 .backend = "plain",
+                                                 .settings = {{"precision", "float64"}}});
     QVERIFY(seen.has_value());
     QCOMPARE(seen->model.name, std::string("tiny_llama"));
     QCOMPARE(seen->model.precision, std::string("float64"));
@@ -210,11 +215,12 @@ void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion() {
     QFETCH(const QString, precision);
     QFETCH(const int, contextLength);
     RealSession session;
-    const auto failed = session.ask<EngineFailed>(InspectModel{.requestId = 9,
-                                                               .path = path.toStdString(),
-                                                               .backend = backend.toStdString(),
-                                                               .precision = precision.toStdString(),
-                                                               .contextLength = contextLength});
+    const auto failed =
+        session.ask<EngineFailed>(InspectModel{.requestId = 9,
+                                               .path = path.toStdString(),
+                                               .backend = backend.toStdString(),
+                                               .settings = {{"precision", precision.toStdString()}},
+                                               .contextLength = contextLength});
     QVERIFY(failed.has_value());
     QCOMPARE(failed->task, std::string("inspect_model"));
     QCOMPARE(failed->requestId, std::uint64_t{9});

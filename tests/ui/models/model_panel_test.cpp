@@ -79,8 +79,10 @@ private slots:
         m_settings->clear();
         m_recent = std::make_unique<RecentModels>(*m_settings);
         m_library = std::make_unique<ModelLibrary>(m_stage->bridge, m_stage->store, *m_settings);
-        m_panel = std::make_unique<ModelPanel>(
-            m_stage->context(), *m_recent, *m_library, QStringList{"cpu", "plain", "torch"});
+        m_panel = std::make_unique<ModelPanel>(m_stage->context(),
+                                               *m_recent,
+                                               *m_library,
+                                               engine::knownBackends(SWIFT_STUDIO_MODULE_DIR));
         m_panel->show();
         m_stage->bridge.tick();
     }
@@ -96,13 +98,13 @@ private slots:
         m_panel->propose("/models/tiny.gguf");
         QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
         auto* backend = m_panel->findChildren<QComboBox*>().first();
-        backend->setCurrentIndex(backend->findData("torch"));
+        backend->setCurrentIndex(backend->findData("plain"));
         emit backend->activated(backend->currentIndex());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->backend, std::string("torch"));
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->backend, std::string("plain"));
         QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
         button("Load")->click();
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("torch"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("plain"));
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
     }
 
@@ -121,17 +123,16 @@ private slots:
         QVERIFY(box("Weights")->isEnabled() && !box("Precision")->isEnabled());
         choose("Weights", "int8");
         choose("Keys and values", "f32");
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string("int8"));
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string("f32"));
+        const SettingValues chosen = {{"weights", "int8"}, {"kv", "f32"}};
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->settings, chosen);
         choose("Backend", "plain");
         choose("Precision", "float64");
         QVERIFY(!box("Weights")->isEnabled() && box("Precision")->isEnabled());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string());
+        const SettingValues wide = {{"precision", "float64"}};
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->settings, wide);
         choose("Backend", "cpu");
         button("Load")->click();
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->weights, std::string("int8"));
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->precision, std::string("float32"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->settings, chosen);
     }
 
     void whatDoesNotFitIsSaidBeforeLoading() {

@@ -159,6 +159,8 @@ QString effectText(SettingEffect effect) {
         return say("next answer");
     case SettingEffect::NewSearch:
         return say("new search");
+    case SettingEffect::NextLoad:
+        return say("next load");
     }
     return {};
 }
@@ -173,6 +175,8 @@ QString effectSentence(SettingEffect effect) {
         return say("A change takes effect with the next answer.");
     case SettingEffect::NewSearch:
         return say("A change starts a new search.");
+    case SettingEffect::NextLoad:
+        return say("A change takes effect when the model is loaded again.");
     }
     return {};
 }

@@ -52,7 +52,7 @@ QString count(int number) { return QLocale().toString(number); }
 ModelPanel::ModelPanel(const ViewContext& viewContext,
                        RecentModels& recent,
                        ModelLibrary& library,
-                       const QStringList& backends,
+                       const std::vector<BackendInfo>& backends,
                        QWidget* parent)
     : View(viewContext, viewInfo(), parent)
     , m_recent(recent)
@@ -204,10 +204,7 @@ void ModelPanel::inspect() {
     context().bridge.send(InspectModel{.requestId = ++m_inspection,
                                        .path = wanted.path,
                                        .backend = wanted.backend,
-                                       .precision = wanted.precision,
-                                       .weights = wanted.weights,
-                                       .kvType = wanted.kvType,
-                                       .instructionSet = wanted.instructionSet,
+                                       .settings = wanted.settings,
                                        .contextLength = wanted.contextLength});
 }
 

@@ -27,11 +27,11 @@ class ModelPanel : public View {
     Q_OBJECT
 
 public:
-    /// `recent` and `library` outlive it; `backends` are the names that LoadModel can be given.
+    /// `recent` and `library` outlive it; `backends` are those that can be chosen.
     ModelPanel(const ViewContext& context,
                RecentModels& recent,
                ModelLibrary& library,
-               const QStringList& backends,
+               const std::vector<engine::BackendInfo>& backends,
                QWidget* parent = nullptr);
 
     enum class Stage { Idle, Chosen, Loading, Loaded };

@@ -3,6 +3,8 @@
 // ranges, and what it says when numbers overflow.
 #include "engine/kernels/processor.h"
 #include "engine/kernels/rows/attend_arguments.h"
+#include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/stored_weights.h"
@@ -38,7 +40,7 @@ std::vector<TokenId> someIds(int count) {
 }
 
 std::unique_ptr<Transformer>
-makeCpu(const ModelConfig& network, const WeightSource& source, TransformerOptions options = {}) {
+makeCpu(const ModelConfig& network, const WeightSource& source, cpu::Options options = {}) {
     auto made = makeCpuTransformer(network, source, options);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return std::move(made).value();
@@ -82,7 +84,7 @@ private slots:
         QFETCH(const WeightForm, form);
         QFETCH(const double, tolerance);
         const support::StoredWeights source(support::randomWeights(config(), 3), type);
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = form;
         options.kvType = KvType::F32;
         const auto cpu = makeCpu(config(), source, options);
@@ -138,7 +140,7 @@ private slots:
         std::size_t bytes[2] = {};
         for (const auto& [type, tolerance] :
              {std::pair{KvType::F16, 1e-3}, std::pair{KvType::BF16, 6e-3}}) {
-            TransformerOptions options;
+            cpu::Options options;
             options.kvType = type;
             const auto cpu = makeCpu(config(), source, options);
             KvCache cache = emptyCache(*cpu, 64);
@@ -252,7 +254,7 @@ private slots:
 
     void aPassAllocatesNothing() {
         const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = WeightForm::File;
         const auto cpu = makeCpu(config(), source, options);
         KvCache cache = emptyCache(*cpu, 64);
@@ -318,11 +320,11 @@ private slots:
 
     void whatItCannotDoIsRefusedInASentence() {
         const support::MemoryWeights source = support::randomWeights(config(), 3);
-        TransformerOptions options;
-        options.precision = Precision::F64;
-        const auto wide = makeCpuTransformer(config(), source, options);
+        const auto wide = cpu::optionsOf({.precision = Precision::F64});
         QVERIFY(!wide && wide.error().code == ErrorCode::Unsupported);
-        options = {};
+        const auto other = cpu::optionsOf({.settings = {{"device", 1.0}}});
+        QVERIFY(!other && other.error().code == ErrorCode::InvalidInput);
+        cpu::Options options;
         options.instructionSet = "sse9";
         const auto unknown = makeCpuTransformer(config(), source, options);
         QVERIFY(!unknown && unknown.error().code == ErrorCode::InvalidInput);
@@ -337,7 +339,7 @@ private slots:
     void aModelThatFitsTheCachesIsHeldInFloat32() {
         const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
         QCOMPARE(makeCpu(config(), source)->arithmeticName(), std::string("float32"));
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = WeightForm::File;
         QCOMPARE(makeCpu(config(), source, options)->arithmeticName(),
                  std::string("4-bit, scale and minimum per 32"));

@@ -65,7 +65,7 @@ struct ExactSubject {
     ExactSubject(int shape, ExactForm form, const engine::KernelSet& kernels, int threads)
         : config(exactShape(shape)) {
         const StoredWeights source(randomWeights(config, 3), form.type);
-        engine::TransformerOptions options;
+        engine::cpu::Options options;
         options.weights = form.form;
         options.kvType = exactKvType(shape);
         options.threads = threads;

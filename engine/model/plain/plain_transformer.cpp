@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/to_size.h"
 #include "engine/model/expert_choice.h"
-#include "engine/model/plain_math.h"
-#include "engine/model/plain_weights.h"
+#include "engine/model/plain/plain_math.h"
+#include "engine/model/plain/plain_backend.h"
+#include "engine/model/plain/plain_weights.h"
 #include "engine/model/transformer.h"
 
 #include <array>
@@ -447,7 +448,7 @@ Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& con
     return Error{
         ErrorCode::Unsupported,
         fmt::format("The plain backend does not compute in {}.", precisionName(options.precision)),
-        "It offers float32 and float64; the torch backend also offers bfloat16."};
+        "It offers float32 and float64."};
 }
 
 } // namespace engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/plain_weights.h"
+#include "engine/model/plain/plain_weights.h"
 
 #include "engine/base/system_memory.h"
 #include "engine/base/to_size.h"

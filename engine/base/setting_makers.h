@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/decoder_info.h"
+#include "engine/base/settings.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace engine {
 
-// How a decoder writes its settings down: one of these for the kind, `describedSetting` or
+// How a decoder or a backend writes its settings down: one of these for the kind, `describedSetting` or
 // `stepSetting` around it.
 
 inline SettingInfo
