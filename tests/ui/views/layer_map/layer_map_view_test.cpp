@@ -328,12 +328,14 @@ private slots:
         engine::StepFinished round = draftStep(1, 2, {"b", "c"}, 2, "d");
         round.draftMs = 28.0; // two passes of 14 instead of 20
         round.verifyMs = 20.0;
-        round.total.rounds = 1;
-        round.total.tokens = 3;
-        round.total.accepted = round.total.draftSteps = 2;
-        round.total.draftMs = 28.0;
-        round.total.verifyMs = 20.0;
         m_run->engine->say(round);
+        engine::DecodeMetrics total;
+        total.rounds = 1;
+        total.tokens = 3;
+        total.accepted = total.draftSteps = 2;
+        total.draftMs = 28.0;
+        total.verifyMs = 20.0;
+        m_run->engine->say(statistics(total));
         m_run->bridge->tick();
         focusOn(0, 0);
         key(Qt::Key_Right);
