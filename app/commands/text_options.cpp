@@ -180,13 +180,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const auto collect = [&remarks](const SearchReport& report) {
         remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
     };
-    streamed.onEnd = [&](const SearchReport& report) {
-        tally.add(report);
-        collect(report);
-    };
-    streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
-        tally.add(step);
-        collect(step.search);
+    const auto tell = [&](const DecodeStep& step, const std::string& text) {
         hasStreamed = true;
         bar.reset();
         if (console.isJson())
@@ -197,7 +191,25 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
             for (const TokenId id : step.tokens)
                 console.text(fmt::format("{} ", id));
     };
-    auto result = generate(*model.decoder, streamed);
+    const auto answerAll = [&]() -> Result<GenerationResult> {
+        ENGINE_TRY(Answer answer, Answer::begin(*model.decoder, streamed));
+        while (true) {
+            ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+            if (!part)
+                return answer.result();
+            if (const auto* made = std::get_if<AnswerStep>(&*part)) {
+                tally.add(made->step);
+                collect(made->step.search);
+                tell(made->step, made->text());
+            } else if (const auto* late = std::get_if<LateText>(&*part)) {
+                tell({}, late->text);
+            } else if (const auto* end = std::get_if<AnswerEnd>(&*part)) {
+                tally.add(end->report);
+                collect(end->report);
+            }
+        }
+    };
+    auto result = answerAll();
     bar.reset();
     if (!console.isJson() && (hasStreamed || result))
         console.text("\n"); // the answer's line is complete, whatever ended it

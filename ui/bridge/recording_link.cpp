@@ -17,7 +17,7 @@ constexpr auto kLookAheadTime = std::chrono::milliseconds(5);
 constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
 
 /// More stands before the beginning of no recording: its context and one answer.
-constexpr int kMostCarried = 8192;
+constexpr int kMostCarried = 16384;
 
 bool mayBeCarried(const EngineEvent& event) {
     return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||

@@ -102,7 +102,8 @@ public:
 
 private:
     void addStep(const engine::StepFinished& step, double time);
-    void noteBaseline(const SpeedPoint& point, double toldMs);
+    void takeSums(const engine::Statistics& statistics);
+    void noteBaseline(const SpeedPoint& point);
     engine::DecodeMetrics sumsOfNow() const;
 
     std::deque<SpeedPoint> m_points;
@@ -115,6 +116,7 @@ private:
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
     bool m_isHidden = false;          // the newest prompt is out of sight
+    bool m_isLastOpen = false;        // the sums behind the last point are not told yet
     int m_number = 0;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/chat_session.h"
 
+#include <utility>
+
 // What the engine tells of an answer, on its way into the chat.
 
 namespace ui {
@@ -23,9 +25,8 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onCounted(*counted);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
-    else if (const auto* started = event.as<PromptStarted>();
-             started && m_isReplay && started->promptId < kFirstHiddenPrompt)
-        beginReplayedAnswer(*started);
+    else if (const auto* started = event.as<PromptStarted>())
+        onStarted(*started);
     if (!m_answer)
         return;
     if (const auto* step = event.as<StepFinished>())
@@ -34,6 +35,33 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onReleased(*released);
     else if (const auto* finished = event.as<PromptFinished>())
         onFinished(*finished);
+}
+
+void ChatSession::onStarted(const PromptStarted& started) {
+    if (m_isReplay && started.promptId < kFirstHiddenPrompt)
+        beginReplayedAnswer(started);
+    if (!m_asked || started.promptId != m_asked->promptId)
+        return;
+    const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+    emit promptCounted(started.promptTokens);
+    beginRunning(started.promptId);
+    StoredMessage* begun = find(leaf);
+    if (begun != nullptr && begun->role == MessageRole::Assistant) {
+        begun->figures.seed = m_run.sampling().seed;
+        goOnWith(*begun);
+    } else {
+        StoredMessage answer = beginAnswer(leaf);
+        answer.figures.seed = m_run.sampling().seed;
+        m_answer->messageId = append(std::move(answer));
+        m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    }
+    emit stateChanged();
+}
+
+void ChatSession::beginRunning(std::uint64_t promptId) {
+    m_answer.emplace();
+    m_answer->promptId = promptId;
+    m_answer->sinceUpdate.start();
 }
 
 /// The figures so far; those at the end add to them.
@@ -82,9 +110,7 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
         append(std::move(question));
     }
     StoredMessage answer = beginAnswer(m_chat.record.leafId);
-    m_answer.emplace();
-    m_answer->promptId = started.promptId;
-    m_answer->sinceUpdate.start();
+    beginRunning(started.promptId);
     m_answer->messageId = append(std::move(answer));
     m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
     emit stateChanged();
@@ -201,13 +227,19 @@ void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
 }
 
 void ChatSession::onFailed(const EngineFailed& failure) {
-    const bool isCount =
-        failure.task == "count_tokens" && m_count && failure.requestId == m_count->requestId;
-    const bool isAnswer =
-        failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
-    if (!isCount && !isAnswer)
+    if (failure.task != "submit_prompt")
         return;
-    m_count.reset();
+    const bool isAsked = m_asked && failure.promptId == m_asked->promptId;
+    const bool isAnswer = m_answer && failure.promptId == m_answer->promptId;
+    if (!isAsked && !isAnswer)
+        return;
+    if (isAsked) {
+        const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+        if (failure.promptTokens > 0) {
+            onTooLong(failure, leaf);
+            return;
+        }
+    }
     if (isAnswer) {
         const MessageId id = m_answer->messageId;
         m_answer.reset();

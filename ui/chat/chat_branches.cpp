@@ -28,14 +28,13 @@ void ChatSession::continueAnswer(MessageId id) {
 }
 
 /// An answer that goes on from its own tokens is drawn with its own seed, so that it becomes the
-/// answer that it would have been.
-quint64 ChatSession::takeSeedOf(const StoredMessage& answer) {
+/// answer that it would have been. None when nothing has to change for that.
+std::optional<SamplingOptions> ChatSession::samplingOf(const StoredMessage& answer) const {
     SamplingOptions sampling = m_run.sampling();
     if (!answer.figures.seed || *answer.figures.seed == sampling.seed || idsOf(answer).empty())
-        return sampling.seed;
+        return std::nullopt;
     sampling.seed = *answer.figures.seed;
-    m_bridge.send(ChangeSampling{sampling});
-    return sampling.seed;
+    return sampling;
 }
 
 /// The text of an answer whose ids say it ends where a token made it certain; what was told behind
@@ -77,7 +76,7 @@ void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
 void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const StoredMessage* old = message(id);
     if (old == nullptr || old->role != MessageRole::Assistant || text.trimmed().isEmpty() ||
-        m_answer || m_count)
+        isBusy())
         return;
     dismissContextQuestion();
     StoredMessage made;

@@ -3,7 +3,7 @@
 
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/answer_defaults.h"
-#include "ui/chat/context_fit.h"
+#include "ui/chat/context_question.h"
 #include "ui/store/chat_store.h"
 
 #include <QElapsedTimer>
@@ -128,7 +128,10 @@ public:
     void stop();
 
     /// The user's choice when the context was full; kept with the chat.
-    void goOn(ContextPolicy policy);
+    void goOn(engine::ContextPolicy policy);
+
+    /// The other choice: in a new chat, with the model's summary of this one.
+    void goOnInNewChat();
 
     /// What waits for that choice, null when nothing does.
     const ContextQuestion* contextQuestion() const { return m_question ? &*m_question : nullptr; }
@@ -180,8 +183,9 @@ private:
         int firstToken = 0; ///< likewise
     };
 
-    struct PendingCount {
-        std::uint64_t requestId = 0;
+    /// Sent to the engine, which has not told yet whether it fits.
+    struct AskedPrompt {
+        std::uint64_t promptId = 0;
         MessageId leaf = 0; ///< words to be answered, or an answer that goes on
     };
 
@@ -191,7 +195,11 @@ private:
         int firstToken = 0; ///< of the message that it made
     };
 
+    /// Whether an answer is being written, or counted before it: what it answers stays shown.
+    bool isBusy() const { return m_answer || m_asked; }
+
     void onEvent(const engine::EngineEvent& event);
+    void onStarted(const engine::PromptStarted& started);
     void onStep(const engine::StepFinished& step);
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
@@ -215,16 +223,16 @@ private:
     bool leadTo(MessageId id);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
-    void answer(MessageId leaf);
-    bool startPrompt(std::vector<engine::PromptMessage> messages,
-                     int maxTokens,
-                     bool continuesLast = false);
-    void submit(MessageId leaf, std::vector<engine::PromptMessage> messages);
-    quint64 takeSeedOf(const StoredMessage& answer);
+    void answer(MessageId leaf, std::optional<engine::SamplingOptions> sampling = {});
+    engine::SubmitPrompt makePrompt(std::vector<engine::PromptMessage> messages, int maxTokens);
+    bool sendPrompt(engine::SubmitPrompt prompt);
+    void beginRunning(std::uint64_t promptId);
+    std::optional<engine::SamplingOptions> samplingOf(const StoredMessage& answer) const;
     void goOnWith(StoredMessage& answer);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;
-    bool refuseLongSystemPrompt(const engine::TokensCounted& counted, MessageId leaf);
+    void onTooLong(const engine::EngineFailed& failure, MessageId leaf);
+    bool refuseLongSystemPrompt(const engine::EngineFailed& failure, MessageId leaf);
     void takeBack(MessageId words);
     void saveDraft();
     void showNewChat();
@@ -236,7 +244,7 @@ private:
     void finishMessage(StoredMessage& message, MessageState state);
     std::vector<engine::PromptMessage> promptMessages(MessageId last) const;
     MessageFigures figuresOf(const engine::PromptFinished& finished) const;
-    ContextPolicy policy() const;
+    engine::ContextPolicy policy() const;
 
     EngineBridge& m_bridge;
     const RunStore& m_run;
@@ -244,7 +252,7 @@ private:
     Chat m_chat;
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
-    std::optional<PendingCount> m_count;
+    std::optional<AskedPrompt> m_asked;
     std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
     AnswerDefaults& m_defaults;

@@ -159,6 +159,7 @@ void ChatView::connectSession() {
         m_input->focusText(); // the examples are gone, and what is typed next shall not be lost
     });
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
+    connect(m_contextPanel, &ContextPanel::newChatChosen, &m_session, &ChatSession::goOnInNewChat);
     connect(
         m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
 }

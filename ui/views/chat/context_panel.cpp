@@ -50,9 +50,11 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     buttons->addStretch();
     rows->addLayout(buttons);
     connect(m_continue, &QPushButton::clicked, this, [this] {
-        emit chosen(m_newChat->isChecked()      ? ContextPolicy::NewChatWithSummary
-                    : m_dropOldest->isChecked() ? ContextPolicy::DropOldest
-                                                : ContextPolicy::CutMiddle);
+        if (m_newChat->isChecked())
+            emit newChatChosen();
+        else
+            emit chosen(m_dropOldest->isChecked() ? engine::ContextPolicy::DropOldest
+                                                  : engine::ContextPolicy::CutMiddle);
     });
     connect(m_cancel, &QPushButton::clicked, this, &ContextPanel::dismissed);
     connect(&theme, &Theme::changed, this, &ContextPanel::restyle);
@@ -62,7 +64,7 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
 void ContextPanel::ask(const ContextQuestion& question) {
     m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
                          .arg(numberText(question.usedTokens), numberText(question.contextLength)));
-    const auto words = [](const QString& what, const ContextFit& fit) {
+    const auto words = [](const QString& what, const engine::ContextFit& fit) {
         return fit.isEnough
                    ? tr("%1 \u00B7 %2, %3 tokens")
                          .arg(what,

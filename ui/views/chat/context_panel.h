@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/chat/context_fit.h"
+#include "ui/chat/context_question.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>
@@ -24,7 +24,8 @@ public:
     void setBusy(bool isBusy);
 
 signals:
-    void chosen(ui::ContextPolicy policy);
+    void newChatChosen(); ///< with a summary; nothing is dropped from this one
+    void chosen(engine::ContextPolicy policy);
     void dismissed();
 
 protected:

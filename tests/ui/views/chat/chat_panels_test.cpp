@@ -59,25 +59,35 @@ private slots:
 
     void theChoiceIsToldWhenTheUserGoesOn_data() {
         QTest::addColumn<QByteArray>("begin");
-        QTest::addColumn<ContextPolicy>("policy");
-        QTest::newRow("summary") << QByteArray("Go on") << ContextPolicy::NewChatWithSummary;
-        QTest::newRow("oldest") << QByteArray("Drop") << ContextPolicy::DropOldest;
-        QTest::newRow("middle") << QByteArray("Cut") << ContextPolicy::CutMiddle;
+        QTest::addColumn<engine::ContextPolicy>("policy");
+        QTest::newRow("oldest") << QByteArray("Drop") << engine::ContextPolicy::DropOldest;
+        QTest::newRow("middle") << QByteArray("Cut") << engine::ContextPolicy::CutMiddle;
     }
 
     void theChoiceIsToldWhenTheUserGoesOn() {
         QFETCH(QByteArray, begin);
-        QFETCH(ContextPolicy, policy);
+        QFETCH(engine::ContextPolicy, policy);
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));
         int count = 0;
-        connect(&panel, &ContextPanel::chosen, this, [&](ContextPolicy chosen) {
+        connect(&panel, &ContextPanel::chosen, this, [&](engine::ContextPolicy chosen) {
             ++count;
             QCOMPARE(chosen, policy);
         });
         choice(panel, begin.constData())->click();
         go(panel);
         QCOMPARE(count, 1);
+    }
+
+    void aNewChatIsAChoiceOfItsOwn() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        QSignalSpy asked(&panel, &ContextPanel::newChatChosen);
+        QSignalSpy chosen(&panel, &ContextPanel::chosen);
+        choice(panel, "Go on")->click();
+        go(panel);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(chosen.count(), 0);
     }
 
     void askingTheSameAgainKeepsTheUsersChoice() {

@@ -96,7 +96,6 @@ private slots:
         type("count");
         QCOMPARE(m_view->input().text(), QString());
         m_chat->count();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
         m_chat->bridge->tick();
         QCOMPARE(lastCard().message().text, QStringLiteral("one"));
@@ -138,7 +137,6 @@ private slots:
         m_chat->count();
         m_view->hide();
         const int before = m_view->refreshCount();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
         m_chat->bridge->tick();
         QCOMPARE(m_view->refreshCount(), before);
@@ -151,7 +149,6 @@ private slots:
         m_chat->loadModel();
         type("stop");
         m_chat->count();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "some", 20.0));
         m_chat->bridge->tick();
         QTest::mouseClick(button("Stop"), Qt::LeftButton);
