@@ -116,6 +116,7 @@ void LinePlot::makeNote() {
     buttons->addWidget(m_noteAction);
     buttons->addStretch(1);
     column->addLayout(buttons);
+    column->addStretch(1); // without a plot above it its lines stay together
     m_note->setAutoFillBackground(true);
     m_note->hide();
 }

@@ -13,6 +13,8 @@ QString shareText(double share) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
+QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
+
 QString numberText(qint64 number) { return QLocale(QLocale::English).toString(number); }
 
 QString countText(qint64 count, const QString& one, const QString& many) {

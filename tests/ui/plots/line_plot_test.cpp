@@ -85,6 +85,8 @@ private slots:
                     continue;
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
+                // Together: no line of it takes room that the others leave.
+                QVERIFY(label->height() <= label->heightForWidth(label->width()) + 2);
                 const QRect place(label->mapTo(&shown.plot, QPoint()), label->size());
                 QVERIFY2(shown.plot.rect().contains(place), qPrintable(label->text()));
             }

@@ -227,8 +227,13 @@ void AnswerSettingsPanel::restyle() {
     setProperty("ground", "panel");
     m_save->setProperty("kind", "primary");
     const int line = QFontMetrics(m_theme.font(TextRole::Interface)).lineSpacing();
-    m_systemPrompt->setFixedHeight(5 * line + m_theme.scaled(12));
-    m_stopStrings->setFixedHeight(2 * line + m_theme.scaled(12));
+    // In a low window they give way, not the window.
+    const auto setLines = [&](QPlainTextEdit& field, int least, int most) {
+        field.setMinimumHeight(least * line + m_theme.scaled(12));
+        field.setMaximumHeight(most * line + m_theme.scaled(12));
+    };
+    setLines(*m_systemPrompt, 2, 5);
+    setLines(*m_stopStrings, 1, 2);
 }
 
 } // namespace ui

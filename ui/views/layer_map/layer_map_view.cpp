@@ -38,6 +38,10 @@ LayerMapView::LayerMapView(const ViewContext& viewContext, QWidget* parent)
     connect(m_grid, &LayerGrid::flipRequested, this, &LayerMapView::flip);
     connect(m_grid, &LayerGrid::chosen, this, &LayerMapView::pinCard);
     connect(m_grid, &LayerGrid::currentChanged, this, &LayerMapView::updateCard);
+    connect(m_grid, &LayerGrid::formChanged, this, [this] {
+        arrangeNotice();
+        updateLegends();
+    });
     connect(m_resume, &QPushButton::clicked, &m_manual, &ManualSet::resumeSearch);
     connect(m_empty, &EmptyLayerMap::findRequested, this, &LayerMapView::findAsked);
     connect(m_empty, &EmptyLayerMap::loadRequested, m_actions, &SkipSetActions::askWhatToLoad);
@@ -403,8 +407,6 @@ void LayerMapView::tell(const QString& sentence) {
 
 void LayerMapView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
-    arrangeNotice();
-    updateLegends();
     updateCard();
 }
 

@@ -134,8 +134,10 @@ void LayerGrid::arrange() {
     for (int row = 0; row < m_model.rowCount(); ++row)
         m_table.setRowHeight(row, m_geometry.rowHeight);
     m_table.setGeometry(m_geometry.cells);
-    if (wasMini != m_geometry.isMini)
+    if (wasMini != m_geometry.isMini) {
         updateGeometry();
+        emit formChanged();
+    }
     noteCurrent();
     update();
 }

@@ -33,6 +33,9 @@ public:
 
 signals:
     void currentChanged();
+
+    /// From the narrow form to the full one, or back.
+    void formChanged();
     void chosen(const ui::Cell& cell);
     void flipRequested(const ui::Cell& cell);
 
