@@ -77,7 +77,7 @@ engine::Result<void> StandardOutput::finish() {
                          fmt::format("Standard output cannot be written: {}; the output is "
                                      "incomplete.",
                                      std::generic_category().message(state().failure)),
-                         "Send it to a file or program that can take it, and run the command "
+                         "Send it to a file or a program that can take it, and run the command "
                          "again."};
 }
 
