@@ -57,7 +57,7 @@ Result<std::vector<int>> parseParents(const std::string& text, std::size_t idCou
     return parents;
 }
 
-/// Runs ids through a model and prints the best next tokens at every position.
+/// Runs ids through a model and prints the most probable next tokens at every position.
 class ForwardRun {
 public:
     ForwardRun(const ForwardOptions& options,
@@ -134,7 +134,7 @@ private:
     CommandContext& m_context;
     LoadedModel& m_model;
     LayerPlan m_plan;
-    int m_digits; // significant digits that tell any two numbers of the precision apart
+    int m_digits; // significant digits that distinguish any two numbers of the precision
 };
 
 Result<void> runForward(const ForwardOptions& options, CommandContext& context) {

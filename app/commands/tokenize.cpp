@@ -25,7 +25,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-/// Puts the line's number in front of what is wrong with it.
+/// Puts the line's number before the error.
 Error atLine(std::size_t number, Error error) {
     error.message = fmt::format("Line {} of standard input: {}", number, error.message);
     return error;

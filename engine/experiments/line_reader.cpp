@@ -97,12 +97,13 @@ Result<std::optional<TextLine>> LineReader::next() {
         m_chunkPosition = m_chunk.size();
         bytes += rest.size();
         if (bytes > kMostBytesWithoutEnd)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("{}: line {} does not end within {} bytes, so this is no text",
-                                     m_file.path().string(),
-                                     m_lineNumber + 1,
-                                     kMostBytesWithoutEnd),
-                         "Give a file of lines: JSON Lines, or a .txt with one prompt a line."};
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("{}: line {} does not end within {} bytes, so this is not a text file",
+                            m_file.path().string(),
+                            m_lineNumber + 1,
+                            kMostBytesWithoutEnd),
+                "Give a file of lines: JSON Lines, or a .txt file with one prompt per line."};
     }
     if (bytes == 0)
         return std::optional<TextLine>();

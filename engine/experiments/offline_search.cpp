@@ -33,11 +33,11 @@ Result<void> checkTask(const OfflineSearchTask& task) {
     const ModelConfig& config = task.transformer.config();
     if (task.options.maxTokens < 1 || task.options.iterations < 0)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("A search with {} iterations and answers of {} tokens makes no "
-                                 "sense.",
+                     fmt::format("A search needs at least 0 iterations and answers of at least 1 "
+                                 "token, not {} and {}.",
                                  task.options.iterations,
                                  task.options.maxTokens),
-                     "Ask for at least 0 iterations and 1 token."};
+                     "Choose larger numbers."};
     if (task.prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "There is no prompt to search with.",

@@ -51,11 +51,11 @@ Result<InstructionSet> chooseInstructionSet(std::string_view name) {
             return set;
         return Error{ErrorCode::Unsupported,
                      fmt::format("This processor has no {} instructions.", name),
-                     fmt::format("Leave --isa out, or choose {}.",
+                     fmt::format("Leave out --isa, or choose {}.",
                                  instructionSetName(bestInstructionSet()))};
     }
     return Error{ErrorCode::InvalidInput,
-                 fmt::format("There is no instruction set \"{}\".", name),
+                 fmt::format("\"{}\" is not an instruction set.", name),
                  "Choose scalar, avx2 or avx512."};
 }
 
@@ -77,13 +77,12 @@ int usefulThreads(int wanted) { return std::min(wanted, allowedProcessors()); }
 
 std::string threadsRemark(int wanted) {
     const int allowed = allowedProcessors();
-    return wanted <= allowed
-               ? std::string()
-               : fmt::format("{} threads were asked for, but this process may use {} {}: more "
-                             "threads than that are not made.",
-                             wanted,
-                             allowed,
-                             allowed == 1 ? "processor" : "processors");
+    return wanted <= allowed ? std::string()
+                             : fmt::format("{} threads were asked for, but this process may use "
+                                           "only {} {}, so no more threads are started.",
+                                           wanted,
+                                           allowed,
+                                           allowed == 1 ? "processor" : "processors");
 }
 
 std::string processorName() {

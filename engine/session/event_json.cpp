@@ -317,7 +317,7 @@ template <std::size_t index = 0> std::optional<EventContent> contentOfKind(std::
 Error wrongMember(const std::string& where, std::string_view name, std::uint64_t offset) {
     return {
         ErrorCode::CorruptFile,
-        fmt::format("{}: the member \"{}\" has no sensible value (byte {}).", where, name, offset),
+        fmt::format("{}: the member \"{}\" has an invalid value (byte {}).", where, name, offset),
         "The recording is damaged or was changed; what comes before is intact."};
 }
 

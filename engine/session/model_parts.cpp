@@ -71,11 +71,12 @@ std::string typesOf(const WeightSource& weights) {
 
 Result<int> chosenContext(int asked, const ModelConfig& config) {
     if (asked < 0 || asked > config.contextLength)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("A context of {} tokens cannot be had: the model was made for {}.",
-                                 asked,
-                                 config.contextLength),
-                     fmt::format("Ask for {} at most.", config.contextLength)};
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("A context of {} tokens is too long: the model was trained for {}.",
+                        asked,
+                        config.contextLength),
+            fmt::format("Choose at most {}.", config.contextLength)};
     return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
 }
 
@@ -88,13 +89,13 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
     }
     ENGINE_TRY(text.tokenizer, std::move(tokenizer));
     if (const TokenId beyond = firstIdBeyond(*text.tokenizer, config.vocabSize); beyond != kNoToken)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The tokenizer of {} knows token {}, but the model's vocabulary "
-                                 "ends at {}.",
-                                 files.path().string(),
-                                 beyond,
-                                 config.vocabSize - 1),
-                     "Put the tokenizer files of this very model beside it."};
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("The tokenizer of {} has token {}, but the model's vocabulary ends at {}.",
+                        files.path().string(),
+                        beyond,
+                        config.vocabSize - 1),
+            "Put the tokenizer files of this model beside it."};
     ENGINE_TRY(ChatTemplate chatTemplate, chooseChatTemplate(files, *text.tokenizer));
     text.chatTemplate = std::move(chatTemplate);
     return text;

@@ -93,7 +93,7 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
         << generate + QStringList{"--repetition-penalty", "0"} << usage
         << QStringList{"The repetition penalty is 0, but must lie above 0"};
     QTest::newRow("presence penalty") << generate + QStringList{"--presence-penalty", "3"} << usage
-                                      << QStringList{"must lie between -2 and 2"};
+                                      << QStringList{"must be between -2 and 2"};
     QTest::newRow("bias without a value")
         << generate + QStringList{"--logit-bias", "5"} << usage
         << QStringList{"--logit-bias \"5\" is not of the form TOKEN_OR_ID=VALUE"};

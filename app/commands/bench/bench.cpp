@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostRows = 64;
 
-/// Measures, and reports what there is even when the user has stopped it.
+/// Measures, and reports the results so far even if the user has stopped it.
 Result<void> measure(const BenchOptions& options,
                      const Console& console,
                      BenchParts& parts,

@@ -31,7 +31,7 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
     StreamSetup setup;
     setup.decoder.name = options.decoder;
     ENGINE_TRY(setup.decoder.settings, parseSettings(registry, options.decoder, options.settings));
-    // Opened only to tell what is wrong with it before the data files are read.
+    // Opened only to report its faults before the data files are read.
     ENGINE_TRY(const ModelFiles files, openModel(options.model));
     setup.model = {.path = files.path().string(),
                    .backend = options.model.backend,

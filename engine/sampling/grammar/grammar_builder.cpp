@@ -223,7 +223,7 @@ Result<GrammarGraph> GrammarBuilder::finish(std::string_view what) && {
         return Error{
             ErrorCode::InvalidInput,
             fmt::format("{} is too large: it needs more than {} states.", what, kMostNodes),
-            "Lower its bounds of repetition, or allow less at once."};
+            "Lower its repetition bounds, or allow less at once."};
     return checkGrammar(std::move(m_graph), what);
 }
 

@@ -25,16 +25,15 @@ public:
             return Error{ErrorCode::InvalidInput,
                          fmt::format("{} allows no text at all.", m_what),
                          "Look for parts that contradict each other, or that refer to themselves "
-                         "without an end."};
+                         "endlessly."};
         prune(ends);
         const int looping = findLoop(rulesThatEnd(false));
         if (looping >= 0)
-            return Error{
-                ErrorCode::InvalidInput,
-                fmt::format("{} loops: {} refers to itself before anything is read.",
-                            m_what,
-                            m_graph.rules[static_cast<std::size_t>(looping)].name),
-                "Let something stand before the reference, such as a bracket or a property."};
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} loops: {} refers to itself before anything is read.",
+                                     m_what,
+                                     m_graph.rules[static_cast<std::size_t>(looping)].name),
+                         "Put something before the reference, such as a bracket or a property."};
         return std::move(m_graph);
     }
 

@@ -116,7 +116,7 @@ private:
         if (place.value.contains("const"))
             values = {place.value["const"]};
         else if (!place.value["enum"].isArray())
-            return refuseSchema(place.pointer, "\"enum\" is no list");
+            return refuseSchema(place.pointer, "\"enum\" is not a list");
         ENGINE_TRY(const unsigned types, typesOf(place));
         std::vector<std::string> texts;
         for (const JsonValue constant : values)
@@ -220,7 +220,7 @@ private:
         const SchemaPlace properties = place["properties"];
         const JsonValue others = place.value["additionalProperties"];
         if (!properties.value.isNull() && !properties.value.isObject())
-            return refuseSchema(properties.pointer, "it is no object of schemas");
+            return refuseSchema(properties.pointer, "it is not an object of schemas");
         std::vector<std::string> required;
         for (const JsonValue name : place.value["required"].items())
             required.emplace_back(name.asString().value_or(""));
@@ -340,7 +340,7 @@ private:
         const std::string whole = fmt::format("(?:{})", pattern.substr(1, pattern.size() - 2));
         if (pattern.find('|') != std::string_view::npos && !isOneGroup(pattern))
             return refuseSchema(place.pointer,
-                                "alternatives stand in a group between ^ and $, as in ^(a|b)$");
+                                "alternatives need a group between ^ and $, as in ^(a|b)$");
         auto part = regexPart(m_builder, whole, neverInPatterns());
         if (!part)
             return refuseSchema(place.pointer, part.error().message);

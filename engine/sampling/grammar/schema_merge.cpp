@@ -43,7 +43,7 @@ public:
 
     Result<void> add(const SchemaPlace& place) {
         if (++m_parts > kMostParts)
-            return refuseSchema(place.pointer, "\"allOf\" refers to itself without an end");
+            return refuseSchema(place.pointer, "\"allOf\" refers to itself endlessly");
         if (const auto truth = place.value.asBool()) {
             m_isFalse |= !*truth;
             return {};
@@ -122,7 +122,7 @@ private:
     Result<void> addAll(const SchemaPlace& list) {
         const auto items = list.value.items();
         if (items.empty() || !list.value.isArray())
-            return refuseSchema(list.pointer, "it is no list of schemas");
+            return refuseSchema(list.pointer, "it is not a list of schemas");
         for (std::size_t i = 0; i < items.size(); ++i)
             ENGINE_TRY_DO(add({items[i], fmt::format("{}/{}", list.pointer, i)}));
         return {};
@@ -150,7 +150,7 @@ private:
     Result<void> addConstants(const SchemaPlace& place, std::string_view word) {
         const JsonValue value = place.value[word];
         if (word == "enum" && !value.isArray())
-            return refuseSchema(place.pointer, "\"enum\" is no list");
+            return refuseSchema(place.pointer, "\"enum\" is not a list");
         Texts texts;
         for (const JsonValue each : word == "const" ? std::vector{value} : value.items())
             addOnce(texts, jsonTextOf(each));
@@ -169,7 +169,7 @@ private:
             return checkWords(place, word);
         const auto bound = place.value[word].asNumber();
         if (!bound)
-            return refuseSchema(place.pointer, fmt::format("\"{}\" is no number", word));
+            return refuseSchema(place.pointer, fmt::format("\"{}\" is not a number", word));
         const auto [known, isNew] =
             m_bounds.try_emplace(std::string(word), *bound, jsonTextOf(place.value[word]));
         if (!isNew && (isLeast ? *bound > known->second.first : *bound < known->second.first))

@@ -22,7 +22,7 @@ Result<std::optional<double>> numberOf(const SchemaPlace& place, std::string_vie
         return std::optional<double>();
     const auto number = place.value[word].asNumber();
     if (!number)
-        return refuseSchema(place.pointer, fmt::format("\"{}\" is no number", word));
+        return refuseSchema(place.pointer, fmt::format("\"{}\" is not a number", word));
     return number;
 }
 
@@ -151,7 +151,7 @@ numberPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place) 
         const auto found = placesOf(*multiple);
         if (!found)
             return refuseSchema(place.pointer,
-                                "of numbers that need not be whole, only \"multipleOf\" 1, 0.1, "
+                                "for numbers that need not be whole, only \"multipleOf\" 1, 0.1, "
                                 "0.01 and so on is supported");
         places = *found;
     }
@@ -181,7 +181,7 @@ integerPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place)
         return parts.integer(least, most);
     if (*multiple < 1.0 || *multiple != std::floor(*multiple) || *multiple > 1e15)
         return refuseSchema(place.pointer,
-                            "of whole numbers, \"multipleOf\" is supported when it is whole, or "
+                            "for whole numbers, \"multipleOf\" is supported when it is whole, or "
                             "0.1, 0.01 and so on");
     return multiplesBetween(builder, place, least, most, static_cast<std::int64_t>(*multiple));
 }

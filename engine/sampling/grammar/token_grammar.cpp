@@ -31,7 +31,7 @@ TokenGrammar::TokenGrammar(std::shared_ptr<const GrammarGraph> graph,
 Error TokenGrammar::ambiguityError() {
     return {ErrorCode::InvalidInput,
             "The grammar is too ambiguous: the same text can be read in thousands of ways.",
-            "Nest fewer repetitions in each other, or bound them lower."};
+            "Nest fewer repetitions, or lower their bounds."};
 }
 
 TokenGrammar::State TokenGrammar::next(State state, TokenId token) {

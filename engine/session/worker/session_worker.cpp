@@ -139,12 +139,12 @@ void SessionWorker::workOn(const NumberedCommand& command) {
         m_slot.drop();
         fail({ErrorCode::Internal,
               fmt::format("An error inside the program: {}.", exception.what()),
-              "Please report it; the decoder was made anew and the session goes on."});
+              "Please report it; the decoder was created again and the session goes on."});
     } catch (...) {
         m_slot.drop();
         fail({ErrorCode::Internal,
-              "A decoder or a backend threw something that is no exception.",
-              "Please report it; the decoder was made anew and the session goes on."});
+              "A decoder or a backend threw something that is not an exception.",
+              "Please report it; the decoder was created again and the session goes on."});
     }
 }
 
