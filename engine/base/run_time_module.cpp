@@ -27,7 +27,7 @@ Error refused(const std::filesystem::path& path, std::string_view reason, std::s
                  std::move(hint)};
 }
 
-/// A module is code: it is opened only when no other user can have written it.
+/// A module is code, so it is opened only if no other user can have written it.
 Result<void> checkModuleFile(const std::filesystem::path& path) {
     struct stat facts {};
 

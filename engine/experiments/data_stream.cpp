@@ -30,7 +30,7 @@ bool isTextFile(const std::filesystem::path& path) {
     return extension == ".txt";
 }
 
-/// The record's own name for itself, if it has one worth showing.
+/// The record's own id, if it has a readable one.
 std::string idOf(const JsonValue& value, std::int64_t line) {
     if (const auto text = value.asString())
         return std::string(*text);

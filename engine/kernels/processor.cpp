@@ -60,7 +60,7 @@ Result<InstructionSet> chooseInstructionSet(std::string_view name) {
 }
 
 int allowedProcessors() {
-    // Systems with more processors than a cpu_set_t has bits refuse the small one.
+    // Systems with more processors than a cpu_set_t has bits refuse the small set.
     for (int most = CPU_SETSIZE; most <= kMostProcessors; most *= 2) {
         cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(most));
         const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));

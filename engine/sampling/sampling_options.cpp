@@ -18,7 +18,7 @@ Error outOfRange(std::string_view name, double value, std::string_view range, co
             hint};
 }
 
-/// False for what is no number.
+/// False for NaN.
 bool isWithin(double value, double least, double most) { return value >= least && value <= most; }
 
 Result<void> validateChoice(const SamplingOptions& options) {

@@ -25,8 +25,8 @@ std::string nameInHuggingFaceCache(const std::filesystem::path& path) {
     return repository.substr(repository.rfind("--") + 2);
 }
 
-/// What the file or folder is called, without a kind of weights at the end (".Q4_1", "-f16"):
-/// people chose it, while a GGUF's own name is often that of a training run.
+/// The name of the file or folder without a weight type at the end (".Q4_1", "-f16"). Somebody
+/// chose it for this model, whereas a GGUF's internal name is often that of a training run.
 std::string nameOf(const ModelFiles& files) {
     std::filesystem::path path = files.path().lexically_normal();
     if (path.filename().empty()) // the path ends in a slash

@@ -36,7 +36,7 @@ Ranges without(Ranges ranges) {
     return others;
 }
 
-/// A recursive descent through the pattern, one method for each level of binding.
+/// A recursive descent through the pattern, one method for each precedence level.
 class RegexParser {
 public:
     RegexParser(GrammarBuilder& builder,
@@ -97,7 +97,8 @@ private:
         return m_builder.sequence(parts);
     }
 
-    /// The whole answer matches anyway: an anchor says nothing at the ends, and never fits between.
+    /// The whole answer has to match anyway: an anchor has no effect at the ends and can never
+    /// match elsewhere.
     Result<void> anchor() {
         const bool isStart = peek() == '^';
         const bool isFirst = m_at == 0;
@@ -124,7 +125,7 @@ private:
                 break;
             }
             if (take("?")) {
-                // As many as possible or as few: the texts that match are the same.
+                // Greedy or lazy: the matching texts are the same.
             } else if (peek() == '+') {
                 return refuse("possessive repetition is not supported");
             }

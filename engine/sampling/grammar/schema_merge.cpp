@@ -14,7 +14,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kMostParts = 1'000; // a schema that holds itself has no end of them
+constexpr int kMostParts = 1'000; // a schema that contains itself would never end
 
 using Texts = std::vector<std::string>;
 
@@ -25,7 +25,7 @@ void addOnce(Texts& texts, std::string text) {
 
 std::string listed(const Texts& texts) { return fmt::format("[{}]", fmt::join(texts, ",")); }
 
-/// A schema that all of these make together.
+/// The schema that combines all of these.
 std::string allOf(Texts schemas) {
     if (std::find(schemas.begin(), schemas.end(), "false") != schemas.end())
         return "false";
@@ -35,7 +35,7 @@ std::string allOf(Texts schemas) {
     return schemas.size() == 1 ? schemas.front() : fmt::format("{{\"allOf\":{}}}", listed(schemas));
 }
 
-/// Schemas that a value must fit together, on their way to one.
+/// The merge of schemas that must all hold.
 class SchemaMerge {
 public:
     explicit SchemaMerge(JsonValue root)
@@ -62,7 +62,7 @@ public:
         std::string own = ownText();
         if (m_choices.empty())
             return own;
-        // A value fits one of the first choice and all of the rest: each in turn.
+        // A value fits one option of the first choice and all of the rest: each option in turn.
         Texts rest = {std::move(own)};
         for (std::size_t i = 1; i < m_choices.size(); ++i)
             rest.push_back(fmt::format("{{\"anyOf\":{}}}", listed(m_choices[i])));
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// What one of the schemas says of names.
+    /// What one of the schemas requires of names.
     struct Members {
         Texts names;
         std::optional<std::string> others; ///< "additionalProperties"
@@ -218,7 +218,7 @@ private:
         m_members.push_back(std::move(members));
     }
 
-    /// What one of the schemas says of other names holds for those that only the rest know.
+    /// A schema's rule for other names applies to names that only the other schemas list.
     std::string propertiesText() const {
         Texts members;
         for (const std::string& name : m_names) {

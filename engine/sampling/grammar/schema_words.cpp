@@ -13,9 +13,9 @@ namespace engine {
 namespace {
 
 constexpr int kMostCount = 1'000'000;
-constexpr int kMostReferences = 50; // one leading to the next
+constexpr int kMostReferences = 50; // most references that lead to another
 
-/// Words that say nothing about which values fit.
+/// Keywords without an effect on which values fit.
 constexpr std::array<std::string_view, 17> kAnnotations = {"$schema",
                                                            "$id",
                                                            "$anchor",
@@ -90,7 +90,7 @@ std::string unescaped(std::string_view step) {
     return text;
 }
 
-/// The constants that a value must be one of; nothing when it may be others.
+/// The constants of which a value must be one; nothing if other values are allowed.
 std::optional<std::set<std::string>> constantsOf(JsonValue schema) {
     std::set<std::string> texts;
     if (schema.contains("const"))
