@@ -12,6 +12,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QTableView>
 
 using namespace engine;
 using namespace support;
@@ -86,6 +87,26 @@ private slots:
             QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
                          qPrintable(QString::number(width("inspect.matchness"))));
         }
+    }
+
+    void theKeyboardIsInTheMapOnceASetWasFound() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        window().showWorkspace(1);
+        m_stage->settle();
+        QAbstractButton* find = nullptr;
+        for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
+            if (button->accessibleName() == QLatin1String("Find one on this chat") &&
+                button->isVisible())
+                find = button;
+        QVERIFY(find != nullptr);
+        QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
+        QTest::keyClick(find, Qt::Key_Space);
+        m_stage->settle();
+        QVERIFY(!find->isVisible());
+        m_stage->saySearch();
+        auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
     }
 
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.

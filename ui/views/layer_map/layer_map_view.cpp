@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/search_offer/search_offer.h"
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPainter>
@@ -177,6 +178,8 @@ void LayerMapView::updateMap() {
     m_empty->setVisible(!shown);
     if (!shown)
         updateEmpty();
+    else if (hasFocus())
+        m_grid->table().setFocus(Qt::OtherFocusReason);
     updateTitle();
     updateNotice();
     updateLegends();
@@ -392,6 +395,9 @@ void LayerMapView::flip(const Cell& cell) {
 }
 
 void LayerMapView::showFinding(bool isRunning, const QString& sentence) {
+    // The button goes: the keyboard waits here for the map.
+    if (isRunning && m_empty->isAncestorOf(QApplication::focusWidget()))
+        setFocus(Qt::OtherFocusReason);
     m_isFinding = isRunning;
     m_finding = sentence;
     updateNotice();
