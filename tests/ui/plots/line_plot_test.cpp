@@ -72,8 +72,8 @@ private slots:
         shown.theme.setTextPercent(150);
         shown.plot.setEmptyNote({QStringLiteral("Nothing measured yet"),
                                  QStringLiteral("Matchness says how many of the last tokens a "
-                                                "draft would have written itself. Points appear "
-                                                "with the first search step."),
+                                                "draft would have written itself. The first search "
+                                                "step adds the first point."),
                                  QStringLiteral("Use SWIFT")});
         QVERIFY(shown.show());
         for (const QSize size :

@@ -165,7 +165,7 @@ private slots:
         open(QStringLiteral("run.swiftrun"));
         window().showWorkspace(1);
         m_stage->settle();
-        for (const char* name : {"Find one on this chat", "Load a set...", "Resume search"})
+        for (const char* name : {"Find one with this chat", "Load a set...", "Resume search"})
             for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
                 if (button->accessibleName() == QLatin1String(name))
                     QVERIFY2(!button->isVisible(), name);

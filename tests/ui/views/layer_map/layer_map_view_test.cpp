@@ -125,7 +125,7 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, (engine::SkipSet{{1, 4, 5}, {4, 5}}));
         QCOMPARE(m_view->subtitle(), QStringLiteral("live set, exit after layer 3"));
         const auto words = [&](int layer) { return m_view->model().words({Sublayer::Mlp, layer}); };
-        QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, left out after the exit"));
+        QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, not run, after the exit"));
         QCOMPARE(words(3), QStringLiteral("Layer 3, MLP, kept"));
         m_run->install(m_run->plan({1}, {}), "exit"); // an exit behind the last layer is none
         m_run->bridge->tick();
@@ -213,7 +213,7 @@ private slots:
         for (const int layer : {0, 5}) {
             moveTo(0, layer);
             key(Qt::Key_Space);
-            QVERIFY(m_view->notice().contains(QStringLiteral("Layer %1 stays").arg(layer)));
+            QVERIFY(m_view->notice().contains(QStringLiteral("never skips layer %1").arg(layer)));
         }
         QCOMPARE(sentCount(), before);
         QVERIFY(!m_view->model().look({Sublayer::Attention, 0}).isSkipped);
@@ -360,7 +360,7 @@ private slots:
         QEvent leave(QEvent::Leave);
         QCoreApplication::sendEvent(table().viewport(), &leave);
         QVERIFY(!m_view->card()->isVisible());
-        QCOMPARE(m_view->notice(), QStringLiteral("Layer 2, MLP: skipped \u00B7 Return lets go"));
+        QCOMPARE(m_view->notice(), QStringLiteral("Layer 2, MLP: skipped \u00B7 Return unpins it"));
         QTest::mouseMove(table().viewport(), place(4));
         QTRY_VERIFY(m_view->card()->isVisible());
         m_view->hide();
@@ -392,7 +392,7 @@ private slots:
         m_view->resize(700, 300);
         m_run->engine->say(loaded);
         m_run->bridge->tick();
-        QPushButton* find = button(QStringLiteral("Find one on this chat"));
+        QPushButton* find = button(QStringLiteral("Find one with this chat"));
         QVERIFY(find->isVisible());
         QVERIFY(!button(QStringLiteral("Load a set..."))->isVisible());
         QSignalSpy asked(m_view.get(), &LayerMapView::findAsked);
