@@ -125,7 +125,7 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     options.maxTokens = defaultMaxTokens;
     addModelOptions(command, options.model);
     addDecoderOptions(command, options.decoder, command.get_name());
-    command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
+    command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(0))
         ->capture_default_str();
     addContextOption(command, options.model);
@@ -133,8 +133,11 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     command.add_option("--stop",
                        options.stopStrings,
                        "End the answer before this text; may be given several times");
-    command.add_option("--system", options.system, "Text of a system message that opens the chat");
-    command.add_flag("--json", options.json, "One JSON object a line on standard output");
+    command.add_option("--system",
+                       options.system,
+                       "Text of the system message at the start of the "
+                       "chat");
+    command.add_flag("--json", options.json, "Write one JSON object per line to standard output");
 }
 
 Result<TextModel> loadTextModel(const TextOptions& options,
@@ -180,13 +183,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const auto collect = [&remarks](const SearchReport& report) {
         remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
     };
-    streamed.onEnd = [&](const SearchReport& report) {
-        tally.add(report);
-        collect(report);
-    };
-    streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
-        tally.add(step);
-        collect(step.search);
+    const auto tell = [&](const DecodeStep& step, const std::string& text) {
         hasStreamed = true;
         bar.reset();
         if (console.isJson())
@@ -197,7 +194,25 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
             for (const TokenId id : step.tokens)
                 console.text(fmt::format("{} ", id));
     };
-    auto result = generate(*model.decoder, streamed);
+    const auto answerAll = [&]() -> Result<GenerationResult> {
+        ENGINE_TRY(Answer answer, Answer::begin(*model.decoder, streamed));
+        while (true) {
+            ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+            if (!part)
+                return answer.result();
+            if (const auto* made = std::get_if<AnswerStep>(&*part)) {
+                tally.add(made->step);
+                collect(made->step.search);
+                tell(made->step, made->text());
+            } else if (const auto* late = std::get_if<LateText>(&*part)) {
+                tell({}, late->text);
+            } else if (const auto* end = std::get_if<AnswerEnd>(&*part)) {
+                tally.add(end->report);
+                collect(end->report);
+            }
+        }
+    };
+    auto result = answerAll();
     bar.reset();
     if (!console.isJson() && (hasStreamed || result))
         console.text("\n"); // the answer's line is complete, whatever ended it
@@ -207,7 +222,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
         return result;
     printSummary(result.value(), tally, model);
     if (result.value().isInsideGrammar)
-        Console::note("The answer ends before it has the form that was asked for.");
+        Console::note("The answer ended before it had the requested form.");
     console.jsonLine(doneLine(result.value(), tally, options, model));
     return result;
 }

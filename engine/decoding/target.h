@@ -8,6 +8,7 @@
 #include "engine/decoding/round/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <stop_token>
@@ -88,6 +89,10 @@ public:
 
     /// The ids that end this answer, from the prompt given to begin().
     std::span<const TokenId> endIds() const { return m_endIds; }
+
+    bool endsAnswer(TokenId token) const {
+        return std::find(m_endIds.begin(), m_endIds.end(), token) != m_endIds.end();
+    }
 
     /// Prompt tokens between the cached ones and the pending one, which the next pass reads too.
     /// There are some only before the first step, if begin() was asked to leave them unread.

@@ -85,17 +85,24 @@ Result<void> addAnswer(const OfflineSearchTask& task,
     request.prompt = prompt;
     request.limits.maxTokens = task.options.maxTokens;
     request.stop = task.stop;
-    request.onStep = [&measured](const DecodeStep& step, std::string_view) {
-        measured.draftSteps += step.draft.draftSteps();
-        measured.accepted += static_cast<int>(step.path.size());
-        measured.verifiedRows += step.verifiedRows;
-    };
-    ENGINE_TRY(const GenerationResult answer, generate(decoder, request));
-    if (answer.reason == FinishReason::Cancelled)
+    ENGINE_TRY(Answer answer, Answer::begin(decoder, std::move(request)));
+    while (true) {
+        ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+        if (!part)
+            break;
+        const auto* made = std::get_if<AnswerStep>(&*part);
+        if (made == nullptr)
+            continue;
+        measured.draftSteps += made->step.draft.draftSteps();
+        measured.accepted += static_cast<int>(made->step.path.size());
+        measured.verifiedRows += made->step.verifiedRows;
+    }
+    const GenerationResult& result = answer.result();
+    if (result.reason == FinishReason::Cancelled)
         return Error{ErrorCode::Cancelled, "The search was cancelled.", ""};
-    measured.tokens += answer.metrics.outputTokens;
-    measured.steps += answer.metrics.steps;
-    measured.seconds += answer.metrics.decodeMs / 1e3;
+    measured.tokens += result.metrics.outputTokens;
+    measured.steps += result.metrics.steps;
+    measured.seconds += result.metrics.decodeMs / 1e3;
     return {};
 }
 

@@ -4,8 +4,10 @@
 #include "engine/base/token.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/sampling/sampler.h"
+#include "engine/session/context_fit.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -64,8 +66,9 @@ struct PromptMessage {
     std::vector<TokenId> tokens = {}; ///< the ids of an earlier answer, from its PromptFinished
 };
 
-/// Asks for an answer. Ends with one PromptFinished or one EngineFailed of this id, unless the
-/// session is closed before.
+/// Asks for an answer, and says all that it depends on. Ends with one PromptFinished or one
+/// EngineFailed of this id, unless the session is closed before. PromptStarted tells that it was
+/// counted and fits; EngineFailed has its counts when it does not.
 struct SubmitPrompt {
     std::uint64_t promptId = 0;               ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
@@ -78,6 +81,10 @@ struct SubmitPrompt {
     /// text behind its `content`, beginning with what its `tokens` say beyond it. Greedy decoding
     /// then makes the very tokens that it would have made without the stop.
     bool continuesLast = false;
+    ContextPolicy policy = ContextPolicy::Ask;    ///< a system message at the front always stays
+    int answerRoom = 1;                           ///< tokens, see promptRoom()
+    std::optional<SamplingOptions> sampling = {}; ///< as by ChangeSampling before it
+    std::optional<ChooseDecoder> decoder = {};    ///< as by ChooseDecoder, if it is another one
 };
 
 /// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.

@@ -136,16 +136,13 @@ struct StepFinished {
     double searchMs = 0.0;
     double otherMs = 0.0;
     double tokensPerSecond = 0.0; ///< of this answer so far
-    /// Of a plain step: the mean of the newest 64 on this model; 0 until two were measured, and in
-    /// older recordings.
-    double baselineStepMs = 0.0;
-    DecodeMetrics total; ///< of this span (SpanStarted), this step included
 
     /// By the full model alone.
     bool isPlain() const { return draft.empty() && sides.empty(); }
 };
 
-/// Text that was held back (a stop string might have begun with it) and is certain now.
+/// Text that belongs to no step: of tokens an answer begins with, or held back until its end
+/// because a stop string might have begun with it.
 struct TextReleased {
     static constexpr std::string_view kKind = "text_released";
     std::uint64_t promptId = 0;
@@ -190,14 +187,16 @@ struct Remark {
     std::string text;
 };
 
-/// Where things stand. A picture.
+/// Where things stand: comes behind each step, and behind the end of an answer.
 struct Statistics {
     static constexpr std::string_view kKind = "statistics";
     int contextUsed = 0; ///< tokens, prompt and answer so far
     int contextLength = 0;
     std::int64_t promptsFinished = 0;
-    double baselineStepMs = 0.0; ///< see StepFinished
-    DecodeMetrics total;         ///< of this span
+    /// Of a plain step: the mean of the newest 64 on this model; 0 until two were measured, and in
+    /// older recordings.
+    double baselineStepMs = 0.0;
+    DecodeMetrics total; ///< of this span (SpanStarted)
 };
 
 struct PromptFinished {
@@ -220,7 +219,8 @@ struct EngineFailed {
     std::uint64_t requestId = 0; ///< of "inspect_model" and "count_tokens"
     /// Set when, and only when, the prompt was refused because it does not fit into the context.
     int promptTokens = 0;
-    int contextLength = 0; ///< that it had to fit into, with room for one token of the answer
+    int contextLength = 0;            ///< that it had to fit into, with SubmitPrompt::answerRoom
+    std::vector<int> perMessage = {}; ///< [messages] as in TokensCounted; none in older recordings
 };
 
 struct RecordingStarted {

@@ -57,17 +57,10 @@ Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(tryPlans());
     ENGINE_TRY(Choice choice, choose());
     ENGINE_TRY(Draft drafted, draft(choice));
-    const bool resumes = drafted.layersRun > 0;
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
     step.choice = choice.reported;
     step.choice.nodes = step.draft.size();
     learnRound(choice, step);
-    observe(step, resumes ? choice.entry->drafter.plan().shares.verify : 1.0);
-    return step;
-}
-
-Result<DecodeStep> AutoDecoder::plainRound() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
     observe(step);
     return step;
 }
@@ -249,9 +242,11 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     entry.probeAt = m_settings.probing < 1.0 ? m_elapsed + entry.interval : 0.0;
 }
 
-void AutoDecoder::observe(const DecodeStep& step, double verifyShare) {
-    if (verifyShare < 1.0)
-        m_costs.recordResumed(verifyShare, step.verifiedRows, step.verifyMs);
+void AutoDecoder::observe(const DecodeStep& step) {
+    const bool isResumed = step.verifyLayers < m_target.transformer().config().layerCount;
+    if (isResumed)
+        m_costs.recordResumed(
+            exit().drafter.plan().shares.verify, step.verifiedRows, step.verifyMs);
     else
         m_costs.record(step.verifiedRows, step.verifyMs);
     m_free.observe(m_target, step);

@@ -57,7 +57,6 @@ private:
     AutoDecoder(engine::Target target, const engine::DecoderContext& context);
 
     engine::Result<engine::DecodeStep> round() override;
-    engine::Result<engine::DecodeStep> plainRound() override;
     Promise bestFree(const engine::Draft& free) const;
     engine::Result<Choice> choose();
     void considerPasses(Choice& choice);
@@ -66,7 +65,7 @@ private:
     engine::DraftEnd endOfFree(const Choice& choice, int nodes) const;
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
-    void observe(const engine::DecodeStep& step, double verifyShare = 1.0);
+    void observe(const engine::DecodeStep& step) override;
 
     engine::Result<void> tryPlans();
     bool isSearching() const;

@@ -42,7 +42,6 @@ private:
     GuessBlock m_block;
     engine::PromptFiller m_filler;
     engine::NgramPool m_pool;
-    std::vector<engine::TokenId> m_endIds;
     std::vector<engine::TokenId> m_newest; // the last tokens of the text, fewer than an n-gram has
     engine::Ngram m_filling;               // what is left of the n-gram that places are filled from
 };

@@ -31,7 +31,9 @@ private:
         , m_pool(settings.ngrams) {}
 
     engine::Result<engine::DecodeStep> round() override;
-    engine::Result<engine::DecodeStep> plainRound() override;
+
+    void observe(const engine::DecodeStep& step) override { remember(step.tokens); }
+
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
     void fitWindow();
@@ -46,7 +48,6 @@ private:
     engine::NgramPool m_pool;
     engine::PromptFiller m_filler;
     GuessWindow m_window;
-    std::vector<engine::TokenId> m_endIds;
     std::vector<engine::TokenId> m_newest; // the last tokens of the text, fewer than an n-gram has
 };
 

@@ -55,15 +55,11 @@ private:
     Result<DecodeStep> round() override {
         ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.maxNodes = m_maxNodes}));
         ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft)));
-        m_drafter.observe(m_target, step);
+        observe(step);
         return step;
     }
 
-    Result<DecodeStep> plainRound() override {
-        ENGINE_TRY(DecodeStep step, m_target.plainStep());
-        m_drafter.observe(m_target, step);
-        return step;
-    }
+    void observe(const DecodeStep& step) override { m_drafter.observe(m_target, step); }
 
     void use(const SettingValues& values) {
         const int nodes = integerOf(values, "max_nodes");

@@ -110,6 +110,7 @@ std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
 }
 
 void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
+    ++m_stepCount;
     if (isBaseline)
         m_metrics.addBaseline(step, stepMs);
     else
@@ -142,8 +143,8 @@ void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
     m_cached.resize(std::min(m_cached.size(), static_cast<std::size_t>(held)));
 }
 
-bool DecoderSlot::takesBaselineStep() {
-    const std::uint64_t place = m_stepCount++ % kBaselinePeriod;
+bool DecoderSlot::isBaselineStepNext() const {
+    const std::uint64_t place = m_stepCount % kBaselinePeriod;
     return m_info.name != "vanilla" && place >= kFirstBaselineStep &&
            place < kFirstBaselineStep + kBaselineSteps;
 }

@@ -33,6 +33,11 @@ public:
     /// Errors: those of the registry; with a model also those of making the decoder.
     Result<void> choose(const std::string& name, const SettingValues& given, DecoderGround ground);
 
+    /// Whether this is what was chosen last, and given since.
+    bool isChosen(const std::string& name, const SettingValues& given) const {
+        return name == m_info.name && given == m_given;
+    }
+
     /// What the decoder did at once. With a model a decoder that is not made yet is made, so that
     /// settings that do not fit the model are told now and not by the next prompt.
     /// Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
@@ -60,7 +65,7 @@ public:
     /// The span that has begun since this was asked last; none when none has.
     std::optional<SpanStarted> takeSpanStart();
 
-    /// Adds what a step was to the sums of its span.
+    /// Adds what a step was to the sums of its span, and counts it.
     void add(const DecodeStep& step, double stepMs, bool isBaseline);
 
     /// Milliseconds of a plain step on this model: the mean of the newest 64; 0 until two were
@@ -74,8 +79,8 @@ public:
     void noteSequence(std::vector<TokenId> tokens);
 
     /// Whether the next step shall be a plain one: 2 of every 64, and none of the first, so that
-    /// the speedup is measured while running. Counts the step.
-    bool takesBaselineStep();
+    /// the speedup is measured while running.
+    bool isBaselineStepNext() const;
 
     /// Whether this phase is another one than the last; it is the last one from here on.
     bool entersPhase(DecoderPhase phase) { return std::exchange(m_phase, phase) != phase; }

@@ -8,12 +8,11 @@ namespace engine {
 namespace {
 
 /// A longer answer is not carried into a recording that begins within it.
-constexpr std::size_t kAnswerEventsKept = 4096;
+constexpr std::size_t kAnswerEventsKept = 8192;
 
 bool isPicture(const EventContent& content) {
     return std::holds_alternative<ModelLoadProgress>(content) ||
-           std::holds_alternative<PromptProgress>(content) ||
-           std::holds_alternative<Statistics>(content);
+           std::holds_alternative<PromptProgress>(content);
 }
 
 bool isContext(const EventContent& content) {
@@ -77,7 +76,8 @@ void EventOutlet::noteAnswer(const EngineEvent& event) {
     else if (event.as<PromptFinished>() != nullptr || isFailure)
         m_answer.clear();
     else if (!m_answer.empty() &&
-             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr))
+             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr ||
+              event.as<Statistics>() != nullptr))
         m_answer.push_back(event);
     if (m_answer.size() > kAnswerEventsKept)
         m_answer.clear();

@@ -167,13 +167,16 @@ void SessionWorker::tellSpan() {
 }
 
 void SessionWorker::fail(Error error) {
-    m_outlet.emit(
-        EngineFailed{.error = std::move(error),
-                     .task = std::string(m_task.name),
-                     .promptId = m_task.promptId,
-                     .requestId = m_task.requestId,
-                     .promptTokens = m_task.tooManyTokens,
-                     .contextLength = m_task.tooManyTokens > 0 ? m_model->contextLength : 0});
+    EngineFailed failed{.error = std::move(error),
+                        .task = std::string(m_task.name),
+                        .promptId = m_task.promptId,
+                        .requestId = m_task.requestId};
+    if (m_task.tooLong) {
+        failed.promptTokens = m_task.tooLong->total;
+        failed.contextLength = m_model->contextLength;
+        failed.perMessage = m_task.tooLong->perMessage;
+    }
+    m_outlet.emit(std::move(failed));
 }
 
 /// The new model is loaded beside the old one, which goes on working if that fails. Only when
@@ -266,6 +269,10 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (!m_model)
         return Error{
             ErrorCode::NotFound, "There is no model to answer the prompt.", "Load a model first."};
+    if (command.decoder && !m_slot.isChosen(command.decoder->name, command.decoder->settings))
+        ENGINE_TRY_DO(handle(*command.decoder));
+    if (command.sampling && *command.sampling != m_slot.sampling())
+        ENGINE_TRY_DO(handle(ChangeSampling{*command.sampling}));
     m_slot.enterChat(command.chat);
     tellSpan();
     const auto stop = m_channels.control.begin(WorkKind::Prompt, m_task.number);
@@ -281,7 +288,7 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (done)
         ++m_promptsFinished;
     else
-        m_task.tooManyTokens = prompt.tooManyTokens();
+        m_task.tooLong = prompt.tooLong();
     return done;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/event_outlet.h"
 #include "engine/session/worker/session_channels.h"
+#include "engine/text/chat_prompt.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,7 @@ private:
         std::string_view name;
         std::uint64_t promptId = 0;
         std::uint64_t requestId = 0;
-        int tooManyTokens = 0; ///< of a prompt that does not fit
+        std::optional<PromptCount> tooLong = {}; ///< of a prompt that does not fit
     };
 
     /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.

@@ -61,6 +61,10 @@ private slots:
     void withoutAModelNothingIsCounted();
     void questionsAreAnsweredWhileAPromptRuns();
     void aPromptThatDoesNotFitIsKnownByItsNumbers();
+    void aConversationThatDoesNotFitIsToldMessageByMessage();
+    void thePolicySaysWhatIsLeftOut_data();
+    void thePolicySaysWhatIsLeftOut();
+    void aPromptBringsItsDecoderAndSampling();
     void otherFailuresHaveNoSuchNumbers();
 };
 
@@ -290,10 +294,83 @@ void SessionQuestionsTest::aPromptThatDoesNotFitIsKnownByItsNumbers() {
         QCOMPARE(failed.promptId, std::uint64_t{length});
         QCOMPARE(failed.promptTokens, static_cast<int>(length));
         QCOMPARE(failed.contextLength, 20);
-        QCOMPARE(fixture.all<PromptStarted>().back().promptId, std::uint64_t{length});
+        QVERIFY(fixture.all<PromptStarted>().empty()); // nothing has begun
     }
     fixture.session.send(rawPrompt(3, std::string(19, 'a'), 5));
     QVERIFY(fixture.finish(3) != nullptr); // with room for one token
+}
+
+void SessionQuestionsTest::aConversationThatDoesNotFitIsToldMessageByMessage() {
+    Fixture fixture;
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 60});
+    QVERIFY(fixture.next<ModelLoaded>() != nullptr);
+    fixture.session.send(SubmitPrompt{.promptId = 1, .messages = kMessages, .answerRoom = 13});
+    QVERIFY(fixture.fails("submit_prompt"));
+    const EngineFailed failed = fixture.all<EngineFailed>().back();
+    QCOMPARE(failed.perMessage, kCounts);
+    QCOMPARE(failed.promptTokens, 12 + 15 + 10 + kOpening);
+    QCOMPARE(failed.contextLength, 60);
+    QVERIFY(failed.error.message.find("13 of them for the answer") != std::string::npos);
+    fixture.session.send(SubmitPrompt{.promptId = 2, .messages = kMessages, .answerRoom = 12});
+    QVERIFY(fixture.finish(2) != nullptr);
+    QVERIFY(fixture.all<TokensCounted>().empty()); // nobody had to ask
+}
+
+void SessionQuestionsTest::thePolicySaysWhatIsLeftOut_data() {
+    QTest::addColumn<int>("policy");
+    QTest::addColumn<QString>("sent");
+    QTest::newRow("oldest") << static_cast<int>(ContextPolicy::DropOldest)
+                            << "[system]Be brief.\n[user]three\n[assistant]";
+    QTest::newRow("middle") << static_cast<int>(ContextPolicy::CutMiddle)
+                            << "[system]Be brief.\n[user]one\n[assistant]1\n[user]three\n"
+                               "[assistant]";
+}
+
+void SessionQuestionsTest::thePolicySaysWhatIsLeftOut() {
+    QFETCH(const int, policy);
+    QFETCH(const QString, sent);
+    Fixture fixture;
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 90});
+    QVERIFY(fixture.next<ModelLoaded>() != nullptr);
+    const std::string long1(policy == static_cast<int>(ContextPolicy::DropOldest) ? 30 : 1, '1');
+    fixture.session.send(SubmitPrompt{.promptId = 1,
+                                      .messages = {{"system", "Be brief."},
+                                                   {"user", "one"},
+                                                   {"assistant", long1},
+                                                   {"user", "two"},
+                                                   {"assistant", std::string(30, '2')},
+                                                   {"user", "three"}},
+                                      .maxTokens = 3,
+                                      .policy = static_cast<ContextPolicy>(policy)});
+    const PromptFinished* end = fixture.finish(1);
+    QVERIFY(end != nullptr);
+    QCOMPARE(fixture.all<PromptStarted>().at(0).promptTokens, static_cast<int>(sent.size()));
+    QCOMPARE(end->tokens, expectedAnswer(sent.toStdString(), 3));
+}
+
+void SessionQuestionsTest::aPromptBringsItsDecoderAndSampling() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    SubmitPrompt prompt = rawPrompt(1, "abc", 13);
+    prompt.decoder = ChooseDecoder{"drafting", {{"length", 2.0}}};
+    prompt.sampling = SamplingOptions{.seed = 7};
+    fixture.session.send(prompt);
+    QVERIFY(fixture.finish(1) != nullptr);
+    prompt.promptId = 2;
+    fixture.session.send(prompt);
+    QVERIFY(fixture.finish(2) != nullptr);
+    // Chosen once: what is the same stays, with all that it has cached.
+    const auto chosen = fixture.all<DecoderChosen>();
+    QCOMPARE(chosen.size(), std::size_t{2});
+    QCOMPARE(chosen[1].info.name, std::string("drafting"));
+    QCOMPARE(fixture.all<SamplingChanged>().size(), std::size_t{1});
+    QCOMPARE(fixture.all<SamplingChanged>().at(0).sampling.seed, std::uint64_t{7});
+    QCOMPARE(fixture.all<PromptStarted>().at(1).reusedTokens, 2);
+    prompt.promptId = 3;
+    prompt.decoder = ChooseDecoder{"nobody", {}};
+    fixture.session.send(prompt);
+    QVERIFY(fixture.fails("submit_prompt"));
+    QCOMPARE(fixture.all<EngineFailed>().back().promptId, std::uint64_t{3});
 }
 
 void SessionQuestionsTest::otherFailuresHaveNoSuchNumbers() {

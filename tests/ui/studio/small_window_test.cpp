@@ -129,6 +129,23 @@ private slots:
         QCOMPARE(sentences, 2);
     }
 
+    /// A window that grew would leave the screen, and stay as high when they have gone.
+    void noticesAndAnOpenHeadLetTheWindowKeepItsHeight() {
+        m_stage->loadModel();
+        window().resize(1440, 700);
+        settle();
+        m_stage->action("chat.settings")->trigger();
+        for (const char* id : {"first", "second"})
+            window().messages().show({Notice::Kind::Info,
+                                      QLatin1String(id),
+                                      QStringLiteral("Something happened."),
+                                      QStringLiteral("It is told here until it is closed."),
+                                      {},
+                                      {}});
+        settle();
+        QCOMPARE(window().height(), 700);
+    }
+
     /// The plots below give way: their curves are read at this height, too.
     void aLowWindowShowsTheSearchWithoutScrolling() {
         m_stage->loadModel();

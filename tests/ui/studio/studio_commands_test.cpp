@@ -12,6 +12,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QTableView>
 
 using namespace engine;
 using namespace support;
@@ -88,6 +89,26 @@ private slots:
         }
     }
 
+    void theKeyboardIsInTheMapOnceASetWasFound() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        window().showWorkspace(1);
+        m_stage->settle();
+        QAbstractButton* find = nullptr;
+        for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
+            if (button->accessibleName() == QLatin1String("Find one on this chat") &&
+                button->isVisible())
+                find = button;
+        QVERIFY(find != nullptr);
+        QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
+        QTest::keyClick(find, Qt::Key_Space);
+        m_stage->settle();
+        QVERIFY(!find->isVisible());
+        m_stage->saySearch();
+        auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
+    }
+
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.
     void entriesForAChatMeanTheOneThatIsShown() {
         m_stage->beginAnswer();
@@ -144,7 +165,7 @@ private slots:
         open(QStringLiteral("run.swiftrun"));
         window().showWorkspace(1);
         m_stage->settle();
-        for (const char* name : {"Find one on this chat", "Load a set...", "Resume search"})
+        for (const char* name : {"Find one with this chat", "Load a set...", "Resume search"})
             for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
                 if (button->accessibleName() == QLatin1String(name))
                     QVERIFY2(!button->isVisible(), name);

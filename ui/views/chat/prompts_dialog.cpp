@@ -28,9 +28,9 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     setWindowTitle(tr("Prompts"));
     m_list->setAccessibleName(tr("Your prompts"));
     m_title->setAccessibleName(tr("Title"));
-    m_title->setPlaceholderText(tr("Title; empty takes the beginning of the text"));
+    m_title->setPlaceholderText(tr("Title; if empty, the beginning of the text is used"));
     m_text->setAccessibleName(tr("Text"));
-    m_text->setPlaceholderText(tr("What you want to write again and again"));
+    m_text->setPlaceholderText(tr("A text that you want to use again and again"));
     m_text->setTabChangesFocus(true);
     m_text->setProperty("form", "field");
     m_list->setProperty("form", "field");
@@ -159,7 +159,7 @@ void PromptsDialog::remove() {
     m_deleted = gone;
     begin();
     showList();
-    m_note->setText(tr("\"%1\" is deleted.").arg(gone.title));
+    m_note->setText(tr("\"%1\" was deleted.").arg(gone.title));
     m_undo->show();
 }
 
@@ -174,7 +174,7 @@ void PromptsDialog::undo() {
     showPrompt();
 }
 
-/// What was written is kept, however the dialog is left.
+/// The edited text is saved, however the dialog is closed.
 void PromptsDialog::done(int result) {
     if (m_save->isEnabled())
         save();
