@@ -236,10 +236,10 @@ void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {
 void SwiftRunBadInputTest::unknownArchitecturesAreNamed() {
     const QString folder = copyOfFolderModel();
     QByteArray config = readFile(folder + "/config.json");
-    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"gemma2\"");
+    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"cohere\"");
     config.replace("LlamaForCausalLM", "Gemma2ForCausalLM");
     writeFile(folder + "/config.json", config);
-    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"gemma2", "llama", "qwen2"});
+    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"cohere", "llama", "qwen2"});
 }
 
 void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {
