@@ -94,7 +94,7 @@ template <typename Run> int guarded(const app::Console& console, Run&& run) {
         return app::kIo;
     } catch (const std::system_error& error) { // a thread that could not be begun
         console.error({engine::ErrorCode::NoMemory,
-                       fmt::format("The system gives the program no more threads: {}.",
+                       fmt::format("The system cannot start more threads for the program: {}.",
                                    error.code().message()),
                        "Close other programs, or ask for fewer --threads."});
         return app::kNoMemory;

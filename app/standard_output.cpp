@@ -74,10 +74,11 @@ engine::Result<void> StandardOutput::finish() {
     if (state().failure == 0)
         return {};
     return engine::Error{engine::ErrorCode::Io,
-                         fmt::format("Standard output cannot be written: {}; what is there is not "
-                                     "the whole result.",
+                         fmt::format("Standard output cannot be written: {}; the output is "
+                                     "incomplete.",
                                      std::generic_category().message(state().failure)),
-                         "Send it to a file or a program that can take it, and run it again."};
+                         "Send it to a file or a program that can take it, and run the command "
+                         "again."};
 }
 
 } // namespace app

@@ -73,7 +73,7 @@ std::vector<std::string> backendNames() {
 void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--model",
                    arguments.model,
-                   "Model folder or GGUF file; without it, the one used last, or the default one");
+                   "Model folder or GGUF file; default: the model used last, or the default model");
     cli.add_option("--backend",
                    arguments.backend,
                    "What runs the model given or the default one: " +
@@ -84,7 +84,10 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
         cli.add_option("--replay",
                        arguments.replay,
                        "Show a recorded run (*.swiftrun) in every view, without a model");
-    cli.add_option("--replay-speed", arguments.replaySpeed, "Times as fast as it was recorded")
+    cli.add_option("--replay-speed",
+                   arguments.replaySpeed,
+                   "Speed of the replay, as a multiple of "
+                   "the recorded speed")
         ->check(app::numberFrom(0.1, 1000.0))
         ->capture_default_str();
     auto* screenshot =
@@ -95,9 +98,9 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                        "leaves chats and settings alone");
     cli.add_flag("--overwrite",
                  arguments.mayOverwrite,
-                 "Let --screenshot replace any file; without it only an earlier picture of this "
-                 "window is replaced");
-    cli.add_option("--prompt", arguments.prompt, "What --screenshot asks; \"\" asks nothing")
+                 "Let --screenshot replace any file; without this option, only an earlier picture "
+                 "of the window is replaced");
+    cli.add_option("--prompt", arguments.prompt, "The prompt for --screenshot; \"\" sends none")
         ->capture_default_str();
     cli.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
@@ -105,16 +108,16 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
         ->excludes(replay);
     cli.add_option("--decoder",
                    arguments.decoder,
-                   "What makes the first answers: vanilla, auto, swift, ...; without it, the one "
-                   "used last, or auto")
+                   "Decoder of the first answers: vanilla, auto, swift, ...; default: the one used "
+                   "last, or auto")
         ->excludes(replay);
-    cli.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
+    cli.add_option("--workspace", arguments.workspace, "Workspace that --screenshot shows")
         ->check(CLI::IsMember({"chat", "inspect"}))
         ->capture_default_str();
-    cli.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
+    cli.add_option("--theme", arguments.theme, "light, dark or system; kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
     cli.add_option(
-           "--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
+           "--size", arguments.size, "Window size in pixels; default for --screenshot: 1440x900")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
@@ -238,7 +241,7 @@ std::optional<int> handedOver(ui::SingleInstance& instance, const ui::StartReque
         return app::kSuccess;
     case ui::SingleInstance::Outcome::NoAnswer:
         return fail({engine::ErrorCode::Io,
-                     "SWIFT Studio is open already, and its window does not answer.",
+                     "SWIFT Studio is already open, but its window does not respond.",
                      "Close that window, or end its process, and start again."});
     case ui::SingleInstance::Outcome::First:
         break;
@@ -310,8 +313,8 @@ int main(int argc, char** argv) {
     app::holdStandardStreams();
     // As in swift-run: LibTorch's threads shall not spin for long beside other work.
     setenv("GOMP_SPINCOUNT", "20000", 0);
-    CLI::App options("SWIFT Studio: chat with a language model on this computer, sped up by "
-                     "self-speculation, and watch how it works.",
+    CLI::App options("SWIFT Studio: chat with a language model on this computer, watch how its "
+                     "answers are decoded, and speed them up by self-speculation.",
                      "swift-studio");
     Arguments arguments;
     addOptions(options, arguments);

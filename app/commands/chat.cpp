@@ -12,10 +12,8 @@ using namespace engine;
 
 namespace {
 
-constexpr std::string_view kHelp = "  /clear  forget the conversation\n"
-                                   "  /exit   leave (so does Ctrl+D)\n"
-                                   "  /help   this list\n"
-                                   "  Ctrl+C stops an answer.";
+constexpr std::string_view kHelp = "  /clear  start a new conversation\n  /exit   leave (so does "
+                                   "Ctrl+D)\n  /help   this list\n  Ctrl+C stops an answer.";
 
 constexpr std::size_t kMostMessageBytes = 16U << 20U; // no context holds more
 
@@ -79,7 +77,7 @@ private:
         if (answered.error().code != ErrorCode::InvalidInput)
             return std::move(answered).error();
         m_context.console.error(answered.error());
-        Console::note("  The message was left out. /clear starts a new conversation.");
+        Console::note("  The message was not added. /clear starts a new conversation.");
         return {};
     }
 
@@ -124,11 +122,11 @@ Result<void> runChat(const TextOptions& options, CommandContext& context) {
 } // namespace
 
 void addChatCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand("chat", "Talk with a model, one line a message");
+    CLI::App* command = app.add_subcommand("chat", "Talk with a model, one message per line");
     const auto options = std::make_shared<TextOptions>();
     options->decoder.name = "auto";
     addTextOptions(*command, *options, 1024);
-    command->footer("Typed while chatting:\n" + std::string(kHelp));
+    command->footer("What you can type while chatting:\n" + std::string(kHelp));
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runChat(*options, context); };

@@ -93,7 +93,7 @@ void printParagraph(const Console& console, std::string_view text, std::size_t w
 
 void printSetting(const Console& console, const SettingInfo& setting) {
     const std::string initial = settingText(setting, setting.initial);
-    console.line(fmt::format("  {:<18} {}{}{}; default {}; a change acts: {}",
+    console.line(fmt::format("  {:<18} {}{}{}; default {}; a change takes effect: {}",
                              setting.name,
                              settingRange(setting),
                              setting.unit.empty() ? "" : " ",
@@ -151,8 +151,8 @@ void addDecodersCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
         app.add_subcommand("decoders", "List the decoders, their settings and profiles");
     const auto options = std::make_shared<DecodersOptions>();
-    command->add_option("name", options->name, "Only this one");
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_option("name", options->name, "Show only this decoder");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runDecoders(*options, context); };

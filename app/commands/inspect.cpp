@@ -135,7 +135,7 @@ Json describeTensors(const WeightSource& weights) {
 void addPublishedSets(const ModelConfig& config, Json& report) {
     const auto published = readPublishedSkipSets(resourceFolder() / "published_skip_sets.json");
     if (!published) {
-        report["notes"].push_back("The published skip sets cannot be offered: " +
+        report["notes"].push_back("The published skip sets cannot be shown: " +
                                   published.error().message);
         return;
     }
@@ -272,7 +272,7 @@ void printForPeople(const Console& console, const Json& report) {
                 fmt::format("weights in {}", precision),
                 sizeInWords(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
         console.line(fmt::format("  {:<26} {:.1f} kB",
-                                 "cache, a token, float32",
+                                 "cache per token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
         if (memory["packed_weight_bytes"].is_number()) {
             console.line(fmt::format("  {:<26} {}",
@@ -329,12 +329,12 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
         "inspect",
-        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template, and the "
+        "Show a model's sizes, tensors, memory need, tokenizer and chat template, and the "
         "published skip sets that fit it");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path,--model", options->path, "Model folder or GGUF file; without it, the default model");
-    command->add_flag("--json", options->json, "One JSON object on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runInspect(*options, context); };

@@ -102,10 +102,10 @@ Result<int> contextLength(const ModelOptions& options, const ModelConfig& config
     if (options.context > config.contextLength)
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("A context of {} tokens was asked for, but the model was made for {}.",
+            fmt::format("A context of {} tokens was asked for, but the model was trained for {}.",
                         options.context,
                         config.contextLength),
-            "Leave --context out, or ask for less."};
+            "Leave out --context, or choose a smaller one."};
     return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
 }
 
@@ -116,7 +116,7 @@ Result<ModelFiles> openModel(const ModelOptions& options) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
         return Error{ErrorCode::NotFound,
-                     fmt::format("The default model is not at {}.", path.string()),
+                     fmt::format("The default model was not found at {}.", path.string()),
                      "Run installer/run.sh once to fetch it, or name a model with --model."};
     return ModelFiles::open(path);
 }
@@ -164,11 +164,11 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
     if (firstIdBeyond(tokenizer, config.vocabSize) != kNoToken)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
-                                 "{}: they do not belong together.",
+                     fmt::format("The tokenizer has {} tokens, but the model's vocabulary has {}, "
+                                 "so they do not belong together.",
                                  tokenizer.vocabSize(),
                                  config.vocabSize),
-                     "Put the tokenizer files of this very model beside it."};
+                     "Put the tokenizer files of this model beside it."};
     return {};
 }
 
@@ -182,11 +182,11 @@ Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string
         const bool goesOn = next < end && *next == ',' && next + 1 < end;
         if (failure != std::errc() || (next != end && !goesOn))
             return Error{ErrorCode::InvalidInput,
-                         fmt::format("{} holds \"{}\" at character {}, which is no token id.",
+                         fmt::format("{} holds \"{}\" at character {}, which is not a token id.",
                                      option,
                                      std::string(at, std::min(at + 12, end)),
                                      at - text.data() + 1),
-                         "Write ids as whole numbers with commas between them: 1,2,3."};
+                         "Write ids as whole numbers separated by commas: 1,2,3."};
         ids.push_back(id);
         at = goesOn ? next + 1 : next;
     }

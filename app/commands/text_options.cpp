@@ -125,7 +125,7 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     options.maxTokens = defaultMaxTokens;
     addModelOptions(command, options.model);
     addDecoderOptions(command, options.decoder, command.get_name());
-    command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
+    command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(0))
         ->capture_default_str();
     addContextOption(command, options.model);
@@ -133,8 +133,11 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     command.add_option("--stop",
                        options.stopStrings,
                        "End the answer before this text; may be given several times");
-    command.add_option("--system", options.system, "Text of a system message that opens the chat");
-    command.add_flag("--json", options.json, "One JSON object a line on standard output");
+    command.add_option("--system",
+                       options.system,
+                       "Text of the system message at the start of the "
+                       "chat");
+    command.add_flag("--json", options.json, "Write one JSON object per line to standard output");
 }
 
 Result<TextModel> loadTextModel(const TextOptions& options,
@@ -219,7 +222,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
         return result;
     printSummary(result.value(), tally, model);
     if (result.value().isInsideGrammar)
-        Console::note("The answer ends before it has the form that was asked for.");
+        Console::note("The answer ended before it had the requested form.");
     console.jsonLine(doneLine(result.value(), tally, options, model));
     return result;
 }

@@ -77,7 +77,7 @@ Result<std::vector<TokenId>> idsOfPlainLine(const std::string& line) {
             return Error{
                 ErrorCode::InvalidInput,
                 fmt::format("character {} does not begin a token id.", at - line.data() + 1),
-                "Write ids as whole numbers with spaces or commas between them."};
+                "Write ids as whole numbers separated by spaces or commas."};
         ids.push_back(id);
         at = next;
     }
@@ -99,7 +99,7 @@ Result<std::vector<TokenId>> idsOfLine(const std::string& line, bool json) {
         if (!id || *id < 0 || *id > std::numeric_limits<TokenId>::max())
             return Error{
                 ErrorCode::InvalidInput,
-                fmt::format("the item that ends at byte {} is no token id.", item.offset()),
+                fmt::format("the item that ends at byte {} is not a token id.", item.offset()),
                 "Ids are whole numbers from 0 on."};
         ids.push_back(static_cast<TokenId>(*id));
     }
@@ -151,22 +151,26 @@ void finishCommand(CLI::App& command,
 } // namespace
 
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* tokenize = app.add_subcommand("tokenize", "Token ids of each line of standard input");
+    CLI::App* tokenize = app.add_subcommand("tokenize",
+                                            "Print the token ids of each line of "
+                                            "standard input");
     const auto tokenizeOptions = std::make_shared<TokenizeOptions>();
     tokenize->add_flag(
         "--add-special",
         tokenizeOptions->special,
-        "Put the model's begin and end tokens around the text, where it asks for them");
-    tokenize->add_flag("--json", tokenizeOptions->json, "Lines are JSON strings; so is the output");
+        "Put the model's begin and end tokens around the text, if the model uses them");
+    tokenize->add_flag(
+        "--json", tokenizeOptions->json, "Read lines that are JSON strings, and write JSON");
     finishCommand(*tokenize, tokenizeOptions, runTokenize, chosen);
 
     CLI::App* detokenize =
-        app.add_subcommand("detokenize", "Text of each line of ids on standard input");
+        app.add_subcommand("detokenize", "Print the text of each line of ids from standard input");
     const auto detokenizeOptions = std::make_shared<TokenizeOptions>();
     detokenize->add_flag(
         "--skip-special", detokenizeOptions->special, "Leave special tokens out of the text");
-    detokenize->add_flag(
-        "--json", detokenizeOptions->json, "Lines are JSON arrays of ids; so is the output");
+    detokenize->add_flag("--json",
+                         detokenizeOptions->json,
+                         "Read lines that are JSON arrays of ids, and write JSON");
     finishCommand(*detokenize, detokenizeOptions, runDetokenize, chosen);
 }
 

@@ -395,9 +395,10 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     QTest::newRow("skip set") << QStringList{"--skip-set", "{\"mlp\":[99]}"} << usage << "99";
     QTest::newRow("skip set file")
         << QStringList{"--skip-set", "none.json"} << notFound << "none.json";
-    QTest::newRow("layers alone") << QStringList{"--layers", "1"} << usage << "no --shape";
+    QTest::newRow("layers alone") << QStringList{"--layers", "1"} << usage
+                                  << "--shape was not given";
     QTest::newRow("model and shape")
-        << QStringList{"--shape", "1b", "--model", kModel} << usage << "exclude";
+        << QStringList{"--shape", "1b", "--model", kModel} << usage << "cannot be used together";
     QTest::newRow("unknown shape") << QStringList{"--shape", "2b"} << usage << "\"2b\"";
     QTest::newRow("unknown weights")
         << QStringList{"--shape", "1b", "--weights", "int3"} << usage << "\"int3\"";

@@ -98,7 +98,7 @@ void SwiftRunHintsTest::everyHintHelps_data() {
         << generate + "> /dev/full" << int(app::kIo) << "Send it to a file or a program"
         << generate + "> text";
     QTest::newRow("a folder for a text") << "$RUN tokenize --model model < open" << int(app::kIo)
-                                         << "Give a text: a file or a pipe, no folder."
+                                         << "Give a text file or a pipe, not a folder."
                                          << "$RUN tokenize --model model < words.txt";
     const QString longer = "(ulimit -v 250000; $RUN generate --model long --prompt abc "
                            "--max-tokens 4 --threads 1 --context ";

@@ -165,7 +165,7 @@ void SwiftRunTest::anExpressionGivesTheAnswerItsForm() {
     const QRegularExpression form("^[a-e]+$");
     QVERIFY2(form.match(done["text"].toString()).hasMatch(), qPrintable(done["text"].toString()));
     QVERIFY(done["inside_grammar"].toBool());
-    QVERIFY(run(arguments).errors.contains("The answer ends before it has the form"));
+    QVERIFY(run(arguments).errors.contains("The answer ended before it had the"));
 }
 
 void SwiftRunTest::forwardPrintsEveryPosition() {

@@ -204,7 +204,7 @@ private:
                 continue;
             auto line = answer(prompt, done % 2 == 0);
             if (!line && line.error().code == ErrorCode::InvalidInput) {
-                app::Console::note(fmt::format("{} line {} is left out: {}",
+                app::Console::note(fmt::format("{} line {} was skipped: {}",
                                                prompt.file,
                                                prompt.record.line,
                                                line.error().message));
@@ -312,7 +312,9 @@ void addOptions(CLI::App& app, Options& options) {
     app.add_option("--prompts", options.prompts, "Of each file, the first ones")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--decoders", options.decoders, "Beside vanilla, with commas between")
+    app.add_option("--decoders",
+                   options.decoders,
+                   "The decoders to measure beside vanilla, separated by commas")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option("--set", options.settings, "DECODER.NAME=VALUE, or NAME=VALUE for all");

@@ -85,7 +85,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
     if (const auto* finished = event.as<PromptFinished>()) {
         if (m_isHidden || m_answer.allTokens() == 0)
             return false;
-        // A search goes on behind the last step.
+        // A search goes on after the last step.
         m_answer.searchMs = std::max(m_answer.searchMs, finished->decoding.searchMs);
         return true;
     }

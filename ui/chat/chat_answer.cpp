@@ -3,7 +3,7 @@
 
 #include <utility>
 
-// What the engine tells of an answer, on its way into the chat.
+// How the engine's events of an answer get into the chat.
 
 namespace ui {
 
@@ -11,7 +11,7 @@ using namespace engine;
 
 namespace {
 
-/// The growing answer is handed to the store so often, at most.
+/// The growing answer goes to the store at most this often.
 constexpr int kUpdateMs = 250;
 
 MessageState stateOf(FinishReason reason) {
@@ -64,14 +64,14 @@ void ChatSession::beginRunning(std::uint64_t promptId) {
     m_answer->sinceUpdate.start();
 }
 
-/// The figures so far; those at the end add to them.
+/// The figures so far; the final ones add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     addSpeed(answer.figures);
     answer.figures.outputTokens = static_cast<int>(answer.tokens.size()) - m_answer->firstToken;
     answer.figures.steps = step.step + 1;
 }
 
-/// Those that the other views of the window show of this answer.
+/// The figures that the other views show for this answer.
 void ChatSession::addSpeed(MessageFigures& figures) const {
     const SpanFigures answer = m_run.speed().answer();
     figures.acceptedTokens = answer.sums.accepted;
@@ -152,7 +152,7 @@ void ChatSession::onReleased(const TextReleased& released) {
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
         answer->text += QString::fromStdString(released.text);
-        // Before the first step of an answer that goes on it is what its last token says.
+        // Before the first step of a continued answer, this comes from its last token.
         if (!m_answer->hasStep && !answer->tokens.isEmpty())
             answer->tokens.last().end = static_cast<int>(answer->text.size());
         emit messageGrew(answer->id);
@@ -174,8 +174,8 @@ MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
     return figures;
 }
 
-/// Of an answer that went on they are those of the part that came to it, as *this answer* is in all
-/// other views; where nothing came, those of before stay.
+/// For a continued answer, the figures cover the new part, like *this answer* in all other views.
+/// If nothing was added, the earlier figures stay.
 void ChatSession::takeFigures(StoredMessage& answer,
                               const PromptFinished& finished,
                               const RunningAnswer& done) {
@@ -192,7 +192,7 @@ void ChatSession::takeFigures(StoredMessage& answer,
         answer.figures.promptTokens = begun.promptTokens;
 }
 
-/// The replay goes back: all of it comes again.
+/// The replay goes back, so all events come again.
 void ChatSession::onRewound() {
     m_answer.reset();
     m_prompts.clear();

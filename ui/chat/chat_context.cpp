@@ -49,8 +49,8 @@ void ChatSession::onTooLong(const EngineFailed& failure, MessageId leaf) {
     emit stateChanged();
 }
 
-/// Words that found no room go back into the input field, and leave the branch that is shown. An
-/// answer that was to go on stays as it was.
+/// A message that did not fit goes back into the input field and leaves the branch shown. An answer
+/// that was to be continued stays unchanged.
 void ChatSession::takeBack(MessageId id) {
     const StoredMessage* words = message(id);
     if (words == nullptr || words->role != MessageRole::User)
@@ -67,7 +67,7 @@ void ChatSession::takeBack(MessageId id) {
     emit draftReturned(text, attachments);
 }
 
-/// Nothing can be dropped to make room beside it.
+/// There is nothing else that could be dropped to make room.
 bool ChatSession::refuseLongSystemPrompt(const EngineFailed& failure, MessageId leaf) {
     if (settings().systemPrompt.isEmpty() || failure.perMessage.empty() ||
         failure.perMessage.front() < promptRoom(failure.contextLength, kAnswerRoom))
@@ -90,7 +90,7 @@ void ChatSession::dismissContextQuestion() {
     emit stateChanged();
 }
 
-/// Asks the model itself, with the oldest messages left out, what the chat was about.
+/// Asks the model for a summary of the chat, without its oldest messages.
 void ChatSession::submitSummary() {
     const ContextFit& fit = m_question->dropOldest;
     std::vector<PromptMessage> messages = promptMessages(m_question->leaf);

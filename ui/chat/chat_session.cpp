@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kTitleLength = 60;
 
-/// Whose search state chats share.
+/// The task name under which all chats share one search.
 constexpr const char* kChatTask = "chat";
 
 constexpr const char* kPolicyKey = "context_policy";
@@ -81,7 +81,8 @@ StoredMessage* ChatSession::find(MessageId id) {
     return found == m_chat.messages.end() ? nullptr : &*found;
 }
 
-/// The engine ends within a pass, and tells so later: what it tells still belongs to the answer.
+/// The engine stops within a pass and reports the end later; those events still belong to the
+/// answer.
 void ChatSession::leaveChat() {
     stop();
     saveDraft();
@@ -90,7 +91,7 @@ void ChatSession::leaveChat() {
             m_leftAnswer = *answer;
 }
 
-/// What the store gave may be older than the answer that was left in this chat.
+/// The store's version may be older than the answer that this chat was left with.
 void ChatSession::returnTo(Chat chat) {
     leaveChat();
     m_chat = std::move(chat);
@@ -164,7 +165,7 @@ bool ChatSession::isOnBranch(MessageId id) const {
     return std::ranges::find(shown, id, &StoredMessage::id) != shown.end();
 }
 
-/// To a branch with this message; false when the one that is shown has it.
+/// Switches to a branch with this message; false if the branch shown already has it.
 bool ChatSession::leadTo(MessageId id) {
     if (message(id) == nullptr || isOnBranch(id))
         return false;
@@ -320,11 +321,11 @@ SubmitPrompt ChatSession::makePrompt(std::vector<PromptMessage> messages, int ma
 bool ChatSession::sendPrompt(SubmitPrompt prompt) {
     const bool isSent = m_bridge.send(std::move(prompt));
     if (!isSent)
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
+        emit failed(tr("The engine accepts no more commands."), tr("Wait a moment and try again."));
     return isSent;
 }
 
-/// Ids of another model mean other words, and those of an edited answer are not all of its text.
+/// Another model's ids mean other text, and an edited answer's ids do not cover all of its text.
 std::vector<TokenId> ChatSession::idsOf(const StoredMessage& message) const {
     const ModelLoaded* model = m_run.model();
     const bool isOwn =
@@ -343,7 +344,7 @@ std::vector<PromptMessage> ChatSession::promptMessages(MessageId last) const {
     for (const StoredMessage& each : branch()) {
         std::vector<TokenId> ids = idsOf(each);
         QString text = textWithAttachments(each);
-        // An answer that goes on begins where its last token made its text certain.
+        // A continued answer begins where its last token made its text certain.
         if (each.id == last && !ids.empty() && each.isTraced)
             text.truncate(each.tokens.last().end);
         messages.push_back({roleName(each.role).toStdString(), text.toStdString(), std::move(ids)});

@@ -10,7 +10,7 @@ namespace ui {
 QString policyName(engine::ContextPolicy policy); ///< "ask", "drop_oldest", ...: in files only
 engine::ContextPolicy policyNamed(const QString& name); ///< Ask for what is unknown
 
-/// Tokens that an answer should have room for, at least.
+/// Least number of tokens that an answer should have room for.
 inline constexpr int kAnswerRoom = 128;
 
 /// The choice that waits for the user.

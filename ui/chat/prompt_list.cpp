@@ -53,7 +53,7 @@ void PromptList::read() {
     const QString aside = m_path + QStringLiteral(".damaged-") +
                           QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
     const bool isAside = QFile::rename(m_path, aside);
-    m_problem = tr("The file of your prompts cannot be read; it is kept as %1.")
+    m_problem = tr("The file with your prompts cannot be read. It was kept as %1.")
                     .arg(QDir::toNativeSeparators(isAside ? aside : m_path));
     if (!isAside)
         m_path.clear(); // never written over

@@ -6,8 +6,8 @@
 
 namespace ui {
 
-/// Writes the whole file and has it on the disk, or leaves an old one as it was. Comes back: empty,
-/// or what the system says of the failure. Blocks until the disk is done. Thread: any.
+/// Writes the whole file to the disk, or leaves an old one as it was. Returns an empty text, or the
+/// system's description of the failure. Blocks until the disk is done. Thread: any.
 QString saveWhole(const QByteArray& content, const QString& path);
 
 } // namespace ui

@@ -56,8 +56,8 @@ qsizetype markCount(QStringView text) {
     return count;
 }
 
-/// The nearest place at or before this one that parts no word; a very long word is parted, between
-/// two characters.
+/// The nearest place at or before this one that does not split a word; a very long word is split
+/// between two characters.
 int wordEnd(const QString& source, int place) {
     for (int end = place; end > place - kLongestWord; --end)
         if (source[end - 1].isSpace())

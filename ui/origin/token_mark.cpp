@@ -21,14 +21,14 @@ QString rankLabel(const TokenMark& token) {
 
 QString originInWords(const TokenMark& token) {
     if (token.step < 0)
-        return translated("Chosen by you in place of the model's own");
+        return translated("Chosen by you instead of the model's own token");
     switch (token.origin) {
     case engine::TokenOrigin::Draft:
         return translated("Accepted: the draft's first choice");
     case engine::TokenOrigin::Sibling:
         return translated("Accepted: choice %1 of the draft").arg(token.rank + 1);
     case engine::TokenOrigin::Bonus:
-        return translated("Own: written by the full model after the accepted tokens");
+        return translated("Bonus: written by the full model after the accepted tokens");
     case engine::TokenOrigin::Vanilla:
         return translated("Written by the full model in a plain step");
     }

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// The twin of a picture: what it shows, as rows of words and numbers. A plain value.
+/// The table of a picture: the same content as rows of texts and numbers. A plain value.
 struct FigureTable {
     QStringList header;
     std::vector<QStringList> rows; ///< [rows][header]; an empty cell where nothing is known

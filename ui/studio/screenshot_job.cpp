@@ -16,7 +16,7 @@ namespace {
 /// Ticks between the last event and the picture: layouts settle, every view is refreshed.
 constexpr int kSettleTicks = 5;
 
-/// Written into every picture.
+/// Stored in every picture.
 const QString kMark = QStringLiteral("SWIFT Studio");
 const QString kMarkName = QStringLiteral("Software");
 

@@ -26,16 +26,16 @@
 #include <algorithm>
 #include <cstdlib>
 
-// Which views stand where.
+// The places of the views.
 
 namespace ui {
 
 namespace {
 
-constexpr int kNarrowMatchness = 300; ///< pixels at 100 %, where it has nothing to show
+constexpr int kNarrowMatchness = 300; ///< pixels at 100 %, while it has nothing to show
 
-/// The docks below share the width in halves; while there is no search to look at, speed has most
-/// of it. Sizes that the user gave stay.
+/// The docks below share the width equally; while there is no search to show, speed gets most of
+/// it. Sizes set by the user stay.
 void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
     QDockWidget* matchness = docks.dock(QStringLiteral("inspect.matchness"));
     QDockWidget* speed = docks.dock(QStringLiteral("inspect.speed"));
@@ -168,7 +168,7 @@ void Studio::makeInspectWorkspace() {
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }
 
-/// The model and the command search stand at the right of the menus.
+/// The model and the command search are at the right of the menus.
 void Studio::makeMenuCorner() {
     auto* corner = new QWidget;
     auto* row = new QHBoxLayout(corner);

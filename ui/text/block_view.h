@@ -19,7 +19,7 @@ struct PlacedPiece {
     QPointF at;
 };
 
-/// A block of a message, laid out: its pieces, frame, bars and lines. Positions are relative to the
+/// A laid-out block of a message: its pieces, frame, bars and lines. Positions are relative to the
 /// block's corner. Thread: UI.
 class BlockView {
 public:
@@ -103,7 +103,7 @@ private:
     std::size_t m_sharedContainers = 0;
 };
 
-/// The widths of a table's columns: what the cells want where it fits, else shares of the width.
+/// The widths of a table's columns: what the cells need if it fits, otherwise shares of the width.
 std::vector<double>
 columnWidths(const std::vector<double>& wanted, double available, double smallest);
 

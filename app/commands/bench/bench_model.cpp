@@ -57,10 +57,10 @@ Result<void> checkContext(const BenchOptions& options, int contextLength) {
     if (needed <= contextLength)
         return {};
     return Error{ErrorCode::InvalidInput,
-                 fmt::format("{} tokens shall be measured, but the context holds {}.",
+                 fmt::format("The measurement needs {} tokens, but the context holds only {}.",
                              needed,
                              contextLength),
-                 "Ask for less with --cached and --prefill."};
+                 "Choose smaller values for --cached and --prefill."};
 }
 
 /// Adds a prompt unless it and an answer of one token do not fit.
@@ -88,7 +88,7 @@ Result<void> readPrompts(const BenchOptions& options, const DataModel& model, Be
     if (into.prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "No prompt fits into the model's context.",
-                     "Name shorter prompts with --prompts, or a longer --context."};
+                     "Give shorter prompts with --prompts, or a longer --context."};
     return {};
 }
 
@@ -156,17 +156,17 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     };
     if (options.shape.empty()) {
         if (options.layers > 0)
-            return wrong("--layers shortens a made-up model, but no --shape is named.",
+            return wrong("--layers shortens a made-up model, but --shape was not given.",
                          "Add --shape 1b, or leave --layers out.");
         return {};
     }
     if (storedForm(options) == nullptr)
-        return wrong(fmt::format("There are no made-up weights \"{}\".",
+        return wrong(fmt::format("\"{}\" is not a form of made-up weights.",
                                  givenWord(options.model, "weights")),
                      "Choose f32, bf16, int8 or 4bit.");
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
     if (!options.model.model.empty())
-        return wrong("--shape and --model exclude each other.", "Name one of them.");
+        return wrong("--shape and --model cannot be used together.", "Give only one of them.");
     if (!options.data.files.empty())
         return wrong("--prompts needs a tokenizer, and a shape has none.",
                      "Leave --prompts out, or name a model with --model.");

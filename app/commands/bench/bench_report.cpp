@@ -233,8 +233,9 @@ std::string benchTable(const BenchResults& results) {
                                 figures.prefillOverLlama->ratio,
                                 figures.prefillOverLlama->low,
                                 figures.prefillOverLlama->high));
-    text += "Medians (quartiles); ratios [95 % intervals]; roof read beside every sample.";
-    text += results.isIncomplete ? " INCOMPLETE: it was stopped.\n" : "\n";
+    text += "Medians (quartiles); ratios [95 % intervals]; the roof is the memory bandwidth, "
+            "measured with every sample.";
+    text += results.isIncomplete ? " INCOMPLETE: the run was stopped.\n" : "\n";
     return text;
 }
 

@@ -98,8 +98,8 @@ Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegist
         if (registry.info(kAuto))
             choice.decoder = kAuto;
         else
-            choice.remark = "This build has no decoder auto, so vanilla alone is measured; "
-                            "--decoder names another one.";
+            choice.remark = "This build has no auto decoder, so only vanilla is measured; choose "
+                            "another one with --decoder.";
     }
     if (choice.decoder == "vanilla")
         choice.decoder.clear();
@@ -171,9 +171,10 @@ Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchF
     facts.roofBytes = roof->byteSize();
     if (facts.roofBytes < kWholeRoof)
         facts.remarks.push_back(
-            fmt::format("The roof is read over {} MiB{}: the processor's caches may lift it.",
+            fmt::format("The memory bandwidth is measured over {} MiB{}, so the processor's caches "
+                        "may make it look higher.",
                         facts.roofBytes >> 20U,
-                        bytes < wanted ? ", because memory is short" : ""));
+                        bytes < wanted ? " because little memory is free" : ""));
     return roof;
 }
 
@@ -184,7 +185,7 @@ Result<void> checkLlama(const BenchOptions& options) {
     if (files.path().extension() != ".gguf")
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("llama.cpp reads GGUF files, and {} is none.", files.path().string()),
+            fmt::format("llama.cpp reads GGUF files, and {} is not one.", files.path().string()),
             "Name a GGUF file with --model, or leave --against-llama-cpp out."};
     return LlamaProcess::checkParts(llamaPython(options), llamaScript(options));
 }

@@ -208,15 +208,15 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
             text += rows(task, sums);
     text += rows(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
     text +=
-        fmt::format("{} of {} prompts, both halves; ms: of each token; {} bad lines, {} prompts "
-                    "left out.{}\n",
+        fmt::format("{} of {} prompts, both halves; times are ms per token; {} bad lines and {} "
+                    "prompts were skipped.{}\n",
                     prompts(),
                     data.prompts,
                     data.badLines,
                     m_leftOut,
-                    isIncomplete ? " INCOMPLETE: it was stopped." : "");
+                    isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     for (const auto& [decoder, sentence] : m_failures)
-        text += fmt::format("{} was given up behind {} prompts: {}\n",
+        text += fmt::format("{} was dropped after {} prompts: {}\n",
                             m_decoders[decoder],
                             m_all[decoder].prompts,
                             sentence);

@@ -21,7 +21,7 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
                    request.model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
         const auto room = static_cast<std::size_t>(request.model.contextLength - search.maxTokens);
         if (ids.size() >= room)
-            watcher.onRemark(fmt::format("{}: line {} is left out: its {} tokens are too many.",
+            watcher.onRemark(fmt::format("{}: line {} was skipped: its {} tokens are too many.",
                                          prompt.file,
                                          prompt.record.line,
                                          ids.size()));

@@ -48,7 +48,7 @@ bool isPassedOver(const Error& error, const DataPrompt& prompt, const SearchWatc
     if (error.code != ErrorCode::InvalidInput)
         return false;
     watcher.onRemark(
-        fmt::format("{}: line {} is left out: {}", prompt.file, prompt.record.line, error.message));
+        fmt::format("{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
     return true;
 }
 
@@ -205,9 +205,9 @@ Result<FoundSet> searchByTrials(const TrialSearch& search,
     if (layerCount < 3)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The model has {} layers, and the first and the last one always "
-                                 "run: there is nothing to search.",
+                                 "run, so there is nothing to search.",
                                  layerCount),
-                     "Choose a model of three layers or more."};
+                     "Choose a model with three or more layers."};
     ENGINE_TRY(auto vanilla,
                makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));
     AnswerRequest windowRequest = request;

@@ -139,12 +139,12 @@ std::string StreamReport::table(const DataSummary& data, bool isIncomplete) cons
         text += row(task, sums);
     if (m_byTask.size() > 1)
         text += row("all", m_all);
-    text += fmt::format("{} of {} prompts; {} bad lines, {} prompts left out.{}\n",
+    text += fmt::format("{} of {} prompts; {} bad lines and {} prompts were skipped.{}\n",
                         prompts(),
                         data.prompts,
                         data.badLines,
                         m_leftOut,
-                        isIncomplete ? " INCOMPLETE: it was stopped." : "");
+                        isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     return text;
 }
 

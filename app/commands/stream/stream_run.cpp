@@ -63,7 +63,7 @@ Result<void> StreamRun::prepare(StreamSetup setup) {
 Result<void> StreamRun::send(EngineCommand command) {
     if (!m_session.send(std::move(command)))
         return Error{
-            ErrorCode::Internal, "The engine takes no more commands.", "Please report it."};
+            ErrorCode::Internal, "The engine accepts no more commands.", "Please report it."};
     return {};
 }
 
@@ -153,7 +153,7 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
             return answered.error(); // the others would fare no better
         if (!answered) {
             m_report.addLeftOut();
-            tell(fmt::format("{}: line {} is left out: {}",
+            tell(fmt::format("{}: line {} was skipped: {}",
                              prompt.file,
                              prompt.record.line,
                              answered.error().message));

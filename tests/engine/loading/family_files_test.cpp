@@ -2,7 +2,8 @@
 // Files of families that the network's description covers, and what is refused of them.
 #include "engine/loading/model_files.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/transformer.h"
+#include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_gguf.h"
 
@@ -65,12 +66,13 @@ std::string mixtralWeights(int stored, std::uint64_t routed) {
 /// What loading the folder's model says, by each backend of the engine itself.
 QStringList loadingProblems(const std::filesystem::path& path) {
     QStringList problems;
-    for (const auto make : {&makePlainTransformer, &makeCpuTransformer}) {
+    for (const bool isPlain : {true, false}) {
         const auto loaded = [&]() -> Result<std::unique_ptr<Transformer>> {
             ENGINE_TRY(const ModelFiles files, ModelFiles::open(path));
             ENGINE_TRY(const ModelConfig config, files.config());
             ENGINE_TRY(const auto weights, files.weights());
-            return make(config, *weights, {});
+            return isPlain ? makePlainTransformer(config, *weights, {})
+                           : makeCpuTransformer(config, *weights, {});
         }();
         problems << (loaded ? "" : QString::fromStdString(loaded.error().message));
     }

@@ -347,7 +347,7 @@ private slots:
         m_stage->loadModel();
         m_stage->beginAnswer();
         m_stage->finishAnswer();
-        buttonNamed(window(), QStringLiteral("Keep as a prompt"))->click();
+        buttonNamed(window(), QStringLiteral("Add to your prompts"))->click();
         QVERIFY(m_stage->notice("prompts") != nullptr);
         trigger("app.search");
         QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);

@@ -11,8 +11,8 @@
 
 namespace ui {
 
-/// The points of a series in order of x, and the lowest and highest one of each 16 and each 256 of
-/// them: however long a run is, a view of it has few points and misses no peak. Thread: UI.
+/// The points of a series in order of x, with the lowest and the highest point of every 16 and
+/// every 256. So a view of a run of any length has few points and misses no peak. Thread: UI.
 class PointPyramid {
 public:
     static constexpr std::size_t kLargestKept = 2'000'000; ///< older points go

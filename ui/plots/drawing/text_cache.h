@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// Short texts of one font, shaped and measured once however often they are drawn: most texts of a
-/// plot are those of the picture before.
+/// Short texts of one font, which are shaped and measured once however often they are drawn: most
+/// texts of a plot are the same as in the previous picture.
 class TextCache {
 public:
     static constexpr int kMostKept = 256; ///< beyond that all are shaped anew

@@ -144,8 +144,8 @@ QString writeExport(const Chat& chat, const ExportRequest& request) {
     if (reason.isEmpty())
         return {};
     return Exports::tr(
-               "The chat could not be written to %1 (%2). Choose another folder, or make room "
-               "there.")
+               "The chat could not be written to %1 (%2). Choose another folder, or free some "
+               "space there.")
         .arg(QDir::toNativeSeparators(request.path), reason);
 }
 

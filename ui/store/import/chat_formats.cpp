@@ -36,8 +36,8 @@ qint64 timeMs(const QJsonValue& value) {
     return static_cast<qint64>(number < kSecondsEnd ? number * 1000 : number);
 }
 
-/// A text, or a list of parts of which those of the kind "text" are taken: as OpenAI's messages,
-/// LM Studio's versions and Jan's lines have them.
+/// A text, or a list of parts of which only those of the kind "text" are taken, as in OpenAI's
+/// messages, LM Studio's versions and Jan's lines.
 void addContent(ForeignTurn& turn, const QJsonValue& content) {
     if (content.isString()) {
         turn.message.text += content.toString();
@@ -84,7 +84,7 @@ void addVersion(ForeignTurn& turn, const QJsonObject& version) {
     }
 }
 
-/// The chat goes on behind the version that is selected; the others are branches that end.
+/// The chat continues after the selected version; the others are branches that end there.
 ForeignChat lmStudioChat(const QJsonObject& json) {
     ForeignChat chat;
     chat.record.title = text(json, "name");
@@ -108,7 +108,7 @@ ForeignChat lmStudioChat(const QJsonObject& json) {
     return chat;
 }
 
-/// An item of the export wraps the chat in its own facts.
+/// An item of the export wraps the chat in an object with its metadata.
 ForeignChat openWebUiChat(const QJsonObject& json) {
     const QJsonObject inner = json.contains(QLatin1String("chat")) ? object(json, "chat") : json;
     ForeignChat chat;

@@ -118,7 +118,7 @@ QString likePattern(QString word) {
     return u'%' + word + u'%';
 }
 
-// The texts are read last, only of the messages that are wanted.
+// The texts are read last, and only those of the requested messages.
 QString matchStatement(const QString& condition) {
     return QStringLiteral("SELECT m.chat, m.id, m.text, m.attachments FROM messages m JOIN"
                           " (SELECT id, row_number() OVER (PARTITION BY chat ORDER BY id DESC) AS"

@@ -35,7 +35,7 @@ QString searchedText(const StoredMessage& message) {
     return message.text + files.left(kSearchedOfFiles);
 }
 
-// What is no JSON was put there by another program.
+// A text that is not JSON was written by another program.
 QString searchedTextExpression() {
     return QStringLiteral(
                "text || CASE WHEN json_valid(attachments) THEN substr(coalesce("

@@ -12,7 +12,8 @@ class QRadioButton;
 
 namespace ui {
 
-/// The context is full: how it should go on, with what each choice would leave out. Asked in place.
+/// Asks in place how to continue when the context is full, and shows what each choice would leave
+/// out.
 class ContextPanel : public QFrame {
     Q_OBJECT
 

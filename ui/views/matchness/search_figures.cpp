@@ -35,7 +35,7 @@ bool isAccelerating(const SearchLog& search) {
     return !search.phases().empty() && search.phases().back().phase == DecoderPhase::Accelerate;
 }
 
-/// Counted trials behind `first` up to `last`, by kind, as words that add up.
+/// The number of trials after `first` up to `last`, by kind, as texts that add up.
 QString countsText(const SearchLog& search, int first, int last) {
     std::array<int, 6> counts{};
     for (int i = first; i < last; ++i) {
@@ -83,8 +83,8 @@ PhaseBand bandOf(const SearchLog& search, const PhaseSpan& phase, int last) {
     return band;
 }
 
-/// Phases that held trials, neighbours of one kind together: a search goes back to filling its
-/// window with every answer, and no trial happens there.
+/// Phases with trials, neighbours of one kind joined: a search fills its window again with every
+/// answer, and no trial happens during that.
 std::vector<PhaseSpan> phasesWithTrials(const SearchLog& search) {
     std::vector<PhaseSpan> kept;
     const auto& phases = search.phases();
@@ -177,7 +177,7 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // Older recordings know the marks alone: the place stands in for the token.
+        // Older recordings have only the marks: the position replaces the token.
         cell.token = i < trial.window.size()
                          ? visibleTokenText(QString::fromStdString(trial.window[i]))
                          : QString::number(i + 1);

@@ -83,7 +83,7 @@ void ModelChooser::fillMenu() {
     for (const RecentModel& model : m_recent.list()) {
         const bool isGone = RecentModels::isGone(model);
         const QString name = menuText(model.name);
-        QAction* action = m_menu->addAction(isGone ? tr("%1 (gone)").arg(name) : name);
+        QAction* action = m_menu->addAction(isGone ? tr("%1 (missing)").arg(name) : name);
         action->setEnabled(!isGone && !isReplay);
         connect(action, &QAction::triggered, this, [this, path = model.path] {
             emit modelWanted(path);

@@ -102,7 +102,7 @@ private slots:
         ContextPanel panel(m_theme);
         panel.ask(question(2, 0));
         QVERIFY(!choice(panel, "Cut")->isEnabled());
-        QVERIFY(choice(panel, "Cut")->text().contains(QStringLiteral("would not be enough")));
+        QVERIFY(choice(panel, "Cut")->text().contains(QStringLiteral("would not free enough")));
         QVERIFY(choice(panel, "Drop")->isEnabled());
         panel.ask(question(0, 1));
         QVERIFY(choice(panel, "Cut")->isEnabled());
@@ -110,14 +110,14 @@ private slots:
         QVERIFY(!choice(panel, "Drop")->isEnabled());
         panel.ask(question(0, 0));
         QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
-        QVERIFY(buttonNamed(panel, QStringLiteral("Write something shorter"))->isEnabled());
+        QVERIFY(buttonNamed(panel, QStringLiteral("Write a shorter message"))->isEnabled());
     }
 
     void theQuestionCanBeLeft() {
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));
         QSignalSpy dismissed(&panel, &ContextPanel::dismissed);
-        buttonNamed(panel, QStringLiteral("Write something shorter"))->click();
+        buttonNamed(panel, QStringLiteral("Write a shorter message"))->click();
         QCOMPARE(dismissed.count(), 1);
         panel.setBusy(true);
         QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());

@@ -359,7 +359,7 @@ private slots:
         QCOMPARE(rows[2].second, QString("1.60"));
         QCOMPARE(rows[5].second, QString("0.83×"));
         QVERIFY(arithmeticSentence(*finding).contains(
-            "saves 9 % of the time of a pass but loses 4 of 10 drafted tokens"));
+            "saves 9 % of a pass's time, but 4 of 10 drafted tokens are rejected"));
     }
 
     void noGainIsNeitherSaidTooEarlyNorFlapping() {
@@ -393,7 +393,7 @@ private slots:
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
         // That auto keeps this promise is tested in tests/plugins/auto_choice_test.cpp.
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
-            "Auto drafts what was written before instead"));
+            "Auto drafts from text seen before instead"));
         // The numbers stand in the head below it already: it takes a line and leaves the plot room.
         const QPushButton* why = buttonOf(*notice, "Why?");
         QVERIFY(notice->height() < 3 * why->height());
