@@ -2,6 +2,7 @@
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/command_search.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/figures_line.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
@@ -107,6 +108,24 @@ private slots:
         m_stage->saySearch();
         auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
         QVERIFY(map != nullptr && map->isVisible());
+    }
+
+    void everyFieldTakesWhateverIsPasted() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        m_stage->action("chat.settings")->trigger();
+        m_stage->action("chat.prompts")->trigger();
+        buttonNamed(window(), QStringLiteral("Edit the answer in a new branch"))->click();
+        m_stage->settle();
+        int fields = 0;
+        for (QPlainTextEdit* field : window().findChildren<QPlainTextEdit*>()) {
+            if (field->isReadOnly())
+                continue;
+            QVERIFY2(dynamic_cast<TextField*>(field) != nullptr,
+                     qPrintable(field->accessibleName()));
+            ++fields;
+        }
+        QCOMPARE(fields, 5); // the message, an answer, a prompt, the chat's two
     }
 
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.

@@ -104,10 +104,11 @@ void LayerMapView::arrangeNotice() {
 }
 
 /// The cells keep their place when a sentence appears or disappears, so that the next click hits
-/// its target. The mini form has no room to spare; there the legend is dropped.
+/// its target; in a narrow window what is said of a pinned cell takes two lines. The mini form has
+/// no room to spare; there the legend is dropped.
 void LayerMapView::reserveNotice() {
-    const int line = QFontMetrics(theme().font(TextRole::Small)).height();
-    const int height = std::max(line, m_resume->sizeHint().height());
+    const int lines = 2 * QFontMetrics(theme().font(TextRole::Small)).lineSpacing();
+    const int height = std::max(lines, m_resume->sizeHint().height());
     m_noticePlace->setMinimumHeight(m_grid->isMini() ? 0 : height);
 }
 
