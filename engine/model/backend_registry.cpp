@@ -136,12 +136,12 @@ Result<const BackendRegistry::Entry*> BackendRegistry::open(const std::string& n
     auto opened = m_modules.open(name, "swiftStudioRegisterBackend", [this](void* function) {
         reinterpret_cast<RegisterBackendFunction>(function)(*this);
     });
-    if (!opened) {
-        m_entries = std::move(before); // a module may have registered something and then thrown
-        return std::move(opened).error();
-    }
     const auto registered = m_entries.find(name);
-    if (registered == m_entries.end())
+    if (!opened || registered == m_entries.end())
+        m_entries = std::move(before); // a refused module leaves nothing behind
+    if (!opened)
+        return std::move(opened).error();
+    if (!m_entries.contains(name))
         return Error{
             ErrorCode::Unsupported,
             fmt::format("The module libbackend_{0}.so was refused: it registers no backend '{0}'.",

@@ -44,6 +44,7 @@ private slots:
     void init();
     void badArgumentsAreRefused_data();
     void badArgumentsAreRefused();
+    void formsThatNoAnswerHasAreOneSentence();
     void missingAndForeignFilesAreNamed();
     void aFolderWithoutConfigSaysWhatIsMissing();
     void unknownArchitecturesAreNamed();
@@ -72,6 +73,32 @@ QString SwiftRunBadInputTest::copyOfFolderModel() {
     for (const QString name : {"config.json", "model.safetensors"})
         writeFile(folder + "/" + name, readFile(kFolderModel + "/" + name));
     return folder;
+}
+
+void SwiftRunBadInputTest::formsThatNoAnswerHasAreOneSentence() {
+    const QString schema = m_folder->filePath("schema.json");
+    const auto refused = [&](const QStringList& form) {
+        return run(QStringList{"generate", "--model", kFolderModel, "--prompt-ids", "1"} + form);
+    };
+    for (const auto& [content, sentence] : std::vector<std::pair<QByteArray, QByteArray>>{
+             {"false", "The JSON schema allows no text at all."},
+             {R"({"type": "array", "items": {"$ref": "#"}, "minItems": 1})",
+              "The JSON schema allows no text at all."},
+             {R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})", "The JSON schema loops: "},
+             {R"({"allOf": [{"$ref": "#"}]})", "\"allOf\" refers to itself without an end"},
+             {R"({"type": "number", "minimum": 1, "exclusiveMaximum": 1})",
+              "The JSON schema allows no text at all."},
+             {R"({"uniqueItems": true})", "\"uniqueItems\" is not supported here"}}) {
+        writeFile(schema, content);
+        const ProgramRun result = refused({"--json-schema", schema});
+        QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+        QVERIFY2(result.errors.contains(sentence), result.errors.constData());
+        QVERIFY2(result.errors.count('\n') == 2, result.errors.constData()); // and its hint
+    }
+    const ProgramRun result = refused({"--regex", "[^\\x{0}-\\x{10FFFF}]"});
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("The regular expression allows no text at all."),
+             result.errors.constData());
 }
 
 void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
@@ -209,10 +236,10 @@ void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {
 void SwiftRunBadInputTest::unknownArchitecturesAreNamed() {
     const QString folder = copyOfFolderModel();
     QByteArray config = readFile(folder + "/config.json");
-    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"gemma2\"");
+    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"cohere\"");
     config.replace("LlamaForCausalLM", "Gemma2ForCausalLM");
     writeFile(folder + "/config.json", config);
-    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"gemma2", "llama", "qwen2"});
+    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"cohere", "llama", "qwen2"});
 }
 
 void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {

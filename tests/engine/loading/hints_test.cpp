@@ -188,7 +188,7 @@ std::vector<HintCase> fileCases() {
         fileCase("another family",
                  "Choose a model of a supported architecture",
                  "config.json",
-                 replaced(config, "llama", "gemma2")),
+                 replaced(config, "llama", "cohere")),
         fileCase("quantised",
                  "Choose the unquantised checkpoint",
                  "config.json",

@@ -7,10 +7,13 @@
 #include "ui/shell/workspace.h"
 #include "ui/studio/inspect_page.h"
 #include "ui/views/chat/chat_view.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
+#include "ui/views/layer_map/layer_map_view.h"
 
 #include <QDockWidget>
 #include <QLabel>
 #include <QScrollBar>
+#include <QTableView>
 #include <QtTest>
 
 #include <algorithm>
@@ -127,6 +130,28 @@ private slots:
                     ++sentences;
                 }
         QCOMPARE(sentences, 2);
+    }
+
+    void aPinnedCellMovesNoOther() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().resize(1024, 672);
+        window().showWorkspace(1);
+        m_stage->action("view.reset_layout")->trigger();
+        settle();
+        LayerMapView& map = window().findChild<InspectPage*>()->layerMap();
+        QTableView& cells = map.grid().table();
+        const QRect before = map.grid().cellRect({Sublayer::Mlp, 3});
+        QTest::mouseClick(cells.viewport(),
+                          Qt::LeftButton,
+                          {},
+                          cells.visualRect(cells.model()->index(0, 5)).center());
+        settle();
+        QVERIFY(map.notice().contains(QStringLiteral("Layer 5")));
+        QCOMPARE(map.grid().cellRect({Sublayer::Mlp, 3}), before);
+        for (const QLabel* label : map.findChildren<QLabel*>())
+            if (label->isVisible() && label->text() == map.notice())
+                QVERIFY(label->height() >= label->heightForWidth(label->width()));
     }
 
     /// A window that grew would leave the screen, and stay as high when they have gone.

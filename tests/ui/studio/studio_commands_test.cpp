@@ -2,6 +2,7 @@
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/command_search.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/figures_line.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
@@ -12,6 +13,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QTableView>
 
 using namespace engine;
 using namespace support;
@@ -86,6 +88,44 @@ private slots:
             QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
                          qPrintable(QString::number(width("inspect.matchness"))));
         }
+    }
+
+    void theKeyboardIsInTheMapOnceASetWasFound() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        window().showWorkspace(1);
+        m_stage->settle();
+        QAbstractButton* find = nullptr;
+        for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
+            if (button->accessibleName() == QLatin1String("Find one on this chat") &&
+                button->isVisible())
+                find = button;
+        QVERIFY(find != nullptr);
+        QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
+        QTest::keyClick(find, Qt::Key_Space);
+        m_stage->settle();
+        QVERIFY(!find->isVisible());
+        m_stage->saySearch();
+        auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
+    }
+
+    void everyFieldTakesWhateverIsPasted() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        m_stage->action("chat.settings")->trigger();
+        m_stage->action("chat.prompts")->trigger();
+        buttonNamed(window(), QStringLiteral("Edit the answer in a new branch"))->click();
+        m_stage->settle();
+        int fields = 0;
+        for (QPlainTextEdit* field : window().findChildren<QPlainTextEdit*>()) {
+            if (field->isReadOnly())
+                continue;
+            QVERIFY2(dynamic_cast<TextField*>(field) != nullptr,
+                     qPrintable(field->accessibleName()));
+            ++fields;
+        }
+        QCOMPARE(fields, 5); // the message, an answer, a prompt, the chat's two
     }
 
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.

@@ -2,6 +2,7 @@
 #include "ui/views/chat/answer_settings_panel.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/shell/text_field.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -9,7 +10,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -48,10 +48,10 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
     , m_place(new QComboBox(this))
-    , m_systemPrompt(new QPlainTextEdit(this))
+    , m_systemPrompt(new TextField(this))
     , m_note(new QLabel(this))
     , m_maxTokens(new QSpinBox(this))
-    , m_stopStrings(new QPlainTextEdit(this))
+    , m_stopStrings(new TextField(this))
     , m_save(new QPushButton(tr("Save"), this))
     , m_forget(new QPushButton(this)) {
     setAccessibleName(tr("System prompt and answer limits"));

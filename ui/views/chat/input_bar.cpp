@@ -2,6 +2,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/attachment_row.h"
 
 #include <QAbstractTextDocumentLayout>
@@ -10,7 +11,6 @@
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTextBlock>
 #include <QTextDocument>
@@ -109,7 +109,7 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
     , m_attachments(new AttachmentRow(theme, this))
-    , m_text(new QPlainTextEdit(this))
+    , m_text(new TextField(this))
     , m_attach(new QToolButton(this))
     , m_row(new QHBoxLayout)
     , m_gauge(new ContextGauge(theme, this))

@@ -2,13 +2,13 @@
 #include "ui/views/chat/message_card.h"
 
 #include "ui/chat/chat_session.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/attachment_row.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -213,7 +213,7 @@ QString MessageCard::tokenText(int index) const {
 void MessageCard::beginEdit() {
     if (m_editor != nullptr)
         return;
-    m_editor = new QPlainTextEdit(m_message.text, this);
+    m_editor = new TextField(m_message.text, this);
     m_editor->setAccessibleName(tr("Edit the message"));
     m_editor->setTabChangesFocus(true);
     m_editor->setMaximumHeight(m_theme.scaled(160));

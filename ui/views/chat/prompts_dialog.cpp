@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/prompts_dialog.h"
 
+#include "ui/shell/text_field.h"
+
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 
@@ -19,7 +20,7 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     , m_prompts(prompts)
     , m_list(new QListWidget(this))
     , m_title(new QLineEdit(this))
-    , m_text(new QPlainTextEdit(this))
+    , m_text(new TextField(this))
     , m_note(new QLabel(this))
     , m_undo(new QPushButton(tr("Undo"), this))
     , m_insert(new QPushButton(tr("Insert"), this))

@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/search_offer/search_offer.h"
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPainter>
@@ -103,10 +104,11 @@ void LayerMapView::arrangeNotice() {
 }
 
 /// The cells keep their place when a sentence appears or disappears, so that the next click hits
-/// its target. The mini form has no room to spare; there the legend is dropped.
+/// its target; in a narrow window what is said of a pinned cell takes two lines. The mini form has
+/// no room to spare; there the legend is dropped.
 void LayerMapView::reserveNotice() {
-    const int line = QFontMetrics(theme().font(TextRole::Small)).height();
-    const int height = std::max(line, m_resume->sizeHint().height());
+    const int lines = 2 * QFontMetrics(theme().font(TextRole::Small)).lineSpacing();
+    const int height = std::max(lines, m_resume->sizeHint().height());
     m_noticePlace->setMinimumHeight(m_grid->isMini() ? 0 : height);
 }
 
@@ -176,6 +178,8 @@ void LayerMapView::updateMap() {
     m_empty->setVisible(!shown);
     if (!shown)
         updateEmpty();
+    else if (hasFocus())
+        m_grid->table().setFocus(Qt::OtherFocusReason);
     updateTitle();
     updateNotice();
     updateLegends();
@@ -389,6 +393,9 @@ void LayerMapView::flip(const Cell& cell) {
 }
 
 void LayerMapView::showFinding(bool isRunning, const QString& sentence) {
+    // The button goes: the keyboard waits here for the map.
+    if (isRunning && m_empty->isAncestorOf(QApplication::focusWidget()))
+        setFocus(Qt::OtherFocusReason);
     m_isFinding = isRunning;
     m_finding = sentence;
     updateNotice();
