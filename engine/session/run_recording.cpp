@@ -104,7 +104,7 @@ Result<RunReader> RunReader::open(const std::filesystem::path& path) {
 Result<std::optional<EngineEvent>> RunReader::next() {
     while (!m_isAtEnd && m_cursor.bytesLeft() > 0) {
         const std::uint64_t place = m_cursor.offset();
-        m_isAtEnd = true; // behind an error
+        m_isAtEnd = true; // after an error
         ENGINE_TRY(const std::string payload, readRecord());
         const std::uint64_t payloadPlace = m_cursor.offset() - payload.size();
         const auto where = fmt::format("{}: the record at byte {}", m_file->path().string(), place);

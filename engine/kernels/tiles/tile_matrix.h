@@ -26,8 +26,8 @@ enum class TileForm : std::uint8_t {
 /// How the scales and minima of quantised weights are stored.
 enum class ScaleForm : std::uint8_t { F16, F32 };
 
-/// A packed matrix as kernels see it: tiles of 16 rows one behind the other, the last one filled
-/// up with zeros. A weight is scale * (stored - offset) + minimum. Quantised tiles are read as one
+/// A packed matrix as kernels see it: tiles of 16 rows one after another, the last one filled up
+/// with zeros. A weight is scale * (stored - offset) + minimum. Quantised tiles are read as one
 /// stream: a header of scales [chunkGroups][16] and minima [chunkGroups][16], the chunk's groups,
 /// the next header; the last chunk may hold fewer groups. A plain value.
 struct TileMatrix {

@@ -39,7 +39,7 @@ private:
     }
 
     int m_size = 0;
-    std::vector<double> m_rows; // row i behind row i - 1, i + 1 numbers
+    std::vector<double> m_rows; // row i after row i - 1, i + 1 numbers
 };
 
 } // namespace engine
