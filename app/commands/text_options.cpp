@@ -183,7 +183,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const auto collect = [&remarks](const SearchReport& report) {
         remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
     };
-    const auto tell = [&](const DecodeStep& step, const std::string& text) {
+    const auto tellStep = [&](const DecodeStep& step, const std::string& text) {
         hasStreamed = true;
         bar.reset();
         if (console.isJson())
@@ -194,6 +194,14 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
             for (const TokenId id : step.tokens)
                 console.text(fmt::format("{} ", id));
     };
+    const auto tellText = [&](const std::string& text) {
+        hasStreamed = true;
+        bar.reset();
+        if (console.isJson())
+            console.jsonLine({{"event", "text"}, {"text", text}});
+        else
+            console.text(text);
+    };
     const auto answerAll = [&]() -> Result<GenerationResult> {
         ENGINE_TRY(Answer answer, Answer::begin(*model.decoder, streamed));
         while (true) {
@@ -203,9 +211,9 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
             if (const auto* made = std::get_if<AnswerStep>(&*part)) {
                 tally.add(made->step);
                 collect(made->step.search);
-                tell(made->step, made->text());
+                tellStep(made->step, made->text());
             } else if (const auto* late = std::get_if<LateText>(&*part)) {
-                tell({}, late->text);
+                tellText(late->text);
             } else if (const auto* end = std::get_if<AnswerEnd>(&*part)) {
                 tally.add(end->report);
                 collect(end->report);

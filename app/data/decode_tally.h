@@ -19,8 +19,6 @@ struct DecodeTally {
     long tokens() const { return static_cast<long>(metrics.tokens + metrics.baselineTokens); }
 
     void add(const engine::DecodeStep& step) {
-        if (step.tokens.empty()) // held-back text at the end, no step
-            return;
         ++steps;
         plainMs += step.isPlain() ? step.verifyMs : 0.0;
         metrics.add(step, step.draftMs + step.verifyMs + step.search.searchMs);

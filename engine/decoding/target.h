@@ -122,9 +122,8 @@ public:
     /// draft have them only if VerifyTerms::drawsFromSides asked for them.
     std::span<const double> lastLogits(int row) const;
 
-    /// The hidden states that VerifyTerms::hiddenLayers asked for, [hiddenLayers, unread + 1 +
-    /// draft
-    /// + sides, hidden size].
+    /// The hidden states that VerifyTerms::hiddenLayers asked for, [hiddenLayers, rows, hidden
+    /// size]: rows as in Draft::layersRun.
     std::span<const double> lastHidden() const { return m_pass.hidden; }
 
     /// The prediction of a row together with its tokens; 0 <= row < lastSummaries().size().

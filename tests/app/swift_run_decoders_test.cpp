@@ -153,7 +153,7 @@ void SwiftRunDecodersTest::anotherDecoderMakesTheSameTokens() {
         int rounds = 0; // also those that did not draft: the answer's end may have no room for it
         double tokens = 0.0;
         for (const QJsonObject& line : drafted.jsonLines())
-            if (line["event"] == "step" && !line["tokens"].toArray().isEmpty()) {
+            if (line["event"] == "step") {
                 ++rounds;
                 tokens += static_cast<double>(line["tokens"].toArray().size());
             }
@@ -169,7 +169,7 @@ void SwiftRunDecodersTest::stepsTellOriginsAndDrafts() {
     const auto lines = run(generate({"--decoder", "swift"})).jsonLines();
     int accepted = 0;
     for (const QJsonObject& line : lines) {
-        if (line["event"] != "step" || line["tokens"].toArray().isEmpty())
+        if (line["event"] != "step")
             continue;
         const QJsonArray origins = line["origins"].toArray();
         const QJsonArray path = line["path"].toArray();

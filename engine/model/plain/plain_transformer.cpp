@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/to_size.h"
 #include "engine/model/expert_choice.h"
-#include "engine/model/plain/plain_math.h"
 #include "engine/model/plain/plain_backend.h"
+#include "engine/model/plain/plain_math.h"
 #include "engine/model/plain/plain_weights.h"
 #include "engine/model/transformer.h"
 

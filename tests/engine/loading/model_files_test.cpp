@@ -408,7 +408,8 @@ void ModelFilesTest::ggufHeadsThatDoNotDivideAreRefused() {
     file.addFloats("blk.0.attn_q.weight", {4, 6});
     const TemporaryFolder folder;
     const ModelFiles files = valueOf(ModelFiles::open(folder.write("m.gguf", file.toBytes())));
-    QVERIFY(messageOf(files.weights()).contains("tensor blk.0.attn_q.weight has 6 rows, which do not divide"));
+    QVERIFY(messageOf(files.weights())
+                .contains("tensor blk.0.attn_q.weight has 6 rows, which do not divide"));
 }
 
 void ModelFilesTest::ggufScalingIsRead() {
