@@ -181,7 +181,7 @@ void FamilyFilesTest::expertsThatDisagreeWithTheTensorsAreRefused() {
 }
 
 void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
-    const auto problem = [](std::uint32_t counted, std::uint64_t routed) {
+    const auto problem = [](std::uint32_t counted, std::uint64_t routed, std::uint64_t size = 6) {
         TinyGguf file;
         file.addString("general.architecture", "llama");
         for (const auto& [key, value] : {std::pair("block_count", 1U),
@@ -200,7 +200,7 @@ void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
         for (const char* linear : {"attn_q", "attn_k", "attn_v", "attn_output"})
             file.addFloats(fmt::format("blk.0.{}.weight", linear), {4, 4});
         file.addFloats("blk.0.ffn_gate_inp.weight", {4, routed});
-        file.addFloats("blk.0.ffn_gate_exps.weight", {4, 6, 3});
+        file.addFloats("blk.0.ffn_gate_exps.weight", {4, size, 3});
         file.addFloats("blk.0.ffn_up_exps.weight", {4, 6, 3});
         file.addFloats("blk.0.ffn_down_exps.weight", {6, 4, 3});
         const TemporaryFolder folder;
@@ -210,6 +210,8 @@ void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
     for (const QString& told : problem(4, 3))
         QVERIFY2(told.contains("ffn_gate_exps.weight holds other than 4 experts"),
                  qPrintable(told));
+    for (const QString& told : problem(3, 3, 0))
+        QVERIFY2(told.contains("has shape [0, 4]"), qPrintable(told));
     for (const QString& told : problem(3, 2))
         QVERIFY2(told.contains("mlp.gate.weight has shape [2, 4]"), qPrintable(told));
 }

@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(chat.currentBranch()[1].figures.modelName, QStringLiteral("small-model"));
         QCOMPARE(slice.problems.size(), 1); // the picture
         QVERIFY(slice.problems.first().contains(QStringLiteral("A trip")));
-        QVERIFY(slice.problems.first().contains(QStringLiteral("no text")));
+        QVERIFY(slice.problems.first().contains(QStringLiteral("not text")));
         QCOMPARE(slice.leftOut, 0);
     }
 
