@@ -135,6 +135,26 @@ private slots:
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->settings, chosen);
     }
 
+    void aBackendThatCannotBeUsedHereIsGreyAndSaysWhy() {
+        std::vector<BackendInfo> backends = knownBackends(SWIFT_STUDIO_MODULE_DIR);
+        backends.resize(1);
+        BackendInfo other = backends.front();
+        other.name = "other";
+        other.settings = {loadChoice("device", "Device", {"0", "1"}, {}, "Which one computes.")};
+        other.devices = [] {
+            return Error{ErrorCode::Unsupported, "It needs a driver.", "Install one."};
+        };
+        backends.push_back(std::move(other));
+        const LoadOptions options(std::move(backends));
+        const auto boxes = options.findChildren<QComboBox*>();
+        const QComboBox& names = *boxes.front();
+        const QModelIndex item = names.model()->index(names.findData("other"), 0);
+        QVERIFY(!(item.flags() & Qt::ItemIsEnabled));
+        QCOMPARE(item.data(Qt::ToolTipRole).toString(), QString("It needs a driver. Install one."));
+        QCOMPARE(boxes.back()->accessibleName(), QString("Device"));
+        QVERIFY(!boxes.back()->isEnabled()); // the usual backend does not take it
+    }
+
     void whatDoesNotFitIsSaidBeforeLoading() {
         m_panel->propose("/models/tiny.gguf");
         m_panel->showReport(report(22 * kGiB));

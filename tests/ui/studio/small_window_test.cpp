@@ -95,6 +95,7 @@ private slots:
     /// Also what is hidden meanwhile.
     void textThatWasLargeIsAsBeforeAtTheUsualSize() {
         m_stage->loadModel();
+        m_stage->action("model.choose")->trigger(); // it takes its fonts when it is shown
         settle();
         std::map<const QWidget*, int> before;
         for (const QWidget* widget : window().findChildren<QWidget*>())
@@ -138,6 +139,7 @@ private slots:
         window().resize(1024, 672);
         window().showWorkspace(1);
         m_stage->action("view.reset_layout")->trigger();
+        m_stage->settle();
         settle();
         LayerMapView& map = window().findChild<InspectPage*>()->layerMap();
         QTableView& cells = map.grid().table();

@@ -91,6 +91,14 @@ private slots:
     }
 
     void theKeyboardIsInTheMapOnceASetWasFound() {
+        ModelLoaded loaded = loadedModel(30, 1000);
+        DecoderInfo searching = swiftDecoder();
+        searching.settings.push_back(setting("skip_set", "Skip set", SettingKind::Text, {}));
+        searching.settings.push_back(setting("optimise", "Search", SettingKind::Integer, 1.0));
+        loaded.decoders = {searching};
+        m_stage->say(loaded);
+        m_stage->say(DecoderChosen{searching, {}});
+        m_stage->settle();
         m_stage->beginAnswer();
         m_stage->finishAnswer();
         window().showWorkspace(1);

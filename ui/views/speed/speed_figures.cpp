@@ -80,7 +80,7 @@ QString speedText(const SpanFigures& span) {
     return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
 }
 
-QString spansText(const SpeedLog& log) {
+QString spansText(const SpeedLog& log, bool withChat) {
     QStringList parts;
     const SpanFigures now = log.now();
     if (const auto rate = now.tokensPerSecond())
@@ -88,7 +88,7 @@ QString spansText(const SpeedLog& log) {
                      .arg(*rate, 0, 'f', 1);
     if (!log.answer().isEmpty())
         parts << tr("this answer %1").arg(speedText(log.answer()));
-    if (!log.chat().isEmpty())
+    if (withChat && !log.chat().isEmpty())
         parts << tr("this chat %1").arg(speedText(log.chat()));
     return parts.join(QStringLiteral(" \u00B7 "));
 }

@@ -31,7 +31,7 @@ TimeShares sharesOf(const SpanFigures& span);
 QString speedText(const SpanFigures& span);
 
 /// "62.2 tok/s now · this answer 1.26× · this chat 1.29×": each span with its name.
-QString spansText(const SpeedLog& log);
+QString spansText(const SpeedLog& log, bool withChat = true);
 
 /// "SWIFT", "new settings", "another chat": the reason of a mark.
 QString markText(const SpanMark& mark);

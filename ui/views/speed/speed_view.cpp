@@ -149,7 +149,8 @@ void SpeedView::updateHeader() {
     QStringList told;
     if (!log.baselineMs())
         told << tr("vanilla not measured yet");
-    if (const QString spans = spansText(log); !spans.isEmpty()) // none while a prompt is read
+    if (const QString spans = spansText(log, m_form == SpeedForm::Full);
+        !spans.isEmpty()) // none while a prompt is read
         told << spans;
     m_detail->setText(told.join(QStringLiteral(" \u00B7 ")));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());

@@ -368,11 +368,11 @@ private slots:
     }
 
     void cellsStayWhereTheyAreWhenASentenceComes() {
+        beginWithAPlan();
         for (const int width : {400, 900}) { // the narrow form first
             m_view->resize(width, 122);
             QCoreApplication::processEvents();
         }
-        beginWithAPlan();
         const QRect before = m_view->grid().cellRect({Sublayer::Mlp, 3});
         QVERIFY(m_view->notice().isEmpty());
         for (const int layer : {0, 2}) { // locked: a sentence says so; flipped: a badge, too
