@@ -105,7 +105,7 @@ private slots:
         m_stage->settle();
         QAbstractButton* find = nullptr;
         for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
-            if (button->accessibleName() == QLatin1String("Find one on this chat") &&
+            if (button->accessibleName() == QLatin1String("Find one with this chat") &&
                 button->isVisible())
                 find = button;
         QVERIFY(find != nullptr);
