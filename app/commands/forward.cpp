@@ -154,9 +154,7 @@ Result<void> runForward(const ForwardOptions& options, CommandContext& context) 
 
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("forward",
-                           "Print the most probable next tokens at every position of "
-                           "the given ids");
+        app.add_subcommand("forward", "Print the most probable next tokens at each position");
     const auto options = std::make_shared<ForwardOptions>();
     addModelOptions(*command, options->model);
     command->add_option("--ids", options->ids, "Token ids: 1,2,3")->required();

@@ -329,10 +329,9 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 } // namespace
 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "inspect",
-        "Show a model's sizes, tensors, memory need, tokenizer and chat template, and the "
-        "published skip sets that fit it");
+    CLI::App* command = app.add_subcommand("inspect",
+                                           "Show a model's sizes, tensors, memory need, tokenizer, "
+                                           "chat template and published skip sets");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path,--model", options->path, "Model folder or GGUF file; without it, the default model");

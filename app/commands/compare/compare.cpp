@@ -235,9 +235,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
 
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("compare",
-                           "Run prompts with several decoders, and compare their tokens "
-                           "and speeds");
+        app.add_subcommand("compare", "Compare decoders on prompts: tokens and speedups");
     const auto options = std::make_shared<CompareOptions>();
     addDataOptions(*command, options->data);
     addModelOptions(*command, options->model);

@@ -310,9 +310,7 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
 
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("search",
-                           "Search for a skip set on prompts of a task, and write it to "
-                           "a file");
+        app.add_subcommand("search", "Search for a task's skip set on prompts, and save it");
     const auto options = std::make_shared<SearchOptions>();
     addDataOptions(*command, options->data);
     command->add_option("--task", options->task, "The task; prompts of other tasks are skipped")

@@ -79,10 +79,8 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
 } // namespace
 
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "stream",
-        "Run all prompts of data files with one decoder, whose search goes on from "
-        "prompt to prompt");
+    CLI::App* command =
+        app.add_subcommand("stream", "Run data files with one decoder that keeps its search");
     const auto options = std::make_shared<StreamOptions>();
     addDataOptions(*command, options->data);
     command
