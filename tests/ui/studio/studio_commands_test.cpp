@@ -109,6 +109,7 @@ private slots:
                 button->isVisible())
                 find = button;
         QVERIFY(find != nullptr);
+        window().currentWorkspace()->focusHome();
         QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
         QTest::keyClick(find, Qt::Key_Space);
         m_stage->settle();
