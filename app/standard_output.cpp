@@ -29,7 +29,7 @@ void lose(int failure) {
         handler();
 }
 
-/// Whether a write that failed may be tried again; waits for a reader that is slow.
+/// Whether a failed write may be retried; waits for a slow reader.
 bool mayTryAgain(int failure) {
     if (failure == EINTR)
         return true;
@@ -45,7 +45,7 @@ void holdStandardStreams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF)
             continue;
-        // The lowest free number is this one. It cannot be used the way that it is for.
+        // The lowest free number is this one. It is opened so that its intended use fails.
         const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         if (opened != stream && opened >= 0)
             ::close(opened);

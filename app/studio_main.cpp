@@ -34,7 +34,7 @@
 
 namespace {
 
-/// What was typed.
+/// The options as typed.
 struct Arguments {
     std::string model;
     std::string replay;
@@ -50,7 +50,7 @@ struct Arguments {
     std::string size;
 };
 
-/// "1440x900"; none when it is something else.
+/// Parses "1440x900"; none for any other text.
 std::optional<QSize> sizeOf(const std::string& text) {
     constexpr int kLargest = 16384;
     int width = 0;
@@ -125,7 +125,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
             "WIDTHxHEIGHT"));
 }
 
-/// Where a display is named that this Qt has no plugin for, Qt would abort.
+/// Qt would abort if a display is named for which this Qt has no plugin.
 bool hasDisplay() {
     if (!qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         return true;
@@ -147,14 +147,14 @@ int fail(const engine::Error& error) {
     return app::exitCodeOf(error.code);
 }
 
-/// Qt warns of what only its developers can change (no runtime folder, no window manager): without
-/// a window, standard error is for the user.
+/// Qt's warnings (no runtime folder, no window manager) do not help the user, for whom standard
+/// error is meant when there is no window.
 void tellFaultsOnly(QtMsgType type, const QMessageLogContext&, const QString& text) {
     if (type == QtCriticalMsg || type == QtFatalMsg)
         std::fprintf(stderr, "%s\n", qPrintable(text));
 }
 
-/// What would only show behind the answer: a picture that has no place, no model at all.
+/// Errors that would otherwise appear only after the answer: no place for the picture, no model.
 engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOptions& options) {
     if (arguments.replay.empty() && options.modelPath.isEmpty())
         return engine::Error{engine::ErrorCode::NotFound,
@@ -170,8 +170,8 @@ engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOp
          .overwriteOption = "--overwrite"});
 }
 
-/// A picture is nobody's work: it leaves chats and settings as they are. A replay keeps no chats,
-/// and the window beside it may have their file open.
+/// A picture leaves chats and settings unchanged. A replay saves no chats, and another window may
+/// have their file open.
 ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scratch) {
     const bool isPicture = !arguments.screenshot.empty();
     const QString data = isPicture || !arguments.replay.empty()
@@ -228,13 +228,13 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().setTheme(ui::ThemeChoice::Light);
     else if (arguments.theme == "system")
         studio.window().setTheme(ui::ThemeChoice::System);
-    // Off-screen there is a screen too, and a small one: a picture does not depend on it.
+    // The off-screen platform has a small screen; a picture must not depend on it.
     const std::string usual = arguments.screenshot.empty() ? "" : "1440x900";
     if (const auto size = sizeOf(arguments.size.empty() ? usual : arguments.size))
         studio.window().resize(*size);
 }
 
-/// The exit code of a start that the open window took over; none for the first.
+/// The exit code of a start whose requests the open window took over; none for the first.
 std::optional<int> handedOver(ui::SingleInstance& instance, const ui::StartRequest& request) {
     switch (instance.begin(request)) {
     case ui::SingleInstance::Outcome::HandedOver:
@@ -254,7 +254,7 @@ int run(QApplication& application, const Arguments& arguments) {
     const QTemporaryDir scratch;
     const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
     ui::SingleInstance instance(studioOptions.settingsPath);
-    // Pictures and replays keep no chats: they work beside the window.
+    // Pictures and replays save no chats, so they work beside the window.
     if (!isPicture && arguments.replay.empty())
         if (const auto ended = handedOver(instance, requestOf(arguments)))
             return *ended;
@@ -272,7 +272,7 @@ int run(QApplication& application, const Arguments& arguments) {
     });
     QObject::connect(&instance, &ui::SingleInstance::asked, &studio, &ui::Studio::takeStart);
     std::optional<ui::EndSignals> endSignals;
-    if (!isPicture) // half a picture is no success
+    if (!isPicture) // an incomplete run is not a success
         QObject::connect(
             &endSignals.emplace(), &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
     std::unique_ptr<ui::ScreenshotJob> job;
@@ -301,7 +301,7 @@ int run(QApplication& application, const Arguments& arguments) {
     return exitCode;
 }
 
-/// The code to end with: output that was lost is an error, too.
+/// The exit code; lost output is an error, too.
 int finish(int exitCode) {
     const auto written = app::StandardOutput::finish();
     return written ? exitCode : fail(written.error());
@@ -311,7 +311,7 @@ int finish(int exitCode) {
 
 int main(int argc, char** argv) {
     app::holdStandardStreams();
-    // As in swift-run: LibTorch's threads shall not spin for long beside other work.
+    // As in swift-run: LibTorch's threads must not spin for long beside other work.
     setenv("GOMP_SPINCOUNT", "20000", 0);
     CLI::App options("SWIFT Studio: chat with a language model on this computer, watch how its "
                      "answers are decoded, and speed them up by self-speculation.",

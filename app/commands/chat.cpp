@@ -17,7 +17,7 @@ constexpr std::string_view kHelp = "  /clear  start a new conversation\n  /exit 
 
 constexpr std::size_t kMostMessageBytes = 16U << 20U; // no context holds more
 
-/// A conversation on a terminal or a pipe: one line a turn.
+/// A conversation on a terminal or a pipe, one line per turn.
 class Conversation {
 public:
     Conversation(const TextOptions& options,
@@ -65,7 +65,8 @@ private:
             m_messages.push_back({"system", m_options.system});
     }
 
-    /// One message and its answer. What the user can mend is told, and the conversation goes on.
+    /// One message and its answer. An error that the user can correct is reported, and the
+    /// conversation goes on.
     Result<void> turn(const std::string& text) {
         m_messages.push_back({"user", text});
         auto answered = answer();

@@ -77,7 +77,7 @@ Json decoderJson(const DecoderInfo& info) {
             {"profiles", std::move(profiles)}};
 }
 
-/// In lines of `width` columns, as words allow.
+/// Wrapped at words to lines of `width` columns.
 void printParagraph(const Console& console, std::string_view text, std::size_t width) {
     while (!text.empty()) {
         std::size_t end = text.size();
@@ -104,7 +104,7 @@ void printSetting(const Console& console, const SettingInfo& setting) {
         console.line(fmt::format("  {:<18} {}", "", setting.meaning));
 }
 
-/// `isAlone`: the only one asked for, so with its explanation.
+/// `isAlone`: only this decoder was asked for, so its explanation is included.
 void printDecoder(const Console& console, const DecoderInfo& info, bool isAlone) {
     console.line(fmt::format("{} ({})", info.name, info.title));
     console.line(

@@ -57,7 +57,7 @@ Result<std::vector<int>> parseParents(const std::string& text, std::size_t idCou
     return parents;
 }
 
-/// Runs ids through a model and prints the best next tokens at every position.
+/// Runs ids through a model and prints the most probable next tokens at every position.
 class ForwardRun {
 public:
     ForwardRun(const ForwardOptions& options,
@@ -134,7 +134,7 @@ private:
     CommandContext& m_context;
     LoadedModel& m_model;
     LayerPlan m_plan;
-    int m_digits; // significant digits that tell any two numbers of the precision apart
+    int m_digits; // significant digits that distinguish any two numbers of the precision
 };
 
 Result<void> runForward(const ForwardOptions& options, CommandContext& context) {
@@ -154,9 +154,7 @@ Result<void> runForward(const ForwardOptions& options, CommandContext& context) 
 
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("forward",
-                           "Print the most probable next tokens at every position of "
-                           "the given ids");
+        app.add_subcommand("forward", "Print the most probable next tokens at each position");
     const auto options = std::make_shared<ForwardOptions>();
     addModelOptions(*command, options->model);
     command->add_option("--ids", options->ids, "Token ids: 1,2,3")->required();

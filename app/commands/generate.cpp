@@ -26,7 +26,7 @@ Result<std::string> readPromptFile(const std::string& path) {
     return file.rest(kMaxPromptBytes);
 }
 
-/// The prompt as ids, from whichever option gave it.
+/// The prompt as ids, whichever option gave it.
 Result<std::vector<TokenId>>
 promptTokens(const GenerateOptions& options, const ModelFiles& files, const Tokenizer* tokenizer) {
     if (!options.promptIds.empty())

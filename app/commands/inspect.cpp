@@ -68,19 +68,20 @@ Json describeConfig(const ModelConfig& config) {
 }
 
 std::uint64_t parameterCountOf(const WeightSource& weights) {
-    std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
+    std::uint64_t count = 0; // cannot overflow: the loaders compared every shape with the file's
+                             // size
     for (const TensorInfo& tensor : weights.tensors())
         count += tensor.rows() * tensor.columns();
     return count;
 }
 
-/// The backend that computes when nobody says otherwise.
+/// The default backend.
 Result<BackendInfo> usualBackend() {
     return BackendRegistry(moduleFolder()).info(chosenBackend(""));
 }
 
-/// Nulls for a model that the usual backend cannot load, which is no fault of looking at it.
-/// Errors: Io, NoMemory.
+/// Nulls for a model that the default backend cannot load; inspecting it is no error. Errors: Io,
+/// NoMemory.
 Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
     ENGINE_TRY(const BackendInfo backend, usualBackend());
     const auto need = backend.forecast(config, weights, {}, 1);
@@ -91,7 +92,8 @@ Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weight
     return {};
 }
 
-/// What loading needs: the weights as the backends hold them, and a token's keys and values.
+/// The memory that loading needs: the weights as the backends hold them, and a token's keys and
+/// values.
 Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weights) {
     const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
@@ -105,8 +107,8 @@ Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weigh
     return memory;
 }
 
-/// For each type of the file how many tensors become what: norms and biases become float32
-/// whatever their type.
+/// For each type in the file, how many tensors become which form; norms and biases always become
+/// float32.
 Result<Json> describeForms(const WeightSource& weights) {
     ENGINE_TRY(const BackendInfo backend, usualBackend());
     if (!backend.heldAs)
@@ -130,8 +132,8 @@ Json describeTensors(const WeightSource& weights) {
     return tensors;
 }
 
-/// The sets that were published for models of these numbers. A set is no part of the model, so a
-/// damaged or missing list of them is but a note.
+/// The sets that were published for models of these sizes. A set is not part of the model, so a
+/// damaged or missing list is only a note.
 void addPublishedSets(const ModelConfig& config, Json& report) {
     const auto published = readPublishedSkipSets(resourceFolder() / "published_skip_sets.json");
     if (!published) {
@@ -149,7 +151,7 @@ void addPublishedSets(const ModelConfig& config, Json& report) {
     report["published_skip_sets"] = std::move(fitting);
 }
 
-/// The part of a model that is missing leaves null; one that is there but damaged is an error.
+/// A missing part of a model gives null; a damaged one is an error.
 Result<void> addNetwork(const ModelFiles& files, Json& report) {
     const auto config = files.config();
     if (!config && config.error().code != ErrorCode::NotFound)
@@ -192,8 +194,8 @@ std::string sizeInWords(double bytes) {
                         : fmt::format("{:.1f} kB", bytes / 1e3);
 }
 
-/// A value as people read it: float32 numbers without the digits that only tell them apart, a list
-/// of equal entries as that entry.
+/// A readable value: float32 numbers without superfluous digits, a list of equal entries as that
+/// entry.
 std::string inWords(const Json& value) {
     if (value.is_string())
         return value.get<std::string>();
@@ -327,10 +329,9 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 } // namespace
 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "inspect",
-        "Show a model's sizes, tensors, memory need, tokenizer and chat template, and the "
-        "published skip sets that fit it");
+    CLI::App* command = app.add_subcommand("inspect",
+                                           "Show a model's sizes, tensors, memory need, tokenizer, "
+                                           "chat template and published skip sets");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path,--model", options->path, "Model folder or GGUF file; without it, the default model");

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kDefaultContext = 8192;
 
-/// Asked for once: every command offers the same.
+/// Read once: every command offers the same backends.
 const std::vector<BackendInfo>& backends() {
     static const std::vector<BackendInfo> known = knownBackends(moduleFolder());
     return known;
@@ -38,7 +38,7 @@ std::string backendsInWords() {
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// What a setting means, and which backends take it, with their choices where these differ.
+/// A setting's meaning, and the backends that have it, with their choices if these differ.
 std::string helpOf(const SettingInfo& setting) {
     std::vector<std::string> takers;
     for (const BackendInfo& backend : backends())

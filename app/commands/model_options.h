@@ -15,10 +15,10 @@
 
 namespace app {
 
-/// The options that choose a model and how it is computed.
+/// The options for a model and how it is computed.
 struct ModelOptions {
     std::string model;              ///< empty = the default model
-    std::string backend;            ///< empty = the usual one
+    std::string backend;            ///< empty = the default one
     engine::SettingValues settings; ///< of the backend, as they were given
     int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
@@ -36,12 +36,12 @@ std::string givenWord(const ModelOptions& options, std::string_view setting);
 /// What --threads says; 0 when it leaves the choice to the backend.
 int givenThreads(const ModelOptions& options);
 
-/// The smaller of the model's context and 8192, unless --context says otherwise.
-/// Errors: InvalidInput when more is asked for than the model was made for.
+/// The smaller of the model's context and 8192, unless --context says otherwise. Errors:
+/// InvalidInput if it is longer than the model was trained for.
 engine::Result<int> contextLength(const ModelOptions& options, const engine::ModelConfig& config);
 
-/// Opens the files that --model names. Errors: those of ModelFiles::open; NotFound for a default
-/// model that was never fetched.
+/// Opens the files that --model names. Errors: those of ModelFiles::open; NotFound if the default
+/// model was never fetched.
 engine::Result<engine::ModelFiles> openModel(const ModelOptions& options);
 
 /// The model's tokenizer, null when it has none (see loadTokenizer for errors).
@@ -55,13 +55,13 @@ struct LoadedModel {
 };
 
 /// Reads config and weights with a progress bar. Errors: those of the loaders and the backend;
-/// NoMemory before weights are packed that leave no memory for `cacheSlots` keys and values.
+/// NoMemory, before packing, if the weights would leave no memory for `cacheSlots` keys and values.
 engine::Result<LoadedModel> loadModel(const ModelOptions& options,
                                       const engine::ModelFiles& files,
                                       engine::Position cacheSlots,
                                       std::stop_token stop);
 
-/// A network that does not come from a model's files. Guests of the call alone.
+/// A network that does not come from a model's files. Borrowed for the call only.
 struct NetworkSource {
     std::string name; ///< for the progress bar
     engine::ModelConfig config;
@@ -77,7 +77,7 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
 engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,
                                         const engine::ModelConfig& config);
 
-/// "1,2,3" as ids. Errors: InvalidInput naming the part that is no id.
+/// Parses "1,2,3" as ids. Errors: InvalidInput naming the part that is not an id.
 engine::Result<std::vector<engine::TokenId>> parseIds(const std::string& text,
                                                       const std::string& option);
 

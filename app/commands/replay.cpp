@@ -23,7 +23,7 @@ struct ReplayOptions {
     bool json = false;
 };
 
-/// "abc" in quotes, line ends and the like written out, so that it stays on its line.
+/// The text in quotes, with line ends and the like escaped, so that it stays on one line.
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -67,7 +67,7 @@ std::string inWords(const DecodeMetrics& metrics) {
                        metrics.otherMs);
 }
 
-/// An event as a line for people; empty for those that only move a display.
+/// An event as a readable line; empty for events that only update a display.
 struct EventLine {
     std::string operator()(const ModelLoadProgress&) const { return {}; }
 
@@ -197,7 +197,7 @@ struct EventLine {
     }
 };
 
-/// What a whole recording comes to.
+/// The totals of a whole recording.
 struct ReplaySummary {
     std::int64_t events = 0;
     std::int64_t steps = 0;
@@ -241,7 +241,7 @@ void printSummary(const Console& console, const ReplaySummary& summary, std::int
         unknown == 0 ? "" : fmt::format("; {} events of unknown kinds were ignored", unknown)));
 }
 
-/// What comes before a damaged place is printed, then the damage is told.
+/// Everything before a damaged place is printed, then the damage is reported.
 Result<void> runReplay(const ReplayOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY(RunReader reader, RunReader::open(options.path));

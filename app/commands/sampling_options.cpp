@@ -25,7 +25,7 @@ template <typename T> std::optional<T> numberOf(std::string_view text) {
     return number;
 }
 
-/// An id, or the one token that a text is made of.
+/// An id, or the single token of a text.
 Result<TokenId> tokenOf(const std::string& text, const Tokenizer* tokenizer) {
     if (const auto id = numberOf<TokenId>(text))
         return *id;

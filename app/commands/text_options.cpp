@@ -33,7 +33,8 @@ std::string_view endingInWords(FinishReason reason) {
     return "";
 }
 
-/// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", nothing without drafts.
+/// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", or nothing without
+/// drafts.
 std::string draftSummary(const DecodeTally& tally) {
     if (tally.metrics.draftSteps == 0 && tally.metrics.searchMs == 0.0)
         return "";
@@ -103,7 +104,7 @@ Json doneLine(const GenerationResult& result,
             {"metrics", std::move(numbers)}};
 }
 
-/// One step; what was drafted only where something was.
+/// One step; draft fields appear only if something was drafted.
 Json stepLine(const DecodeStep& step, const Json& text) {
     Json line = {{"event", "step"}, {"tokens", step.tokens}, {"text", text}};
     line["origins"] = Json::array();
@@ -223,7 +224,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     auto result = answerAll();
     bar.reset();
     if (!console.isJson() && (hasStreamed || result))
-        console.text("\n"); // the answer's line is complete, whatever ended it
+        console.text("\n"); // completes the answer's line, whatever ended it
     for (const std::string& remark : remarks)
         Console::note(fmt::format("[{}]", remark));
     if (!result)

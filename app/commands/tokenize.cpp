@@ -25,7 +25,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-/// Puts the line's number in front of what is wrong with it.
+/// Puts the line's number before the error.
 Error atLine(std::size_t number, Error error) {
     error.message = fmt::format("Line {} of standard input: {}", number, error.message);
     return error;
@@ -151,9 +151,7 @@ void finishCommand(CLI::App& command,
 } // namespace
 
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* tokenize = app.add_subcommand("tokenize",
-                                            "Print the token ids of each line of "
-                                            "standard input");
+    CLI::App* tokenize = app.add_subcommand("tokenize", "Token ids of each line of standard input");
     const auto tokenizeOptions = std::make_shared<TokenizeOptions>();
     tokenize->add_flag(
         "--add-special",
@@ -164,7 +162,7 @@ void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
     finishCommand(*tokenize, tokenizeOptions, runTokenize, chosen);
 
     CLI::App* detokenize =
-        app.add_subcommand("detokenize", "Print the text of each line of ids from standard input");
+        app.add_subcommand("detokenize", "Text of each line of ids on standard input");
     const auto detokenizeOptions = std::make_shared<TokenizeOptions>();
     detokenize->add_flag(
         "--skip-special", detokenizeOptions->special, "Leave special tokens out of the text");

@@ -7,7 +7,7 @@ using namespace engine;
 
 namespace {
 
-/// Asks one turn and adds it to `answers`; gives the answer's text.
+/// Sends one turn and adds it to `answers`; returns the answer's text.
 Result<std::string> answerTurn(Decoder& decoder,
                                const GenerationRequest& asked,
                                const AnswerRequest& request,

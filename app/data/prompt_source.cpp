@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxTasksNamed = 12;
 constexpr std::int64_t kMaxBadLinesNamed = 20; // of a file
 
-/// The tasks that a file has prompts of; for the hint when the wanted one is not among them.
+/// The tasks of a file's prompts, for the hint when the requested one is not among them.
 Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) {
     options.onlyTask.reset();
     ENGINE_TRY(DataStream stream, DataStream::open(file, options));

@@ -12,8 +12,8 @@
 
 namespace engine {
 
-// How a decoder or a backend writes its settings down: one of these for the kind, `describedSetting` or
-// `stepSetting` around it.
+// Helpers with which a decoder or a backend describes its settings: one of these for the kind,
+// wrapped in `describedSetting` or `stepSetting`.
 
 inline SettingInfo
 numberSetting(std::string name, std::string title, double initial, std::array<double, 2> range) {
@@ -69,13 +69,13 @@ describedSetting(SettingInfo info, std::string unit, SettingEffect effect, std::
     return info;
 }
 
-/// One that acts from the next step on.
+/// A setting that takes effect from the next step on.
 inline SettingInfo stepSetting(SettingInfo info, std::string unit, std::string meaning) {
     return describedSetting(
         std::move(info), std::move(unit), SettingEffect::NextStep, std::move(meaning));
 }
 
-/// Puts further settings behind those that are there.
+/// Appends further settings.
 inline void appendSettings(std::vector<SettingInfo>& settings, std::vector<SettingInfo> further) {
     std::move(further.begin(), further.end(), std::back_inserter(settings));
 }

@@ -12,17 +12,17 @@
 
 namespace engine {
 
-// What a decoder or a backend lets its user choose: described once, so that command line, window
-// and checks are made from the description.
+// The settings of a decoder or a backend, described once: command line, window and checks are built
+// from the description.
 
 enum class SettingKind { Number, Integer, Flag, Choice, Text };
 
-/// The moment from which a changed setting acts.
+/// The moment at which a changed setting takes effect.
 enum class SettingEffect {
     NextStep,   ///< the next round
     NextTrial,  ///< the next candidate of the search
     NextAnswer, ///< the next prompt
-    NewSearch,  ///< the search starts anew at the next round
+    NewSearch,  ///< the search starts again at the next round
     NextLoad,   ///< the next time that the model is loaded
 };
 
@@ -34,7 +34,7 @@ using SettingValue = std::variant<double, std::string>;
 /// By setting name.
 using SettingValues = std::map<std::string, SettingValue, std::less<>>;
 
-/// One thing that can be set about a decoder or a backend; a form or a help text is made from it.
+/// One setting of a decoder or a backend, from which forms and help texts are made.
 struct SettingInfo {
     std::string name;  ///< as typed: "gamma"
     std::string title; ///< as shown: "Context window γ"
@@ -58,7 +58,8 @@ Result<void> checkSetting(const SettingInfo& setting, const SettingValue& value)
 /// A value as typed: "6", "on", "int8". Errors: as checkSetting.
 Result<SettingValue> parseSettingValue(const SettingInfo& setting, const std::string& text);
 
-/// That `owner` ("The decoder swift") has no setting of this name: suggests the nearest, lists all.
+/// The error that `owner` ("The decoder swift") has no setting of this name; it suggests the
+/// nearest and lists all.
 Error unknownSetting(std::string_view owner,
                      std::span<const SettingInfo> settings,
                      std::string_view name);
@@ -66,17 +67,17 @@ Error unknownSetting(std::string_view owner,
 /// "0 to 1", "one of paper, code, guided".
 std::string settingRange(const SettingInfo& setting);
 
-/// The value as a user would type it; a flag as "on" or "off" where its setting is known.
+/// The value as a user would type it; a flag as "on" or "off" if its setting is known.
 std::string settingText(const SettingValue& value);
 std::string settingText(const SettingInfo& setting, const SettingValue& value);
 
-/// Reads resolved values; asking for what is not there is a bug.
+/// Reads resolved values; asking for a missing one is a bug.
 double numberOf(const SettingValues& values, std::string_view name);
 int integerOf(const SettingValues& values, std::string_view name);
 bool flagOf(const SettingValues& values, std::string_view name);
 const std::string& textOf(const SettingValues& values, std::string_view name);
 
-/// The name that was probably meant: the nearest by edit distance, empty when none is near.
+/// The name that was probably meant: the nearest by edit distance, or empty if none is near.
 std::string nearestName(std::string_view typed, std::span<const std::string> names);
 
 } // namespace engine

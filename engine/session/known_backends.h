@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// What can be chosen to compute a model, the usual backend first: for command lines and forms,
-/// which are made from it. Modules that cannot be opened are left out. Thread: any.
+/// The available backends, the default one first; command lines and forms are built from it.
+/// Modules that cannot be opened are left out. Thread: any.
 inline std::vector<BackendInfo> knownBackends(const std::filesystem::path& moduleFolder) {
     return BackendRegistry(moduleFolder).list();
 }

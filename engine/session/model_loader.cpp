@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// What stays the same from load to load.
+/// The state shared by all loads.
 struct LoaderOptions {
     std::filesystem::path moduleFolder;
     PackedCacheOptions packedCache;

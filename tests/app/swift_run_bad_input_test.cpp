@@ -115,12 +115,12 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     QTest::newRow("top-p 0") << generate + QStringList{"--top-p", "0"} << usage
                              << QStringList{"Top-p", "0"};
     QTest::newRow("min-p 1") << generate + QStringList{"--min-p", "1"} << usage
-                             << QStringList{"Min-p is 1, but must lie between 0 and 1"};
+                             << QStringList{"Min-p is 1, but must be at least 0 and below 1"};
     QTest::newRow("repetition penalty")
         << generate + QStringList{"--repetition-penalty", "0"} << usage
-        << QStringList{"The repetition penalty is 0, but must lie above 0"};
+        << QStringList{"The repetition penalty is 0, but must be above 0"};
     QTest::newRow("presence penalty") << generate + QStringList{"--presence-penalty", "3"} << usage
-                                      << QStringList{"must lie between -2 and 2"};
+                                      << QStringList{"must be between -2 and 2"};
     QTest::newRow("bias without a value")
         << generate + QStringList{"--logit-bias", "5"} << usage
         << QStringList{"--logit-bias \"5\" is not of the form TOKEN_OR_ID=VALUE"};

@@ -363,7 +363,7 @@ void SwiftRunBenchTest::aFaultOfLlamaIsOneSentence_data() {
     QTest::newRow("not installed") << QByteArray("missing") << static_cast<int>(app::kNotFound)
                                    << QByteArray("has no llama-cpp-python");
     QTest::newRow("ends at once") << QByteArray("silent") << io << QByteArray("it has ended");
-    QTest::newRow("no JSON") << QByteArray("garbage") << io << QByteArray("no JSON");
+    QTest::newRow("no JSON") << QByteArray("garbage") << io << QByteArray("not JSON");
     QTest::newRow("fails in a pass") << QByteArray("late") << io << QByteArray("out of luck");
 }
 

@@ -27,7 +27,7 @@ template <typename T> T valueOf(Result<T> result) {
     return std::move(result).value();
 }
 
-/// The tensor's name behind "model.layers.N.", empty for other tensors.
+/// The tensor's name after "model.layers.N.", empty for other tensors.
 std::string_view nameInLayer(std::string_view name) {
     if (!name.starts_with(kLayers))
         return {};

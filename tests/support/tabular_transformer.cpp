@@ -13,7 +13,7 @@ namespace {
 constexpr double kImpossible = -1e4; // a logit whose probability is 0 in float64
 constexpr int kLayers = 2;
 
-/// What a slot holds: the token, and whether a pass that skipped something wrote it.
+/// The content of a slot: the token, and whether a pass that skipped something wrote it.
 struct SlotContent {
     TokenId token = kNoToken;
     bool isDraft = false;

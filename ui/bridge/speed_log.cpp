@@ -140,7 +140,7 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
     }
 }
 
-/// The sums behind the last step; others may come behind an answer's end.
+/// The totals after the last step; others may follow an answer's end.
 void SpeedLog::takeSums(const Statistics& statistics) {
     if (statistics.baselineStepMs > 0.0)
         m_baselineMs = statistics.baselineStepMs;
@@ -151,7 +151,7 @@ void SpeedLog::takeSums(const Statistics& statistics) {
         m_points.back().chatPerMs = chat().tokensPerMs();
 }
 
-/// Older recordings do not tell the baseline, so their plain steps are counted.
+/// Older recordings lack the baseline, so their plain steps are counted.
 void SpeedLog::noteBaseline(const SpeedPoint& point) {
     if (!point.isPlain)
         return;

@@ -116,7 +116,7 @@ private:
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
     bool m_isHidden = false;          // the newest prompt is hidden
-    bool m_isLastOpen = false;        // the sums behind the last point are not told yet
+    bool m_isLastOpen = false;        // the totals after the last point are not reported yet
     int m_number = 0;
 };
 

@@ -114,7 +114,8 @@ public:
 
     void rename(ChatId id, const QString& title);
 
-    /// Asks how many tokens the chat and its unsent words would take: promptCounted() tells.
+    /// Asks how many tokens the chat and its unsent text would take; promptCounted() has the
+    /// answer.
     void countDraft();
 
     /// The chat's newest question, to be answered again for another purpose than the chat; the
@@ -183,7 +184,7 @@ private:
         int firstToken = 0; ///< likewise
     };
 
-    /// Sent to the engine, which has not told yet whether it fits.
+    /// Sent to the engine, which has not reported yet whether it fits.
     struct AskedPrompt {
         std::uint64_t promptId = 0;
         MessageId leaf = 0; ///< words to be answered, or an answer that goes on

@@ -11,7 +11,7 @@ using namespace engine;
 
 AnswerSettings ChatSession::ownSettings() const {
     AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
-    // The settings tell an empty prompt of its own from none.
+    // The settings distinguish an empty prompt of its own from none.
     if (!m_chat.record.systemPrompt.isEmpty())
         own.systemPrompt = m_chat.record.systemPrompt;
     return own;

@@ -14,7 +14,7 @@ struct FenceLine {
     QChar mark; ///< ` or ~
     int length = 0;
     int indent = 0; ///< spaces before it, which its lines may have too
-    QString info;   ///< what stands behind the marks
+    QString info;   ///< the text after the marks
 };
 
 /// The fence that this line opens, if it does.
@@ -56,7 +56,7 @@ private:
         QStringView text;
         int begin = 0;
         int end = 0;  ///< without the line end
-        int next = 0; ///< behind the line end
+        int next = 0; ///< after the line end
     };
 
     bool cutTooLong(const QString& source, int end);

@@ -38,7 +38,7 @@ struct TextRun {
 struct StyledText {
     QString text;
     std::vector<TextRun> runs;
-    int newline = -1; ///< source offset of the line end behind a line of code; -1 = none
+    int newline = -1; ///< source offset of the line end after a line of code; -1 = none
 
     bool operator==(const StyledText&) const = default;
 };
@@ -65,10 +65,10 @@ struct Block {
     bool isTight = false; ///< close to the previous block: an item of a tight list
     std::vector<Container> containers;
     std::size_t sharedContainers =
-        0; ///< of them the first ones that the block before stands in too
+        0; ///< number of the first ones that also contain the block before
     std::vector<ItemMarker> markers;
     std::vector<StyledText> parts; ///< one; lines of code; cells of a table, row by row
-    QString language;              ///< of code, as written behind the fence
+    QString language;              ///< of code, as written after the fence
     std::vector<CellAlignment> columns;
     QStringList links; ///< link targets, which are shown but never opened
 

@@ -54,7 +54,7 @@ private:
 
     QString m_source;
     BlockSplitter m_splitter;
-    std::optional<FenceReader> m_fence; ///< of the block behind the closed ones
+    std::optional<FenceReader> m_fence; ///< of the block after the closed ones
     std::vector<Block> m_blocks;
     std::size_t m_closedBlocks = 0;
     std::int64_t m_parsedCharacters = 0;

@@ -98,7 +98,7 @@ private:
     bool m_isTightNext = false;
     std::vector<unsigned> m_styles{kPlainText};
     std::vector<int> m_linkOfSpan{-1};
-    int m_cursor = 0;     ///< in m_text, behind what was shown last
+    int m_cursor = 0;     ///< in m_text, after the text shown last
     int m_codeIndent = 0; ///< spaces that md4c reported without their position
     bool m_isCodeLineNew = true;
     std::size_t m_column = 0;

@@ -19,7 +19,7 @@ public:
 
     virtual FigureTable table() const = 0;
 
-    /// In pixels at scale 1, as it stands on the screen.
+    /// In pixels at scale 1, as on the screen.
     virtual QSize pictureSize() const = 0;
 
     /// Draws the whole picture at this size, for print: wider antialiased pens are allowed.

@@ -66,7 +66,7 @@ struct ReferenceLine {
     Dash dash = Dash::Solid;
     LabelSide side = LabelSide::Left;
     bool isLabelBelow = false;
-    std::optional<double> labelFrom = {}; ///< x that a label at the left stays behind
+    std::optional<double> labelFrom = {}; ///< a label at the left starts after this x
 };
 
 /// A tinted part of the x axis. The longer name is taken if it fits, else the short one.

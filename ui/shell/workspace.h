@@ -59,8 +59,8 @@ public:
     /// Hidden with the workspace, shown again with it: floating docks are windows of their own.
     void showFloating(bool isShown);
 
-    /// The widget that gets the focus when the workspace is shown. (A focus proxy would not do: the
-    /// Tab key jumps from a proxied parent over all that stands before the proxy.)
+    /// The widget that gets the focus when the workspace is shown. (A focus proxy would not work:
+    /// the Tab key jumps from a proxied parent over everything before the proxy.)
     void setHome(QWidget* home) { m_home = home; }
 
     void focusHome();

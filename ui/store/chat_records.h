@@ -62,7 +62,7 @@ inline constexpr int kChosenByUser = -2;
 struct TokenTrace {
     engine::TokenId id = engine::kNoToken;
     int begin = 0; ///< first UTF-16 unit of the message's text
-    int end = 0;   ///< behind its last one; equal to begin for a token without text
+    int end = 0;   ///< after its last one; equal to begin for a token without text
     engine::TokenFact fact;
     int step = -1;       ///< round of the answer, from 0; or kChosenByUser
     double stepMs = 0.0; ///< what that whole round took

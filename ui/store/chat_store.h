@@ -109,7 +109,7 @@ signals:
     /// The list has changed completely: query it again.
     void listReset();
 
-    /// A chat is new or changed; deletedMs tells whether it is to be shown.
+    /// A chat is new or changed; deletedMs says whether it is shown.
     void chatChanged(const ui::ChatRecord& chat);
 
     void chatsDeleted(const QList<qint64>& ids);

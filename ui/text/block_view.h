@@ -48,7 +48,7 @@ public:
 
     const std::vector<PlacedPiece>& markers() const { return m_markers; }
 
-    /// Levels of lists that it stands in.
+    /// Number of lists that contain it.
     int listDepth() const { return m_listDepth; }
 
     bool isTight() const { return m_isTight; }
@@ -91,7 +91,7 @@ private:
     std::vector<PlacedPiece> m_parts;
     std::vector<PlacedPiece> m_markers;
     std::vector<int> m_markerLevels;
-    std::vector<int> m_codeStates; ///< [parts] of the highlighter, behind each line
+    std::vector<int> m_codeStates; ///< [parts] of the highlighter, after each line
     QString m_title;
     QRectF m_titleBar;
     QRectF m_frame;                  ///< of code or a table

@@ -32,7 +32,7 @@ public:
     void setMessage(const QString& text, const std::vector<TokenMark>& tokens);
 
     /// Adds text at the end, and tokens whose offsets count from the start of the message. A caret
-    /// stands at the end until finish().
+    /// is shown at the end until finish().
     void append(const QString& text, const std::vector<TokenMark>& tokens);
 
     /// The stream has ended.
@@ -47,7 +47,7 @@ public:
     /// The widest that text becomes, pixels; the default is no limit.
     void setColumnWidth(int pixels);
 
-    /// Pixels between the widget's left edge and its text, where the focus ring stands.
+    /// Pixels between the widget's left edge and its text, used by the focus ring.
     int textInset() const;
 
     /// Around the first line of the token; null when Markdown does not show it.

@@ -36,7 +36,7 @@ QColor colourOf(CodeClass codeClass, const Colours& colours) {
 
 } // namespace
 
-/// Makes the laid out text: shown characters, and behind siblings and lines their signs.
+/// Makes the laid-out text: shown characters, and signs after siblings and lines.
 class TextPiece::Builder {
 public:
     Builder(TextPiece& piece, const MessageContext& context, const PieceStyle& style)

@@ -60,7 +60,7 @@ public:
 
     void paint(QPainter& painter, const MessageContext& context, const PiecePaint& paint) const;
 
-    /// The source offsets of its first character and behind its last one; equal when it has none.
+    /// The source offsets of its first character and after its last one; equal if it has none.
     SourceRange source() const { return m_range; }
 
     int sourceAt(QPointF point) const; ///< the nearest place between two characters

@@ -14,9 +14,8 @@ namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
 // "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
-// `form` of a text or list is "field" where it stands in a form, and it has an edge then; `tone` of
-// a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or
-// "raised".
+// `form` of a text or list is "field" in a form, where it has an edge; `tone` of a label is
+// "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }

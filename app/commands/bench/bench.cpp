@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostRows = 64;
 
-/// Measures, and reports what there is even when the user has stopped it.
+/// Measures, and reports the results so far even if the user has stopped it.
 Result<void> measure(const BenchOptions& options,
                      const Console& console,
                      BenchParts& parts,
@@ -184,9 +184,7 @@ void addAgainst(CLI::App& command, BenchOptions& options) {
 
 void addBenchCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
-        "bench",
-        "Measure speed: share of the memory bandwidth (the roof), cost of rows, prefill, "
-        "tokens/s");
+        "bench", "Measure speed: share of the memory bandwidth, cost of rows, prefill, tokens/s");
     const auto options = std::make_shared<BenchOptions>();
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);

@@ -32,13 +32,13 @@ struct StoredForm {
     TensorType type;
 };
 
-/// The first one where nothing is asked for.
+/// The first one is the default.
 constexpr std::array kStoredForms = {StoredForm{"f32", TensorType::F32},
                                      StoredForm{"bf16", TensorType::BF16},
                                      StoredForm{"int8", TensorType::Q8_0},
                                      StoredForm{"4bit", TensorType::Q4_1}};
 
-/// What --weights says of a shape; null for an unknown word.
+/// The meaning of --weights for a shape; null for an unknown word.
 const StoredForm* storedForm(const BenchOptions& options) {
     const std::string name = givenWord(options.model, "weights");
     if (name.empty())
@@ -49,7 +49,7 @@ const StoredForm* storedForm(const BenchOptions& options) {
     return found == kStoredForms.end() ? nullptr : &*found;
 }
 
-/// The longest pass that will be asked for must fit into what the model was made for.
+/// The longest pass must fit into the context that the model was trained for.
 Result<void> checkContext(const BenchOptions& options, int contextLength) {
     const int mostRows =
         options.rows.empty() ? 16 : *std::max_element(options.rows.begin(), options.rows.end());
@@ -63,7 +63,7 @@ Result<void> checkContext(const BenchOptions& options, int contextLength) {
                  "Choose smaller values for --cached and --prefill."};
 }
 
-/// Adds a prompt unless it and an answer of one token do not fit.
+/// Adds a prompt if it fits together with an answer of one token.
 void addPrompt(BenchModel& model, BenchPrompt prompt) {
     if (static_cast<int>(prompt.ids.size()) < model.contextLength)
         model.prompts.push_back(std::move(prompt));
@@ -104,7 +104,8 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
         model.file = files.path();
     }
     ModelOptions measured = options.model;
-    measured.usesPackedCache = false; // nothing shall be written while passes are measured
+    measured.usesPackedCache = false; // nothing may be written to the disk while passes are
+                                      // measured
     ENGINE_TRY(DataModel data, loadDataModel(measured, options.isRaw, stop));
     model.name = data.name;
     model.endIds = data.endIds;
@@ -113,7 +114,7 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     return model;
 }
 
-/// The roof probe takes of what is left.
+/// The roof probe uses part of the rest.
 Result<void> checkShapeMemory(const BenchOptions& options,
                               const ModelOptions& model,
                               const ModelConfig& config,

@@ -25,8 +25,8 @@ std::string orUnknown(std::string_view text) {
     return std::string(text.empty() ? "unknown" : text);
 }
 
-/// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads a
-/// row, unless that is the head as well. Norms and biases are too small to count.
+/// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads one
+/// row, unless the embedding is also the head. Norms and biases are too small to count.
 double bytesPerStep(const Transformer& transformer) {
     const ModelConfig& config = transformer.config();
     double read = static_cast<double>(config.hiddenSize) * config.vocabSize;

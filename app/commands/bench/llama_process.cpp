@@ -72,7 +72,7 @@ LlamaProcess::LlamaProcess(pid_t process, int channel, std::stop_token stop)
 
 LlamaProcess::~LlamaProcess() {
     close(m_channel);
-    // It holds nothing that must be put away, and may be in the middle of a long pass.
+    // It has nothing to save, and may be in the middle of a long pass.
     kill(m_process, SIGKILL);
     waitpid(m_process, nullptr, 0);
 }
@@ -85,7 +85,8 @@ Result<void> LlamaProcess::checkParts(const std::filesystem::path& python,
 
 Result<std::unique_ptr<LlamaProcess>> LlamaProcess::start(const LlamaLaunch& launch) {
     ENGINE_TRY_DO(checkParts(launch.python, launch.script));
-    std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket tells a dead reader politely
+    std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket reports a dead reader as an
+                                        // error, not a signal
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return childError("no pipe could be created");
     const pid_t process = spawnChild(launch, ends[1]);

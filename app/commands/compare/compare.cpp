@@ -39,7 +39,7 @@ OutputPlace csvPlace(const CompareOptions& options) {
                        isComparisonCsv);
 }
 
-/// The decoders in the order asked for, vanilla first when it was not.
+/// The decoders in the given order, with vanilla first if it was not named.
 Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
     std::vector<std::string> names = options.decoders;
     if (std::find(names.begin(), names.end(), kVanilla) == names.end())
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
     return names;
 }
 
-/// What was typed for each decoder: DECODER.NAME=VALUE goes to one, NAME=VALUE to all that draft.
+/// The settings of each decoder: DECODER.NAME=VALUE applies to one, NAME=VALUE to all that draft.
 Result<std::map<std::string, std::vector<std::string>>>
 settingsByDecoder(const std::vector<std::string>& typed, const std::vector<std::string>& names) {
     std::map<std::string, std::vector<std::string>> settings;
@@ -142,7 +142,7 @@ private:
         return true;
     }
 
-    /// A decoder that has just failed costs its own figures; the error is the program's in the end.
+    /// A decoder that fails loses only its own figures; its error becomes the program's at the end.
     void tellFailures() {
         const auto& contestants = m_comparison.contestants();
         m_hasFailed.resize(contestants.size());
@@ -162,7 +162,7 @@ private:
         }
     }
 
-    /// A prompt that no decoder can take is told and counted; anything else ends the run.
+    /// A prompt that no decoder can take is reported and counted; any other error ends the run.
     Result<bool> leaveOut(const DataPrompt& prompt, const Error& error) {
         if (error.code == ErrorCode::Cancelled) {
             m_isCancelled = true;
@@ -235,9 +235,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
 
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("compare",
-                           "Run prompts with several decoders, and compare their tokens "
-                           "and speeds");
+        app.add_subcommand("compare", "Compare decoders on prompts: tokens and speedups");
     const auto options = std::make_shared<CompareOptions>();
     addDataOptions(*command, options->data);
     addModelOptions(*command, options->model);

@@ -20,7 +20,7 @@ Json differenceJson(const Difference& difference) {
             {"margin", difference.margin ? Json(*difference.margin) : Json(nullptr)}};
 }
 
-/// Cut to a width that tables keep, by whole characters.
+/// Cut to the column's width at a whole character.
 std::string cut(const std::string& text, std::size_t width) {
     std::size_t end = 0;
     std::size_t count = 0;

@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// First turns only: the later ones would depend on answers.
+/// Only first turns: later ones would depend on answers.
 Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearchChoice& search,
                                                              const DataOptions& data,
                                                              const AnswerRequest& request,

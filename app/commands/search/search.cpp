@@ -39,7 +39,7 @@ struct SearchOptions {
     bool json = false;
 
     std::string objective = "tokens_per_second";
-    std::string entry; ///< of a collection; empty = the file holds this set alone
+    std::string entry; ///< in a collection; empty = the file holds only this set
 
     bool isByTrials() const { return method == "random" || method == "bayes"; }
 
@@ -48,7 +48,7 @@ struct SearchOptions {
     bool isOnline() const { return !isByTrials() && !isByDecoding(); }
 };
 
-/// Options of one kind of method that were given to the other.
+/// Refuses options of one kind of method that were given for the other.
 Result<void> checkOptions(const SearchOptions& options) {
     if (!options.isOnline() && !options.settings.empty())
         return Error{
@@ -81,8 +81,8 @@ Result<bool> isJson(const std::filesystem::path& path,
     return document.error();
 }
 
-/// Whether a file holds one set as foundJson() makes it; a set that someone wrote by hand does not
-/// say how it was found.
+/// Whether a file holds one set as foundJson() makes it; a set written by hand does not say how it
+/// was found.
 Result<bool> isFoundSet(const std::filesystem::path& path) {
     return isJson(path, [&path](const JsonValue& root) {
         return readSkipSet(root, path.string()) && root["method"].isString() &&
@@ -97,7 +97,7 @@ Result<bool> isSkipSetCollection(const std::filesystem::path& path) {
     });
 }
 
-/// A collection is added to and never replaced, so --overwrite says nothing there.
+/// A collection is extended and never replaced, so --overwrite has no effect there.
 OutputPlace outPlace(const SearchOptions& options) {
     const bool isAdded = !options.entry.empty();
     OutputPlace place = outputPlace(options.out,
@@ -113,7 +113,7 @@ OutputPlace outPlace(const SearchOptions& options) {
     return place;
 }
 
-/// The profile is the method; everything else may be set.
+/// The method determines the profile; everything else may be set.
 Result<SettingValues> decoderSettings(const SearchOptions& options, DecoderRegistry& registry) {
     ENGINE_TRY(SettingValues settings,
                parseSettings(registry, kSearchingDecoder, options.settings));
@@ -141,7 +141,7 @@ Json foundJson(const SearchOptions& options, const DataModel& model, const Found
             {"incomplete", found.isCancelled}};
 }
 
-/// Writes the set, and says what it is.
+/// Writes the set, and prints it.
 Result<void> finish(const SearchOptions& options,
                     const DataModel& model,
                     const FoundSet& found,
@@ -310,9 +310,7 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
 
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("search",
-                           "Search for a skip set on prompts of a task, and write it to "
-                           "a file");
+        app.add_subcommand("search", "Search for a task's skip set on prompts, and save it");
     const auto options = std::make_shared<SearchOptions>();
     addDataOptions(*command, options->data);
     command->add_option("--task", options->task, "The task; prompts of other tasks are skipped")

@@ -12,10 +12,10 @@ using namespace engine;
 
 namespace {
 
-/// Answers that are shorter say little about a set.
+/// Shorter answers say little about a set.
 constexpr std::size_t kShortestAnswer = 8;
 
-/// Random sets before the first suggestion: a surrogate that knows nothing suggests nothing good.
+/// Random sets before the first suggestion: a surrogate without data suggests nothing useful.
 constexpr int kRandomBeforeBayes = 10;
 
 /// A prompt in the cache, and what followed it.
@@ -24,7 +24,7 @@ struct CollectedWindow {
     MatchnessWindow window;
 };
 
-/// Keeps the last set that a decoder's reports tell of.
+/// Keeps the last set that a decoder has reported.
 void follow(const SearchReport& report, const SearchWatcher& watcher, FoundSet& found) {
     for (const TrialRecord& trial : report.trials) {
         found.trials = trial.index;
@@ -59,7 +59,7 @@ public:
         : m_request(request)
         , m_vanilla(std::move(vanilla)) {}
 
-    /// Nothing is added for an answer that is too short. Errors: those of answerRecord.
+    /// Adds nothing if the answer is too short. Errors: those of answerRecord.
     Result<void> add(DataRecord record) {
         record.turns.resize(1);
         ENGINE_TRY(Answers answers, answerRecord(*m_vanilla, record, m_request));
@@ -87,7 +87,7 @@ private:
     std::vector<CollectedWindow> m_windows;
 };
 
-/// Tries one set after the other on all windows.
+/// Tries one set after another on all windows.
 class TrialRun {
 public:
     TrialRun(const TrialSearch& search, const AnswerRequest& request, const SearchWatcher& watcher)

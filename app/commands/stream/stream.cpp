@@ -31,7 +31,7 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
     StreamSetup setup;
     setup.decoder.name = options.decoder;
     ENGINE_TRY(setup.decoder.settings, parseSettings(registry, options.decoder, options.settings));
-    // Opened only to tell what is wrong with it before the data files are read.
+    // Opened only to report its faults before the data files are read.
     ENGINE_TRY(const ModelFiles files, openModel(options.model));
     setup.model = {.path = files.path().string(),
                    .backend = options.model.backend,
@@ -79,10 +79,8 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
 } // namespace
 
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "stream",
-        "Run all prompts of data files with one decoder, whose search goes on from "
-        "prompt to prompt");
+    CLI::App* command =
+        app.add_subcommand("stream", "Run data files with one decoder that keeps its search");
     const auto options = std::make_shared<StreamOptions>();
     addDataOptions(*command, options->data);
     command

@@ -95,7 +95,7 @@ void StreamReport::add(const PlanChanged& change) {
 Json StreamReport::endPrompt() {
     for (StreamSums* sums : {&m_current, &m_all, &m_byTask[m_prompt.record.task]})
         ++sums->prompts;
-    // What the search had found before goes on to hold.
+    // The earlier results of the search stay valid.
     m_current.matchness = m_byTask[m_prompt.record.task].matchness;
     m_current.ratio = m_byTask[m_prompt.record.task].ratio;
     Json line = {{"event", "prompt"},

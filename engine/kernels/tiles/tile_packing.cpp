@@ -29,12 +29,12 @@ bool holdsQuants(const TileFormat& format) {
 
 std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
 
-/// Whether the file's own small numbers become the tile's.
+/// Whether the tile keeps the file's own quantised numbers.
 bool isPackedByGroups(TensorType type) {
     return isQuantised(type) && quantTraits(type).fitsTiles();
 }
 
-/// Where the stored number of a column lies in its group: its byte, and its shift.
+/// The position of a column's stored number in its group: its byte, and its shift.
 struct StoredPlace {
     std::size_t byte;
     unsigned shift;
@@ -47,7 +47,7 @@ StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t inGroup) {
     return {half / 4 * kLine + lane * 4 + half % 4, inGroup < 16 ? 0U : 4U};
 }
 
-/// Where a plain number lies, in elements.
+/// The position of a plain number, in elements.
 std::size_t plainPlace(TileForm form, std::size_t lane, std::size_t column) {
     return form == TileForm::Bf16 ? column / 2 * 2 * kTileRows + lane * 2 + column % 2
                                   : column * kTileRows + lane;
@@ -73,7 +73,7 @@ float readScale(ScaleForm form, const std::byte* scales, std::size_t place) {
     return floatFromHalf(half);
 }
 
-/// Eight bits for values of any size: scale and minimum are 0 and the largest one's.
+/// Eight bits per value, with a scale from the largest magnitude.
 QuantGroup roundedGroup(std::span<const float> values) {
     QuantGroup group;
     float largest = 0.0F;

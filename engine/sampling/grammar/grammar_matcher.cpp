@@ -55,8 +55,8 @@ GrammarMatcher::State GrammarMatcher::find(State state, std::uint8_t byte) {
     return std::max(made, kDead);
 }
 
-/// The state of these places and of all that are reached from them without a byte; of those only
-/// the ones that bytes lead on from are kept. kGivenUp when they are too many.
+/// The state of these places and of all places reachable without a byte, of which only those with
+/// byte edges are kept. kGivenUp if there are too many.
 GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
     std::set<Place> seen(open.begin(), open.end());
     open.assign(seen.begin(), seen.end());
@@ -97,8 +97,8 @@ GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
     return entry->second;
 }
 
-/// A call behind which its own rule ends at once comes to nothing of its own: what is around it
-/// goes on. So lists that are written by a rule that calls itself at its end need no stack.
+/// If a rule ends directly after a call, the call is not put on the stack, and the surrounding call
+/// continues. So lists described by a rule that calls itself at its end need no stack.
 int GrammarMatcher::openCall(int behind, int outer) {
     const GrammarGraph::Node* node = &m_graph->nodes[static_cast<std::size_t>(behind)];
     while (node->bytes.empty() && node->calls.empty() && node->free.size() == 1 && !node->isEnd)

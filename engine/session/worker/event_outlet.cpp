@@ -7,7 +7,7 @@ namespace engine {
 
 namespace {
 
-/// A longer answer is not carried into a recording that begins within it.
+/// A recording that starts within a longer answer does not include it.
 constexpr std::size_t kAnswerEventsKept = 8192;
 
 bool isPicture(const EventContent& content) {
@@ -26,7 +26,7 @@ bool isContext(const EventContent& content) {
            std::holds_alternative<Statistics>(content);
 }
 
-/// Whether what an earlier event said no longer holds.
+/// Whether this event makes an earlier one obsolete.
 bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
     const bool isOfDecoder =
         earlier.as<PlanChanged>() != nullptr || earlier.as<PhaseChanged>() != nullptr;

@@ -46,7 +46,7 @@ Result<void> PromptRun::run() {
                                       questionOf(m_setup.command)});
     ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     auto done = answer(*decoder);
-    // A prompt that is refused has touched nothing; what was searched stays.
+    // A refused prompt has changed nothing; the search is kept.
     if (!done && (done.error().code != ErrorCode::InvalidInput || m_stepCount > 0))
         m_setup.slot.drop();
     return done;
@@ -62,7 +62,7 @@ Result<void> PromptRun::makePrompt() {
     return static_cast<int>(m_prompt.size()) <= room ? Result<void>() : leaveOut(room);
 }
 
-/// The prompt without what the policy leaves out of it; too long for good when that is not enough.
+/// The prompt without the messages that the policy leaves out; it is refused if that is not enough.
 Result<void> PromptRun::leaveOut(int room) {
     const SubmitPrompt& command = m_setup.command;
     const int contextLength = m_setup.model.contextLength;
@@ -85,7 +85,7 @@ Result<void> PromptRun::leaveOut(int room) {
     ENGINE_TRY(PromptTokens prompt, promptTokens(shorter, m_setup.model));
     m_prompt = std::move(prompt.ids);
     m_begun = std::move(prompt.begun);
-    // Where texts meet that were apart, tokens may be others than those that were counted.
+    // Where separate texts become adjacent, the tokens may differ from those counted.
     if (static_cast<int>(m_prompt.size()) >= contextLength)
         return tooLongError(m_tooLong->total, contextLength, room);
     m_tooLong.reset();
@@ -144,7 +144,7 @@ void PromptRun::tell(const AnswerPart& part) {
     }
 }
 
-/// The search first: a plan must be known before a step that drafted with it.
+/// Search events first: a plan must be known before a step that drafted with it.
 void PromptRun::tellStep(const AnswerStep& made) {
     const DecodeStep& step = made.step;
     m_setup.slot.add(step, made.stepMs, made.isBaseline);
@@ -202,7 +202,7 @@ void PromptRun::tellStatistics(std::size_t tokens, std::int64_t promptsFinished)
                                    m_setup.slot.metrics()});
 }
 
-/// Plain steps that were asked for say nothing of the decoder's phase.
+/// Plain baseline steps say nothing about the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
     engine::tellSearch(report,
                        m_setup.model.tokenizer.get(),

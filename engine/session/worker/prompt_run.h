@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// What a prompt is run with; the references must outlive the run.
+/// The environment of a prompt; the references must outlive the run.
 struct PromptSetup {
     const SubmitPrompt& command;
     const SessionModel& model;
@@ -26,18 +26,18 @@ struct PromptSetup {
     std::function<double()> betweenSteps; ///< the milliseconds that it searched
 };
 
-/// One prompt from its messages to PromptFinished: an Answer told as events. Thread: engine.
+/// Runs one prompt from its messages to PromptFinished and reports the Answer as events. Thread:
+/// engine.
 class PromptRun {
 public:
     explicit PromptRun(PromptSetup setup)
         : m_setup(std::move(setup)) {}
 
     /// Errors: those of the template, the tokenizer, making the decoder and Answer; InvalidInput
-    /// for a prompt that does not fit. The decoder is dropped when it may be in the midst of
-    /// something.
+    /// for a prompt that does not fit. The decoder is dropped if its state may be inconsistent.
     Result<void> run();
 
-    /// How long the prompt is when run() refused it because it does not fit into the context.
+    /// The prompt's length, if run() refused it because it does not fit into the context.
     const std::optional<PromptCount>& tooLong() const { return m_tooLong; }
 
 private:
@@ -53,7 +53,7 @@ private:
 
     PromptSetup m_setup;
     std::vector<TokenId> m_prompt;
-    std::vector<TokenId> m_begun; ///< of an answer that goes on; the end of m_prompt where known
+    std::vector<TokenId> m_begun; ///< of an answer to be continued; the end of m_prompt if known
     DecodeMetrics m_metrics;      // of this prompt alone
     std::optional<PromptCount> m_tooLong;
     int m_stepCount = 0;

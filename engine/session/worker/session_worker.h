@@ -18,7 +18,7 @@
 
 namespace engine {
 
-/// The engine's thread of a session: takes commands, tells events. Its loop holds the one `try` of
+/// The engine's thread of a session: takes commands, sends events. Its loop holds the one `try` of
 /// the engine. Thread: engine.
 class SessionWorker {
 public:
@@ -29,7 +29,7 @@ public:
     void run();
 
 private:
-    /// What is being worked on, for failures.
+    /// The current task, for failures.
     struct Task {
         std::uint64_t number = 0; ///< of its command
         std::string_view name;
@@ -38,7 +38,8 @@ private:
         std::optional<PromptCount> tooLong = {}; ///< of a prompt that does not fit
     };
 
-    /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.
+    /// Restores the task at its end, so that a later exception counts as the running prompt's
+    /// failure.
     class TaskKeeper {
     public:
         explicit TaskKeeper(Task& task)

@@ -114,7 +114,7 @@ void BackendRegistryTest::aModuleThatIsRefusedSaysWhy_data() {
     QTest::newRow("another build") << "stale"
                                    << "0.0.1-of-last-year";
     QTest::newRow("no exports") << "bare"
-                                << "no backend module";
+                                << "not a backend module";
     QTest::newRow("throws") << "throwing"
                             << "the registration broke down";
     QTest::newRow("another name") << "misnamed"

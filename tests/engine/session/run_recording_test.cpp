@@ -261,7 +261,7 @@ void RunRecordingTest::otherFilesAreNoRecordings() {
     for (const std::string bytes : {"", "SWIFT", "{\"event\":\"remark\"} and more"}) {
         const Played played = playBytes(bytes);
         QCOMPARE(played.error->code, ErrorCode::CorruptFile);
-        QVERIFY(played.error->message.find("no recording") != std::string::npos);
+        QVERIFY(played.error->message.find("not a recording") != std::string::npos);
     }
     QCOMPARE(play(m_folder->path() / "missing").error->code, ErrorCode::NotFound);
     QCOMPARE(play(m_folder->path()).error->code, ErrorCode::InvalidInput);

@@ -190,7 +190,7 @@ void SessionQuestionsTest::aContextBeyondTheModelsIsRefusedWithAHintThatHelps() 
     const int most = whole->model.modelContextLength;
     QVERIFY(!inspect(most + 1));
     QVERIFY(session.failure.has_value());
-    QCOMPARE(session.failure->error.hint, fmt::format("Ask for {} at most.", most));
+    QCOMPARE(session.failure->error.hint, fmt::format("Choose at most {}.", most));
     QVERIFY(inspect(most).has_value());
 }
 

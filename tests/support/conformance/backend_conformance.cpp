@@ -18,7 +18,7 @@ void BackendConformance::initTestCase() {
     const auto add = [&](const std::string& name, const SettingValues& settings) {
         const auto options = m_registry.options(m_backend, settings);
         QVERIFY2(options.hasValue(), name.c_str());
-        // What this computer lacks, as instructions, cannot be shown on it.
+        // Features that this computer lacks, such as instructions, cannot be tested on it.
         const auto weights = randomWeights(tinyConfig(), 1);
         const auto able = info.value().forecast(tinyConfig(), weights, options.value(), 8);
         if (able || able.error().code != ErrorCode::Unsupported)

@@ -14,16 +14,16 @@
 
 namespace support {
 
-/// One way of computing that a backend offers: settings, and what they mean.
+/// One variant of a backend: its settings, and their meaning.
 struct BackendVariant {
     std::string name;
     engine::SettingValues settings;
     engine::Precision precision = engine::Precision::F32;
 };
 
-/// What every backend must do, whatever it computes on. Run for one backend by
-/// BACKEND_CONFORMANCE_TEST; the ways of computing come from what the backend says of itself: each
-/// precision, and each other choice of each setting. Golden models: golden_models_test.
+/// The requirements for every backend, whatever hardware it uses. BACKEND_CONFORMANCE_TEST runs
+/// them for one backend; the variants come from the backend's own description: each precision, and
+/// each other choice of each setting. Golden models: golden_models_test.
 class BackendConformance : public QObject {
     Q_OBJECT
 
@@ -33,7 +33,7 @@ public:
 private slots:
     void initTestCase();
 
-    // A row's numbers are the same bits whatever runs with it (conformance_exactness.cpp).
+    // A row's numbers are bit for bit the same whatever runs with it (conformance_exactness.cpp).
     void rowsDoNotDependOnHowManyRunTogether_data() { addVariantsAndConfigs(); }
 
     void rowsDoNotDependOnHowManyRunTogether();
@@ -70,7 +70,7 @@ private slots:
 
     void aKeptPathIsTheChainOfItsTokens();
 
-    // Plans, ranges of layers, what is asked for (conformance_passes.cpp).
+    // Plans, ranges of layers, requested outputs (conformance_passes.cpp).
     void numbersAreThoseOfTheReference_data() { addVariants(); }
 
     void numbersAreThoseOfTheReference();
@@ -100,7 +100,7 @@ private slots:
     void onlyAskedSummariesAreGiven();
     void wrongRequestsAreBugs();
 
-    // Loading, and numbers that leave the finite ones (conformance_loading.cpp).
+    // Loading, and numbers that are not finite (conformance_loading.cpp).
     void theForecastIsWhatALoadedModelTakes_data() { addVariants(); }
 
     void theForecastIsWhatALoadedModelTakes();
@@ -121,7 +121,7 @@ private:
     void addPrecisions() const;
     void addVariantsAndConfigs() const;
 
-    /// Of the present row.
+    /// For the current row.
     const BackendVariant& variant() const;
 
     /// Fails by exception.
@@ -152,7 +152,7 @@ std::vector<engine::TokenId> conformanceIds(std::size_t count, int vocabSize = 1
 
 } // namespace support
 
-/// A test program that shows all of it for one backend.
+/// A test program that checks all of it for one backend.
 #define BACKEND_CONFORMANCE_TEST(backend)                                                          \
     int main(int argc, char** argv) {                                                              \
         const QCoreApplication application(argc, argv);                                            \

@@ -39,7 +39,8 @@ ModelConfig realConfig() {
     return config;
 }
 
-/// The last layer's stream of all rows, and the logits of some: the head is most of the work.
+/// The last layer's stream for all rows, but the logits for only some, because the head is most of
+/// the work.
 std::pair<std::vector<double>, std::vector<double>>
 numbersInPieces(Transformer& transformer, std::span<const TokenId> ids, int rowsAtOnce) {
     const int all = static_cast<int>(ids.size());
@@ -188,7 +189,7 @@ void BackendConformance::rowsOutsideThePathAreNotSeen() {
     const std::vector<TokenId> ids = conformanceIds(10);
     KvCache cache = emptyCache(*transformer, 32);
     runChain(*transformer, cache, plan, ids, 10);
-    // The tokens 6 to 9 once more behind the first six, in slots beyond the cache's end.
+    // The tokens 6 to 9 again after the first six, in slots beyond the cache's end.
     const std::vector<int> parents = {-1, 0, 1, 2};
     const auto again = logitsOf(*transformer,
                                 cache,

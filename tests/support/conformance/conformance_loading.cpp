@@ -45,7 +45,7 @@ void BackendConformance::overflowNamesTheTensor_data() {
     QTest::addColumn<QString>("orReader"); // where the sums may stay finite until they are squared
     for (std::size_t i = 0; i < m_precisions; ++i) {
         if (m_variants[i].precision == Precision::F64)
-            continue; // its numbers go on far beyond those of a file
+            continue; // its range is far larger than that of a file's numbers
         const auto add = [&](const char* tensor, const char* reader) {
             QTest::addRow("%s, %s", m_variants[i].name.c_str(), tensor)
                 << static_cast<int>(i) << QString(tensor) << QString(reader);

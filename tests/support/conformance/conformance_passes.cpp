@@ -31,7 +31,7 @@ double relativeError(const std::vector<std::vector<double>>& found,
     return std::sqrt(difference / size);
 }
 
-/// What rounding to the narrowest numbers of a pass may cost.
+/// The error allowed for rounding to the narrowest numbers of a pass.
 double toleranceOf(const Transformer& transformer) {
     const auto isHeldAs = [&](std::string_view name) {
         return transformer.arithmeticName() == name && transformer.kvTypeName() == name;
@@ -172,7 +172,8 @@ void BackendConformance::skippedSublayersAddNothing() {
 void BackendConformance::onlyAskedLogitsAreGiven() {
     const auto transformer = makeTiny(variant());
     const LayerPlan plan = LayerPlan::full(3);
-    const std::vector<TokenId> ids = conformanceIds(100); // more than a head may take at once
+    const std::vector<TokenId> ids = conformanceIds(100); // more rows than the head may process at
+                                                          // once
     const AttentionLayout layout = AttentionLayout::chain(0, 100);
     KvCache cache = emptyCache(*transformer, 100);
     const auto all = logitsOf(*transformer, cache, plan, layout, ids);
@@ -198,7 +199,8 @@ void BackendConformance::onlyAskedSummariesAreGiven() {
     const std::vector<int> rows = {97, 2, 50};
     const std::vector<int> logitRows = {66, 97};
     ForwardResult result;
-    for (int round = 0; round < 2; ++round) { // the second one into what the first one left
+    for (int round = 0; round < 2; ++round) { // the second one with the memory that the first one
+                                              // left
         QVERIFY(transformer
                     ->forwardInto({.plan = plan,
                                    .layout = layout,

@@ -163,7 +163,7 @@ private slots:
         QVERIFY(button("Load anyway") != nullptr);
         const auto lists = m_panel->findChildren<FigureList*>();
         const FigureList::Row sum = lists.last()->rows().back();
-        QCOMPARE(sum.name, QString("Needed of 8.0 GiB free"));
+        QCOMPARE(sum.name, QString("Needed, of 8.0 GiB free"));
         QCOMPARE(sum.value, QString("15.5 GiB"));
         QVERIFY(sum.isAlarm);
     }

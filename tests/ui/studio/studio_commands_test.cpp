@@ -105,10 +105,11 @@ private slots:
         m_stage->settle();
         QAbstractButton* find = nullptr;
         for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
-            if (button->accessibleName() == QLatin1String("Find one on this chat") &&
+            if (button->accessibleName() == QLatin1String("Find one with this chat") &&
                 button->isVisible())
                 find = button;
         QVERIFY(find != nullptr);
+        window().currentWorkspace()->focusHome();
         QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
         QTest::keyClick(find, Qt::Key_Space);
         m_stage->settle();

@@ -14,14 +14,14 @@ namespace ui {
 /// A label that asks for a place on a line. Lengths in pixels.
 struct LabelWish {
     QSizeF size;
-    double topY = 0.0;    ///< of what it names, where the label would stand: "above" ends here
+    double topY = 0.0;    ///< height of its line at the label's place: "above" ends here
     double bottomY = 0.0; ///< "below" begins here
     LabelSide side = LabelSide::Left;
     bool isBelow = false;
     double smallestX = 0.0; ///< of its left edge, at the left side
 };
 
-/// Where labels may stand.
+/// The area for labels.
 struct LabelRoom {
     QRectF frame;
     std::vector<QRectF> taken;  ///< by other texts

@@ -30,12 +30,12 @@ public:
 
     const PlotPoint& newest() const { return m_points.back(); }
 
-    /// How many points were ever appended; counts on through removals, begins anew with clear().
+    /// How many points were ever appended; removals do not reduce it, clear() resets it.
     std::int64_t appendedCount() const {
         return m_firstNumber + static_cast<std::int64_t>(m_points.size());
     }
 
-    /// Index of the first point at or behind x.
+    /// Index of the first point at or after x.
     std::size_t lowerIndex(double x) const;
 
     /// 0 = all points, 1 = two of each 16, 2 = two of each 256: the finest that gives no more than

@@ -12,12 +12,12 @@ namespace ui {
 /// texts of a plot are the same as in the previous picture.
 class TextCache {
 public:
-    static constexpr int kMostKept = 256; ///< beyond that all are shaped anew
+    static constexpr int kMostKept = 256; ///< beyond that all are shaped again
 
     /// Another font forgets all texts.
     void setFont(const QFont& font);
 
-    /// Pixels from the text's begin to where the next one would stand.
+    /// The text's advance width in pixels.
     double width(const QString& text) { return of(text).width; }
 
     /// The painter takes the font.

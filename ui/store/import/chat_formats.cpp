@@ -77,7 +77,7 @@ void addVersion(ForeignTurn& turn, const QJsonObject& version) {
         const QJsonObject step = value.toObject();
         if (text(step, "type") != QLatin1String("contentBlock"))
             continue;
-        // A thought stands between its marks, as the model wrote it.
+        // A thought is between its marks, as the model wrote it.
         turn.message.text += text(step, "prefix");
         addContent(turn, step.value(QLatin1String("content")));
         turn.message.text += text(step, "suffix");
@@ -95,7 +95,7 @@ ForeignChat lmStudioChat(const QJsonObject& json) {
         const QString before = chat.currentId;
         const QJsonArray versions = value[QLatin1String("versions")].toArray();
         const int selected = value[QLatin1String("currentlySelected")].toInt();
-        if (versions.isEmpty()) // told as a message without a role
+        if (versions.isEmpty()) // reported as a message without a role
             chat.currentId = addTurn(chat, before).id;
         for (qsizetype i = 0; i < versions.size(); ++i) {
             ForeignTurn& turn = addTurn(chat, before);

@@ -24,7 +24,7 @@ const QString kMessageColumns = QStringLiteral(
 constexpr qsizetype kShortestIndexedWord = 3;
 
 // A bound null QString would become NULL, which the columns refuse. A lone surrogate cannot be
-// written as UTF-8 and would swallow its neighbour, moving all offsets behind it.
+// written as UTF-8 and would swallow its neighbour, moving all offsets after it.
 QString textOf(const QString& text) {
     if (text.isEmpty())
         return QStringLiteral("");

@@ -10,7 +10,7 @@ namespace {
 constexpr qsizetype kExcerptBefore = 16;
 constexpr qsizetype kExcerptLength = 120;
 
-/// Where the first word stands that is in the text; -1 when none is.
+/// The position of the first word found in the text; -1 if there is none.
 qsizetype placeOf(const QString& text, const QStringList& words) {
     for (const QString& word : words)
         if (const qsizetype found = text.indexOf(word, 0, Qt::CaseInsensitive); found >= 0)

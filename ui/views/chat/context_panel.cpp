@@ -34,7 +34,7 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     setAccessibleName(tr("The context is full"));
     m_newChat->setText(tr("Continue in a new chat with a summary \u00B7 this chat stays complete"));
     m_dropOldest->setText(tr("Drop the oldest messages"));
-    m_cutMiddle->setText(tr("Drop the middle, keep the start"));
+    m_cutMiddle->setText(tr("Cut the middle, keep the start"));
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(
         theme.scaled(12), theme.scaled(10), theme.scaled(12), theme.scaled(10));
@@ -75,7 +75,7 @@ void ContextPanel::ask(const ContextQuestion& question) {
                    : tr("%1 \u00B7 would not free enough").arg(what);
     };
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
-    m_cutMiddle->setText(words(tr("Drop the middle, keep the start"), question.cutMiddle));
+    m_cutMiddle->setText(words(tr("Cut the middle, keep the start"), question.cutMiddle));
     // A summary is made of the messages that fit; a message that is too long by itself fits
     // nowhere.
     const bool canDrop = question.dropOldest.isEnough;

@@ -23,7 +23,7 @@ public:
         SubtitleRole, ///< "09:12 · SWIFT · 1.3×", or the text around what was found
         UpdatedRole,  ///< QDateTime, local
         SectionRole,  ///< "Pinned", "Today", "Yesterday", "Last week", "Earlier", "Archived"
-        IsFirstOfSectionRole, ///< whether the section's name stands above this row
+        IsFirstOfSectionRole, ///< whether the section's name is above this row
         FoundWordsRole,       ///< QStringList: the searched words, to be highlighted
     };
 

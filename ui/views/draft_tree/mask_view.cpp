@@ -38,7 +38,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->addWidget(m_note);
     rows->addWidget(m_table, 1); // a tab stop even when empty
     m_note->setText(tr("With the first draft, this shows which tokens each token may look at."));
-    m_table->setProperty("form", "mask"); // two digits stand in a column as narrow as its cells
+    m_table->setProperty("form", "mask"); // two digits fit into a column as narrow as its cells
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));

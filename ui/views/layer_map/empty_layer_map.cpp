@@ -93,7 +93,7 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
 
 void EmptyLayerMap::setOffer(const Offer& offer) {
     if (offer == m_offer)
-        return; // to arrange it anew lays out the whole window
+        return; // arranging it again lays out the whole window
     m_offer = offer;
     m_skeleton->setLayerCount(offer.layerCount);
     m_note->setText(offer.reason.isEmpty() || offer.note.isEmpty()

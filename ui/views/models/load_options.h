@@ -15,9 +15,9 @@ class QSpinBox;
 
 namespace ui {
 
-/// How a model shall be loaded: the backend, each setting of any backend, the context. Made from
-/// what the backends say of themselves: what the chosen one does not take is grey and not sent, and
-/// one that cannot be used on this computer says why. Thread: UI.
+/// The options for loading a model: the backend, each setting of any backend, the context. They are
+/// built from the backends' own descriptions. Settings that the chosen backend lacks are grey and
+/// not sent, and a backend that cannot be used on this computer says why. Thread: UI.
 class LoadOptions : public QWidget {
     Q_OBJECT
 

@@ -192,7 +192,7 @@ QString SkipSetFinder::outcome() const {
     const auto sublayers = static_cast<qint64>(skipped.attention.size() + skipped.mlp.size());
     const double best = search.trials().back().best;
     if (sublayers == 0 || best < kUsefulMatchness)
-        return tr("No useful set was found. The best of %1 sets has matchness %2, and below %3 "
+        return tr("No useful set was found. Of %1 tried, the best has matchness %2, and below %3 "
                   "most drafts are wrong. Auto drafts without skipping layers.")
             .arg(QString::number(tried), shareText(best), shareText(kUsefulMatchness));
     return countText(sublayers,

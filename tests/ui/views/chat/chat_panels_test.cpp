@@ -54,7 +54,7 @@ private slots:
         }));
         QVERIFY(choice(panel, "Drop")->text().endsWith(QStringLiteral("2 messages, 1,200 tokens")));
         QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 300 tokens")));
-        QVERIFY(choice(panel, "Go on")->isChecked());
+        QVERIFY(choice(panel, "Continue in")->isChecked());
     }
 
     void theChoiceIsToldWhenTheUserGoesOn_data() {
@@ -84,7 +84,7 @@ private slots:
         panel.ask(question(2, 1));
         QSignalSpy asked(&panel, &ContextPanel::newChatChosen);
         QSignalSpy chosen(&panel, &ContextPanel::chosen);
-        choice(panel, "Go on")->click();
+        choice(panel, "Continue in")->click();
         go(panel);
         QCOMPARE(asked.count(), 1);
         QCOMPARE(chosen.count(), 0);

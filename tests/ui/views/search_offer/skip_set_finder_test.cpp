@@ -154,7 +154,7 @@ private slots:
         say(PhaseChanged{DecoderPhase::Accelerate});
         finish(FinishReason::Cancelled);
         QVERIFY2(m_finder->sentence().startsWith(QStringLiteral(
-                     "No useful set was found. The best of 1 sets has matchness .40")),
+                     "No useful set was found. Of 1 tried, the best has matchness .40")),
                  qPrintable(m_finder->sentence()));
     }
 

@@ -53,7 +53,7 @@ private:
     void forget();
 
     ViewContext m_context;
-    engine::SettingValues m_sent; // not told by the engine yet
+    engine::SettingValues m_sent; // not reported by the engine yet
     std::optional<engine::SkipSet> m_pending;
 };
 

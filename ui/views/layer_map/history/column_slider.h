@@ -16,7 +16,7 @@ class ColumnSlider : public QSlider {
 public:
     explicit ColumnSlider(const Theme& theme, QWidget* parent = nullptr);
 
-    /// Where the handle stands, in this widget's coordinates.
+    /// The handle's position in this widget's coordinates.
     double handleX() const { return scale().centre(value()); }
 
     QSize sizeHint() const override;
