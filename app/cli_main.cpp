@@ -26,8 +26,8 @@ void noteMissingMemory() {
     throw std::bad_alloc();
 }
 
-/// Memory that runs out in another thread, or where a library destroys its things, leaves no way
-/// but out. Nothing here allocates.
+/// If memory runs out in another thread, or while a library cleans up, the only way is to exit.
+/// Nothing here allocates.
 [[noreturn]] void endForGood() {
     if (hasMemoryRunOut) {
         constexpr std::string_view kSentence =
@@ -39,7 +39,7 @@ void noteMissingMemory() {
     std::abort();
 }
 
-/// Work that was stopped ends with what has stopped it.
+/// The exit code of stopped work names the signal that stopped it.
 engine::Error withCause(const engine::Error& error, int signal) {
     if (error.code != engine::ErrorCode::Cancelled || signal == 0)
         return error;
@@ -49,7 +49,7 @@ engine::Error withCause(const engine::Error& error, int signal) {
             ""};
 }
 
-/// While it lives, output that is lost stops the work.
+/// While it exists, lost output stops the work.
 class LossWatch {
 public:
     explicit LossWatch(app::InterruptWatcher& interrupt) {
@@ -72,13 +72,13 @@ int runCommand(const app::ChosenCommand& chosen, const app::Console& console) {
     const engine::Error error = withCause(result.error(), interrupt.signal());
     const bool isCancelled = error.code == engine::ErrorCode::Cancelled;
     if (isCancelled && app::StandardOutput::isLost() && interrupt.signal() == 0)
-        return app::kIo; // told in the end
+        return app::kIo; // reported at the end
     console.error(error);
     return isCancelled && interrupt.signal() == SIGTERM ? app::kTerminated
                                                         : app::exitCodeOf(error.code);
 }
 
-/// The one place that catches what nobody expected.
+/// The one place that catches unexpected exceptions.
 template <typename Run> int guarded(const app::Console& console, Run&& run) {
     try {
         return run();
@@ -92,9 +92,9 @@ template <typename Run> int guarded(const app::Console& console, Run&& run) {
                        fmt::format("{}: {}.", error.path1().string(), error.code().message()),
                        "Check the path and its permissions."});
         return app::kIo;
-    } catch (const std::system_error& error) { // a thread that could not be begun
+    } catch (const std::system_error& error) { // a thread that could not be started
         console.error({engine::ErrorCode::NoMemory,
-                       fmt::format("The system gives the program no more threads: {}.",
+                       fmt::format("The system cannot start more threads for the program: {}.",
                                    error.code().message()),
                        "Close other programs, or ask for fewer --threads."});
         return app::kNoMemory;
@@ -106,7 +106,7 @@ template <typename Run> int guarded(const app::Console& console, Run&& run) {
     }
 }
 
-/// The code to end with: output that was lost is an error, too.
+/// The exit code; lost output is an error, too.
 int finish(const app::Console& console, int exitCode) {
     const auto written = app::StandardOutput::finish();
     if (written)
@@ -115,7 +115,7 @@ int finish(const app::Console& console, int exitCode) {
     return exitCode == app::kSuccess ? app::kIo : exitCode;
 }
 
-/// A value that could not be read is told without the library's words.
+/// A value that could not be read is reported without the library's wording.
 std::string sentenceOf(const CLI::ParseError& error) {
     const std::string sentence = error.what();
     constexpr std::string_view kUnread = "Could not convert: ";
@@ -124,7 +124,7 @@ std::string sentenceOf(const CLI::ParseError& error) {
                : sentence;
 }
 
-/// Nothing when the command is to be run, else the code to end with.
+/// Nothing if the command is to be run, otherwise the exit code.
 std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
     try {
         cli.parse(argc, argv);

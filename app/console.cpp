@@ -15,7 +15,7 @@ namespace app {
 
 namespace {
 
-/// Standard error. Where it cannot be written nobody can be told.
+/// Standard error. If it cannot be written, there is no way to report that.
 void writeError(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
@@ -65,7 +65,7 @@ void Console::line(std::string_view text) const { this->text(std::string(text) +
 void Console::note(std::string_view text) { writeError(withoutControlCharacters(text) + "\n"); }
 
 void Console::jsonLine(const nlohmann::ordered_json& object) const {
-    // ASCII only: U+2028 and its like would end a line for some readers.
+    // ASCII only: for some readers, U+2028 and similar characters would end a line.
     rawJsonLine(object.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 

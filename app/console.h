@@ -10,8 +10,8 @@
 
 namespace app {
 
-/// Where output goes. Results are standard output; with `json` every line of it is one JSON object
-/// and text for people goes to standard error. Thread: main.
+/// The program's output. Results go to standard output; with `json` every line of it is one JSON
+/// object, and readable text goes to standard error. Thread: main.
 class Console {
 public:
     explicit Console(bool json)
@@ -19,20 +19,20 @@ public:
 
     bool isJson() const { return m_json; }
 
-    /// Text of a result as it comes; on a terminal without control characters, since model output
-    /// could otherwise steer it. Standard error with --json.
+    /// Streams the text of a result; on a terminal without control characters, because model output
+    /// could otherwise control it. Standard error with --json.
     void text(std::string_view text) const;
 
     /// One line of a result, ended with a newline.
     void line(std::string_view text) const;
 
-    /// A line for people, never part of a result: standard error.
+    /// A readable line on standard error, never part of a result.
     static void note(std::string_view text);
 
     /// One JSON object as a line of standard output; nothing without --json.
     void jsonLine(const nlohmann::ordered_json& object) const;
 
-    /// The same for a line that was put together by hand.
+    /// The same for a line that is already composed.
     void rawJsonLine(std::string_view object) const;
 
     /// The sentence and the hint; with --json also an {"event":"error",...} line.
@@ -70,7 +70,7 @@ public:
 
     void show(std::string_view text);
 
-    /// Takes the line away until the next show(), so that other lines may be written.
+    /// Clears the line until the next show(), so that other lines can be written.
     void clear();
 
 private:
@@ -78,7 +78,7 @@ private:
     bool m_isShown = false;
 };
 
-/// `text` without what could steer a terminal: control characters other than line feed and tab
+/// `text` in a form that cannot control a terminal: control characters other than line feed and tab
 /// become U+FFFD.
 std::string withoutControlCharacters(std::string_view text);
 

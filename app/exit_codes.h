@@ -5,7 +5,7 @@
 
 namespace app {
 
-/// What swift-run returns to the shell; README.md lists them.
+/// The exit codes of swift-run; app/README.md lists them.
 enum ExitCode : int {
     kSuccess = 0,
     kBug = 1,

@@ -9,24 +9,24 @@
 
 namespace app {
 
-/// Turns Ctrl+C (and SIGTERM) into a stop request for the work at hand. With no work at hand, or
-/// when it has been asked already, the program ends at once with the signal's exit code.
-/// A thread of its own waits for the signal: a handler could not call into std::stop_source.
+/// Turns Ctrl+C (and SIGTERM) into a stop request for the current work. Without work, or after a
+/// first request, the program ends at once with the signal's exit code. A thread of its own waits
+/// for the signal: a handler could not call into std::stop_source.
 class InterruptWatcher {
 public:
-    /// Blocks the signals for all threads made later, so make it before any other thread.
+    /// Blocks the signals for all threads created later, so create it before any other thread.
     InterruptWatcher();
     ~InterruptWatcher();
     InterruptWatcher(const InterruptWatcher&) = delete;
     InterruptWatcher& operator=(const InterruptWatcher&) = delete;
 
-    /// Starts a piece of work that Ctrl+C stops; the token is valid until the next call.
+    /// Starts work that Ctrl+C can stop; the token is valid until the next call.
     std::stop_token beginWork();
 
     /// From here on Ctrl+C ends the program.
     void endWork();
 
-    /// Stops the work at hand as Ctrl+C would, without being one.
+    /// Stops the current work in the same way as Ctrl+C.
     void stopWork();
 
     /// The signal that has stopped the work; 0 before any.

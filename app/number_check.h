@@ -11,8 +11,8 @@
 
 namespace app {
 
-/// Checks what was typed for an option that takes a number from `least` to `most`, and names them
-/// when it is none. Whole is whole: 1.5 and 1e3 are no integers.
+/// Checks the text of an option that takes a number from `least` to `most`; the error names the
+/// range. For whole numbers, 1.5 and 1e3 are refused.
 template <typename Number> CLI::Validator numberFrom(Number least, Number most) {
     const std::string range = fmt::format(
         "a {}number from {} to {}", std::is_integral_v<Number> ? "whole " : "", least, most);

@@ -7,23 +7,23 @@
 
 namespace app {
 
-/// Where backend modules lie: beside this program, in the build and the install tree alike.
+/// The folder of backend modules: beside this program, in the build and the install tree alike.
 std::filesystem::path moduleFolder();
 
-/// Where data that belongs to the programs lies, in the build and the install tree alike.
+/// The folder of the programs' data, in the build and the install tree alike.
 std::filesystem::path resourceFolder();
 
-/// Where the default model lies, fetched or not.
+/// The path of the default model, whether it was fetched or not.
 std::filesystem::path defaultModelPath();
 
-/// Where packed weights are kept: "packed" in the cache folder. SWIFT_STUDIO_PACKED_CACHE_GB
-/// changes the limit of 16 GB; 0 keeps none.
+/// The folder of packed weights: "packed" in the cache folder. SWIFT_STUDIO_PACKED_CACHE_GB changes
+/// the limit of 16 GB; 0 keeps none.
 engine::PackedCacheOptions packedCacheOptions();
 
-/// The interpreter that tests/benchmarks/set_up_llama_cpp.sh makes ready, made or not.
+/// The interpreter that tests/benchmarks/set_up_llama_cpp.sh installs, whether it exists or not.
 std::filesystem::path defaultLlamaPython();
 
-/// The script that bench drives, in the checkout this program was built in.
+/// The script that bench runs, in the checkout in which this program was built.
 std::filesystem::path llamaBenchScript();
 
 } // namespace app

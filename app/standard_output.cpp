@@ -29,7 +29,7 @@ void lose(int failure) {
         handler();
 }
 
-/// Whether a write that failed may be tried again; waits for a reader that is slow.
+/// Whether a failed write may be retried; waits for a slow reader.
 bool mayTryAgain(int failure) {
     if (failure == EINTR)
         return true;
@@ -45,7 +45,7 @@ void holdStandardStreams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF)
             continue;
-        // The lowest free number is this one. It cannot be used the way that it is for.
+        // The lowest free number is this one. It is opened so that its intended use fails.
         const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         if (opened != stream && opened >= 0)
             ::close(opened);
@@ -74,10 +74,11 @@ engine::Result<void> StandardOutput::finish() {
     if (state().failure == 0)
         return {};
     return engine::Error{engine::ErrorCode::Io,
-                         fmt::format("Standard output cannot be written: {}; what is there is not "
-                                     "the whole result.",
+                         fmt::format("Standard output cannot be written: {}; the output is "
+                                     "incomplete.",
                                      std::generic_category().message(state().failure)),
-                         "Send it to a file or a program that can take it, and run it again."};
+                         "Send it to a file or a program that can take it, and run the command "
+                         "again."};
 }
 
 } // namespace app

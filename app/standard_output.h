@@ -8,23 +8,23 @@
 
 namespace app {
 
-/// Opens what is closed of standard input, output and error, so that no file of ours takes their
-/// numbers; reading or writing them then fails as it should. To be called first in main().
+/// Opens those of standard input, output and error that are closed, so that no other file gets
+/// their numbers; reading or writing them then fails as it should. Call it first in main().
 void holdStandardStreams();
 
-/// Standard output, every write of which is checked. Behind the first one that fails nothing more
-/// is written. Thread: main.
+/// Standard output with every write checked. After the first failure nothing more is written.
+/// Thread: main.
 class StandardOutput {
 public:
-    /// Hands the bytes to the system at once.
+    /// Passes the bytes to the system at once.
     static void write(std::string_view bytes);
 
-    /// Called when a write fails: whoever makes the output may as well stop.
+    /// Called when a write fails, so that the producer of the output can stop.
     static void onLoss(std::function<void()> handler);
 
     static bool isLost();
 
-    /// Behind the last write. Errors: Io when anything was lost.
+    /// Call it after the last write. Errors: Io if anything was lost.
     static engine::Result<void> finish();
 };
 

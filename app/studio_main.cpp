@@ -3,9 +3,10 @@
 #include "app/number_check.h"
 #include "app/program_paths.h"
 #include "app/standard_output.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/loading/output_place.h"
 #include "engine/session/engine_session.h"
+#include "engine/session/known_backends.h"
 #include "ui/bridge/recording_link.h"
 #include "ui/bridge/session_link.h"
 #include "ui/studio/end_signals.h"
@@ -23,6 +24,7 @@
 #include <QTemporaryDir>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <memory>
@@ -32,7 +34,7 @@
 
 namespace {
 
-/// What was typed.
+/// The options as typed.
 struct Arguments {
     std::string model;
     std::string replay;
@@ -48,7 +50,7 @@ struct Arguments {
     std::string size;
 };
 
-/// "1440x900"; none when it is something else.
+/// Parses "1440x900"; none for any other text.
 std::optional<QSize> sizeOf(const std::string& text) {
     constexpr int kLargest = 16384;
     int width = 0;
@@ -61,20 +63,31 @@ std::optional<QSize> sizeOf(const std::string& text) {
     return QSize(width, height);
 }
 
+std::vector<std::string> backendNames() {
+    std::vector<std::string> names;
+    for (const engine::BackendInfo& backend : engine::knownBackends(app::moduleFolder()))
+        names.push_back(backend.name);
+    return names;
+}
+
 void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--model",
                    arguments.model,
-                   "Model folder or GGUF file; without it, the one used last, or the default one");
-    cli.add_option(
-           "--backend",
-           arguments.backend,
-           "What runs the model given or the default one: cpu (the default), torch or plain")
-        ->check(CLI::IsMember({"cpu", "torch", "plain"}));
+                   "Model folder or GGUF file; default: the model used last, or the default model");
+    cli.add_option("--backend",
+                   arguments.backend,
+                   "What runs the model given or the default one: " +
+                       fmt::format("{}", fmt::join(backendNames(), ", ")) +
+                       "; the first one is the default")
+        ->check(CLI::IsMember(backendNames()));
     auto* replay =
         cli.add_option("--replay",
                        arguments.replay,
                        "Show a recorded run (*.swiftrun) in every view, without a model");
-    cli.add_option("--replay-speed", arguments.replaySpeed, "Times as fast as it was recorded")
+    cli.add_option("--replay-speed",
+                   arguments.replaySpeed,
+                   "Speed of the replay, as a multiple of "
+                   "the recorded speed")
         ->check(app::numberFrom(0.1, 1000.0))
         ->capture_default_str();
     auto* screenshot =
@@ -85,9 +98,9 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                        "leaves chats and settings alone");
     cli.add_flag("--overwrite",
                  arguments.mayOverwrite,
-                 "Let --screenshot replace any file; without it only an earlier picture of this "
-                 "window is replaced");
-    cli.add_option("--prompt", arguments.prompt, "What --screenshot asks; \"\" asks nothing")
+                 "Let --screenshot replace any file; without this option, only an earlier picture "
+                 "of the window is replaced");
+    cli.add_option("--prompt", arguments.prompt, "The prompt for --screenshot; \"\" sends none")
         ->capture_default_str();
     cli.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
@@ -95,16 +108,16 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
         ->excludes(replay);
     cli.add_option("--decoder",
                    arguments.decoder,
-                   "What makes the first answers: vanilla, auto, swift, ...; without it, the one "
-                   "used last, or auto")
+                   "Decoder of the first answers: vanilla, auto, swift, ...; default: the one used "
+                   "last, or auto")
         ->excludes(replay);
-    cli.add_option("--workspace", arguments.workspace, "Workspace shown by --screenshot")
+    cli.add_option("--workspace", arguments.workspace, "Workspace that --screenshot shows")
         ->check(CLI::IsMember({"chat", "inspect"}))
         ->capture_default_str();
-    cli.add_option("--theme", arguments.theme, "light, dark or system, kept for the next start")
+    cli.add_option("--theme", arguments.theme, "light, dark or system; kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
     cli.add_option(
-           "--size", arguments.size, "Window size in pixels; of pictures 1440x900 unless told")
+           "--size", arguments.size, "Window size in pixels; default for --screenshot: 1440x900")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
@@ -112,7 +125,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
             "WIDTHxHEIGHT"));
 }
 
-/// Where a display is named that this Qt has no plugin for, Qt would abort.
+/// Qt would abort if a display is named for which this Qt has no plugin.
 bool hasDisplay() {
     if (!qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         return true;
@@ -134,14 +147,14 @@ int fail(const engine::Error& error) {
     return app::exitCodeOf(error.code);
 }
 
-/// Qt warns of what only its developers can change (no runtime folder, no window manager): without
-/// a window, standard error is for the user.
+/// Qt's warnings (no runtime folder, no window manager) do not help the user, for whom standard
+/// error is meant when there is no window.
 void tellFaultsOnly(QtMsgType type, const QMessageLogContext&, const QString& text) {
     if (type == QtCriticalMsg || type == QtFatalMsg)
         std::fprintf(stderr, "%s\n", qPrintable(text));
 }
 
-/// What would only show behind the answer: a picture that has no place, no model at all.
+/// Errors that would otherwise appear only after the answer: no place for the picture, no model.
 engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOptions& options) {
     if (arguments.replay.empty() && options.modelPath.isEmpty())
         return engine::Error{engine::ErrorCode::NotFound,
@@ -157,8 +170,8 @@ engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOp
          .overwriteOption = "--overwrite"});
 }
 
-/// A picture is nobody's work: it leaves chats and settings as they are. A replay keeps no chats,
-/// and the window beside it may have their file open.
+/// A picture leaves chats and settings unchanged. A replay saves no chats, and another window may
+/// have their file open.
 ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scratch) {
     const bool isPicture = !arguments.screenshot.empty();
     const QString data = isPicture || !arguments.replay.empty()
@@ -177,6 +190,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);
+    options.backends = engine::knownBackends(app::moduleFolder());
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
     options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
@@ -214,20 +228,20 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
         studio.window().setTheme(ui::ThemeChoice::Light);
     else if (arguments.theme == "system")
         studio.window().setTheme(ui::ThemeChoice::System);
-    // Off-screen there is a screen too, and a small one: a picture does not depend on it.
+    // The off-screen platform has a small screen; a picture must not depend on it.
     const std::string usual = arguments.screenshot.empty() ? "" : "1440x900";
     if (const auto size = sizeOf(arguments.size.empty() ? usual : arguments.size))
         studio.window().resize(*size);
 }
 
-/// The exit code of a start that the open window took over; none for the first.
+/// The exit code of a start whose requests the open window took over; none for the first.
 std::optional<int> handedOver(ui::SingleInstance& instance, const ui::StartRequest& request) {
     switch (instance.begin(request)) {
     case ui::SingleInstance::Outcome::HandedOver:
         return app::kSuccess;
     case ui::SingleInstance::Outcome::NoAnswer:
         return fail({engine::ErrorCode::Io,
-                     "SWIFT Studio is open already, and its window does not answer.",
+                     "SWIFT Studio is already open, but its window does not respond.",
                      "Close that window, or end its process, and start again."});
     case ui::SingleInstance::Outcome::First:
         break;
@@ -240,7 +254,7 @@ int run(QApplication& application, const Arguments& arguments) {
     const QTemporaryDir scratch;
     const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
     ui::SingleInstance instance(studioOptions.settingsPath);
-    // Pictures and replays keep no chats: they work beside the window.
+    // Pictures and replays save no chats, so they work beside the window.
     if (!isPicture && arguments.replay.empty())
         if (const auto ended = handedOver(instance, requestOf(arguments)))
             return *ended;
@@ -258,7 +272,7 @@ int run(QApplication& application, const Arguments& arguments) {
     });
     QObject::connect(&instance, &ui::SingleInstance::asked, &studio, &ui::Studio::takeStart);
     std::optional<ui::EndSignals> endSignals;
-    if (!isPicture) // half a picture is no success
+    if (!isPicture) // an incomplete run is not a success
         QObject::connect(
             &endSignals.emplace(), &ui::EndSignals::endAsked, &studio, &ui::Studio::closeNow);
     std::unique_ptr<ui::ScreenshotJob> job;
@@ -287,7 +301,7 @@ int run(QApplication& application, const Arguments& arguments) {
     return exitCode;
 }
 
-/// The code to end with: output that was lost is an error, too.
+/// The exit code; lost output is an error, too.
 int finish(int exitCode) {
     const auto written = app::StandardOutput::finish();
     return written ? exitCode : fail(written.error());
@@ -297,10 +311,10 @@ int finish(int exitCode) {
 
 int main(int argc, char** argv) {
     app::holdStandardStreams();
-    // As in swift-run: LibTorch's threads shall not spin for long beside other work.
+    // As in swift-run: LibTorch's threads must not spin for long beside other work.
     setenv("GOMP_SPINCOUNT", "20000", 0);
-    CLI::App options("SWIFT Studio: chat with a language model on this computer, sped up by "
-                     "self-speculation, and watch how it works.",
+    CLI::App options("SWIFT Studio: chat with a language model on this computer, watch how its "
+                     "answers are decoded, and speed them up by self-speculation.",
                      "swift-studio");
     Arguments arguments;
     addOptions(options, arguments);

@@ -21,7 +21,7 @@ constexpr std::size_t kPieceBytes = 65536;
 Error readFailed(const std::string& name, int failure) {
     return {ErrorCode::Io,
             fmt::format("{} cannot be read: {}.", name, std::generic_category().message(failure)),
-            failure == EISDIR ? "Give a text: a file or a pipe, no folder."
+            failure == EISDIR ? "Give a text file or a pipe, not a folder."
                               : "Check where it comes from, and its permissions."};
 }
 
@@ -43,7 +43,7 @@ Result<TextInput> TextInput::open(const std::string& path) {
 
     if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} is a folder, no text.", path),
+                     fmt::format("{} is a folder, not a text file.", path),
                      "Name a file in it."};
     return input;
 }

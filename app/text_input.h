@@ -35,7 +35,7 @@ private:
         : m_name(std::move(name))
         , m_descriptor(descriptor) {}
 
-    /// Reads on behind what is there; false at the end.
+    /// Reads more and appends it; false at the end.
     engine::Result<bool> readOn();
 
     std::string m_name;

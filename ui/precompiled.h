@@ -2,8 +2,8 @@
 #pragma once
 
 // What nearly every file of the window includes, compiled once (see CMakeLists.txt). A file still
-// includes all that it uses. Nothing of the project stands here: a change would compile everything
-// anew.
+// includes everything it uses. No header of the project belongs here: every change to it would
+// recompile everything.
 
 #include <QAbstractTableModel>
 #include <QAction>

@@ -12,14 +12,12 @@ using namespace engine;
 
 namespace {
 
-constexpr std::string_view kHelp = "  /clear  forget the conversation\n"
-                                   "  /exit   leave (so does Ctrl+D)\n"
-                                   "  /help   this list\n"
-                                   "  Ctrl+C stops an answer.";
+constexpr std::string_view kHelp = "  /clear  start a new conversation\n  /exit   leave (so does "
+                                   "Ctrl+D)\n  /help   this list\n  Ctrl+C stops an answer.";
 
 constexpr std::size_t kMostMessageBytes = 16U << 20U; // no context holds more
 
-/// A conversation on a terminal or a pipe: one line a turn.
+/// A conversation on a terminal or a pipe, one line per turn.
 class Conversation {
 public:
     Conversation(const TextOptions& options,
@@ -67,7 +65,8 @@ private:
             m_messages.push_back({"system", m_options.system});
     }
 
-    /// One message and its answer. What the user can mend is told, and the conversation goes on.
+    /// One message and its answer. An error that the user can correct is reported, and the
+    /// conversation goes on.
     Result<void> turn(const std::string& text) {
         m_messages.push_back({"user", text});
         auto answered = answer();
@@ -79,7 +78,7 @@ private:
         if (answered.error().code != ErrorCode::InvalidInput)
             return std::move(answered).error();
         m_context.console.error(answered.error());
-        Console::note("  The message was left out. /clear starts a new conversation.");
+        Console::note("  The message was not added. /clear starts a new conversation.");
         return {};
     }
 
@@ -117,18 +116,18 @@ Result<void> runChat(const TextOptions& options, CommandContext& context) {
                     model.contextLength,
                     chatTemplate.origin()));
     const auto ended = Conversation(options, context, *tokenizer, chatTemplate, model).run();
-    storeLearnt(model);
+    storeStatistics(model);
     return ended;
 }
 
 } // namespace
 
 void addChatCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand("chat", "Talk with a model, one line a message");
+    CLI::App* command = app.add_subcommand("chat", "Talk with a model, one message per line");
     const auto options = std::make_shared<TextOptions>();
     options->decoder.name = "auto";
     addTextOptions(*command, *options, 1024);
-    command->footer("Typed while chatting:\n" + std::string(kHelp));
+    command->footer("What you can type while chatting:\n" + std::string(kHelp));
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runChat(*options, context); };

@@ -11,13 +11,13 @@
 
 namespace app {
 
-/// What a command gets to work with.
+/// What every command is given.
 struct CommandContext {
     const Console& console;
     InterruptWatcher& interrupt;
 };
 
-/// The chosen command, ready to run; `json` tells how its output shall look.
+/// The chosen command, ready to run; `json` selects its output format.
 struct ChosenCommand {
     bool json = false;
     std::function<engine::Result<void>(CommandContext&)> run;

@@ -13,14 +13,15 @@ void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::st
     command
         .add_option("--decoder",
                     options.name,
-                    "How tokens are made: vanilla, one a pass; swift-run decoders lists the others")
+                    "How tokens are decoded: vanilla makes one per pass; swift-run decoders lists "
+                    "the others")
         ->capture_default_str();
     command.add_option("--set",
                        options.settings,
                        "A setting of the decoder, NAME=VALUE; may be given several times");
     command
         .add_option(
-            "--task", options.task, "Which task's search the decoder goes on with and adds to")
+            "--task", options.task, "The task whose search the decoder continues and adds to")
         ->capture_default_str();
 }
 
@@ -29,7 +30,8 @@ void addContextOption(CLI::App& command, ModelOptions& options) {
         .add_option(
             "--context",
             options.context,
-            "Tokens, prompt and answer together; 0 or none: the smaller of the model's and 8192")
+            "Most tokens of prompt and answer together; default, or 0: the model's own context, "
+            "but at most 8192")
         ->check(wholeFrom(0));
 }
 

@@ -77,7 +77,7 @@ Json decoderJson(const DecoderInfo& info) {
             {"profiles", std::move(profiles)}};
 }
 
-/// In lines of `width` columns, as words allow.
+/// Wrapped at words to lines of `width` columns.
 void printParagraph(const Console& console, std::string_view text, std::size_t width) {
     while (!text.empty()) {
         std::size_t end = text.size();
@@ -93,7 +93,7 @@ void printParagraph(const Console& console, std::string_view text, std::size_t w
 
 void printSetting(const Console& console, const SettingInfo& setting) {
     const std::string initial = settingText(setting, setting.initial);
-    console.line(fmt::format("  {:<18} {}{}{}; default {}; a change acts: {}",
+    console.line(fmt::format("  {:<18} {}{}{}; default {}; a change takes effect: {}",
                              setting.name,
                              settingRange(setting),
                              setting.unit.empty() ? "" : " ",
@@ -104,7 +104,7 @@ void printSetting(const Console& console, const SettingInfo& setting) {
         console.line(fmt::format("  {:<18} {}", "", setting.meaning));
 }
 
-/// `isAlone`: the only one asked for, so with its explanation.
+/// `isAlone`: only this decoder was asked for, so its explanation is included.
 void printDecoder(const Console& console, const DecoderInfo& info, bool isAlone) {
     console.line(fmt::format("{} ({})", info.name, info.title));
     console.line(
@@ -151,8 +151,8 @@ void addDecodersCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
         app.add_subcommand("decoders", "List the decoders, their settings and profiles");
     const auto options = std::make_shared<DecodersOptions>();
-    command->add_option("name", options->name, "Only this one");
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_option("name", options->name, "Show only this decoder");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runDecoders(*options, context); };

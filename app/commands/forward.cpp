@@ -31,10 +31,10 @@ Result<LayerPlan> makePlan(const ForwardOptions& options, const ModelConfig& con
     }
     if (options.exitAfter && (*options.exitAfter < 0 || *options.exitAfter >= config.layerCount))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("--exit-after names layer {}, but the layers are 0 to {}.",
+                     fmt::format("--exit-after names layer {}, but the model's layers are 0 to {}.",
                                  *options.exitAfter,
                                  config.layerCount - 1),
-                     "Name the last layer that shall run."};
+                     "Give the number of the last layer to run."};
     plan.exitAfterLayer = options.exitAfter.value_or(plan.exitAfterLayer);
     return plan;
 }
@@ -48,7 +48,7 @@ Result<std::vector<int>> parseParents(const std::string& text, std::size_t idCou
                      fmt::format("--parents gives {} nodes, but --ids only {} ids.",
                                  parents.size(),
                                  idCount),
-                     "The last ids are the nodes of the tree, one parent each."};
+                     "The last ids are the nodes of the tree, and each node needs one parent."};
     for (std::size_t node = 0; node < parents.size(); ++node)
         if (parents[node] < -1 || parents[node] >= static_cast<int>(node))
             return Error{ErrorCode::InvalidInput,
@@ -57,7 +57,7 @@ Result<std::vector<int>> parseParents(const std::string& text, std::size_t idCou
     return parents;
 }
 
-/// Runs ids through a model and prints the best next tokens at every position.
+/// Runs ids through a model and prints the most probable next tokens at every position.
 class ForwardRun {
 public:
     ForwardRun(const ForwardOptions& options,
@@ -134,7 +134,7 @@ private:
     CommandContext& m_context;
     LoadedModel& m_model;
     LayerPlan m_plan;
-    int m_digits; // significant digits that tell any two numbers of the precision apart
+    int m_digits; // significant digits that distinguish any two numbers of the precision
 };
 
 Result<void> runForward(const ForwardOptions& options, CommandContext& context) {
@@ -154,7 +154,7 @@ Result<void> runForward(const ForwardOptions& options, CommandContext& context) 
 
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("forward", "The best next tokens at every position of given ids");
+        app.add_subcommand("forward", "Print the most probable next tokens at each position");
     const auto options = std::make_shared<ForwardOptions>();
     addModelOptions(*command, options->model);
     command->add_option("--ids", options->ids, "Token ids: 1,2,3")->required();
@@ -164,21 +164,23 @@ void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
         "JSON file of sublayers to skip, 0-based: {\"attention\":[1,2],\"mlp\":[3]}");
     command
         ->add_option(
-            "--skip-entry", options->skipEntry, "Which skip set of a file that names several")
+            "--skip-entry", options->skipEntry, "Name of the skip set, if the file holds several")
         ->needs(skip);
     command
         ->add_option("--exit-after",
                      options->exitAfter,
-                     "Apply final norm and head after this 0-based layer")
+                     "Exit after this 0-based layer: apply the final norm and the head to its "
+                     "output")
         ->check(wholeFrom(0));
     command->add_option(
         "--parents",
         options->parents,
-        "Take the last ids as tree nodes: each node's parent among them, -1 = the prefix");
-    command->add_option("--top", options->top, "How many tokens to print a position")
+        "Treat the last ids as nodes of a tree: the number of each node's parent among them, -1 = "
+        "the prefix");
+    command->add_option("--top", options->top, "How many tokens to print for each position")
         ->check(wholeFrom(1))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer("Example: swift-run forward --ids 1,2,3,4,5 --parents=-1,-1,0 --top 3");
     command->callback([options, &chosen] {
         chosen.json = options->json;

@@ -26,14 +26,14 @@ Result<std::string> readPromptFile(const std::string& path) {
     return file.rest(kMaxPromptBytes);
 }
 
-/// The prompt as ids, from whichever option gave it.
+/// The prompt as ids, whichever option gave it.
 Result<std::vector<TokenId>>
 promptTokens(const GenerateOptions& options, const ModelFiles& files, const Tokenizer* tokenizer) {
     if (!options.promptIds.empty())
         return parseIds(options.promptIds, "--prompt-ids");
     if (tokenizer == nullptr)
         return Error{ErrorCode::NotFound,
-                     fmt::format("{} holds no tokenizer, so a text prompt cannot be read.",
+                     fmt::format("{} has no tokenizer, so a text prompt cannot be read.",
                                  files.path().string()),
                      "Add tokenizer.json or tokenizer.model, or give --prompt-ids."};
     std::string text = options.prompt.value_or("");
@@ -62,7 +62,7 @@ Result<void> checkPromptOptions(const GenerateOptions& options) {
                      "--prompt-ids 1,2,3."};
     if (options.chat && !options.promptIds.empty())
         return Error{ErrorCode::InvalidInput,
-                     "--chat makes a prompt from text, but --prompt-ids gives ids.",
+                     "--chat needs a prompt of text, but --prompt-ids gives ids.",
                      "Leave one of them out."};
     return {};
 }
@@ -84,7 +84,7 @@ Result<void> runGenerate(const GenerateOptions& options, CommandContext& context
     request.tokenizer = tokenizer.get();
     request.stop = stop;
     const auto answered = streamAnswer(context, options.text, model, request);
-    storeLearnt(model);
+    storeStatistics(model);
     ENGINE_TRY(const GenerationResult result, answered);
     if (result.reason == FinishReason::Cancelled)
         return cancelledError();
@@ -97,14 +97,16 @@ void addGenerateCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
         app.add_subcommand("generate", "Continue a prompt, or answer it with --chat");
     const auto options = std::make_shared<GenerateOptions>();
-    command->add_option("--prompt", options->prompt, "The prompt itself");
-    command->add_option(
-        "--prompt-file", options->promptFile, "A UTF-8 file that holds it; - = standard input");
+    command->add_option("--prompt", options->prompt, "The prompt");
+    command->add_option("--prompt-file",
+                        options->promptFile,
+                        "A UTF-8 file that holds the prompt; - = standard "
+                        "input");
     command->add_option(
         "--prompt-ids", options->promptIds, "The prompt as token ids: 1,2,3 (needs no tokenizer)");
     command->add_flag("--chat",
                       options->chat,
-                      "Wrap the prompt as a user's message in the model's chat template");
+                      "Send the prompt as a user's message, in the model's chat template");
     addTextOptions(*command, options->text, 256);
     command->footer("Example: swift-run generate --chat --prompt \"Why is the sky blue?\"");
     command->callback([options, &chosen] {

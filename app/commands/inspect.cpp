@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/model_options.h"
 #include "app/program_paths.h"
-#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/gguf_file.h"
-#include "engine/model/cpu/cpu_weights.h"
-#include "engine/model/memory_need.h"
+#include "engine/model/backend_registry.h"
 #include "engine/model/published_skip_sets.h"
 #include "engine/text/chat_template.h"
 
@@ -34,6 +32,8 @@ std::string_view scalingName(RopeScalingKind kind) {
         return "linear";
     case RopeScalingKind::Llama3:
         return "llama3";
+    case RopeScalingKind::LongRope:
+        return "longrope";
     }
     return "unknown";
 }
@@ -58,6 +58,9 @@ Json describeConfig(const ModelConfig& config) {
             {"output_bias", config.outputBias},
             {"mlp_bias", config.mlpBias},
             {"tied_head", config.tiedHead},
+            {"experts", config.experts.count},
+            {"experts_used", config.experts.used},
+            {"expert_size", config.experts.size},
             {"bos_id", config.bosId},
             {"eos_ids", config.eosIds},
             {"mask_id", config.maskTokenId},
@@ -65,16 +68,23 @@ Json describeConfig(const ModelConfig& config) {
 }
 
 std::uint64_t parameterCountOf(const WeightSource& weights) {
-    std::uint64_t count = 0; // cannot wrap: the loaders compared every shape with the file's size
+    std::uint64_t count = 0; // cannot overflow: the loaders compared every shape with the file's
+                             // size
     for (const TensorInfo& tensor : weights.tensors())
         count += tensor.rows() * tensor.columns();
     return count;
 }
 
-/// Nulls for a model that the cpu backend cannot load, which is no fault of looking at it. Errors:
-/// Io, NoMemory.
+/// The default backend.
+Result<BackendInfo> usualBackend() {
+    return BackendRegistry(moduleFolder()).info(chosenBackend(""));
+}
+
+/// Nulls for a model that the default backend cannot load; inspecting it is no error. Errors: Io,
+/// NoMemory.
 Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
-    const auto need = packedNeed(config, weights, {}, 1);
+    ENGINE_TRY(const BackendInfo backend, usualBackend());
+    const auto need = backend.forecast(config, weights, {}, 1);
     if (!need && (need.error().code == ErrorCode::Io || need.error().code == ErrorCode::NoMemory))
         return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
@@ -82,7 +92,8 @@ Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weight
     return {};
 }
 
-/// What loading needs: the weights as the backends hold them, and a token's keys and values.
+/// The memory that loading needs: the weights as the backends hold them, and a token's keys and
+/// values.
 Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weights) {
     const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
@@ -96,20 +107,15 @@ Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weigh
     return memory;
 }
 
-/// In which form the cpu backend would hold a tensor if nothing else is asked for.
-std::string_view packedForm(const TensorInfo& tensor, WeightForm wanted) {
-    if (tensor.type == TensorType::Other)
-        return "cannot be computed with";
-    return tensor.shape.size() < 2 ? "float32" : tileFormatName(tileFormat(tensor.type, wanted));
-}
-
-/// For each type of the file how many tensors become what: norms and biases become float32
-/// whatever their type.
-Json describeForms(const WeightSource& weights) {
-    const WeightForm wanted = cpu::chosenForm(weights, WeightForm::Auto);
-    std::map<std::pair<std::string_view, std::string_view>, int> counts;
+/// For each type in the file, how many tensors become which form; norms and biases always become
+/// float32.
+Result<Json> describeForms(const WeightSource& weights) {
+    ENGINE_TRY(const BackendInfo backend, usualBackend());
+    if (!backend.heldAs)
+        return Json();
+    std::map<std::pair<std::string, std::string>, int> counts;
     for (const TensorInfo& tensor : weights.tensors())
-        ++counts[{tensor.typeName(), packedForm(tensor, wanted)}];
+        ++counts[{std::string(tensor.typeName()), backend.heldAs(weights, tensor)}];
     Json forms = Json::array();
     for (const auto& [names, count] : counts)
         forms.push_back({{"type", names.first}, {"tensors", count}, {"form", names.second}});
@@ -126,12 +132,12 @@ Json describeTensors(const WeightSource& weights) {
     return tensors;
 }
 
-/// The sets that were published for models of these numbers. A set is no part of the model, so a
-/// damaged or missing list of them is but a note.
+/// The sets that were published for models of these sizes. A set is not part of the model, so a
+/// damaged or missing list is only a note.
 void addPublishedSets(const ModelConfig& config, Json& report) {
     const auto published = readPublishedSkipSets(resourceFolder() / "published_skip_sets.json");
     if (!published) {
-        report["notes"].push_back("The published skip sets cannot be offered: " +
+        report["notes"].push_back("The published skip sets cannot be shown: " +
                                   published.error().message);
         return;
     }
@@ -145,7 +151,7 @@ void addPublishedSets(const ModelConfig& config, Json& report) {
     report["published_skip_sets"] = std::move(fitting);
 }
 
-/// The part of a model that is missing leaves null; one that is there but damaged is an error.
+/// A missing part of a model gives null; a damaged one is an error.
 Result<void> addNetwork(const ModelFiles& files, Json& report) {
     const auto config = files.config();
     if (!config && config.error().code != ErrorCode::NotFound)
@@ -159,7 +165,7 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
         if (config) {
             ENGINE_TRY(report["memory"], describeMemory(config.value(), *weights.value()));
         }
-        report["forms"] = describeForms(*weights.value());
+        ENGINE_TRY(report["forms"], describeForms(*weights.value()));
         report["tensors"] = describeTensors(*weights.value());
     }
     report["notes"] = config ? Json(config.value().notes) : Json::array();
@@ -188,8 +194,8 @@ std::string sizeInWords(double bytes) {
                         : fmt::format("{:.1f} kB", bytes / 1e3);
 }
 
-/// A value as people read it: float32 numbers without the digits that only tell them apart, a list
-/// of equal entries as that entry.
+/// A readable value: float32 numbers without superfluous digits, a list of equal entries as that
+/// entry.
 std::string inWords(const Json& value) {
     if (value.is_string())
         return value.get<std::string>();
@@ -234,7 +240,7 @@ void printTensorSummary(const Console& console, const Json& tensors) {
 
 /// "Q4_1   210 tensors: 4-bit, scale and minimum per 32".
 void printForms(const Console& console, const Json& forms) {
-    console.line("\nHeld by the cpu backend as");
+    console.line(fmt::format("\nHeld by the {} backend as", chosenBackend("")));
     for (const Json& form : forms)
         console.line(fmt::format("  {:<6} {:>5} tensors: {}",
                                  form["type"].get<std::string>(),
@@ -268,14 +274,14 @@ void printForPeople(const Console& console, const Json& report) {
                 fmt::format("weights in {}", precision),
                 sizeInWords(memory[fmt::format("{}_weight_bytes", precision)].get<double>())));
         console.line(fmt::format("  {:<26} {:.1f} kB",
-                                 "cache, a token, float32",
+                                 "cache per token, float32",
                                  memory["float32_cache_bytes_per_token"].get<double>() / 1e3));
         if (memory["packed_weight_bytes"].is_number()) {
             console.line(fmt::format("  {:<26} {}",
-                                     "weights packed (cpu)",
+                                     fmt::format("weights packed ({})", chosenBackend("")),
                                      sizeInWords(memory["packed_weight_bytes"].get<double>())));
             console.line(fmt::format("  {:<26} {:.1f} kB",
-                                     "cache, a token, cpu",
+                                     fmt::format("cache, a token, {}", chosenBackend("")),
                                      memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
         }
     }
@@ -323,14 +329,13 @@ Result<void> runInspect(const InspectOptions& options, CommandContext& context) 
 } // namespace
 
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "inspect",
-        "What a model is made of: sizes, tensors, memory need, tokenizer, chat template, and the "
-        "published skip sets that fit it");
+    CLI::App* command = app.add_subcommand("inspect",
+                                           "Show a model's sizes, tensors, memory need, tokenizer, "
+                                           "chat template and published skip sets");
     const auto options = std::make_shared<InspectOptions>();
     command->add_option(
         "path,--model", options->path, "Model folder or GGUF file; without it, the default model");
-    command->add_flag("--json", options->json, "One JSON object on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runInspect(*options, context); };

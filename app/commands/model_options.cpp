@@ -6,8 +6,11 @@
 #include "engine/kernels/processor.h"
 #include "engine/model/backend_registry.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <system_error>
 
 namespace app {
@@ -18,21 +21,53 @@ namespace {
 
 constexpr int kDefaultContext = 8192;
 
-/// Options that the cpu backend alone takes.
-void addCpuOptions(CLI::App& command, BackendWords& words) {
-    command.add_option("--weights",
-                       words.weights,
-                       "How the cpu backend holds weights: auto (default: as file, small models as "
-                       "f32), file (as in the file, never below its precision), f32, int8 or "
-                       "bf16");
-    command.add_option("--kv",
-                       words.kvType,
-                       "How the cpu backend holds keys and values: f16, bf16 or f32; default: f32 "
-                       "beside float32 weights, else f16");
-    command.add_option("--isa",
-                       words.instructionSet,
-                       "Instructions the cpu backend uses: scalar, avx2 or avx512; default: the "
-                       "best this processor has");
+/// Read once: every command offers the same backends.
+const std::vector<BackendInfo>& backends() {
+    static const std::vector<BackendInfo> known = knownBackends(moduleFolder());
+    return known;
+}
+
+/// "cpu (packed weights, all cores; the default), ..."
+std::string backendsInWords() {
+    std::vector<std::string> words;
+    for (const BackendInfo& backend : backends())
+        words.push_back(fmt::format("{} ({}{})",
+                                    backend.name,
+                                    backend.summary,
+                                    backend.name == chosenBackend("") ? "; the default" : ""));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// A setting's meaning, and the backends that have it, with their choices if these differ.
+std::string helpOf(const SettingInfo& setting) {
+    std::vector<std::string> takers;
+    for (const BackendInfo& backend : backends())
+        if (const SettingInfo* same = backend.find(setting.name); same != nullptr)
+            takers.push_back(
+                same->choices.empty()
+                    ? backend.name
+                    : fmt::format("{}: {}", backend.name, fmt::join(same->choices, ", ")));
+    return fmt::format("{} Taken by {}", setting.meaning, fmt::join(takers, "; "));
+}
+
+void addSettingOption(CLI::App& command, const SettingInfo& setting, SettingValues& values) {
+    const std::string name = setting.name;
+    if (setting.kind == SettingKind::Integer) {
+        command
+            .add_option_function<int>(
+                "--" + name,
+                [&values, name](int number) {
+                    values.insert_or_assign(name, static_cast<double>(number));
+                },
+                helpOf(setting))
+            ->check(
+                numberFrom(static_cast<int>(setting.minimum), static_cast<int>(setting.maximum)));
+        return;
+    }
+    command.add_option_function<std::string>(
+        "--" + name,
+        [&values, name](const std::string& word) { values.insert_or_assign(name, word); },
+        helpOf(setting));
 }
 
 } // namespace
@@ -46,30 +81,31 @@ void addModelPathOption(CLI::App& command, ModelOptions& options) {
 
 void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
-    command.add_option("--backend",
-                       options.words.backend,
-                       "Who computes: cpu (packed weights, all cores; the default), torch "
-                       "(LibTorch) or plain (simple loops on one core, the reference of "
-                       "exactness)");
-    command
-        .add_option("--precision",
-                    options.words.precision,
-                    "Arithmetic of torch and plain: float32, float64 or bfloat16 (torch only)")
-        ->capture_default_str();
-    addCpuOptions(command, options.words);
-    command.add_option("--threads", options.threads, "Compute threads; 0 lets the backend choose")
-        ->check(numberFrom(0, 1024))
-        ->capture_default_str();
+    command.add_option("--backend", options.backend, "Who computes: " + backendsInWords());
+    std::set<std::string> added;
+    for (const BackendInfo& backend : backends())
+        for (const SettingInfo& setting : backend.settings)
+            if (added.insert(setting.name).second)
+                addSettingOption(command, setting, options.settings);
+}
+
+std::string givenWord(const ModelOptions& options, std::string_view setting) {
+    const auto given = options.settings.find(setting);
+    return given == options.settings.end() ? std::string() : settingText(given->second);
+}
+
+int givenThreads(const ModelOptions& options) {
+    return options.settings.contains("threads") ? integerOf(options.settings, "threads") : 0;
 }
 
 Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {
     if (options.context > config.contextLength)
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("A context of {} tokens was asked for, but the model was made for {}.",
+            fmt::format("A context of {} tokens was asked for, but the model was trained for {}.",
                         options.context,
                         config.contextLength),
-            "Leave --context out, or ask for less."};
+            "Leave out --context, or choose a smaller one."};
     return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
 }
 
@@ -80,7 +116,7 @@ Result<ModelFiles> openModel(const ModelOptions& options) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
         return Error{ErrorCode::NotFound,
-                     fmt::format("The default model is not at {}.", path.string()),
+                     fmt::format("The default model was not found at {}.", path.string()),
                      "Run installer/run.sh once to fetch it, or name a model with --model."};
     return ModelFiles::open(path);
 }
@@ -105,15 +141,16 @@ Result<LoadedModel> loadModel(const ModelOptions& options,
 
 Result<LoadedModel>
 loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop) {
-    ENGINE_TRY(TransformerOptions backendOptions, transformerOptions(options.words));
     BackendRegistry registry(moduleFolder());
     LoadedModel model;
-    model.backend = chosenBackend(options.words.backend);
+    model.backend = chosenBackend(options.backend);
+    ENGINE_TRY(TransformerOptions backendOptions,
+               registry.options(model.backend, options.settings));
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
     ProgressBar bar("Loading " + source.name);
-    backendOptions.threads = usefulThreads(options.threads);
-    if (const std::string remark = threadsRemark(options.threads); !remark.empty())
+    if (const std::string remark = threadsRemark(backendOptions.threads); !remark.empty())
         Console::note(fmt::format("[{}]", remark));
+    backendOptions.threads = usefulThreads(backendOptions.threads);
     backendOptions.cacheSlots = source.cacheSlots;
     if (options.usesPackedCache)
         backendOptions.packedCache = packedCacheOptions();
@@ -127,11 +164,11 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
 Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
     if (firstIdBeyond(tokenizer, config.vocabSize) != kNoToken)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The tokenizer knows {} tokens, but the model's vocabulary has "
-                                 "{}: they do not belong together.",
+                     fmt::format("The tokenizer has {} tokens, but the model's vocabulary has {}, "
+                                 "so they do not belong together.",
                                  tokenizer.vocabSize(),
                                  config.vocabSize),
-                     "Put the tokenizer files of this very model beside it."};
+                     "Put the tokenizer files of this model beside it."};
     return {};
 }
 
@@ -145,11 +182,11 @@ Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string
         const bool goesOn = next < end && *next == ',' && next + 1 < end;
         if (failure != std::errc() || (next != end && !goesOn))
             return Error{ErrorCode::InvalidInput,
-                         fmt::format("{} holds \"{}\" at character {}, which is no token id.",
+                         fmt::format("{} holds \"{}\" at character {}, which is not a token id.",
                                      option,
                                      std::string(at, std::min(at + 12, end)),
                                      at - text.data() + 1),
-                         "Write ids as whole numbers with commas between them: 1,2,3."};
+                         "Write ids as whole numbers separated by commas: 1,2,3."};
         ids.push_back(id);
         at = goesOn ? next + 1 : next;
     }

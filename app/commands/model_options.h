@@ -4,37 +4,44 @@
 #include "app/commands/commands.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/transformer.h"
-#include "engine/session/backend_words.h"
+#include "engine/session/known_backends.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace app {
 
-/// The options that choose a model and how it is computed.
+/// The options for a model and how it is computed.
 struct ModelOptions {
-    std::string model;          ///< empty = the default model
-    engine::BackendWords words; ///< how it is computed
-    int threads = 0;
-    int context = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    std::string model;              ///< empty = the default model
+    std::string backend;            ///< empty = the default one
+    engine::SettingValues settings; ///< of the backend, as they were given
+    int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
 };
 
 /// --model alone.
 void addModelPathOption(CLI::App& command, ModelOptions& options);
 
-/// --model, --backend, --precision, --weights, --kv, --isa, --threads.
+/// --model, --backend and an option for each setting of any backend: --precision, --weights, ...
 void addModelOptions(CLI::App& command, ModelOptions& options);
 
-/// The smaller of the model's context and 8192, unless --context says otherwise.
-/// Errors: InvalidInput when more is asked for than the model was made for.
+/// The word that was given for a setting; empty when none was.
+std::string givenWord(const ModelOptions& options, std::string_view setting);
+
+/// What --threads says; 0 when it leaves the choice to the backend.
+int givenThreads(const ModelOptions& options);
+
+/// The smaller of the model's context and 8192, unless --context says otherwise. Errors:
+/// InvalidInput if it is longer than the model was trained for.
 engine::Result<int> contextLength(const ModelOptions& options, const engine::ModelConfig& config);
 
-/// Opens the files that --model names. Errors: those of ModelFiles::open; NotFound for a default
-/// model that was never fetched.
+/// Opens the files that --model names. Errors: those of ModelFiles::open; NotFound if the default
+/// model was never fetched.
 engine::Result<engine::ModelFiles> openModel(const ModelOptions& options);
 
 /// The model's tokenizer, null when it has none (see loadTokenizer for errors).
@@ -48,13 +55,13 @@ struct LoadedModel {
 };
 
 /// Reads config and weights with a progress bar. Errors: those of the loaders and the backend;
-/// NoMemory before weights are packed that leave no memory for `cacheSlots` keys and values.
+/// NoMemory, before packing, if the weights would leave no memory for `cacheSlots` keys and values.
 engine::Result<LoadedModel> loadModel(const ModelOptions& options,
                                       const engine::ModelFiles& files,
                                       engine::Position cacheSlots,
                                       std::stop_token stop);
 
-/// A network that does not come from a model's files. Guests of the call alone.
+/// A network that does not come from a model's files. Borrowed for the call only.
 struct NetworkSource {
     std::string name; ///< for the progress bar
     engine::ModelConfig config;
@@ -70,7 +77,7 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
 engine::Result<void> checkTokenizerFits(const engine::Tokenizer& tokenizer,
                                         const engine::ModelConfig& config);
 
-/// "1,2,3" as ids. Errors: InvalidInput naming the part that is no id.
+/// Parses "1,2,3" as ids. Errors: InvalidInput naming the part that is not an id.
 engine::Result<std::vector<engine::TokenId>> parseIds(const std::string& text,
                                                       const std::string& option);
 

@@ -14,7 +14,7 @@ CLI::Option* addOutputOptions(CLI::App& command,
     command.add_flag("--overwrite",
                      options.mayOverwrite,
                      "Let " + name +
-                         " replace any file but those that are read; without it only "
+                         " replace any file except those that it reads; without this option, only "
                          "an earlier output of this command is replaced");
     return command.add_option(name, options.path, help);
 }

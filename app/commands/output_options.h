@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// A file that a command writes, as typed.
+/// The name of a file that a command writes, as typed.
 struct OutputOptions {
     std::string path; ///< empty = none
     bool mayOverwrite = false;
@@ -23,8 +23,8 @@ CLI::Option* addOutputOptions(CLI::App& command,
                               const std::string& name,
                               const std::string& help);
 
-/// Where that goes in a run that reads this model, these data files, and the files that settings
-/// (NAME=VALUE) and the form of the answer name; `isOwn` as in OutputPlace.
+/// The output's place in a run that reads this model, these data files, and the files named by
+/// settings (NAME=VALUE) and by the form of the answer; `isOwn` as in OutputPlace.
 engine::OutputPlace outputPlace(const OutputOptions& options,
                                 const ModelOptions& model,
                                 const DataOptions& data,

@@ -23,7 +23,7 @@ struct ReplayOptions {
     bool json = false;
 };
 
-/// "abc" in quotes, line ends and the like written out, so that it stays on its line.
+/// The text in quotes, with line ends and the like escaped, so that it stays on one line.
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -67,7 +67,7 @@ std::string inWords(const DecodeMetrics& metrics) {
                        metrics.otherMs);
 }
 
-/// An event as a line for people; empty for those that only move a display.
+/// An event as a readable line; empty for events that only update a display.
 struct EventLine {
     std::string operator()(const ModelLoadProgress&) const { return {}; }
 
@@ -88,7 +88,7 @@ struct EventLine {
     std::string operator()(const ModelUnloaded&) const { return "model unloaded"; }
 
     std::string operator()(const ModelInspected& event) const {
-        return fmt::format("looked at {}: {}, {} layers, {:.2f} GB with {} {} and a context of {}",
+        return fmt::format("inspected {}: {}, {} layers, {:.2f} GB with {} {} and a context of {}",
                            event.path,
                            event.model.architecture,
                            event.model.layerCount,
@@ -120,7 +120,7 @@ struct EventLine {
     }
 
     std::string operator()(const SpanStarted& event) const {
-        return fmt::format("the sums begin anew (span {})", event.span);
+        return fmt::format("the totals start again (span {})", event.span);
     }
 
     std::string operator()(const PromptStarted& event) const {
@@ -138,7 +138,7 @@ struct EventLine {
                                                         event.confidences.size(),
                                                         event.planId);
         if (!event.sides.empty())
-            how += fmt::format(", {} rows beside", event.sides.size());
+            how += fmt::format(", {} rows outside the draft", event.sides.size());
         for (const ShownTable& table : event.tables)
             how += fmt::format(", {} of {} rows", table.name, table.rows.size());
         return fmt::format(
@@ -197,7 +197,7 @@ struct EventLine {
     }
 };
 
-/// What a whole recording comes to.
+/// The totals of a whole recording.
 struct ReplaySummary {
     std::int64_t events = 0;
     std::int64_t steps = 0;
@@ -238,10 +238,10 @@ void printSummary(const Console& console, const ReplaySummary& summary, std::int
         summary.prompts,
         summary.steps,
         summary.tokens,
-        unknown == 0 ? "" : fmt::format("; {} events of unknown kinds passed over", unknown)));
+        unknown == 0 ? "" : fmt::format("; {} events of unknown kinds were ignored", unknown)));
 }
 
-/// What comes before a damaged place is printed, then the damage is told.
+/// Everything before a damaged place is printed, then the damage is reported.
 Result<void> runReplay(const ReplayOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY(RunReader reader, RunReader::open(options.path));
@@ -264,10 +264,10 @@ Result<void> runReplay(const ReplayOptions& options, CommandContext& context) {
 void addReplayCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand("replay", "Print a recorded run, event by event");
     const auto options = std::make_shared<ReplayOptions>();
-    command->add_option("FILE", options->path, "A recording, NAME.swiftrun")->required();
-    command->add_option("--limit", options->limit, "Print the first N events only")
+    command->add_option("FILE", options->path, "The recording, NAME.swiftrun")->required();
+    command->add_option("--limit", options->limit, "Print only the first N events")
         ->check(wholeFrom(0));
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer("Example: swift-run replay run.swiftrun --limit 100");
     command->callback([options, &chosen] {
         chosen.json = options->json;

@@ -25,7 +25,7 @@ template <typename T> std::optional<T> numberOf(std::string_view text) {
     return number;
 }
 
-/// An id, or the one token that a text is made of.
+/// An id, or the single token of a text.
 Result<TokenId> tokenOf(const std::string& text, const Tokenizer* tokenizer) {
     if (const auto id = numberOf<TokenId>(text))
         return *id;
@@ -86,24 +86,28 @@ void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
     };
     add("--temperature",
         options.temperature,
-        "0 takes the most probable token; higher draws more freely");
-    add("--top-k", options.topK, "Draw among the K most probable; 0 = off");
-    add("--top-p", options.topP, "Draw among the most probable that together reach P; 1 = off");
+        "0 always takes the most probable token; higher values choose more freely");
+    add("--top-k", options.topK, "Choose among the K most probable tokens; 0 = off");
+    add("--top-p",
+        options.topP,
+        "Choose among the most probable tokens that together reach the "
+        "probability P; 1 = off");
     add("--min-p",
         options.minP,
-        "Draw among those at least so many times as probable as the most probable; 0 = off");
+        "Choose among tokens whose probability is at least this fraction of the highest one; 0 = "
+        "off");
     add("--typical-p",
         options.typicalP,
-        "Draw among the most typical that together reach P: neither too likely nor too unlikely; "
-        "1 = off");
-    add("--seed", options.seed, "Key of the draws: same seed, same text")
+        "Choose among the most typical tokens, neither too likely nor too unlikely, that together "
+        "reach the probability P; 1 = off");
+    add("--seed", options.seed, "Seed of the random choices: the same seed gives the same text")
         ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
     add("--repetition-penalty",
         options.repetitionPenalty,
         "Above 1 makes tokens of the prompt and the answer less probable; 1 = off");
     add("--repetition-window",
         options.repetitionWindow,
-        "The newest tokens that the repetition penalty looks at; 0 = all");
+        "How many of the newest tokens the repetition penalty covers; 0 = all");
     add("--presence-penalty",
         options.presencePenalty,
         "Taken from the logit of every token that the answer holds already; 0 = off");
@@ -132,7 +136,7 @@ Result<SamplingOptions> resolveSampling(const TypedSampling& typed, const Tokeni
     if (!options.grammar.isOff() && tokenizer == nullptr)
         return Error{ErrorCode::InvalidInput,
                      "A grammar needs the texts of tokens, and this model has no tokenizer.",
-                     "Add the model's tokenizer file, or leave the grammar out."};
+                     "Add the model's tokenizer file, or leave out the grammar."};
     return options;
 }
 

@@ -13,7 +13,7 @@
 
 namespace app {
 
-/// How tokens are chosen, as typed.
+/// The sampling options, as typed.
 struct TypedSampling {
     engine::SamplingOptions options;
     std::vector<std::string> biases; ///< TOKEN_OR_ID=VALUE
@@ -26,12 +26,12 @@ struct TypedSampling {
 /// --json-schema, --json-object, --regex.
 void addSamplingOptions(CLI::App& command, TypedSampling& typed);
 
-/// What was typed, its tokens found in the vocabulary. `tokenizer` may be null: only ids can be
-/// named then. Errors: InvalidInput, naming what is wrong; those of reading the schema's file.
+/// The options with their tokens looked up in the vocabulary. If `tokenizer` is null, only ids can
+/// be named. Errors: InvalidInput, naming the fault; those of reading the schema's file.
 engine::Result<engine::SamplingOptions> resolveSampling(const TypedSampling& typed,
                                                         const engine::Tokenizer* tokenizer);
 
-/// What a grammar needs of a tokenizer; null where there is none or no grammar is asked for.
+/// What a grammar needs from a tokenizer; null if there is none or no grammar is requested.
 std::shared_ptr<const engine::TokenTrie> vocabularyFor(const engine::SamplingOptions& sampling,
                                                        const engine::Tokenizer* tokenizer,
                                                        int vocabSize);

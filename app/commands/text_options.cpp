@@ -33,7 +33,8 @@ std::string_view endingInWords(FinishReason reason) {
     return "";
 }
 
-/// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", nothing without drafts.
+/// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", or nothing without
+/// drafts.
 std::string draftSummary(const DecodeTally& tally) {
     if (tally.metrics.draftSteps == 0 && tally.metrics.searchMs == 0.0)
         return "";
@@ -103,7 +104,7 @@ Json doneLine(const GenerationResult& result,
             {"metrics", std::move(numbers)}};
 }
 
-/// One step; what was drafted only where something was.
+/// One step; draft fields appear only if something was drafted.
 Json stepLine(const DecodeStep& step, const Json& text) {
     Json line = {{"event", "step"}, {"tokens", step.tokens}, {"text", text}};
     line["origins"] = Json::array();
@@ -125,7 +126,7 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     options.maxTokens = defaultMaxTokens;
     addModelOptions(command, options.model);
     addDecoderOptions(command, options.decoder, command.get_name());
-    command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
+    command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(0))
         ->capture_default_str();
     addContextOption(command, options.model);
@@ -133,8 +134,11 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     command.add_option("--stop",
                        options.stopStrings,
                        "End the answer before this text; may be given several times");
-    command.add_option("--system", options.system, "Text of a system message that opens the chat");
-    command.add_flag("--json", options.json, "One JSON object a line on standard output");
+    command.add_option("--system",
+                       options.system,
+                       "Text of the system message at the start of the "
+                       "chat");
+    command.add_flag("--json", options.json, "Write one JSON object per line to standard output");
 }
 
 Result<TextModel> loadTextModel(const TextOptions& options,
@@ -180,13 +184,7 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
     const auto collect = [&remarks](const SearchReport& report) {
         remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
     };
-    streamed.onEnd = [&](const SearchReport& report) {
-        tally.add(report);
-        collect(report);
-    };
-    streamed.onStep = [&](const DecodeStep& step, std::string_view text) {
-        tally.add(step);
-        collect(step.search);
+    const auto tellStep = [&](const DecodeStep& step, const std::string& text) {
         hasStreamed = true;
         bar.reset();
         if (console.isJson())
@@ -197,23 +195,49 @@ Result<GenerationResult> streamAnswer(CommandContext& context,
             for (const TokenId id : step.tokens)
                 console.text(fmt::format("{} ", id));
     };
-    auto result = generate(*model.decoder, streamed);
+    const auto tellText = [&](const std::string& text) {
+        hasStreamed = true;
+        bar.reset();
+        if (console.isJson())
+            console.jsonLine({{"event", "text"}, {"text", text}});
+        else
+            console.text(text);
+    };
+    const auto answerAll = [&]() -> Result<GenerationResult> {
+        ENGINE_TRY(Answer answer, Answer::begin(*model.decoder, streamed));
+        while (true) {
+            ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+            if (!part)
+                return answer.result();
+            if (const auto* made = std::get_if<AnswerStep>(&*part)) {
+                tally.add(made->step);
+                collect(made->step.search);
+                tellStep(made->step, made->text());
+            } else if (const auto* late = std::get_if<LateText>(&*part)) {
+                tellText(late->text);
+            } else if (const auto* end = std::get_if<AnswerEnd>(&*part)) {
+                tally.add(end->report);
+                collect(end->report);
+            }
+        }
+    };
+    auto result = answerAll();
     bar.reset();
     if (!console.isJson() && (hasStreamed || result))
-        console.text("\n"); // the answer's line is complete, whatever ended it
+        console.text("\n"); // completes the answer's line, whatever ended it
     for (const std::string& remark : remarks)
         Console::note(fmt::format("[{}]", remark));
     if (!result)
         return result;
     printSummary(result.value(), tally, model);
     if (result.value().isInsideGrammar)
-        Console::note("The answer ends before it has the form that was asked for.");
+        Console::note("The answer ended before it had the requested form.");
     console.jsonLine(doneLine(result.value(), tally, options, model));
     return result;
 }
 
-void storeLearnt(TextModel& model) {
-    for (const std::string& remark : model.decoder->storeLearnt())
+void storeStatistics(TextModel& model) {
+    for (const std::string& remark : model.decoder->storeStatistics())
         Console::note(fmt::format("[{}]", remark));
 }
 

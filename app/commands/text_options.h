@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// The options of `generate` and `chat` that say how tokens are made.
+/// The decoding options of `generate` and `chat`.
 struct TextOptions {
     ModelOptions model;
     DecoderOptions decoder;
@@ -22,10 +22,10 @@ struct TextOptions {
     bool json = false;
 };
 
-/// Adds them all to a command; `defaultMaxTokens` is what an answer may take at most.
+/// Adds them all to a command; `defaultMaxTokens` is the default length limit of an answer.
 void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxTokens);
 
-/// A model with a decoder on it.
+/// A model with a decoder.
 struct TextModel {
     LoadedModel loaded;
     std::unique_ptr<engine::SkipSetMemory> memory;
@@ -49,10 +49,10 @@ engine::Result<engine::GenerationResult> streamAnswer(CommandContext& context,
                                                       TextModel& model,
                                                       const engine::GenerationRequest& request);
 
-/// Has the decoder store what it has learnt, and tells what of it could not be stored.
-void storeLearnt(TextModel& model);
+/// Has the decoder store its statistics, and reports those that could not be stored.
+void storeStatistics(TextModel& model);
 
-/// The error that makes a command end as stopped; main says by what.
+/// The error with which a stopped command ends; main reports the signal.
 engine::Error cancelledError();
 
 } // namespace app

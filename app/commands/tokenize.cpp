@@ -25,7 +25,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-/// Puts the line's number in front of what is wrong with it.
+/// Puts the line's number before the error.
 Error atLine(std::size_t number, Error error) {
     error.message = fmt::format("Line {} of standard input: {}", number, error.message);
     return error;
@@ -77,7 +77,7 @@ Result<std::vector<TokenId>> idsOfPlainLine(const std::string& line) {
             return Error{
                 ErrorCode::InvalidInput,
                 fmt::format("character {} does not begin a token id.", at - line.data() + 1),
-                "Write ids as whole numbers with spaces or commas between them."};
+                "Write ids as whole numbers separated by spaces or commas."};
         ids.push_back(id);
         at = next;
     }
@@ -99,7 +99,7 @@ Result<std::vector<TokenId>> idsOfLine(const std::string& line, bool json) {
         if (!id || *id < 0 || *id > std::numeric_limits<TokenId>::max())
             return Error{
                 ErrorCode::InvalidInput,
-                fmt::format("the item that ends at byte {} is no token id.", item.offset()),
+                fmt::format("the item that ends at byte {} is not a token id.", item.offset()),
                 "Ids are whole numbers from 0 on."};
         ids.push_back(static_cast<TokenId>(*id));
     }
@@ -156,8 +156,9 @@ void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
     tokenize->add_flag(
         "--add-special",
         tokenizeOptions->special,
-        "Put the model's begin and end tokens around the text, where it asks for them");
-    tokenize->add_flag("--json", tokenizeOptions->json, "Lines are JSON strings; so is the output");
+        "Put the model's begin and end tokens around the text, if the model uses them");
+    tokenize->add_flag(
+        "--json", tokenizeOptions->json, "Read lines that are JSON strings, and write JSON");
     finishCommand(*tokenize, tokenizeOptions, runTokenize, chosen);
 
     CLI::App* detokenize =
@@ -165,8 +166,9 @@ void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
     const auto detokenizeOptions = std::make_shared<TokenizeOptions>();
     detokenize->add_flag(
         "--skip-special", detokenizeOptions->special, "Leave special tokens out of the text");
-    detokenize->add_flag(
-        "--json", detokenizeOptions->json, "Lines are JSON arrays of ids; so is the output");
+    detokenize->add_flag("--json",
+                         detokenizeOptions->json,
+                         "Read lines that are JSON arrays of ids, and write JSON");
     finishCommand(*detokenize, detokenizeOptions, runDetokenize, chosen);
 }
 

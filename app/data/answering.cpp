@@ -7,21 +7,28 @@ using namespace engine;
 
 namespace {
 
-/// Asks one turn and adds it to `answers`; gives the answer's text.
-Result<std::string> answerTurn(Decoder& decoder, const GenerationRequest& asked, Answers& answers) {
-    GenerationRequest request = asked;
+/// Sends one turn and adds it to `answers`; returns the answer's text.
+Result<std::string> answerTurn(Decoder& decoder,
+                               const GenerationRequest& asked,
+                               const AnswerRequest& request,
+                               Answers& answers) {
     DecodeTally tally;
-    request.onStep = [&](const DecodeStep& step, std::string_view text) {
-        tally.add(step);
-        if (asked.onStep && !step.tokens.empty())
-            asked.onStep(step, text);
-    };
-    request.onEnd = [&](const SearchReport& report) {
-        tally.add(report);
-        if (asked.onEnd)
-            asked.onEnd(report);
-    };
-    ENGINE_TRY(GenerationResult result, generate(decoder, request));
+    ENGINE_TRY(Answer answer, Answer::begin(decoder, asked));
+    while (true) {
+        ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+        if (!part)
+            break;
+        if (const auto* made = std::get_if<AnswerStep>(&*part)) {
+            tally.add(made->step);
+            if (request.onStep)
+                request.onStep(made->step);
+        } else if (const auto* end = std::get_if<AnswerEnd>(&*part)) {
+            tally.add(end->report);
+            if (request.onEnd)
+                request.onEnd(end->report);
+        }
+    }
+    GenerationResult result = answer.result();
     answers.tally.add(tally);
     answers.promptTokens += result.metrics.promptTokens;
     answers.promptMs += result.metrics.promptMs;
@@ -47,10 +54,7 @@ answerRecord(Decoder& decoder, const DataRecord& record, const AnswerRequest& re
         asked.tokenizer = request.model.tokenizer.get();
         asked.vocabulary = request.vocabulary;
         asked.stop = request.stop;
-        if (request.onStep)
-            asked.onStep = [&](const DecodeStep& step, std::string_view) { request.onStep(step); };
-        asked.onEnd = request.onEnd;
-        auto text = answerTurn(decoder, asked, answers);
+        auto text = answerTurn(decoder, asked, request, answers);
         if (!text && text.error().code == ErrorCode::InvalidInput && !answers.turns.empty())
             break; // the conversation has outgrown the context
         if (!text)

@@ -12,23 +12,23 @@
 
 namespace app {
 
-/// One turn of a record and what a decoder answered.
+/// One turn of a record and a decoder's answer.
 struct AnsweredTurn {
     std::vector<engine::TokenId> prompt;
     std::vector<engine::TokenId> tokens;
 };
 
-/// What a decoder made of one record, all its turns together.
+/// A decoder's answers to one record, all turns together.
 struct Answers {
     std::vector<AnsweredTurn> turns;
     DecodeTally tally;
     long promptTokens = 0;
     double promptMs = 0.0; ///< all but the last token of the prompts
-    double decodeMs = 0.0; ///< everything behind that
+    double decodeMs = 0.0; ///< everything after that
     bool isCancelled = false;
 };
 
-/// How records are answered.
+/// The options for answering records.
 struct AnswerRequest {
     const DataModel& model;
     int maxTokens = 0; ///< of each turn
@@ -38,9 +38,9 @@ struct AnswerRequest {
     std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
 };
 
-/// Asks every turn of a record, each behind the decoder's own earlier answers. A conversation that
-/// no longer fits into the context ends there.
-/// Errors: those of encoding and of generate(); for the first turn also InvalidInput.
+/// Sends every turn of a record, each after the decoder's own earlier answers. A conversation that
+/// no longer fits into the context ends there. Errors: those of encoding and of generate(); for the
+/// first turn also InvalidInput.
 engine::Result<Answers> answerRecord(engine::Decoder& decoder,
                                      const engine::DataRecord& record,
                                      const AnswerRequest& request);

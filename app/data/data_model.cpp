@@ -40,7 +40,7 @@ loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& st
     if (!model.tokenizer)
         return Error{
             ErrorCode::NotFound,
-            fmt::format("{} holds no tokenizer, so prompts cannot be read.", files.path().string()),
+            fmt::format("{} has no tokenizer, so prompts cannot be read.", files.path().string()),
             "Add tokenizer.json or tokenizer.model."};
     ENGINE_TRY_DO(checkTokenizerFits(*model.tokenizer, config));
     ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(files, *model.tokenizer, isRaw));

@@ -22,7 +22,7 @@ public:
     engine::Result<std::vector<engine::TokenId>>
     encode(const std::vector<engine::StoredMessage>& messages) const;
 
-    /// Ids that end an answer besides the model's own.
+    /// Ids that end an answer, besides the model's own.
     std::vector<engine::TokenId> endIds() const;
 
 private:

@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// Sums over the steps of answers: the engine's own metrics, and what plain steps add to them. A
+/// Totals over the steps of answers: the engine's own metrics, and the figures of plain steps. A
 /// plain value.
 struct DecodeTally {
     engine::DecodeMetrics metrics;
@@ -19,8 +19,6 @@ struct DecodeTally {
     long tokens() const { return static_cast<long>(metrics.tokens + metrics.baselineTokens); }
 
     void add(const engine::DecodeStep& step) {
-        if (step.tokens.empty()) // held-back text at the end, no step
-            return;
         ++steps;
         plainMs += step.isPlain() ? step.verifyMs : 0.0;
         metrics.add(step, step.draftMs + step.verifyMs + step.search.searchMs);
@@ -36,19 +34,19 @@ struct DecodeTally {
 
     double verifyMs() const { return metrics.verifyMs + plainMs; }
 
-    /// M: tokens of a round on average; 1 where nothing was drafted.
+    /// M: average tokens per round; 1 if nothing was drafted.
     double tokensPerRound() const { return metrics.tokensPerRound().value_or(1.0); }
 
-    /// Accepted tokens of a draft step; 0 when nothing was drafted.
+    /// Accepted tokens per draft step; 0 if nothing was drafted.
     double acceptance() const { return metrics.acceptance().value_or(0.0); }
 
-    /// Of all steps, plain ones too; 0 before the first. See DecodeMetrics::tokensPerLayer.
+    /// For all steps, including plain ones; 0 before the first. See DecodeMetrics::tokensPerLayer.
     double tokensPerLayer() const {
         const double layers = metrics.draftLayers + metrics.verifyLayers + metrics.baselineLayers;
         return layers > 0.0 ? static_cast<double>(tokens()) / layers : 0.0;
     }
 
-    /// The fields that all commands' JSON has in common; acceptance is null without drafts.
+    /// The fields common to all commands' JSON; acceptance is null without drafts.
     nlohmann::ordered_json json() const {
         nlohmann::ordered_json share; // null
         if (metrics.draftSteps > 0)

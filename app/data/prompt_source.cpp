@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxTasksNamed = 12;
 constexpr std::int64_t kMaxBadLinesNamed = 20; // of a file
 
-/// The tasks that a file has prompts of; for the hint when the wanted one is not among them.
+/// The tasks of a file's prompts, for the hint when the requested one is not among them.
 Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) {
     options.onlyTask.reset();
     ENGINE_TRY(DataStream stream, DataStream::open(file, options));
@@ -35,7 +35,7 @@ Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) 
 Error noPrompts(const std::string& file, const DataSummary& found, const DataOptions& options) {
     if (found.badLines > 0)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The data file {} holds no prompts: all {} lines read are bad.",
+                     fmt::format("The data file {} holds no prompts: all {} lines are invalid.",
                                  file,
                                  found.badLines),
                      fmt::format("Each line must be a JSON object with a text (or a list of texts) "
@@ -47,7 +47,7 @@ Error noPrompts(const std::string& file, const DataSummary& found, const DataOpt
                      fmt::format("The data file {} holds no prompts of the task \"{}\".",
                                  file,
                                  *options.stream.onlyTask),
-                     fmt::format("It has prompts of: {}.", tasks.value())};
+                     fmt::format("It has prompts of these tasks: {}.", tasks.value())};
     return Error{ErrorCode::InvalidInput,
                  fmt::format("The data file {} holds no prompts: it is empty.", file),
                  "Write one JSON object with a \"prompt\" in each line."};
@@ -62,14 +62,14 @@ Result<DataSummary> checkFile(const std::string& file, const DataOptions& option
             break;
         if (const auto* bad = std::get_if<BadLine>(&*item)) {
             if (++found.badLines <= kMaxBadLinesNamed)
-                Console::note(fmt::format("{}: {}; this line is left out", file, bad->message));
+                Console::note(fmt::format("{}: {}; this line is skipped", file, bad->message));
         } else {
             ++found.prompts;
         }
     }
     if (found.badLines > kMaxBadLinesNamed)
         Console::note(fmt::format(
-            "{}: {} more bad lines are left out.", file, found.badLines - kMaxBadLinesNamed));
+            "{}: {} more invalid lines are skipped.", file, found.badLines - kMaxBadLinesNamed));
     if (found.prompts == 0)
         return noPrompts(file, found, options);
     return found;
@@ -81,14 +81,15 @@ void addDataOptions(CLI::App& command, DataOptions& options) {
     command
         .add_option("--data",
                     options.files,
-                    "Prompts: JSON Lines with \"prompt\" (a text, or a list of a user's turns) and "
-                    "\"task\", or a .txt with one prompt a line; may be given several times")
+                    "File of prompts: JSON Lines with \"prompt\" (a text, or a list of a user's "
+                    "turns) and \"task\", or a .txt file with one prompt per line; may be given "
+                    "several times")
         ->required();
     command
         .add_option_function<std::int64_t>(
             "--limit",
             [&options](std::int64_t limit) { options.stream.limit = limit; },
-            "Prompts of each file at most; default: all")
+            "Use at most this many prompts of each file; default: all")
         ->check(wholeFrom(1));
 }
 

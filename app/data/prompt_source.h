@@ -13,24 +13,24 @@
 
 namespace app {
 
-/// Where prompts come from.
+/// The source of prompts.
 struct DataOptions {
     std::vector<std::string> files;
-    engine::DataStreamOptions stream; ///< the limit holds for each file
+    engine::DataStreamOptions stream; ///< the limit applies to each file
 };
 
 /// --data, --limit.
 void addDataOptions(CLI::App& command, DataOptions& options);
 
-/// What the files hold.
+/// The content of the files.
 struct DataSummary {
     std::int64_t prompts = 0;
     std::int64_t badLines = 0;
 };
 
-/// Reads all files through (up to the limit) before anything else is done, and names the first
-/// bad lines of each on standard error and counts the others. Errors: those of DataStream;
-/// InvalidInput for a file without prompts, which says why it has none.
+/// Reads all files (up to the limit) before anything else is done; reports the first invalid lines
+/// of each file on standard error and counts the others. Errors: those of DataStream; InvalidInput
+/// for a file without prompts, saying why it has none.
 engine::Result<DataSummary> checkData(const DataOptions& options);
 
 /// One prompt and its file.
@@ -39,8 +39,8 @@ struct DataPrompt {
     engine::DataRecord record;
 };
 
-/// Calls `visit` for every prompt of all files in order, until it answers false. Bad lines are
-/// passed over: checkData() has named them. Errors: those of DataStream and of `visit`.
+/// Calls `visit` for every prompt of all files in order, until it returns false. Invalid lines are
+/// skipped: checkData() has reported them. Errors: those of DataStream and of `visit`.
 engine::Result<void>
 forEachPrompt(const DataOptions& options,
               const std::function<engine::Result<bool>(const DataPrompt&)>& visit);

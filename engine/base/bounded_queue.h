@@ -13,14 +13,14 @@
 
 namespace engine {
 
-/// Plain values from one thread to another, in order. Nothing that was pushed is ever lost: the
+/// Passes plain values from one thread to another, in order. Nothing that was pushed is lost: the
 /// writer of a full queue waits. close() wakes both sides for good. Thread: any.
 template <typename T> class BoundedQueue {
 public:
     explicit BoundedQueue(std::size_t capacity)
         : m_capacity(std::max<std::size_t>(capacity, 1)) {}
 
-    /// Waits while the queue is full. False once it is closed: the value was not taken.
+    /// Waits while the queue is full. Returns false once it is closed: the value was not taken.
     bool push(T value) {
         std::unique_lock lock(m_mutex);
         m_hasRoom.wait(lock, [this] { return m_isClosed || m_values.size() < m_capacity; });
@@ -33,9 +33,9 @@ public:
         return m_values.size() < m_capacity && append(std::move(value));
     }
 
-    /// As push(), but a waiting value for which `isOlder(waiting)` holds is taken out: for
-    /// pictures, of which only the newest is worth showing. The new one goes to the end, behind all
-    /// that it already shows.
+    /// As push(), but first removes a waiting value for which `isOlder(waiting)` holds. This is for
+    /// pictures, of which only the newest is worth showing. The new one goes to the end, after
+    /// everything that it already shows.
     template <typename IsOlder> bool pushReplacing(T value, IsOlder isOlder) {
         std::unique_lock lock(m_mutex);
         const auto older = std::find_if(m_values.begin(), m_values.end(), isOlder);
@@ -45,7 +45,7 @@ public:
         return append(std::move(value));
     }
 
-    /// Everything that waits, at once; does not wait itself. Works on a closed queue too.
+    /// Takes everything in the queue at once, without waiting. Works on a closed queue too.
     std::vector<T> takeAll() {
         std::vector<T> taken;
         {
@@ -58,7 +58,7 @@ public:
         return taken;
     }
 
-    /// Waits until something can be taken. False when nothing can: closed and empty.
+    /// Waits until something can be taken. Returns false if the queue is closed and empty.
     bool waitForContent() {
         std::unique_lock lock(m_mutex);
         m_hasContent.wait(lock, [this] { return m_isClosed || !m_values.empty(); });
@@ -72,7 +72,7 @@ public:
         return !m_values.empty();
     }
 
-    /// From here on nothing can be pushed; what waits can still be taken.
+    /// From here on nothing can be pushed; waiting values can still be taken.
     void close() {
         {
             const std::scoped_lock lock(m_mutex);
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    /// With m_mutex held and room for one more.
+    /// Call it with m_mutex held and room for one more.
     bool append(T value) {
         if (m_isClosed)
             return false;

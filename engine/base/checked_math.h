@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-/// Arithmetic for every number that comes from a file: no result is better than a wrapped one.
+/// Arithmetic for every number from a file: no result is better than one that overflowed.
 namespace engine::checked {
 
 /// a + b, or nothing when it does not fit.

@@ -17,7 +17,7 @@ constexpr std::uint64_t mixBits(std::uint64_t x) {
     return x ^ (x >> 31U);
 }
 
-/// What seed and position contribute to a random number; tokens of one place share it.
+/// The contribution of seed and position to a random number; tokens of one position share it.
 constexpr std::uint64_t counterKey(std::uint64_t seed, std::uint64_t position) {
     return mixBits(mixBits(seed) ^ position);
 }

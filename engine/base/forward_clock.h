@@ -6,9 +6,9 @@
 
 namespace engine {
 
-/// std::chrono::steady_clock for machines on which it is not: clocks of virtual machines have been
-/// seen to step back. No reading lies before an earlier one of the same thread, so no span of time
-/// is negative; it may be zero.
+/// std::chrono::steady_clock for machines on which it is not steady: clocks of virtual machines
+/// have been seen to step back. No reading is before an earlier one of the same thread, so no
+/// duration is negative; it may be zero.
 struct ForwardClock {
     using duration = std::chrono::steady_clock::duration;
     using time_point = std::chrono::steady_clock::time_point;

@@ -11,28 +11,28 @@
 
 namespace engine {
 
-/// What kind of thing went wrong in the world outside the program.
-/// The command line turns each kind into its exit code (see README.md).
+/// The kind of a failure outside the program. The command line turns each kind into its exit code
+/// (see README.md).
 enum class ErrorCode {
-    InvalidInput, ///< an argument, a prompt or an id that makes no sense
+    InvalidInput, ///< an invalid argument, prompt or id
     NotFound,     ///< a file, a folder or a name that does not exist
-    Unsupported,  ///< well formed, but not something this program can do
+    Unsupported,  ///< well formed, but not supported by this program
     CorruptFile,  ///< a file whose bytes contradict its format
-    NoMemory,     ///< an allocation that failed or would not fit
+    NoMemory,     ///< an allocation that failed or would fail
     Io,           ///< the operating system refused to read or write
-    Numeric,      ///< a computation that left the finite numbers
+    Numeric,      ///< a computation with a result that is not finite
     Cancelled,    ///< the user asked to stop
     Internal,     ///< a run-time module threw: an error inside the program
 };
 
-/// One failure, told to a person: what happened and where, then what to do about it.
+/// One failure, described for the user: what happened and where, then what to do about it.
 struct Error {
     ErrorCode code = ErrorCode::InvalidInput;
     std::string message; ///< one sentence: what and where (file, byte offset, line, tensor)
     std::string hint;    ///< one sentence: what to do; may be empty
 };
 
-/// A value, or the reason why there is none. Thread: any; a plain value.
+/// A value, or the error because of which there is none. Thread: any; a plain value.
 template <typename T> class [[nodiscard]] Result {
 public:
     // Implicit on purpose: `return value;` and `return Error{...};` both read as they should.
@@ -60,7 +60,7 @@ private:
     std::variant<T, Error> m_content;
 };
 
-/// Success without a value, or the reason why not.
+/// Success without a value, or an error.
 template <> class [[nodiscard]] Result<void> {
 public:
     Result() = default;
@@ -88,7 +88,8 @@ public:
 
 } // namespace engine
 
-/// States what must hold if our own code is right; the rest is a fmt format string and its values.
+/// Checks a condition that holds if our own code is correct; the rest is a fmt format string and
+/// its values.
 #define ENGINE_CHECK(condition, ...)                                                               \
     do {                                                                                           \
         if (!(condition)) [[unlikely]]                                                             \
@@ -105,7 +106,7 @@ public:
         return std::move(ENGINE_JOIN(engineResult, __LINE__)).error();                             \
     declaration = std::move(ENGINE_JOIN(engineResult, __LINE__)).value()
 
-/// ENGINE_TRY_DO(check(file)): goes on, or returns the error to the caller.
+/// ENGINE_TRY_DO(check(file)): continues, or returns the error to the caller.
 #define ENGINE_TRY_DO(...)                                                                         \
     do {                                                                                           \
         if (auto engineResult = (__VA_ARGS__); !engineResult)                                      \

@@ -27,14 +27,14 @@ Error refused(const std::filesystem::path& path, std::string_view reason, std::s
                  std::move(hint)};
 }
 
-/// A module is code: it is opened only when no other user can have written it.
+/// A module is code, so it is opened only if no other user can have written it.
 Result<void> checkModuleFile(const std::filesystem::path& path) {
     struct stat facts {};
 
     if (lstat(path.c_str(), &facts) != 0)
         return refused(path, std::generic_category().message(errno), "Build the project again.");
     if (!S_ISREG(facts.st_mode))
-        return refused(path, "it is not a regular file", "Replace it by the file it stands for.");
+        return refused(path, "it is not a regular file", "Replace it by a copy of the file.");
     if (facts.st_uid != geteuid() && facts.st_uid != 0)
         return refused(
             path, "it belongs to another user", "Only modules of your own or of root are opened.");
@@ -107,7 +107,7 @@ Result<void> ModuleFolder::open(const std::string& name,
     if (std::find(known.begin(), known.end(), name) == known.end())
         return Error{ErrorCode::NotFound,
                      fmt::format("There is no {} '{}'.", m_kind, name),
-                     fmt::format("There is: {}.", fmt::join(known, ", "))};
+                     fmt::format("Available: {}.", fmt::join(known, ", "))};
     const std::filesystem::path path = pathOf(name);
     ENGINE_TRY_DO(checkModuleFile(path));
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -117,7 +117,7 @@ Result<void> ModuleFolder::open(const std::string& name,
             return noMemoryFor(path);
         return refused(path,
                        fmt::format("it cannot be opened ({})", reason ? reason : "no reason given"),
-                       "Build the project again; the torch backend needs LibTorch where it was "
+                       "Build the project again; the libraries it needs must be where they were "
                        "then.");
     }
     using BuildIdFunction = const char* (*)();
@@ -126,19 +126,20 @@ Result<void> ModuleFolder::open(const std::string& name,
     void* const registrationFunction = dlsym(module, function);
     if (moduleBuildId == nullptr || registrationFunction == nullptr)
         return refused(
-            path, fmt::format("it is no {} module of this program", m_kind), "Remove it.");
+            path, fmt::format("it is not a {} module of this program", m_kind), "Remove it.");
     if (moduleBuildId() != buildId())
-        return refused(
-            path,
-            fmt::format("it is of build {}, the program of build {}", moduleBuildId(), buildId()),
-            "Build program and modules together.");
+        return refused(path,
+                       fmt::format("it belongs to build {}, but the program to build {}",
+                                   moduleBuildId(),
+                                   buildId()),
+                       "Build program and modules together.");
     return callRegistration(path, registration, registrationFunction);
 }
 
 Error moduleFailure(std::string_view module, std::string_view what) {
     return Error{ErrorCode::Internal,
                  fmt::format("Something inside {} went wrong: {}.", module, what),
-                 "Please report this; another decoder or backend may do."};
+                 "Please report this; another decoder or backend may work."};
 }
 
 } // namespace engine

@@ -11,12 +11,13 @@
 
 namespace engine {
 
-/// Identifies the build; a module of another build is refused: it shares C++ types with the engine.
+/// Identifies the build. A module of another build is refused, because modules share C++ types with
+/// the engine.
 std::string_view buildId();
 
-/// A folder of modules of one kind: files named lib<kind>_NAME.so. Modules are opened when first
-/// asked for and never closed: code and type information may be in use in ways nobody counts.
-/// Thread: any, one at a time.
+/// A folder of modules of one kind: files named lib<kind>_NAME.so. Modules are opened on first use
+/// and never closed, because uses of their code and type information cannot be counted. Thread:
+/// any, one at a time.
 class ModuleFolder {
 public:
     /// `kind` is "backend" or "decoder". The folder need not exist.
@@ -26,9 +27,9 @@ public:
     std::vector<std::string> names() const;
 
     /// Opens a module, checks that no other user can have written it and that it is of this build,
-    /// and calls `registration` with the address of its C function `function`.
-    /// Errors: Unsupported (says why), also when the registration throws. NotFound for a name that
-    /// names() does not list: so a name cannot lead out of the folder.
+    /// and calls `registration` with the address of its C function `function`. Errors: Unsupported
+    /// (says why), also when the registration throws. NotFound for a name that names() does not
+    /// list, so that a name cannot lead out of the folder.
     Result<void> open(const std::string& name,
                       const char* function,
                       const std::function<void(void*)>& registration) const;
@@ -40,12 +41,12 @@ private:
     std::string m_kind;
 };
 
-/// What a module has thrown, as an error that names it.
+/// A module's exception as an error that names the module.
 Error moduleFailure(std::string_view module, std::string_view what);
 
 } // namespace engine
 
-/// Defines the function by which a module tells its build.
+/// Defines the function with which a module reports its build.
 #define ENGINE_MODULE_BUILD_ID                                                                     \
     extern "C" __attribute__((visibility("default"))) const char* swiftStudioModuleBuildId() {     \
         return SWIFT_STUDIO_BUILD_ID;                                                              \

@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// Bytes the system says it can still give without swapping; the largest double when it does not
-/// say.
+/// Bytes that the system reports as available without swapping; the largest double if it does not
+/// report them.
 inline double availableMemoryBytes() {
     std::ifstream file("/proc/meminfo");
     std::string key;
@@ -26,7 +26,7 @@ inline double availableMemoryBytes() {
     return std::numeric_limits<double>::max();
 }
 
-/// Refuses, in one sentence, what would not fit. Errors: NoMemory.
+/// Refuses an allocation that would not fit, in one sentence. Errors: NoMemory.
 inline Result<void> checkMemoryFor(double bytes, std::string_view what) {
     const double available = availableMemoryBytes();
     if (bytes <= available)

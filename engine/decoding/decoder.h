@@ -19,15 +19,15 @@
 
 namespace engine {
 
-/// What an answer starts from, and where it must end. All spans are guests of begin() alone.
+/// What an answer starts from, and where it must end. begin() copies what it needs of the spans.
 struct Prompt {
     std::span<const TokenId> tokens;
     int maxTokens = std::numeric_limits<int>::max(); ///< of the answer
     std::span<const TokenId> endIds = {};            ///< the first one met ends the answer
-    std::string_view task = {};                      ///< whose search state shall be used
-    /// What tokens stand for, shared; where the sampling options have a grammar, it needs them.
+    std::string_view task = {};                      ///< names the search state to use
+    /// The texts of the tokens, shared; needed when the sampling options have a grammar.
     std::shared_ptr<const TokenTrie> vocabulary = nullptr;
-    int begunTokens = 0; ///< an answer that goes on: so many at the end of `tokens` belong to it
+    int begunTokens = 0; ///< how many at the end of `tokens` belong to an answer that goes on
 };
 
 /// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens (under
@@ -40,8 +40,9 @@ class Decoder {
 public:
     virtual ~Decoder() = default;
 
-    /// Processes the prompt but for its last token, left to the first step, with up to kPrefillRows
-    /// before it where that drafts from them. The stop token also ends later steps, between passes.
+    /// Reads the prompt except its last token, which the first step reads, and up to kPrefillRows
+    /// before it if the method drafts from them. The stop token also ends later steps, between
+    /// passes.
     /// Errors: InvalidInput for an empty prompt, ids outside the vocabulary (names the first),
     /// a prompt longer than the context, or a grammar without a vocabulary; Numeric from a pass;
     /// Cancelled.
@@ -54,14 +55,14 @@ public:
     /// One token by the full model alone, whatever the method: the baseline measured while running.
     virtual Result<DecodeStep> plainStep() = 0;
 
-    /// The answer is over: the decoder may use what it has seen, at most as much work as it owes.
+    /// The answer is over: the decoder may still do the search work that this answer has paid for.
     /// Errors: Cancelled and those of a pass; the decoder stays usable.
     virtual Result<SearchReport> endAnswer() { return SearchReport(); }
 
     /// Takes new settings, between rounds or answers; each acts at the moment its SettingInfo
     /// names. `values` have passed resolveSettings(); `given` are those that were asked for just
-    /// now. Comes back: what the decoder did at once, such as scoring a skip set that was given;
-    /// the phase is told by the next round. Errors: InvalidInput; nothing is changed then.
+    /// now. Returns what the decoder did at once, such as scoring a skip set that was given; the
+    /// next round reports the phase. Errors: InvalidInput; nothing is changed then.
     virtual Result<SearchReport> configure(const SettingValues& /*values*/,
                                            const SettingValues& /*given*/) {
         return SearchReport();
@@ -74,9 +75,9 @@ public:
         return Error{ErrorCode::Unsupported, "This decoder keeps its sampling options.", ""};
     }
 
-    /// The decoder is about to go: stores what it has learnt and not stored yet. Returns sentences
-    /// for the user on what could not be stored.
-    virtual std::vector<std::string> storeLearnt() { return {}; }
+    /// Stores the statistics that are not stored yet, before the decoder is destroyed. Returns
+    /// sentences for the user about what could not be stored.
+    virtual std::vector<std::string> storeStatistics() { return {}; }
 
     /// Tokens that still fit into the context.
     virtual int remainingContext() const = 0;

@@ -1,48 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/base/settings.h"
 
-#include <map>
-#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace engine {
-
-enum class SettingKind { Number, Integer, Flag, Choice, Text };
-
-/// The moment from which a changed setting acts.
-enum class SettingEffect {
-    NextStep,   ///< the next round
-    NextTrial,  ///< the next candidate of the search
-    NextAnswer, ///< the next prompt
-    NewSearch,  ///< the search starts anew at the next round
-};
-
-std::string_view settingEffectName(SettingEffect effect); ///< "next step", "next trial", ...
-
-/// Numbers, whole numbers and flags (0 or 1) are doubles; choices and texts are strings.
-using SettingValue = std::variant<double, std::string>;
-
-/// By setting name.
-using SettingValues = std::map<std::string, SettingValue, std::less<>>;
-
-/// One thing that can be set about a decoder; a form or a help text is made from it.
-struct SettingInfo {
-    std::string name;  ///< as typed: "gamma"
-    std::string title; ///< as shown: "Context window γ"
-    SettingKind kind = SettingKind::Number;
-    SettingValue initial = 0.0;
-    double minimum = 0.0; ///< Number and Integer only
-    double maximum = 0.0;
-    std::vector<std::string> choices = {}; ///< choices only
-    std::string unit = {};                 ///< "tokens", "" = none
-    std::string meaning = {};              ///< one sentence
-    SettingEffect effect = SettingEffect::NextStep;
-};
 
 /// The name of the setting that chooses among the profiles.
 inline constexpr const char* kProfileSetting = "profile";
@@ -82,21 +47,5 @@ Result<SettingValues> resolveSettings(const DecoderInfo& info, const SettingValu
 /// "NAME=VALUE" as typed. Errors: as resolveSettings.
 Result<std::pair<std::string, SettingValue>> parseSetting(const DecoderInfo& info,
                                                           std::string_view text);
-
-/// "0 to 1", "one of paper, code, guided".
-std::string settingRange(const SettingInfo& setting);
-
-/// The value as a user would type it; a flag as "on" or "off" where its setting is known.
-std::string settingText(const SettingValue& value);
-std::string settingText(const SettingInfo& setting, const SettingValue& value);
-
-/// Reads resolved values; asking for what is not there is a bug.
-double numberOf(const SettingValues& values, std::string_view name);
-int integerOf(const SettingValues& values, std::string_view name);
-bool flagOf(const SettingValues& values, std::string_view name);
-const std::string& textOf(const SettingValues& values, std::string_view name);
-
-/// The name that was probably meant: the nearest by edit distance, empty when none is near.
-std::string nearestName(std::string_view typed, std::span<const std::string> names);
 
 } // namespace engine

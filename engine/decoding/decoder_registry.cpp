@@ -65,14 +65,15 @@ public:
         return guarded(m_name, [&] { return m_decoder->changeSampling(sampling); });
     }
 
-    std::vector<std::string> storeLearnt() override {
+    std::vector<std::string> storeStatistics() override {
         using Sentences = std::vector<std::string>;
-        auto told = guarded(m_name, [&] { return Result<Sentences>(m_decoder->storeLearnt()); });
-        return told ? std::move(told).value() : Sentences{told.error().message};
+        auto stored =
+            guarded(m_name, [&] { return Result<Sentences>(m_decoder->storeStatistics()); });
+        return stored ? std::move(stored).value() : Sentences{stored.error().message};
     }
 
     int remainingContext() const override {
-        // 1 when it throws: the answer goes on to the next step, which tells the failure.
+        // 1 when it throws: the answer goes on to the next step, which reports the failure.
         return number([&] { return m_decoder->remainingContext(); }, 1);
     }
 

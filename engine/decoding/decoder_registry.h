@@ -25,7 +25,7 @@ struct DecoderContext {
     int contextLength = 0;           ///< tokens, prompt and output together
     SettingValues settings = {};     ///< resolved
     SkipSetMemory* memory = nullptr; ///< skip sets of earlier runs; null = none are kept
-    StepClock clock = {};            ///< of what decides by time; empty = the steady clock
+    StepClock clock = {};            ///< for decisions by time; empty = the steady clock
 };
 
 using DecoderFactory = std::function<Result<std::unique_ptr<Decoder>>(const DecoderContext&)>;

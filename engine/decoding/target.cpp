@@ -87,8 +87,9 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     const double startMs = nowMs();
     ENGINE_TRY_DO(runPass(draft, terms));
     const AnswerRoom room{remainingTokens(), m_endIds};
-    const Verdict verdict = Verifier(m_sampler, terms.rule, terms.draws)
-                                .verify(draft.tree, m_pass, outputPosition(), room);
+    Verdict verdict = Verifier(m_sampler, terms.rule, terms.draws)
+                          .verify(draft.tree, m_pass, outputPosition(), room);
+    cutBehindStuckRow(verdict);
     DecodeStep step;
     step.draft = std::move(draft.tree);
     step.sides = std::move(draft.sides);
@@ -192,6 +193,18 @@ Result<void> Target::applyLaw(const DraftTree& draft) {
     sequence.insert(sequence.end(), m_unread.begin(), m_unread.end());
     sequence.push_back(m_pending);
     return m_law.apply({sequence, draft}, m_pass);
+}
+
+/// The root is never stuck: apply() has told that.
+void Target::cutBehindStuckRow(Verdict& verdict) const {
+    if (m_law.isOff())
+        return;
+    const auto stuck = std::find_if(
+        verdict.rows.begin(), verdict.rows.end(), [this](int row) { return m_law.isStuck(row); });
+    const auto kept = static_cast<std::size_t>(stuck - verdict.rows.begin());
+    verdict.rows.resize(kept);
+    verdict.emitted.resize(kept);
+    verdict.path.resize(std::min(verdict.path.size(), kept));
 }
 
 std::span<const double> Target::lastLogits(int row) const {

@@ -8,6 +8,7 @@
 #include "engine/decoding/round/verifier.h"
 #include "engine/model/sublayer_influence.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <stop_token>
@@ -89,6 +90,10 @@ public:
     /// The ids that end this answer, from the prompt given to begin().
     std::span<const TokenId> endIds() const { return m_endIds; }
 
+    bool endsAnswer(TokenId token) const {
+        return std::find(m_endIds.begin(), m_endIds.end(), token) != m_endIds.end();
+    }
+
     /// Prompt tokens between the cached ones and the pending one, which the next pass reads too.
     /// There are some only before the first step, if begin() was asked to leave them unread.
     std::span<const TokenId> unread() const { return m_unread; }
@@ -117,9 +122,8 @@ public:
     /// draft have them only if VerifyTerms::drawsFromSides asked for them.
     std::span<const double> lastLogits(int row) const;
 
-    /// The hidden states that VerifyTerms::hiddenLayers asked for, [hiddenLayers, unread + 1 +
-    /// draft
-    /// + sides, hidden size].
+    /// The hidden states that VerifyTerms::hiddenLayers asked for, [hiddenLayers, rows, hidden
+    /// size]: rows as in Draft::layersRun.
     std::span<const double> lastHidden() const { return m_pass.hidden; }
 
     /// The prediction of a row together with its tokens; 0 <= row < lastSummaries().size().
@@ -145,6 +149,7 @@ private:
     void gatherRows(const Draft& draft);
     void forbidMaskToken();
     Result<void> applyLaw(const DraftTree& draft);
+    void cutBehindStuckRow(Verdict& verdict) const;
     void describe(DecodeStep& step, const Verdict& verdict) const;
     double probabilityAt(int row, TokenId token) const;
     std::vector<TokenChance> chancesAt(int row) const;

@@ -37,8 +37,15 @@ protected:
     /// The method: one round, usually draft, verify, learn. Errors: those of Decoder::step.
     virtual Result<DecodeStep> round() = 0;
 
-    /// One token without a draft, from which the method may learn too.
-    virtual Result<DecodeStep> plainRound() { return m_target.plainStep(); }
+    /// One token without a draft.
+    virtual Result<DecodeStep> plainRound() {
+        ENGINE_TRY(DecodeStep step, m_target.plainStep());
+        observe(step);
+        return step;
+    }
+
+    /// Learns from a step; called behind each plain one, and by round() behind its own.
+    virtual void observe(const DecodeStep& /*step*/) {}
 
     /// What has come up since the last report, which is empty then; a decoder with phases adds its
     /// own.

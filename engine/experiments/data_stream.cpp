@@ -30,7 +30,7 @@ bool isTextFile(const std::filesystem::path& path) {
     return extension == ".txt";
 }
 
-/// The record's own name for itself, if it has one worth showing.
+/// The record's own id, if it has a readable one.
 std::string idOf(const JsonValue& value, std::int64_t line) {
     if (const auto text = value.asString())
         return std::string(*text);
@@ -94,14 +94,14 @@ Result<DataRecord> DataStream::readJsonRecord(const TextLine& line) const {
     ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line.text, where, kLimits));
     const JsonValue root = document.root();
     if (!root.isObject())
-        return badLine(where, "it is JSON, but no object");
+        return badLine(where, "it is JSON, but not an object");
     DataRecord record;
     record.line = line.number;
     record.id = idOf(root["id"], line.number);
     const JsonValue task = root[m_options.taskField];
     if (!task.isNull() && !task.isString())
         return badLine(where,
-                       fmt::format("the field \"{}\" is no text (byte {})",
+                       fmt::format("the field \"{}\" is not a text (byte {})",
                                    readable(m_options.taskField),
                                    task.offset()));
     record.task = task.asString().value_or(m_fileTask);
@@ -125,8 +125,9 @@ Result<std::vector<std::string>> DataStream::readTurns(const JsonValue& value,
     for (const JsonValue& item : items) {
         const auto text = item.asString();
         if (!text)
-            return badLine(where,
-                           fmt::format("{} lists what is no text (byte {})", field, item.offset()));
+            return badLine(
+                where,
+                fmt::format("{} holds an item that is not a text (byte {})", field, item.offset()));
         if (isBlank(*text))
             return badLine(where,
                            fmt::format("{} holds an empty text (byte {})", field, item.offset()));

@@ -22,10 +22,10 @@ struct DataRecord {
     std::vector<std::string> turns; ///< never empty: one for a single prompt, several for a list
 };
 
-/// A line that gave no prompt; the lines behind it are not touched by that.
+/// A line without a prompt; later lines are not affected.
 struct BadLine {
     std::int64_t line = 0;
-    std::string message; ///< "line 3: ...", what is wrong with it
+    std::string message; ///< the error: "line 3: ..."
 };
 
 using DataItem = std::variant<DataRecord, BadLine>;
@@ -33,13 +33,13 @@ using DataItem = std::variant<DataRecord, BadLine>;
 struct DataStreamOptions {
     std::string textField = "prompt"; ///< a string, or a list of strings: the user's turns
     std::string taskField = "task";
-    std::optional<std::int64_t> limit;   ///< how many records are handed out; bad lines not counted
-    std::optional<std::string> onlyTask; ///< records of other tasks are passed over
+    std::optional<std::int64_t> limit;   ///< how many records are returned, without invalid lines
+    std::optional<std::string> onlyTask; ///< records of other tasks are skipped
 };
 
-/// Prompts out of a file, in its order, with one record in memory: JSON Lines, or plain text with
-/// one prompt a line when the name ends in .txt. UTF-8, lines end with LF or CRLF, empty lines are
-/// passed over, a line has at most 16 MB. Thread: one.
+/// Reads prompts from a file in order, with one record in memory: JSON Lines, or plain text with
+/// one prompt per line if the name ends in .txt. UTF-8, lines end with LF or CRLF, empty lines are
+/// skipped, a line has at most 16 MB. Thread: one.
 class DataStream {
 public:
     /// Errors: as LineReader::open; InvalidInput for a negative limit.

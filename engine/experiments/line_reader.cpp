@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = 65536;
 
-/// What has no end of a line for so long is no text; a sparse file may go on like that for days.
+/// A file without a line end for this long is not a text; reading a sparse file could take days.
 constexpr std::uint64_t kMostBytesWithoutEnd = 256'000'000;
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
@@ -60,7 +60,7 @@ Result<bool> LineReader::fillChunk() {
 }
 
 void LineReader::append(std::string_view part) {
-    // One more, for the CR that may turn out to belong to the line's end.
+    // One more byte, for a CR that may belong to the line's end.
     m_isTooLong = m_isTooLong || m_line.size() + part.size() > m_maxLineBytes + 1;
     if (m_isTooLong)
         m_line.clear();
@@ -97,12 +97,13 @@ Result<std::optional<TextLine>> LineReader::next() {
         m_chunkPosition = m_chunk.size();
         bytes += rest.size();
         if (bytes > kMostBytesWithoutEnd)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("{}: line {} does not end within {} bytes, so this is no text",
-                                     m_file.path().string(),
-                                     m_lineNumber + 1,
-                                     kMostBytesWithoutEnd),
-                         "Give a file of lines: JSON Lines, or a .txt with one prompt a line."};
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("{}: line {} does not end within {} bytes, so this is not a text file",
+                            m_file.path().string(),
+                            m_lineNumber + 1,
+                            kMostBytesWithoutEnd),
+                "Give a file of lines: JSON Lines, or a .txt file with one prompt per line."};
     }
     if (bytes == 0)
         return std::optional<TextLine>();

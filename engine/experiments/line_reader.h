@@ -23,13 +23,13 @@ struct TextLine {
 /// another character; the last one may have no end. Thread: one.
 class LineReader {
 public:
-    /// A byte order mark of UTF-8 is passed over. Errors: NotFound, Io, InvalidInput (no regular
-    /// file); Unsupported for UTF-16 and UTF-32, told by their mark or by their zero bytes.
+    /// A UTF-8 byte order mark is skipped. Errors: NotFound, Io, InvalidInput (no regular file);
+    /// Unsupported for UTF-16 and UTF-32, recognised by their mark or their zero bytes.
     static Result<LineReader> open(const std::filesystem::path& path, std::size_t maxLineBytes);
 
-    /// The next line; nothing at the end. What a line has beyond the limit is passed over without
-    /// being kept. Errors: Io, CorruptFile (the file was cut short meanwhile); InvalidInput for
-    /// what goes on and on without a line's end.
+    /// The next line; nothing at the end. The part of a line beyond the limit is skipped. Errors:
+    /// Io, CorruptFile (the file was cut short meanwhile); InvalidInput for a file that has no line
+    /// end for too long.
     Result<std::optional<TextLine>> next();
 
 private:

@@ -11,10 +11,10 @@ namespace engine {
 
 namespace {
 
-/// Of the published search; the library's own default, other than SWIFT's.
+/// The published search's value: its library's default, which differs from SWIFT's.
 constexpr double kKappa = 2.576;
 
-/// Of the uniform probe set, over all sublayers.
+/// Skip ratio of the uniform probe set, over all sublayers.
 constexpr double kProbeRatio = 0.43;
 
 int longestPrompt(const OfflineSearchTask& task) {
@@ -24,7 +24,7 @@ int longestPrompt(const OfflineSearchTask& task) {
     return static_cast<int>(longest);
 }
 
-/// No longer than needed: the cache is made anew for each trial.
+/// Not longer than needed, because each trial creates a new cache.
 int contextOf(const OfflineSearchTask& task) {
     return longestPrompt(task) + task.options.maxTokens;
 }
@@ -33,11 +33,11 @@ Result<void> checkTask(const OfflineSearchTask& task) {
     const ModelConfig& config = task.transformer.config();
     if (task.options.maxTokens < 1 || task.options.iterations < 0)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("A search with {} iterations and answers of {} tokens makes no "
-                                 "sense.",
+                     fmt::format("A search needs at least 0 iterations and answers of at least 1 "
+                                 "token, not {} and {}.",
                                  task.options.iterations,
                                  task.options.maxTokens),
-                     "Ask for at least 0 iterations and 1 token."};
+                     "Choose larger numbers."};
     if (task.prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "There is no prompt to search with.",
@@ -85,21 +85,29 @@ Result<void> addAnswer(const OfflineSearchTask& task,
     request.prompt = prompt;
     request.limits.maxTokens = task.options.maxTokens;
     request.stop = task.stop;
-    request.onStep = [&measured](const DecodeStep& step, std::string_view) {
-        measured.draftSteps += step.draft.draftSteps();
-        measured.accepted += static_cast<int>(step.path.size());
-        measured.verifiedRows += step.verifiedRows;
-    };
-    ENGINE_TRY(const GenerationResult answer, generate(decoder, request));
-    if (answer.reason == FinishReason::Cancelled)
+    ENGINE_TRY(Answer answer, Answer::begin(decoder, std::move(request)));
+    while (true) {
+        ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+        if (!part)
+            break;
+        const auto* made = std::get_if<AnswerStep>(&*part);
+        if (made == nullptr)
+            continue;
+        measured.draftSteps += made->step.draft.draftSteps();
+        measured.accepted += static_cast<int>(made->step.path.size());
+        measured.verifiedRows += made->step.verifiedRows;
+    }
+    const GenerationResult& result = answer.result();
+    if (result.reason == FinishReason::Cancelled)
         return Error{ErrorCode::Cancelled, "The search was cancelled.", ""};
-    measured.tokens += answer.metrics.outputTokens;
-    measured.steps += answer.metrics.steps;
-    measured.seconds += answer.metrics.decodeMs / 1e3;
+    measured.tokens += result.metrics.outputTokens;
+    measured.steps += result.metrics.steps;
+    measured.seconds += result.metrics.decodeMs / 1e3;
     return {};
 }
 
-/// The first passes of a process are slow, whatever the plan: they must not be the first trial's.
+/// The first passes of a process are slow whatever the plan, so they must not belong to the first
+/// trial.
 Result<void> warmUp(const OfflineSearchTask& task, const LayerPlan& plan) {
     ENGINE_TRY(const auto decoder, makeDecoder(task, plan));
     PlanMeasurement forgotten;
@@ -162,7 +170,7 @@ private:
         return {};
     }
 
-    /// What is counted comes out the same each time; what the clock says does not.
+    /// Counts are reproducible, times are not.
     Result<PlanMeasurement> measureOnce(const Trial& trial) {
         if (m_task.options.objective == SearchObjective::TokensPerSecond)
             return measure(m_task, trial.plan);

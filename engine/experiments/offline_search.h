@@ -11,41 +11,42 @@
 
 namespace engine {
 
-/// What an offline search makes as large as possible.
+/// The objective that an offline search maximises.
 enum class SearchObjective {
     /// Tokens per vanilla step, counted: each full pass costs 1, each draft pass the plan's
     /// weightShare(). Below 1 a plan is slower than vanilla. The same on every machine.
     /// Source: equation 6 of arXiv 2410.06916.
     ExpectedSpeed,
-    /// Tokens per second of decoding, by the clock, as published.
+    /// Measured tokens per second of decoding, as published.
     TokensPerSecond,
 };
 
-/// Settings of an offline search. Source of the defaults: swift.md 7.1.
+/// Settings of an offline search; the defaults are those of the published code of Self-SD
+/// (arXiv 2309.08168).
 struct OfflineSearchOptions {
     SearchObjective objective = SearchObjective::TokensPerSecond;
-    int iterations = 1000; ///< Bayesian suggestions, behind the probe sets
+    int iterations = 1000; ///< Bayesian suggestions, after the probe sets
     int maxTokens = 32;    ///< of each calibration prompt's answer
     std::uint64_t seed = 1;
     BayesianMaximiser maximiser = BayesianMaximiser::ContinuousTopK;
-    /// What each further row of a verification adds to its cost, in vanilla steps; 0 as in
-    /// equation 6. For ExpectedSpeed.
+    /// The cost that each further row adds to a verification, in vanilla steps; 0 as in equation 6.
+    /// For ExpectedSpeed.
     double rowCost = 0.0;
-    /// Who decodes; it must have the settings "start" and "skip_set".
+    /// The decoder, which must have the settings "start" and "skip_set".
     std::string decoder = "self_sd";
     SettingValues settings = {}; ///< its other settings
     SamplingOptions sampling = {};
 };
 
-/// What one plan did on all calibration prompts together.
+/// One plan's results on all calibration prompts together.
 struct PlanMeasurement {
     int tokens = 0;
     int steps = 0;        ///< rounds, each with one full pass
     int draftSteps = 0;   ///< draft passes
     int accepted = 0;     ///< drafted tokens that were emitted
     int verifiedRows = 0; ///< rows of the full passes
-    double seconds = 0.0; ///< decoding behind the prompts
-    double score = 0.0;   ///< what the objective says
+    double seconds = 0.0; ///< decoding after the prompts
+    double score = 0.0;   ///< value of the objective
 
     bool operator==(const PlanMeasurement&) const = default;
 };
@@ -66,25 +67,25 @@ struct OfflineSearchResult {
     const OfflineTrial& bestTrial() const { return trials[best]; }
 };
 
-/// What is searched, and who is told. References are guests.
+/// The task of a search. References are borrowed.
 struct OfflineSearchTask {
     DecoderRegistry& decoders;
     Transformer& transformer;
     std::vector<std::vector<TokenId>> prompts = {}; ///< for calibration; 8 are usual
     OfflineSearchOptions options = {};
-    /// Told each trial and the best one so far.
+    /// Called with each trial and the best one so far.
     std::function<void(const OfflineTrial& trial, const OfflineTrial& best)> onTrial = {};
     std::stop_token stop = {};
 };
 
 /// Looks for the plan that decodes the calibration prompts fastest: probe sets first, then Bayesian
-/// suggestions over all sublayers of all layers, with the ratio free. Every answer takes its
-/// `maxTokens` in full, end tokens or not. With ExpectedSpeed the same seed gives the same plans.
-/// A stop ends it between passes and leaves what was found.
-/// Errors: InvalidInput for no prompts, empty ones or those too long for the model (names the
-/// first); those of the registry and the decoder; Cancelled before the first trial is complete.
-/// Thread: engine. Source: arXiv 2309.08168, section 3.2; differs: time counts from behind the
-/// prompt, the surrogate learns the set measured.
+/// suggestions over all sublayers of all layers, with the ratio free. Every answer has exactly
+/// `maxTokens` tokens and ignores end tokens. With ExpectedSpeed the same seed gives the same
+/// plans. A stop ends it between passes and keeps the results so far. Errors: InvalidInput for no
+/// prompts, empty ones or those too long for the model (names the first); those of the registry and
+/// the decoder; Cancelled before the first trial is complete. Thread: engine. Source: arXiv
+/// 2309.08168, section 3.2; differs: time counts from the end of the prompt, and the surrogate
+/// learns the measured set.
 Result<OfflineSearchResult> searchOffline(const OfflineSearchTask& task);
 
 /// Measures one plan as searchOffline() does. Errors: as there; InvalidInput for another model's

@@ -19,8 +19,8 @@ Result<void>
 savePlan(const std::filesystem::path& path, const std::string& name, const SkipSet& set) {
     if (name.empty() || !isValidUtf8(name))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("A skip set cannot be named \"{}\".", readable(name)),
-                     "Give the model and the task plain names."};
+                     fmt::format("\"{}\" cannot be the name of a skip set.", readable(name)),
+                     "Use plain names for the model and the task."};
     std::map<std::string, SkipSet> sets;
     std::error_code ignored;
     const auto size = std::filesystem::file_size(path, ignored);

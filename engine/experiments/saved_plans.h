@@ -10,10 +10,10 @@
 
 namespace engine {
 
-/// Puts a set into a file of the published shape, {"model_task":{"attention":[...],"mlp":[...]}},
-/// beside those that are there; one of the same name is replaced. readSkipSetFile() reads it.
-/// Errors: CorruptFile for a file of another shape, Io, InvalidInput for a name that is no UTF-8;
-/// the file is then left as it is.
+/// Adds a set to a file in the published format, {"model_task":{"attention":[...],"mlp":[...]}},
+/// besides the existing ones; a set with the same name is replaced. readSkipSetFile() reads it.
+/// Errors: CorruptFile for a file of another format, Io, InvalidInput for a name that is not UTF-8.
+/// On an error the file is unchanged.
 Result<void>
 savePlan(const std::filesystem::path& path, const std::string& name, const SkipSet& set);
 

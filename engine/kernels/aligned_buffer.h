@@ -9,12 +9,13 @@
 
 namespace engine {
 
-/// Numbers on a cache line's boundary that are used again and again: memory only ever grows.
+/// A reusable buffer of numbers, aligned to a cache line; it only ever grows.
 template <typename Value> class AlignedBuffer {
     static_assert(std::is_trivial_v<Value>);
 
 public:
-    /// Room for `count` values. Those there are lost when it has to grow; new memory is zero.
+    /// Makes room for `count` values. The old values are lost if the buffer has to grow; new memory
+    /// is zero.
     void reserve(std::size_t count) {
         if (count <= m_capacity)
             return;

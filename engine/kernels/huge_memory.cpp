@@ -27,7 +27,7 @@ Result<HugeMemory> HugeMemory::make(std::size_t byteSize, std::string_view what)
     const std::size_t offset = (kHugePage - address % kHugePage) % kHugePage;
     memory.m_begin = static_cast<std::byte*>(mapping) + offset;
     memory.m_size = byteSize;
-    // A system without huge pages gives small ones.
+    // A system without huge pages uses small ones.
     static_cast<void>(madvise(memory.m_begin, mapped - kHugePage, MADV_HUGEPAGE));
     return memory;
 }

@@ -14,7 +14,8 @@ struct KernelSet {
     TileKernel multiplyTiles;
 };
 
-/// The kernels of a set that the processor has; of the next lower one where they were not compiled.
+/// The kernels of an instruction set of this processor, or of the next lower set for which kernels
+/// were compiled.
 KernelSet kernelSet(InstructionSet set);
 
 } // namespace engine

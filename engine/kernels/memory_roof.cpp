@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kSmallestRoof = std::size_t{64} << 20U;
 
-/// What a thread takes at a time: large enough for the prefetcher to run, small enough that all
+/// The size of a thread's piece: large enough for the prefetcher to run, small enough that all
 /// threads end together.
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20U;
 
@@ -82,7 +82,7 @@ SumChunk widestSum() { return sumPlain; }
 
 } // namespace
 
-/// The buffer and the threads that read it, chunk by chunk as they come free.
+/// The buffer and the threads that read it; each free thread takes the next chunk.
 class MemoryRoof::Readers {
 public:
     Readers(std::size_t bytes, int threads)

@@ -8,14 +8,15 @@
 
 namespace engine {
 
-/// How fast this machine reads memory right now: the roof of everything that streams weights. On a
-/// shared machine it swings by half within minutes, so it is read beside each sample that is
-/// compared with it. Threads of its own sleep between readings. Thread: one at a time.
+/// Measures this machine's current memory bandwidth, the upper limit ("roof") of everything that
+/// streams weights. On a shared machine it varies by half within minutes, so it is measured with
+/// each sample that is compared with it. It has its own threads, which sleep between readings.
+/// Thread: one at a time.
 class MemoryRoof {
 public:
-    /// A buffer of `bytes` (rounded up to whole chunks) in huge pages where the system gives them,
-    /// written once; `threads` read it, the caller's included. A buffer not far larger than the
-    /// processor's caches measures those. Errors: NoMemory.
+    /// Creates a buffer of `bytes` (rounded up to whole chunks), in huge pages if the system has
+    /// them; `threads` threads read it, including the caller's. If the buffer is not far larger
+    /// than the processor's caches, it measures the caches. Errors: NoMemory.
     static Result<std::unique_ptr<MemoryRoof>> make(std::size_t bytes, int threads);
 
     ~MemoryRoof();
@@ -29,7 +30,7 @@ public:
 
     int threadCount() const;
 
-    /// Sum of the buffer's 64-bit words, as the last reading found it: proof that all was read.
+    /// Sum of the buffer's 64-bit words from the last reading, as a proof that everything was read.
     std::uint64_t lastSum() const;
 
 private:
@@ -40,7 +41,7 @@ private:
     std::unique_ptr<Readers> m_readers;
 };
 
-/// What a roof of `wanted` bytes can have: halved until it fits beside 1/4 of the free memory, not
+/// A buffer size for `wanted` bytes: halved until it fits into 1/4 of the free memory, but not
 /// below 64 MiB.
 std::size_t roofBytesThatFit(std::size_t wanted, double availableBytes);
 

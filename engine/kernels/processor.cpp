@@ -51,16 +51,16 @@ Result<InstructionSet> chooseInstructionSet(std::string_view name) {
             return set;
         return Error{ErrorCode::Unsupported,
                      fmt::format("This processor has no {} instructions.", name),
-                     fmt::format("Leave --isa out, or choose {}.",
+                     fmt::format("Leave out --isa, or choose {}.",
                                  instructionSetName(bestInstructionSet()))};
     }
     return Error{ErrorCode::InvalidInput,
-                 fmt::format("There is no instruction set \"{}\".", name),
+                 fmt::format("\"{}\" is not an instruction set.", name),
                  "Choose scalar, avx2 or avx512."};
 }
 
 int allowedProcessors() {
-    // Systems with more processors than a cpu_set_t has bits refuse the small one.
+    // Systems with more processors than a cpu_set_t has bits refuse the small set.
     for (int most = CPU_SETSIZE; most <= kMostProcessors; most *= 2) {
         cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(most));
         const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
@@ -77,13 +77,12 @@ int usefulThreads(int wanted) { return std::min(wanted, allowedProcessors()); }
 
 std::string threadsRemark(int wanted) {
     const int allowed = allowedProcessors();
-    return wanted <= allowed
-               ? std::string()
-               : fmt::format("{} threads were asked for, but this process may use {} {}: more "
-                             "threads than that are not made.",
-                             wanted,
-                             allowed,
-                             allowed == 1 ? "processor" : "processors");
+    return wanted <= allowed ? std::string()
+                             : fmt::format("{} threads were asked for, but this process may use "
+                                           "only {} {}, so no more threads are started.",
+                                           wanted,
+                                           allowed,
+                                           allowed == 1 ? "processor" : "processors");
 }
 
 std::string processorName() {

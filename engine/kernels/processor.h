@@ -22,21 +22,21 @@ std::string_view instructionSetName(InstructionSet set);
 /// The best one that this processor has.
 InstructionSet bestInstructionSet();
 
-/// What the user forces by name; an empty name takes the best one.
-/// Errors: InvalidInput for an unknown name, Unsupported for one this processor lacks.
+/// The instruction set with this name; an empty name takes the best one. Errors: InvalidInput for
+/// an unknown name, Unsupported for one this processor lacks.
 Result<InstructionSet> chooseInstructionSet(std::string_view name);
 
 /// Processors that this process may run on; at least 1.
 int allowedProcessors();
 
-/// Compute threads for what was asked for: no more than allowedProcessors(), since the others
-/// would only wait for these; 0 leaves the choice to the backend.
+/// The number of compute threads for a request: at most allowedProcessors(), because more threads
+/// would only wait; 0 leaves the choice to the backend.
 int usefulThreads(int wanted);
 
-/// What to tell a user who asked for more; empty for anybody else.
+/// The note for a user who asked for more threads; otherwise empty.
 std::string threadsRemark(int wanted);
 
-/// As the system names the processor; empty when it does not say.
+/// The system's name for the processor; empty if it has none.
 std::string processorName();
 
 } // namespace engine

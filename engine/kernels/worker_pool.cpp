@@ -13,16 +13,17 @@ namespace engine {
 
 namespace {
 
-/// Looks at the clock only so often: that costs more than a pause.
+/// Reads the clock only this often, because that costs more than a pause.
 constexpr int kPausesPerLook = 64;
 
 /// What sixteen bits hold.
 constexpr int kMostParts = 0xFFFF;
 
-/// Tasks after which all shares are marked anew, long before a number could seem young again.
+/// Number of tasks after which all shares are marked again, long before task numbers could wrap
+/// around.
 constexpr std::uint32_t kRenewal = 1U << 30U;
 
-/// What is left of a share of parts.
+/// The rest of a share of parts.
 struct Share {
     std::uint32_t number;
     std::uint32_t begin;
@@ -47,21 +48,21 @@ constexpr std::size_t kCacheLine = 64;
 
 using Clock = std::chrono::steady_clock;
 
-/// For how long the caller spins until the workers' last parts are done. They take some ten
-/// microseconds each: a worker that needs longer has lost its processor.
+/// How long the caller spins until the workers' last parts are done. A part takes some ten
+/// microseconds: a worker that needs longer has lost its processor.
 constexpr auto kJoinSpin = std::chrono::microseconds(50);
 
-/// For how long a worker spins for its next task where others want its processor.
+/// How long a worker spins for its next task when other programs want its processor.
 constexpr auto kCrowdedSpin = std::chrono::microseconds(50);
 
-/// Over how long the caller's sleep is counted: what takes a processor once in a while, for some
-/// milliseconds, must not count.
+/// The period over which the caller's sleep is counted: a program that takes a processor
+/// occasionally, for some milliseconds, must not count.
 constexpr auto kSleepWindow = std::chrono::milliseconds(50);
 
-/// The part of that time from which on it is quicker alone.
+/// The share of that time above which the caller is faster alone.
 constexpr int kMostSleptOneIn = 4;
 
-/// For how long a processor counts as wanted by others after they took it.
+/// How long a processor counts as wanted by others after they took it.
 constexpr auto kCrowdMemory = std::chrono::milliseconds(20);
 
 } // namespace
@@ -79,7 +80,7 @@ public:
                         m_reads.begin());
     }
 
-    /// A line, or a pause if nothing is left.
+    /// Fetches a line, or pauses if none is left.
     void step() {
         for (std::span<const std::byte>& read : m_reads) {
             if (read.empty())
@@ -95,7 +96,7 @@ private:
     std::array<std::span<const std::byte>, kReadsPerThread> m_reads;
 };
 
-/// Others do if the system has taken the processor from the thread while it wanted to go on.
+/// They do if the system has taken the processor from the thread while it was running.
 class WorkerPool::Crowd {
 public:
     bool isThere(Clock::time_point now) {
@@ -202,7 +203,8 @@ void WorkerPool::waitForWorkers(Fetching& fetching) {
             fetching.step();
         }
     } while (Clock::now() < end);
-    // Whoever counts the last part either sees this or is seen by the look behind it.
+    // The thread that counts the last part either sees this, or the check after it sees that
+    // thread.
     const auto begin = Clock::now();
     m_done.isAwaited.store(true);
     for (std::uint32_t parts = m_done.parts.load(); parts != m_givenToWorkers;
@@ -233,7 +235,7 @@ bool WorkerPool::worksAlone() {
     return m_isAlone;
 }
 
-/// First the thread's own share, then what the others have left.
+/// First the thread's own share, then the rest of the others' shares.
 WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number, std::uint32_t parts, int thread) {
     Outcome outcome;
     const int count = threads();

@@ -14,18 +14,18 @@
 
 namespace engine {
 
-/// Threads that work on the parts of one task at a time. Between the tasks of a pass they wait by
-/// spinning, for a fork and join far below a microsecond; after a pause of about a millisecond
-/// they sleep, and much sooner where other programs want the same processors: there a thread that
-/// spins takes the time of the one that it waits for. Each thread begins with an even, unbroken
-/// share of the parts, so that it reads memory as one stream and meets the others seldom; who is
-/// done takes over parts from the end of another's share, so a thread that the system takes away
-/// delays the others by no more than its part. Thread: one caller at a time.
+/// Threads that work on the parts of one task at a time. Between the tasks of a pass they spin, so
+/// that fork and join take far less than a microsecond. After a pause of about a millisecond they
+/// sleep. They sleep much sooner if other programs want the same processors, because a spinning
+/// thread would take time from the thread it waits for. Each thread starts with an equal,
+/// contiguous share of the parts, so that it reads memory as one stream and rarely meets the
+/// others. A thread that has finished takes parts from the end of another's share, so a thread that
+/// loses its processor delays the others by at most its current part. Thread: one caller at a time.
 class WorkerPool {
 public:
-    /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. When
-    /// the caller has lately slept for a quarter of its time, because its workers had no processor,
-    /// it works alone for `aloneTime`; 0 = never.
+    /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. If
+    /// the caller has recently slept for a quarter of its time, because its workers had no
+    /// processor, it works alone for `aloneTime`; 0 = never.
     explicit WorkerPool(int threads,
                         std::chrono::microseconds spinTime = std::chrono::milliseconds(1),
                         std::chrono::microseconds aloneTime = std::chrono::milliseconds(500));
@@ -36,18 +36,18 @@ public:
 
     int threads() const { return static_cast<int>(m_workers.size()) + 1; }
 
-    /// Memory that threads will read first in the task after this one: [threads(),
-    /// kReadsPerThread]. A thread that has to wait fetches it into its cache meanwhile.
+    /// Memory that threads will read first in the next task: [threads(), kReadsPerThread]. A
+    /// waiting thread prefetches it into its cache.
     using NextReads = std::span<const std::span<const std::byte>>;
 
     static constexpr std::size_t kReadsPerThread = 2;
 
-    /// The parts [first, second) with which a thread begins.
+    /// The parts [first, second) with which a thread starts.
     static std::pair<int, int> shareOf(int thread, int parts, int threads);
 
     /// Calls `work(part, thread)` once for each part of [0, parts), `thread` in [0, threads()), and
-    /// comes back when all are done. `work` must not throw; the memory that `next` names must live
-    /// until the end of the next task, the list itself only until this one's.
+    /// returns when all are done. `work` must not throw. The memory named by `next` must exist
+    /// until the end of the next task, the list itself only until the end of this one.
     template <typename Work> void run(int parts, Work&& work, NextReads next = {}) {
         using Function = std::remove_reference_t<Work>;
         Task task;
@@ -68,20 +68,20 @@ private:
         NextReads next;
     };
 
-    /// What is left to fetch while a thread waits.
+    /// The memory that is still to be fetched while a thread waits.
     class Fetching;
 
-    /// What a thread did of a task.
+    /// A thread's part of a task.
     struct Outcome;
 
-    /// Whether others want a thread's processor.
+    /// Whether other programs want a thread's processor.
     class Crowd;
 
-    /// On a cache line of its own: what different threads write must not share one.
+    /// On a cache line of its own: data that different threads write must not share one.
     template <typename Value> struct alignas(64) Shared { std::atomic<Value> value = 0; };
 
-    /// What workers look at while they spin, together on one line. The task is valid as long as a
-    /// part of it is not done.
+    /// The data that workers read while they spin, together on one line. The task is valid while
+    /// one of its parts is not done.
     struct alignas(64) Announced {
         std::atomic<std::uint64_t> numberAndParts = 0;
         Task task;
@@ -99,16 +99,16 @@ private:
 
     std::chrono::microseconds m_spinTime;
     std::chrono::microseconds m_aloneTime;
-    // Of the caller: since when it counts for how long it has slept, and until when it is alone.
+    // For the caller: when it started to count its sleep, and until when it works alone.
     std::chrono::steady_clock::time_point m_countedSince;
     std::chrono::steady_clock::duration m_slept{};
     std::chrono::steady_clock::time_point m_aloneUntil;
     bool m_isAlone = false;
     Announced m_announced;
-    /// For each thread what is left of its share: the number of the task above 32 bits, end and
-    /// begin below. Of an older task: nobody has taken from it yet. Taking a part and knowing that
-    /// it is of this task is one exchange, so a thread that comes late, even after the task is
-    /// over, is not waited for.
+    /// For each thread the rest of its share: the task's number in the upper 32 bits, end and begin
+    /// below. An older number means that nobody has taken from the share yet. One atomic exchange
+    /// takes a part and checks that it belongs to this task, so nobody waits for a thread that
+    /// comes late, even after the end of the task.
     std::vector<Shared<std::uint64_t>> m_shares;
 
     struct alignas(64) Done {

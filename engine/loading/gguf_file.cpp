@@ -3,6 +3,7 @@
 
 #include "engine/base/checked_math.h"
 #include "engine/loading/byte_reader.h"
+#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/gguf_metadata.h"
 #include "engine/loading/quantized_blocks.h"
 #include "engine/loading/readable_text.h"
@@ -41,8 +42,8 @@ constexpr std::array<TypeNumber, 32> kTypeNumbers = {{
     {7, "Q5_1", TensorType::Q5_1},
     {8, "Q8_0", TensorType::Q8_0},
     {9, "Q8_1"},
-    {10, "Q2_K"},
-    {11, "Q3_K"},
+    {10, "Q2_K", TensorType::Q2_K},
+    {11, "Q3_K", TensorType::Q3_K},
     {12, "Q4_K", TensorType::Q4_K},
     {13, "Q5_K", TensorType::Q5_K},
     {14, "Q6_K", TensorType::Q6_K},
@@ -51,10 +52,10 @@ constexpr std::array<TypeNumber, 32> kTypeNumbers = {{
     {17, "IQ2_XS"},
     {18, "IQ3_XXS"},
     {19, "IQ1_S"},
-    {20, "IQ4_NL"},
+    {20, "IQ4_NL", TensorType::IQ4_NL},
     {21, "IQ3_S"},
     {22, "IQ2_S"},
-    {23, "IQ4_XS"},
+    {23, "IQ4_XS", TensorType::IQ4_XS},
     {24, "I8"},
     {25, "I16"},
     {26, "I32"},
@@ -64,8 +65,16 @@ constexpr std::array<TypeNumber, 32> kTypeNumbers = {{
     {30, "BF16", TensorType::BF16},
     {34, "TQ1_0"},
     {35, "TQ2_0"},
-    {39, "MXFP4"},
+    {39, "MXFP4", TensorType::MXFP4},
 }};
+
+std::string supportedTypes() {
+    std::string names;
+    for (const TypeNumber& row : kTypeNumbers)
+        if (row.type != TensorType::Other)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+    return names;
+}
 
 /// What a tensor's entry says, before the start of the data is known.
 struct TensorEntry {
@@ -188,7 +197,6 @@ public:
                             kMaxTensors));
         ENGINE_TRY_DO(m_cursor.checkFits(tensorCount, kSmallestTensorInfo, "the tensor list"));
         ENGINE_TRY(metadata, GgufMetadata::read(m_cursor, keyCount));
-        ENGINE_TRY_DO(refuseSplitFile());
         ENGINE_TRY_DO(readAlignment());
         ENGINE_TRY_DO(m_cursor.checkFits(tensorCount, kSmallestTensorInfo, "the tensor list"));
         m_entries.reserve(static_cast<std::size_t>(tensorCount));
@@ -235,17 +243,6 @@ private:
                                                m_file.path().string(),
                                                version),
                      "Convert the model again with a current converter."};
-    }
-
-    Result<void> refuseSplitFile() const {
-        const auto* count = metadata.find("split.count");
-        if (!count || count->describe() == "1" || count->describe() == "0")
-            return {};
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("{} is one of {} parts of a split GGUF file (key split.count)",
-                                 m_file.path().string(),
-                                 readable(count->describe())),
-                     "Join the parts first: llama-gguf-split --merge."};
     }
 
     Result<void> readAlignment() {
@@ -304,12 +301,12 @@ private:
             row == kTypeNumbers.end() ? fmt::format("number {}", number) : std::string(row->name);
         return Error{ErrorCode::Unsupported,
                      fmt::format("{}: {} has the type {}, which is not supported (byte {}); "
-                                 "supported: F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, "
-                                 "Q5_K, Q6_K",
+                                 "supported: {}",
                                  m_file.path().string(),
                                  shown,
                                  name,
-                                 m_cursor.offset()),
+                                 m_cursor.offset(),
+                                 supportedTypes()),
                      "Choose a file of the same model in a supported type."};
     }
 
@@ -380,18 +377,100 @@ private:
     std::vector<TensorEntry> m_entries;
 };
 
-} // namespace
+/// What one file of one or several says of itself.
+struct OpenedPart {
+    GgufMetadata metadata;
+    std::uint32_t version = 0;
+    std::uint64_t tensorCount = 0;
 
-Result<std::shared_ptr<const GgufFile>> GgufFile::open(const fs::path& path) {
+    /// A whole number of the metadata, whatever its type; 0 where there is none.
+    std::uint64_t number(std::string_view key) const {
+        if (const auto* value = metadata.get<std::uint64_t>(key))
+            return *value;
+        const auto* value = metadata.get<std::int64_t>(key);
+        return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
+    }
+};
+
+/// Reads one file and adds its tensors to the table.
+Result<OpenedPart> openPart(const fs::path& path, TensorTable& table) {
     ENGINE_TRY(ByteReader file, ByteReader::open(path));
-    TensorTable table;
     const std::uint32_t number = table.addFile(std::move(file));
     GgufReader reader(table.file(number));
     ENGINE_TRY_DO(reader.readAll());
+    const std::size_t before = table.tensors().size();
     reader.moveTensorsTo(table, number);
-    ENGINE_TRY_DO(table.finish());
+    return OpenedPart{std::move(reader.metadata), reader.version, table.tensors().size() - before};
+}
+
+Error wrongPart(const fs::path& path, std::string_view problem) {
+    return {ErrorCode::CorruptFile,
+            fmt::format("{} {}", path.string(), problem),
+            "Fetch all parts of the same model into one folder."};
+}
+
+/// All parts of a split file; the first one's metadata hold for all.
+Result<OpenedPart> openParts(const fs::path& path, const GgufPartName& name, TensorTable& table) {
+    OpenedPart whole;
+    const std::string* architecture = nullptr;
+    for (int part = 1; part <= name.count; ++part) {
+        const fs::path partPath = name.sibling(path, part);
+        auto opened = openPart(partPath, table);
+        if (!opened && opened.error().code == ErrorCode::NotFound)
+            return Error{ErrorCode::NotFound,
+                         fmt::format("part {} of {} of a split GGUF file is missing: {}",
+                                     part,
+                                     name.count,
+                                     partPath.string()),
+                         "Fetch all parts into one folder."};
+        if (!opened)
+            return std::move(opened).error();
+        OpenedPart& read = opened.value();
+        if (read.number("split.count") != static_cast<std::uint64_t>(name.count) ||
+            read.number("split.no") + 1 != static_cast<std::uint64_t>(part))
+            return wrongPart(
+                partPath,
+                fmt::format("is not the part {} of {} that its name says", part, name.count));
+        const auto* ownArchitecture = read.metadata.get<std::string>("general.architecture");
+        if (part == 1) {
+            whole = std::move(read);
+            architecture = whole.metadata.get<std::string>("general.architecture");
+            continue;
+        }
+        if (ownArchitecture && (!architecture || *ownArchitecture != *architecture))
+            return wrongPart(partPath, "belongs to another model than the first part");
+        whole.tensorCount += read.tensorCount;
+    }
+    const std::uint64_t told = whole.number("split.tensors.count");
+    if (told != 0 && told != whole.tensorCount)
+        return wrongPart(name.sibling(path, 1),
+                         fmt::format("and its other parts hold {} tensors, not {}: a part belongs "
+                                     "to another model",
+                                     whole.tensorCount,
+                                     told));
+    return whole;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const GgufFile>> GgufFile::open(const fs::path& path) {
+    auto table = std::make_unique<TensorTable>();
+    ENGINE_TRY(OpenedPart read, openPart(path, *table));
+    if (const std::uint64_t count = read.number("split.count"); count > 1) {
+        const auto name = ggufPartName(path);
+        if (!name)
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("{} is one of {} parts of a split GGUF file (key "
+                                     "split.count), but its name does not say which",
+                                     path.string(),
+                                     count),
+                         "Give the parts names that end in -00001-of-00002.gguf and so on."};
+        table = std::make_unique<TensorTable>();
+        ENGINE_TRY(read, openParts(path, *name, *table));
+    }
+    ENGINE_TRY_DO(table->finish());
     return std::shared_ptr<const GgufFile>(std::make_shared<OpenGgufFile>(
-        path, reader.version, std::move(reader.metadata), std::move(table)));
+        path, read.version, std::move(read.metadata), std::move(*table)));
 }
 
 } // namespace engine

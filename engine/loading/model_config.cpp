@@ -193,10 +193,10 @@ const std::vector<float>& divisors(const ModelConfig& config, int contextLength)
 std::vector<double>
 rotaryFrequencies(const ModelConfig& config, LayerRope rope, int contextLength) {
     std::vector<double> frequencies;
-    if (rope == LayerRope::None)
-        return frequencies;
     const bool isModel = rope == LayerRope::Model;
     const double base = isModel ? config.ropeTheta : config.windowRopeTheta;
+    if (rope == LayerRope::None || !(base > 0.0)) // no layer turns so
+        return frequencies;
     const std::vector<float>& factors = divisors(config, contextLength);
     const int width = config.rotatedWidth();
     for (int pair = 0; pair < width / 2; ++pair) {

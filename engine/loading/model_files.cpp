@@ -3,6 +3,7 @@
 
 #include "engine/loading/byte_reader.h"
 #include "engine/loading/config/unused_parts.h"
+#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/gguf_file.h"
 #include "engine/loading/gguf_model.h"
 #include "engine/loading/network/mapped_weights.h"
@@ -70,7 +71,8 @@ Result<FolderListing> listFolder(const fs::path& folder) {
     fs::directory_iterator entry(folder, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const fs::path& path = entry->path();
-        if (path.extension() == ".gguf")
+        const auto part = ggufPartName(path);
+        if (path.extension() == ".gguf" && (!part || part->number == 1))
             found.gguf.push_back(path);
         if (isPickleName(path) && !found.pickled)
             found.pickled = path;

@@ -12,11 +12,12 @@ namespace engine {
 /// Values of a quantised tensor that stand together in every format.
 inline constexpr int kQuantGroupValues = 32;
 
-/// 32 values as small whole numbers: value i is scale * (stored[i] - offset) + minimum.
+/// 32 values as small whole numbers: value i is scale * (stored[i] - offset) + minimum. Scales and
+/// minima are those of values 0-15 and of 16-31, one number twice where all 32 share it.
 struct QuantGroup {
     std::array<std::uint8_t, kQuantGroupValues> stored = {};
-    std::array<float, 2> scales = {}; ///< of values 0-15 and 16-31; one number but in Q6_K
-    float minimum = 0.0F;
+    std::array<float, 2> scales = {};
+    std::array<float, 2> minima = {};
 };
 
 /// What all groups of a type have in common.
@@ -26,6 +27,9 @@ struct QuantTraits {
     bool hasMinima = false;
     bool fitsHalf = true;                ///< scales and minima are half precision numbers
     int scaleValues = kQuantGroupValues; ///< values that share a scale: 32 or 16
+
+    /// Tiles hold minima for 32 values only, so other groups are widened to plain numbers.
+    bool fitsTiles() const { return !hasMinima || scaleValues == kQuantGroupValues; }
 };
 
 /// Whether a type's values come in groups; false for plain numbers and for Other.

@@ -30,9 +30,10 @@ void readQuants(const std::byte* block, float* out) {
     const QuantTraits traits = quantTraits(Type);
     for (const QuantGroup& group : groups)
         for (std::size_t i = 0; i < group.stored.size(); ++i) {
-            const float value = static_cast<float>(group.stored[i] - traits.offset) *
-                                group.scales[i / (kQuantGroupValues / 2)];
-            *out++ = traits.hasMinima ? value + group.minimum : value;
+            const std::size_t half = i / (kQuantGroupValues / 2);
+            const float value =
+                static_cast<float>(group.stored[i] - traits.offset) * group.scales[half];
+            *out++ = traits.hasMinima ? value + group.minima[half] : value;
         }
 }
 
@@ -55,7 +56,7 @@ constexpr TypeRow makeRow(std::string_view name) {
 }
 
 /// In the order of TensorType.
-constexpr std::array<TypeRow, 11> kTypes = {{
+constexpr std::array<TypeRow, 16> kTypes = {{
     makeRow<readF32, 1, 4>("F32"),
     makeRow<readF16, 1, 2>("F16"),
     makeRow<readBf16, 1, 2>("BF16"),
@@ -64,9 +65,14 @@ constexpr std::array<TypeRow, 11> kTypes = {{
     makeRow<readQuants<TensorType::Q4_1, 32>, 32, 20>("Q4_1"),
     makeRow<readQuants<TensorType::Q5_0, 32>, 32, 22>("Q5_0"),
     makeRow<readQuants<TensorType::Q5_1, 32>, 32, 24>("Q5_1"),
+    makeRow<readQuants<TensorType::Q2_K, 256>, 256, 84>("Q2_K"),
+    makeRow<readQuants<TensorType::Q3_K, 256>, 256, 110>("Q3_K"),
     makeRow<readQuants<TensorType::Q4_K, 256>, 256, 144>("Q4_K"),
     makeRow<readQuants<TensorType::Q5_K, 256>, 256, 176>("Q5_K"),
     makeRow<readQuants<TensorType::Q6_K, 256>, 256, 210>("Q6_K"),
+    makeRow<readQuants<TensorType::IQ4_NL, 32>, 32, 18>("IQ4_NL"),
+    makeRow<readQuants<TensorType::IQ4_XS, 256>, 256, 136>("IQ4_XS"),
+    makeRow<readQuants<TensorType::MXFP4, 32>, 32, 17>("MXFP4"),
 }};
 
 const TypeRow& typeRow(TensorType type) {

@@ -14,7 +14,25 @@ namespace engine {
 
 /// How the values of a tensor are stored in its file. `Other` (integers, float64, float8 of
 /// safetensors) can be read raw only: readRows refuses it by name.
-enum class TensorType { F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, Other };
+enum class TensorType {
+    F32,
+    F16,
+    BF16,
+    Q8_0,
+    Q4_0,
+    Q4_1,
+    Q5_0,
+    Q5_1,
+    Q2_K,
+    Q3_K,
+    Q4_K,
+    Q5_K,
+    Q6_K,
+    IQ4_NL,
+    IQ4_XS,
+    MXFP4,
+    Other
+};
 
 /// The name the file formats use, such as "Q4_1".
 std::string_view tensorTypeName(TensorType type);

@@ -8,19 +8,20 @@
 
 namespace engine {
 
-/// Sums over the rounds of a decoder, and the figures of the literature that follow from them.
+/// Totals over the rounds of a decoder, and the figures of the literature that are computed from
+/// them.
 ///
-/// A plain round has no draft, and no rows beside one: one token by the full model alone, as
-/// vanilla makes it. All plain rounds are the baseline that the decoder is compared with in the
-/// same run. Those that the decoder made itself, because no draft seemed worth it, are its own
-/// rounds as well and count in M, tokens per layer and the speedup; those that were only asked for
-/// do not. A decoder that has never drafted has none of these figures. A plain value. Source:
-/// swift.md 5.1.
+/// A plain round has no draft and no other rows: the full model alone writes one token, as in
+/// vanilla decoding. All plain rounds form the baseline of the same run. Plain rounds that the
+/// decoder chose itself, because no draft seemed worthwhile, are also its own rounds and count in
+/// M, tokens per layer and the speedup; those made only as a baseline do not. A decoder that has
+/// never drafted has none of these figures. A plain value. M and acceptance are counted as in arXiv
+/// 2410.06916.
 struct DecodeMetrics {
-    std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt is none
+    std::int64_t rounds = 0;     ///< that drafted and verified; reading the prompt does not count
     std::int64_t tokens = 0;     ///< emitted by these rounds
     std::int64_t accepted = 0;   ///< m summed: nodes on the accepted paths, siblings included
-    std::int64_t draftSteps = 0; ///< D summed: passes of the draft; siblings cost none
+    std::int64_t draftSteps = 0; ///< D summed: draft passes; siblings cost no pass
     std::int64_t draftedNodes = 0;
     std::int64_t verifiedRows = 0;
     double draftLayers = 0.0;  ///< layers that drafting read, see DecodeStep::draftLayers
@@ -28,8 +29,8 @@ struct DecodeMetrics {
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;        ///< of all rounds, baseline ones too, and at the ends of answers
-    double otherMs = 0.0;         ///< what a round took besides
-    std::int64_t plainRounds = 0; ///< of the decoder's own choice, a token each
+    double otherMs = 0.0;         ///< other time of the rounds
+    std::int64_t plainRounds = 0; ///< chosen by the decoder itself, one token each
     double plainMs = 0.0;
     double plainLayers = 0.0;        ///< that they read
     std::int64_t baselineTokens = 0; ///< of all plain rounds
@@ -41,38 +42,38 @@ struct DecodeMetrics {
     /// Adds a round of the decoder's own that took `stepMs` altogether.
     void add(const DecodeStep& step, double stepMs);
 
-    /// Adds a plain round that was asked for, to compare with.
+    /// Adds a plain round made as a baseline.
     void addBaseline(const DecodeStep& step, double stepMs);
 
     /// Adds the sums of other rounds.
     void add(const DecodeMetrics& other);
 
-    /// Adds what a search took between or behind the rounds.
+    /// Adds the time of a search between or after the rounds.
     void addSearch(double ms) { searchMs += ms; }
 
-    /// Rounds of the decoder itself, its plain ones too, and what they emitted.
+    /// The decoder's own rounds, including its plain ones, and their tokens.
     std::int64_t ownRounds() const { return rounds + plainRounds; }
 
     std::int64_t ownTokens() const { return tokens + plainRounds; }
 
-    /// The time of these rounds, the search left out.
+    /// The time of these rounds, without the search.
     double ownMs() const { return draftMs + verifyMs + otherMs + plainMs; }
 
-    /// What all rounds emitted, those that were only asked for too.
+    /// The tokens of all rounds, including baseline rounds.
     std::int64_t allTokens() const { return tokens + baselineTokens; }
 
-    /// The time of all rounds, the search included.
+    /// The time of all rounds, including the search.
     double allMs() const { return draftMs + verifyMs + otherMs + baselineMs + searchMs; }
 
-    /// M: tokens emitted per round of its own.
+    /// M: tokens emitted per own round.
     std::optional<double> tokensPerRound() const;
 
     /// Alpha as the paper counts it: accepted nodes over draft steps.
     std::optional<double> acceptance() const;
 
-    /// Tokens of its own rounds for each layer that they read, drafting and verifying: what an
-    /// exit is chosen by, because time follows it. A layer counts once a pass, however many rows it
-    /// works on. Source: arXiv 2504.05598 (eTPL).
+    /// Tokens of its own rounds per layer read in drafting and verifying. Exits are chosen by this
+    /// figure, because time is proportional to layers. A layer counts once per pass, however many
+    /// rows it processes. Source: arXiv 2504.05598 (eTPL).
     std::optional<double> tokensPerLayer() const;
 
     /// Milliseconds for a token of its own rounds, the search included.
@@ -81,21 +82,21 @@ struct DecodeMetrics {
     /// Milliseconds for a token of the baseline rounds.
     std::optional<double> baselineMsPerToken() const;
 
-    /// How many times faster than the baseline of the same run; none until both are measured.
+    /// The speedup over the baseline of the same run; none until both are measured.
     std::optional<double> speedup() const;
 };
 
-/// What the expected speedup depends on; costs in units of one vanilla step.
+/// The factors of the expected speedup; costs in units of one vanilla step.
 struct SpeedFactors {
     double tokensPerRound = 1.0; ///< M, at least 1
     double acceptance = 1.0;     ///< alpha, accepted over draft steps
     double draftCost = 0.0;      ///< c, one draft step
     double verifyCost = 1.0;     ///< v, the verification of a round
-    double otherCost = 0.0;      ///< o, whatever else a round does
+    double otherCost = 0.0;      ///< o, everything else that a round does
 };
 
-/// M / ((M - 1) c / alpha + v + o); with v = 1 and o = 0 equation 6 of arXiv 2410.06916. 0 when
-/// nothing is ever accepted but tokens beyond the bonus are claimed.
+/// M / ((M - 1) c / alpha + v + o); with v = 1 and o = 0 equation 6 of arXiv 2410.06916. 0 if
+/// acceptance is 0 although M is above 1.
 double expectedSpeedup(const SpeedFactors& factors);
 
 /// Tokens that a round emits on average when each of `draftLength` drafted tokens in a chain is

@@ -38,7 +38,7 @@ using Estimator = std::function<double(Samples, Samples)>;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// As many pairs as there are, drawn with replacement; `draw` is the number of the resampling.
+/// The same number of pairs, drawn with replacement; `draw` is the number of the resampling.
 void resample(Samples numerators,
               Samples denominators,
               const std::pair<std::uint64_t, int>& draw,

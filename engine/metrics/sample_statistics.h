@@ -7,15 +7,15 @@
 
 namespace engine {
 
-/// Where the middle half of samples lies. A plain value.
+/// The quartiles of samples. A plain value.
 struct Spread {
     double lower = 0.0; ///< first quartile
     double median = 0.0;
     double upper = 0.0; ///< third quartile
 };
 
-/// Quartiles by linear interpolation between order statistics (position (n - 1) q); NaN where there
-/// are no samples.
+/// Quartiles by linear interpolation between order statistics (position (n - 1) q); NaN without
+/// samples.
 Spread spreadOf(std::span<const double> samples);
 
 double medianOf(std::span<const double> samples); ///< spreadOf(samples).median
@@ -24,7 +24,7 @@ double medianOf(std::span<const double> samples); ///< spreadOf(samples).median
 std::vector<double> ratiosOf(std::span<const double> numerators,
                              std::span<const double> denominators);
 
-/// A ratio and how sure it is. A plain value.
+/// A ratio and its confidence interval. A plain value.
 struct RatioEstimate {
     double ratio = 0.0;
     double low = 0.0; ///< 95 % bootstrap interval
@@ -50,8 +50,8 @@ struct SampleGroup {
     std::vector<double> denominators;
 };
 
-/// The mean over groups of their ratios of sums, each group weighing alike; for the interval the
-/// pairs of each group are resampled among themselves. NaN without groups or with an empty one.
+/// The mean over groups of their ratios of sums, with equal weight for each group; for the interval
+/// the pairs are resampled within each group. NaN without groups or with an empty one.
 RatioEstimate meanRatioOfSums(std::span<const SampleGroup> groups, std::uint64_t seed = 1);
 
 } // namespace engine

@@ -22,6 +22,7 @@ void KvCache::commit(int count) {
 }
 
 void KvCache::keepPath(std::span<const Position> slots) {
+    m_copies.clear();
     for (const Position slot : slots) {
         ENGINE_CHECK(slot >= m_length && slot < capacity(),
                      "kept slot {} lies outside [{}, {})",
@@ -29,9 +30,11 @@ void KvCache::keepPath(std::span<const Position> slots) {
                      m_length,
                      capacity());
         if (slot != m_length)
-            m_storage->copySlot(slot, m_length);
+            m_copies.push_back({slot, m_length});
         ++m_length;
     }
+    if (!m_copies.empty())
+        m_storage->copySlots(m_copies);
 }
 
 void KvCache::truncate(Position length) {
@@ -113,19 +116,21 @@ HostKvStorage::HostKvStorage(const KvShape& shape, std::byte* memory, std::size_
 
 HostKvStorage::~HostKvStorage() { munmap(m_memory, m_byteSize); }
 
-void HostKvStorage::copySlot(Position from, Position to) {
-    ENGINE_CHECK(from >= 0 && from < capacity() && to >= 0 && to < capacity(),
-                 "copy of slot {} to {} of {}",
-                 from,
-                 to,
-                 capacity());
+void HostKvStorage::copySlots(std::span<const SlotCopy> copies) {
+    for (const auto [from, to] : copies)
+        ENGINE_CHECK(from >= 0 && from < capacity() && to >= 0 && to < capacity(),
+                     "copy of slot {} to {} of {}",
+                     from,
+                     to,
+                     capacity());
     const std::size_t headBytes = static_cast<std::size_t>(capacity()) * m_headDimBytes;
     for (int index = 0; index < 2 * m_shape.layerCount; ++index)
         for (int head = 0; head < m_shape.kvHeadCount; ++head) {
             std::byte* rows = plane(index) + static_cast<std::size_t>(head) * headBytes;
-            std::memcpy(rows + static_cast<std::size_t>(to) * m_headDimBytes,
-                        rows + static_cast<std::size_t>(from) * m_headDimBytes,
-                        m_headDimBytes);
+            for (const auto [from, to] : copies)
+                std::memcpy(rows + static_cast<std::size_t>(to) * m_headDimBytes,
+                            rows + static_cast<std::size_t>(from) * m_headDimBytes,
+                            m_headDimBytes);
         }
 }
 

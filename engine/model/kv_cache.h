@@ -12,6 +12,12 @@
 
 namespace engine {
 
+/// One slot's keys and values, to be copied over those of another.
+struct SlotCopy {
+    Position from = 0;
+    Position to = 0;
+};
+
 /// Where a backend keeps keys and values: `capacity()` slots, each holding one token's keys and
 /// values of all layers. Made by Transformer::makeCache; only that backend looks inside.
 class KvStorage {
@@ -20,8 +26,9 @@ public:
 
     virtual Position capacity() const = 0;
 
-    /// Copies all layers' keys and values of one slot over those of another.
-    virtual void copySlot(Position from, Position to) = 0;
+    /// Makes these copies in all layers, in this order: a backend may put them off until the next
+    /// pass, all together.
+    virtual void copySlots(std::span<const SlotCopy> copies) = 0;
 
     /// Memory reserved for all slots, bytes; pages are touched only as slots are written.
     virtual std::size_t byteSize() const = 0;
@@ -56,6 +63,7 @@ public:
 private:
     std::unique_ptr<KvStorage> m_storage;
     Position m_length = 0;
+    std::vector<SlotCopy> m_copies; // of keepPath(), kept for its memory
 };
 
 /// Type of the numbers in a HostKvStorage.
@@ -87,7 +95,7 @@ public:
 
     Position capacity() const override { return m_shape.capacity; }
 
-    void copySlot(Position from, Position to) override;
+    void copySlots(std::span<const SlotCopy> copies) override;
 
     std::size_t byteSize() const override { return m_byteSize; }
 

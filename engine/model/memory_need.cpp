@@ -2,7 +2,6 @@
 #include "engine/model/memory_need.h"
 
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/cpu/cpu_weights.h"
 
 #include <algorithm>
 
@@ -45,13 +44,29 @@ std::uint64_t bytesOf(double bytes) {
 double weightsOf(const ModelConfig& config, const Widths& widths) {
     double stored = 0.0;
     double norms = 0.0;
-    forEachTensor(config, [&](const TensorSpec& tensor) {
+    const auto add = [&](const TensorSpec& tensor, double times) {
         const double outputs = tensor.outputs;
         if (tensor.isNorm())
-            norms += outputs;
+            norms += times * outputs;
         else
-            stored += outputs * tensor.inputs + (tensor.hasBias ? outputs : 0.0);
-    });
+            stored += times * (outputs * tensor.inputs + (tensor.hasBias ? outputs : 0.0));
+    };
+    add(embeddingTensor(config), config.tiedHead ? 1.0 : 2.0);
+    add(finalNormTensor(config), 1.0);
+    // Layers with experts have the same sizes, and so have those without.
+    const bool hasExperts = config.experts.count > 0;
+    const double dense =
+        hasExperts ? static_cast<double>(config.denseLayers.size()) : config.layerCount;
+    int expertLayer = 0;
+    while (hasExperts && expertLayer < config.layerCount && !config.hasExperts(expertLayer))
+        ++expertLayer;
+    if (dense > 0)
+        for (const TensorSpec& tensor :
+             layerTensors(config, hasExperts ? config.denseLayers.front() : 0))
+            add(tensor, dense);
+    if (dense < config.layerCount)
+        for (const TensorSpec& tensor : layerTensors(config, expertLayer))
+            add(tensor, config.layerCount - dense);
     return stored * widths.stored + norms * widths.math;
 }
 
@@ -83,20 +98,21 @@ MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contex
             .passBytes = bytesOf(passOf(config, widths))};
 }
 
-Result<PackedNeed> packedNeed(const ModelConfig& config,
-                              const WeightSource& source,
-                              const TransformerOptions& options,
-                              int contextLength) {
-    ENGINE_TRY_DO(cpu::checkPrecision(options.precision));
-    ENGINE_TRY(const cpu::Weights outline, cpu::outlineWeights(config, source, options.weights));
-    const KvType kvType = cpu::chosenKvType(outline, options.kvType);
+MemoryNeed
+memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, int contextLength) {
     const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));
-    return PackedNeed{{.weightBytes = outline.byteSize(),
-                       .cacheBytes = bytesOf(slot * contextLength),
-                       .scratchBytes = bytesOf(slot * kScratchSlots),
-                       .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))},
-                      std::string(tileFormatName(outline.mainFormat())),
-                      kvType};
+    return {.weightBytes = weightBytes,
+            .cacheBytes = bytesOf(slot * contextLength),
+            .scratchBytes = bytesOf(slot * kScratchSlots),
+            .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))};
+}
+
+Result<LoadForecast> widenedForecast(const ModelConfig& config,
+                                     const WeightSource& /*weights*/,
+                                     const TransformerOptions& options,
+                                     int contextLength) {
+    const std::string name(precisionName(options.precision));
+    return LoadForecast{memoryNeed(config, options.precision, contextLength), name, name, ""};
 }
 
 } // namespace engine

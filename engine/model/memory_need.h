@@ -21,24 +21,26 @@ struct MemoryNeed {
     std::uint64_t totalBytes() const { return weightBytes + cacheBytes + scratchBytes + passBytes; }
 };
 
-/// For the plain and the torch backend. The slots of cache and scratch are reserved at once, but
-/// take memory only as they are written. The torch backend pads rows of weights to 8 columns, which
-/// is left out here.
-MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength);
-
-/// What the cpu backend makes of a model. A plain value.
-struct PackedNeed {
-    MemoryNeed memory;          ///< weights as they will be packed
+/// What loading would make of a model, told before any weight is read. A plain value.
+struct LoadForecast {
+    MemoryNeed memory;
     std::string arithmeticName; ///< as Transformer::arithmeticName()
-    KvType kvType = KvType::F16;
+    std::string kvTypeName;     ///< as Transformer::kvTypeName()
+    std::string instructionSet; ///< as Transformer::instructionSet()
 };
 
-/// Of `options` precision, the form of the weights and the type of keys and values count. Errors:
-/// Unsupported for a precision that the backend lacks; those of looking for the tensors that
-/// `config` calls for.
-Result<PackedNeed> packedNeed(const ModelConfig& config,
-                              const WeightSource& source,
-                              const TransformerOptions& options,
-                              int contextLength);
+/// Of a backend that widens all weights to the precision. The slots of cache and scratch are
+/// reserved at once, but take memory only as they are written.
+MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength);
+
+/// Of a backend that computes in float32 with weights of this size and keys of this type.
+MemoryNeed
+memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, int contextLength);
+
+/// The forecast of a backend that widens all weights to the precision of the options.
+Result<LoadForecast> widenedForecast(const ModelConfig& config,
+                                     const WeightSource& weights,
+                                     const TransformerOptions& options,
+                                     int contextLength);
 
 } // namespace engine

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/base/settings.h"
 #include "engine/base/token.h"
-#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/model_config.h"
 #include "engine/loading/weight_source.h"
 #include "engine/model/attention_layout.h"
@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -122,7 +121,7 @@ std::string shortArithmetic(std::string_view arithmeticName);
 /// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
 using LoadProgress = std::function<void(double)>;
 
-/// Where the cpu backend keeps packed weights for the next start. A plain value.
+/// Where a backend that packs weights may keep them for the next start. A plain value.
 struct PackedCacheOptions {
     static constexpr std::uint64_t kUsualLimitBytes = 16'000'000'000;
 
@@ -135,12 +134,8 @@ struct PackedCacheOptions {
 /// How a backend shall load a model.
 struct TransformerOptions {
     Precision precision = Precision::F32;
-    int threads = 0; ///< compute threads; 0 = the backend's choice
-    /// The five below are the cpu backend's.
-    WeightForm weights = WeightForm::Auto;
-    /// Nothing: float32 beside float32 weights, else half precision.
-    std::optional<KvType> kvType = std::nullopt;
-    std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
+    int threads = 0;             ///< compute threads; 0 = the backend's choice
+    SettingValues settings = {}; ///< the others of its BackendInfo; what is missing has its default
     PackedCacheOptions packedCache = {};
     Position cacheSlots = 0; ///< a load is refused that leaves no memory for so many; 0 = not known
     std::stop_token stop = {}; ///< polled between tensors
@@ -151,19 +146,5 @@ struct TransformerOptions {
 void checkForwardRequest(const ModelConfig& config,
                          const ForwardRequest& request,
                          const KvCache& cache);
-
-/// The fast backend of x86-64: packed weights, exact for any number of rows and threads. Errors:
-/// those of makePlainTransformer; Unsupported for an instruction set the processor lacks.
-Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& config,
-                                                        const WeightSource& source,
-                                                        const TransformerOptions& options);
-
-/// The reference of exactness: plain loops, float32 or float64, each output row summed in one
-/// fixed order whatever the number of rows. Reads its weights from `source`, which may go away
-/// afterwards. Errors: Unsupported precision; NotFound, CorruptFile, Numeric name the tensor;
-/// Cancelled; NoMemory.
-Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& config,
-                                                          const WeightSource& source,
-                                                          const TransformerOptions& options);
 
 } // namespace engine

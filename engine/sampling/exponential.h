@@ -10,10 +10,10 @@ namespace engine {
 inline constexpr double kLeastExponent = -700.0;
 
 /// e^x for x <= 0, within 1e-14 of its value; 0 for x below kLeastExponent. Plain arithmetic
-/// without a branch, which compilers turn into vectors, with the same bits everywhere: 2^n e^r with
-/// |r| <= ln(2) / 2 and the series of e^r to r^11, whose rest is below 7e-15.
+/// without branches, which compilers can vectorise, with the same bits everywhere: 2^n e^r with |r|
+/// <= ln(2) / 2 and the series of e^r to r^11, whose rest is below 7e-15.
 inline double exponentialOf(double x) {
-    constexpr double kWhole = 0x1.8p52; // numbers of this size have no places behind the point
+    constexpr double kWhole = 0x1.8p52; // numbers of this size have no fractional part
     const double shifted = x * 1.4426950408889634 + kWhole;
     const double power = shifted - kWhole;
     // ln(2) in two parts, the first so short that power * part is exact.

@@ -16,14 +16,15 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// How far below the best one, in exponents, tokens are looked at by turns until top-p is reached;
-/// a few of the first nearly always do.
+/// Tokens are examined in bands of this many exponents below the best one until top-p is reached;
+/// the first few nearly always suffice.
 constexpr std::array<double, 5> kDepths = {5.0, 8.0, 12.0, 18.0, kUnbounded};
 
-/// In exponents; far more than rounding does.
+/// In exponents; far above the rounding error.
 constexpr double kRounding = 1e-6;
 
-/// Differences first: the smallest temperatures would carry a logit itself to infinity.
+/// Differences first, because dividing a logit itself by a very small temperature would give
+/// infinity.
 class Weigher {
 public:
     Weigher(double highest, double temperature)
@@ -54,12 +55,12 @@ private:
     double m_temperature;
 };
 
-/// Of equals the lower id comes first, as in argmax.
+/// Among equals the lower id comes first, as in argmax.
 bool isBetter(const KeptToken& a, const KeptToken& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
 }
 
-/// Gives the tokens in an order, and sorts no more of them than are asked for.
+/// Gives the tokens in sorted order, and sorts only as many as are requested.
 template <typename Order> class FirstOf {
 public:
     FirstOf(std::vector<KeptToken>& tokens, Order comesBefore)
@@ -88,7 +89,7 @@ private:
 };
 
 /// Keeps the first tokens whose predecessors together stay below `wanted`, so the one that crosses
-/// it is the last. False when they all stay below it.
+/// it is the last. Returns false if they all stay below it.
 template <typename Order> bool cutBehind(double wanted, Order comesBefore, KeptTokens& kept) {
     FirstOf<Order> first(kept.tokens, comesBefore);
     double sum = 0.0;
@@ -105,7 +106,7 @@ KeptTokens keepBest(std::span<const double> logits, const SamplingOptions& optio
     const Weigher weigher(row.highest(), options.temperature);
     if (options.topK > 0 || options.topP >= 1.0) {
         double least = options.topK > 0 ? row.highestAt(options.topK) : -kUnbounded;
-        if (options.topP >= 1.0 && options.minP > 0.0) // those below go anyway
+        if (options.topP >= 1.0 && options.minP > 0.0) // those below are removed anyway
             least = std::max(least, weigher.logitAt(std::log(options.minP) - kRounding));
         KeptTokens kept = weigher.weigh(row, least);
         if (options.topP < 1.0)
@@ -131,9 +132,9 @@ void keepFrom(double leastWeight, KeptTokens& kept) {
         kept.weight += token.weight;
 }
 
-/// A token is the more typical the nearer its information is to the entropy of the law. That of a
-/// token is log(all weights) - exponent, and the entropy is the mean of those: what is left is how
-/// far exponents lie from their mean.
+/// A token is the more typical, the nearer its information is to the entropy of the distribution. A
+/// token's information is log(all weights) - exponent, and the entropy is the mean of it. So the
+/// measure is the distance of an exponent from the mean exponent.
 void keepTypical(double part, KeptTokens& kept) {
     double mean = 0.0;
     for (const KeptToken& token : kept.tokens)

@@ -16,18 +16,18 @@ struct KeptToken {
     double weight;   ///< e^exponent, above 0
 };
 
-/// What temperature, top-k, top-p, min-p and typical-p leave of a row. A plain value.
+/// The tokens of a row that temperature, top-k, top-p, min-p and typical-p keep. A plain value.
 struct KeptTokens {
-    std::vector<KeptToken> tokens; ///< in no order that means anything
-    double weight = 0.0;           ///< of all of them; the law is each one's own part in it
+    std::vector<KeptToken> tokens; ///< in no particular order
+    double weight = 0.0;           ///< of all of them; a token's probability is its share
 };
 
 /// Whether every token with a probability can be drawn.
 bool keepsAllTokens(const SamplingOptions& options);
 
-/// Top-k, then top-p of what that left, then min-p, then typical-p (arXiv 2202.00666) of what those
-/// left. A function of the row and the options alone: ways to be quick about it never change what
-/// is kept. Shapes: logits [vocab], finite or -infinity, one at least finite; the temperature above
+/// Applies top-k, then top-p to the rest, then min-p, then typical-p (arXiv 2202.00666). The result
+/// depends only on the row and the options: shortcuts never change which tokens are kept. Shapes:
+/// logits [vocab], finite or -infinity, one at least finite; the temperature above
 /// 0. Thread: any.
 KeptTokens keepTokens(std::span<const double> logits, const SamplingOptions& options);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-/// The higher of each pair, again and again: loops that the compiler turns into vectors.
+/// Repeatedly takes the higher of each pair, in loops that the compiler can vectorise.
 double highestOfBlock(const double* logits) {
     constexpr std::size_t kHalf = LogitBlocks::kBlock / 2;
     std::array<double, kHalf> high;
@@ -43,7 +43,7 @@ double LogitBlocks::highestAt(int count) const {
     const auto wanted = static_cast<std::size_t>(count);
     if (wanted > m_logits.size())
         return kLowest;
-    // As many blocks reach this bound, each with a logit of its own.
+    // This many blocks reach the bound, each with a logit of its own.
     double bound = kLowest;
     std::vector<double> high;
     if (wanted <= m_blockHighest.size()) {

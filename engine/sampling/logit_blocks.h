@@ -9,13 +9,13 @@
 
 namespace engine {
 
-/// A row of logits and the highest of each block of it: finds the high ones of a large vocabulary
-/// without looking at every one. Thread: any.
+/// A row of logits with the highest logit of each block: finds the highest logits of a large
+/// vocabulary without visiting every one. Thread: any.
 class LogitBlocks {
 public:
     static constexpr std::size_t kBlock = 64;
 
-    /// Shapes: logits [vocab], not empty, finite; a guest that must outlive this.
+    /// Shapes: logits [vocab], not empty, finite; borrowed, must outlive this.
     explicit LogitBlocks(std::span<const double> logits);
 
     double highest() const { return m_highest; }
@@ -23,8 +23,8 @@ public:
     /// The `count`-th highest logit; -infinity when there are fewer.
     double highestAt(int count) const;
 
-    /// Tells `visit` the id and the logit of every token whose logit is at least `least`, in the
-    /// order of ids.
+    /// Calls `visit` with the id and the logit of every token whose logit is at least `least`, in
+    /// the order of ids.
     template <typename Visit> void forEachFrom(double least, Visit visit) const {
         for (std::size_t block = 0; block < m_blockHighest.size(); ++block) {
             if (m_blockHighest[block] < least)

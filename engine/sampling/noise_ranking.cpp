@@ -25,7 +25,7 @@ NoiseRanking::NoiseRanking(std::uint64_t seed, Position outputPosition, int coun
 
 /// For the uniform number u behind the noise, noise <= -log(1 - u). To enter, it must be at least d
 /// = bound - exponent, so 1 - u must be at most e^-d <= 2^-k for k = floor(d / log 2). Both margins
-/// are far above what rounding does to a score.
+/// are far above the rounding error of a score.
 inline bool NoiseRanking::canEnter(TokenId id, double exponent) const {
     constexpr double kMargin = 1e-6;
     const double halvings = (m_bound - exponent - kMargin) * kLog2E;

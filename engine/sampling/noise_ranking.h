@@ -11,21 +11,21 @@
 namespace engine {
 
 /// Finds the tokens with the highest exponent + Gumbel(seed, outputPosition, id): a draw without
-/// replacement from the law whose probabilities are proportional to e^exponent, the first token a
-/// draw from the law itself. The two logarithms of the noise are taken for few tokens: the leading
-/// bits of the random number alone show that the others cannot win. Thread: any.
+/// replacement from the distribution with probabilities proportional to e^exponent; the first token
+/// is a draw from the distribution itself. The two logarithms of the noise are computed for only a
+/// few tokens: the leading bits of the random number show that the others cannot win. Thread: any.
 class NoiseRanking {
 public:
-    /// The `count` best are wanted, at least 1.
+    /// Finds the `count` best tokens, at least 1.
     NoiseRanking(std::uint64_t seed, Position outputPosition, int count);
 
-    /// Tokens may come in any order, each once; those of e^exponent = 0 are never drawn.
+    /// Tokens may come in any order, each once; those with e^exponent = 0 are never drawn.
     void offer(TokenId id, double exponent);
 
     /// A whole row of tokens: exponents (logits - highest) / temperature. Shapes: logits [vocab].
     void offerRow(std::span<const double> logits, double highest, double temperature);
 
-    /// Best first, of equals the lower id; fewer than wanted when no more can be drawn.
+    /// Best first, among equals the lower id first; fewer than requested if no more can be drawn.
     std::vector<TokenId> best() const;
 
 private:

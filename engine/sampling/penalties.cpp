@@ -52,7 +52,7 @@ void Penalties::count(std::span<const TokenId> tokens) {
         ++m_times[static_cast<std::size_t>(token)];
 }
 
-/// The count of a token, which is 0 from now on: each is met once.
+/// Returns the count of a token and resets it to 0: each token is visited once.
 int Penalties::takeCount(TokenId token) {
     return std::exchange(m_times[static_cast<std::size_t>(token)], 0);
 }

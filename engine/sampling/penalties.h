@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// Changes logits by the tokens before a row: repetition penalty (arXiv 1909.05858, section 4.1),
-/// then frequency and presence penalties, then the bias. A row's logits and the tokens before it
-/// are all that the outcome depends on. Thread: one at a time, its scratch memory is used again.
+/// Changes logits according to the tokens before a row: repetition penalty (arXiv 1909.05858,
+/// section 4.1), then frequency and presence penalties, then the bias. The result depends only on a
+/// row's logits and the tokens before it. Thread: one at a time, because scratch memory is reused.
 class Penalties {
 public:
     /// `options` must have passed validateFor(vocabSize).
@@ -19,7 +19,7 @@ public:
 
     bool areOff() const { return !m_repeats && !m_counts && m_options.logitBias.empty(); }
 
-    /// Shapes: `sequence` is the prompt and what is behind it up to the row, the answer begins at
+    /// Shapes: `sequence` is the prompt and the tokens after it up to the row, the answer begins at
     /// `promptLength`; logits [vocab], finite or -infinity, which stays.
     void
     apply(std::span<const TokenId> sequence, std::size_t promptLength, std::span<double> logits);

@@ -17,8 +17,8 @@ struct RowScale {
     double temperature;
 };
 
-/// Adds the weights of a piece to the chains. Loops on raw arrays, so plain that the compiler works
-/// on several logits at a time; nothing here may depend on how many.
+/// Adds the weights of a piece to the running sums. The loops on raw arrays are simple enough for
+/// the compiler to vectorise; the result must not depend on the vector width.
 [[gnu::always_inline]] inline void
 addPiece(const double* logits, std::size_t count, const RowScale& scale, double* chains) {
     double weights[kPiece];

@@ -5,9 +5,9 @@
 
 namespace engine {
 
-/// Sum of e^((logit - highest) / temperature) over a whole row, within 1e-13 of its value, what
-/// lies below kLeastExponent taken for next to nothing. The same bits on every processor. Shapes:
-/// logits [vocab], finite; temperature above 0. Thread: any.
+/// Sum of e^((logit - highest) / temperature) over a whole row, within 1e-13 of its value; terms
+/// below kLeastExponent count as almost nothing. The same bits on every processor. Shapes: logits
+/// [vocab], finite; temperature above 0. Thread: any.
 double rowWeight(std::span<const double> logits, double highest, double temperature);
 
 } // namespace engine

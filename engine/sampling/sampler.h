@@ -16,17 +16,17 @@ struct Distribution {
     std::vector<double> probabilities;
 };
 
-/// The most probable token; of equals the lowest id, as HeadSummary has it.
-/// Shapes: logits [vocab], not empty.
+/// The most probable token; among equals the lowest id, as in HeadSummary. Shapes: logits [vocab],
+/// not empty.
 TokenId argmax(std::span<const double> logits);
 
 /// A token of `p`: the argmax over its tokens of log p + Gumbel(seed, outputPosition, id), whose
 /// law is exactly p. Tokens without probability are never drawn. Shapes: p not empty.
 TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition);
 
-/// Turns logits into a distribution and a token, repeatably: a draw depends on nothing but
-/// (logits, seed, output position), so any verified draft meets vanilla's own tokens.
-/// Thread: any; no state besides the options.
+/// Turns logits into a distribution and a token, reproducibly: a draw depends only on (logits,
+/// seed, output position), so verified drafts give vanilla's own tokens. Thread: any; no state
+/// besides the options.
 class Sampler {
 public:
     /// `options` must have passed validate().
@@ -42,11 +42,11 @@ public:
     Distribution distribution(std::span<const double> logits) const;
 
     /// The token at `outputPosition` (0 = the first one of the answer), drawn by noise from the
-    /// distribution. Far cheaper than making the distribution.
+    /// distribution. Far cheaper than computing the distribution.
     TokenId choose(std::span<const double> logits, Position outputPosition) const;
 
-    /// At most `count` different tokens, as drawn one after the other without replacement; the
-    /// first is choose()'s. Not when greedy.
+    /// At most `count` different tokens, drawn one after another without replacement; the first is
+    /// the token of choose(). Not for greedy sampling.
     std::vector<TokenId>
     chooseSeveral(std::span<const double> logits, int count, Position outputPosition) const;
 

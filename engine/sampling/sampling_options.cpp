@@ -18,31 +18,31 @@ Error outOfRange(std::string_view name, double value, std::string_view range, co
             hint};
 }
 
-/// False for what is no number.
+/// False for NaN.
 bool isWithin(double value, double least, double most) { return value >= least && value <= most; }
 
 Result<void> validateChoice(const SamplingOptions& options) {
     if (!isWithin(options.temperature, 0.0, 100.0))
         return outOfRange("The temperature",
                           options.temperature,
-                          "lie between 0 and 100",
+                          "be between 0 and 100",
                           "0 always takes the most probable token; .7 to 1 is usual for variety.");
     if (options.topK < 0)
         return outOfRange("Top-k", options.topK, "not be negative", "0 switches it off.");
     if (!(options.topP > 0.0 && options.topP <= 1.0))
         return outOfRange("Top-p",
                           options.topP,
-                          "lie above 0 and not above 1",
+                          "be above 0 and at most 1",
                           "1 switches it off; .9 to .95 is usual.");
     if (!(options.minP >= 0.0 && options.minP < 1.0))
         return outOfRange("Min-p",
                           options.minP,
-                          "lie between 0 and 1, without 1 itself",
+                          "be at least 0 and below 1",
                           "0 switches it off; .02 to .1 is usual.");
     if (!(options.typicalP > 0.0 && options.typicalP <= 1.0))
         return outOfRange("Typical-p",
                           options.typicalP,
-                          "lie above 0 and not above 1",
+                          "be above 0 and at most 1",
                           "1 switches it off; .9 to .95 is usual.");
     return {};
 }
@@ -51,20 +51,21 @@ Result<void> validatePenalties(const SamplingOptions& options) {
     if (!(options.repetitionPenalty > 0.0 && options.repetitionPenalty <= kMostRepetition))
         return outOfRange("The repetition penalty",
                           options.repetitionPenalty,
-                          "lie above 0 and not above 10",
+                          "be above 0 and at most 10",
                           "1 switches it off; 1.05 to 1.2 is usual.");
     if (options.repetitionWindow < 0)
         return outOfRange("The repetition window",
                           options.repetitionWindow,
                           "not be negative",
-                          "0 looks at the whole prompt and answer.");
+                          "0 covers the whole prompt and answer.");
     for (const auto& [name, value] : {std::pair("The presence penalty", options.presencePenalty),
                                       std::pair("The frequency penalty", options.frequencyPenalty)})
         if (!isWithin(value, -kMostPenalty, kMostPenalty))
-            return outOfRange(name,
-                              value,
-                              "lie between -2 and 2",
-                              "0 switches it off; below 0 it favours what is there already.");
+            return outOfRange(
+                name,
+                value,
+                "be between -2 and 2",
+                "0 switches it off; a value below 0 favours tokens that are already there.");
     return {};
 }
 
@@ -74,8 +75,8 @@ Result<void> validateBias(const std::vector<LogitBias>& biases) {
         if (!isWithin(bias.value, -kMostBias, kMostBias))
             return outOfRange(fmt::format("The logit bias of token {}", bias.token),
                               bias.value,
-                              "lie between -100 and 100",
-                              "-100 all but forbids a token, 100 all but enforces it.");
+                              "be between -100 and 100",
+                              "-100 practically forbids a token, 100 practically forces it.");
         tokens.push_back(bias.token);
     }
     std::sort(tokens.begin(), tokens.end());

@@ -17,7 +17,7 @@ constexpr int kRandomSets = 200;
 constexpr int kKnownStarts = 4;
 constexpr int kRandomStarts = 8;
 constexpr int kPointsBetweenPolls = 16;
-constexpr int kLeadingMoves = 6; // per side: 36 swaps or 12 flips that the gradient praises
+constexpr int kLeadingMoves = 6; // per side: the 36 swaps or 12 flips with the best gradient
 constexpr int kRandomMoves = 12;
 constexpr int kMostMoves = 200;
 
@@ -45,8 +45,8 @@ bestDrawn(const Acquisition& acquisition, int drawn, std::size_t count, Draw dra
     return best;
 }
 
-/// A set on its way up, with what makes the value of a neighbour cheap: its squared distances to
-/// the known points, which a changed coordinate moves by a known amount.
+/// A climbing set with its squared distances to the known points. A changed coordinate changes them
+/// by a known amount, which makes the value of a neighbour cheap.
 class SetClimber {
 public:
     SetClimber(const Acquisition& acquisition, std::vector<double> point)
@@ -61,7 +61,7 @@ public:
 
     AcquisitionMaximum maximum() const { return {m_point, m_value}; }
 
-    /// Takes the best of the moves tried; false when none is better than staying.
+    /// Makes the best of the tried moves; false if none is better than staying.
     bool climb(SearchRandom& random) {
         Move best;
         double bestValue = m_value + 1e-12;
@@ -113,7 +113,7 @@ private:
         m_point[index] = 1.0 - m_point[index];
     }
 
-    /// Whether the budget bears a swap.
+    /// Whether the budget allows a swap.
     bool fits(int out, int in) const {
         const auto& budget = m_acquisition.budget;
         const double spent = m_spent - budget.costs[static_cast<std::size_t>(out)] +
@@ -122,7 +122,7 @@ private:
     }
 
     std::vector<Move> movesToTry(SearchRandom& random) const {
-        std::vector<double> gains(m_point.size()); // what the gradient promises for each flip
+        std::vector<double> gains(m_point.size()); // gain of each flip according to the gradient
         for (std::size_t i = 0; i < gains.size(); ++i)
             gains[i] = m_point[i] != 0.0 ? -m_gradient[i] : m_gradient[i];
         const std::vector<int> leading = random.descending(gains);
@@ -175,7 +175,7 @@ private:
     double m_spent = 0.0;
 };
 
-/// The set nearest to a point: its highest coordinates, as many as the budget bears.
+/// The set nearest to a point: its highest coordinates, as many as the budget allows.
 std::vector<double>
 nearestSet(const Acquisition& acquisition, std::span<const double> point, SearchRandom& random) {
     std::vector<double> set;

@@ -11,13 +11,13 @@
 
 namespace engine {
 
-/// Where the upper confidence bound, mean + kappa std, shall be as high as possible. The process
-/// holds at least one point; all references are guests.
+/// A search for the point with the highest upper confidence bound, mean + kappa std. The process
+/// holds at least one point; all references are borrowed.
 struct Acquisition {
     const GaussianProcess& process;
-    const SkipBudget& budget; ///< costs [dims]; what a set may spend
+    const SkipBudget& budget; ///< costs [dims]; the total that a set may spend
     double kappa = 2.5;
-    bool isRatioFree = false;  ///< any set will do, whatever it spends
+    bool isRatioFree = false;  ///< any set is allowed, whatever it spends
     std::stop_token stop = {}; ///< polled every few milliseconds
 };
 
@@ -26,10 +26,10 @@ struct AcquisitionMaximum {
     double value = 0.0;
 };
 
-/// The best found in the box [0, 1]^dims: the best of 2,000 uniform points, then climbs by gradient
-/// from there, from the best point known and from 10 more uniform points. The published code draws
-/// 10,000; with 256 known points 2,000 cost about a tenth of a second, as much as the climbs.
-/// Errors: Cancelled.
+/// The best point found in the box [0, 1]^dims: takes the best of 2,000 uniform points, then climbs
+/// by gradient from there, from the best known point and from 10 more uniform points. The published
+/// code draws 10,000; with 256 known points 2,000 cost about a tenth of a second, as much as the
+/// climbs. Errors: Cancelled.
 Result<AcquisitionMaximum> maximiseInTheBox(const Acquisition& acquisition, SearchRandom& random);
 
 /// The best skip set found, as a point of 0 and 1: climbs by swaps (by flips when the ratio is

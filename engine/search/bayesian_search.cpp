@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSuggestionsBetweenFits = 4;
 
-/// The coordinates by falling value, equal ones by the names "x0", "x1", "x10", "x11", "x2", ...
+/// The coordinates by descending value, equal ones by the names "x0", "x1", "x10", "x11", "x2", ...
 std::vector<int> descendingByName(std::span<const double> values) {
     std::vector<int> order(values.size());
     std::iota(order.begin(), order.end(), 0);

@@ -177,7 +177,7 @@ double GaussianProcess::ucb(std::span<const double> point,
     }
     const double mean = dot(kernel, m_weights);
     m_factor.solveLower(kernel);
-    // Without a deviation there is no slope of one: the gradient is then that of the mean.
+    // If the deviation is 0 it has no gradient; the result is then that of the mean.
     const double variance = std::max(0.0, 1.0 - dot(kernel, kernel));
     const double deviation = std::sqrt(variance);
     m_factor.solveUpper(kernel);

@@ -16,12 +16,12 @@ struct GaussianProcessOptions {
     double noise = 1e-2; ///< variance of an observation, in units of the targets' own variance
     double shortestLength = 1e-5; ///< bounds of the fitted length scale
     double longestLength = 1e5;
-    int restarts = 5;        ///< random starts of a fit besides the present scale and 1
+    int restarts = 5;        ///< random starts of a fit besides the current scale and 1
     int maximumPoints = 256; ///< beyond this many, points are forgotten
-    int newestKept = 192;    ///< that many of the newest points are never forgotten
+    int newestKept = 192;    ///< number of newest points that are never forgotten
 };
 
-/// What is believed of the function at one point, in the targets' units.
+/// The prediction of the function at one point, in the targets' units.
 struct Posterior {
     double mean = 0.0;
     double std = 0.0; ///< of the function itself, without the noise of an observation
@@ -44,7 +44,7 @@ class GaussianProcess {
 public:
     explicit GaussianProcess(const GaussianProcessOptions& options = {});
 
-    /// Learns one observation; the same point may come again. Shapes: point [dims], the same dims
+    /// Adds one observation; the same point may occur again. Shapes: point [dims], the same dims
     /// each time. Numbers that are not finite are a bug (ENGINE_CHECK).
     void add(std::span<const double> point, double target);
 
@@ -77,9 +77,9 @@ public:
 
     void setLengthScale(double lengthScale);
 
-    /// Sets the length scale to the most likely one found: climbs from the present scale, from 1
-    /// and from seeded scales spread over the bounds, evenly in the logarithm.
-    /// Errors: Cancelled, with the scale as it was.
+    /// Sets the length scale to the most likely one found: climbs from the current scale, from 1
+    /// and from seeded scales that are evenly spread in the logarithm over the bounds. Errors:
+    /// Cancelled, with the scale unchanged.
     Result<void> fitLengthScale(std::uint64_t seed, std::stop_token stop);
 
 private:

@@ -12,12 +12,12 @@
 
 namespace engine {
 
-/// Where a plan that is measured came from.
+/// The origin of a measured plan.
 enum class TrialKind {
     Start,    ///< a start set: the uniform one, a saved one, the one of least influence
     Random,   ///< drawn
     Bayesian, ///< suggested by the surrogate
-    Rescore,  ///< the incumbent once more, on another window
+    Rescore,  ///< the best set again, on another window
     Manual,   ///< chosen by the user
 };
 
@@ -28,10 +28,11 @@ struct Trial {
     TrialKind kind = TrialKind::Random;
     LayerPlan plan;
     std::vector<std::uint8_t> bits; ///< [dims] 1 = skip
-    std::vector<double> point;      ///< [dims] what a Bayesian search learns the score for
+    std::vector<double> point;      ///< [dims] the point for which a Bayesian search learns the
+                                    ///< score
 };
 
-/// A trial for a plan that no search has proposed.
+/// A trial for a plan that was not proposed by a search.
 Trial makeTrial(TrialKind kind, const SkipSpace& space, const LayerPlan& plan);
 
 /// Chooses the next plan to measure and learns from its score. Deterministic: the same seed and
@@ -40,15 +41,15 @@ class LayerSearch {
 public:
     virtual ~LayerSearch() = default;
 
-    /// The next candidate; it keeps the budget, and skips exactly the budget's number when all
+    /// The next candidate. It stays within the budget, and skips exactly the budget's number if all
     /// coordinates cost 1. Errors: Cancelled (the next call draws other random numbers).
     virtual Result<Trial> nextTrial(std::stop_token stop) = 0;
 
-    /// Learns a score, also of a plan it did not propose. Scores are finite; higher is better.
+    /// Learns a score, also for a plan it did not propose. Scores are finite; higher is better.
     virtual void record(const Trial& trial, double score) = 0;
 };
 
-/// What every search knows.
+/// The options of every search.
 struct LayerSearchOptions {
     SkipSpace space;
     SkipBudget budget; ///< costs [space.dims()]
@@ -58,17 +59,17 @@ struct LayerSearchOptions {
     std::vector<double> weights = {};
 };
 
-/// Draws sets without replacement until the budget is spent; remembers nothing, so a set may come
-/// again. Source: arXiv 2410.06916.
+/// Draws coordinates without replacement until the budget is spent. It remembers nothing, so a set
+/// may occur again. Source: arXiv 2410.06916.
 std::unique_ptr<LayerSearch> makeRandomSearch(const LayerSearchOptions& options);
 
-/// How a Bayesian search looks for the point of the highest upper confidence bound.
+/// How a Bayesian search finds the point of the highest upper confidence bound.
 enum class BayesianMaximiser {
     ContinuousTopK, ///< in the box [0, 1]^dims, as published; the highest coordinates are skipped
     Discrete,       ///< among the skip sets themselves, by swaps
 };
 
-/// Which of equal coordinates of a point are skipped first.
+/// Which of a point's equal coordinates are skipped first.
 enum class TieBreak {
     Seeded,        ///< in random order
     Lexicographic, ///< by the names "x0", "x1", "x10", ..., as published

@@ -6,10 +6,10 @@
 
 namespace engine {
 
-/// Refuses, as a bug, options whose shapes do not fit each other.
+/// Options whose shapes do not match are a bug.
 void checkSearchOptions(const LayerSearchOptions& options);
 
-/// A random trial: what both searches propose while they know nothing.
+/// A random trial, which both searches propose before they have data.
 Trial drawTrial(const LayerSearchOptions& options, SearchRandom& random);
 
 } // namespace engine

@@ -61,9 +61,9 @@ LayerPlan SkipChoices::leastInfluence(const std::vector<double>& influence, doub
     if (influence.empty())
         return m_space.uniform(ratio);
     std::vector<double> values = byCoordinate(influence, m_space);
-    // A large sublayer may do more harm, for it saves more; by the root, as measured: by influence
-    // alone 11 attention sublayers of the default model agree .59, 5 sublayers of as many bytes
-    // .69.
+    // A large sublayer may do more harm, because it saves more. The square root is a measured
+    // compromise: ordered by influence alone, 11 attention sublayers of the default model reach a
+    // matchness of .59, 5 sublayers with as many bytes .69.
     if (m_unit == BudgetUnit::Bytes)
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] /= std::sqrt(m_bytes[i]);

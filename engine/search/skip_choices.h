@@ -8,29 +8,30 @@
 
 namespace engine {
 
-/// What a skip ratio is a share of.
+/// The unit of a skip ratio.
 enum class BudgetUnit { Sublayers, Bytes };
 
-/// Which sublayers of one model to skip at a ratio: budgets, and orders by influence. Searches the
-/// inner layers. A plain value.
+/// Chooses which sublayers of one model to skip at a ratio: budgets, and orders by influence.
+/// Covers the inner layers. A plain value.
 class SkipChoices {
 public:
     SkipChoices(const ModelConfig& config, BudgetUnit unit);
 
     const SkipSpace& space() const { return m_space; }
 
-    /// What a plan of this ratio may spend: sublayers or bytes.
+    /// The budget of a plan with this ratio: sublayers or bytes.
     SkipBudget budget(double ratio) const;
 
-    /// What a plan spends of all that could be spent: the r whose budget it fills.
+    /// The share that a plan spends of everything: the r whose budget it fills.
     double ratioOf(const LayerPlan& plan) const;
 
     /// The sublayers of least influence that fit; uniform before any influence is known.
     /// Shapes: influence [2 * layers] or empty.
     LayerPlan leastInfluence(const std::vector<double>& influence, double ratio) const;
 
-    /// How likely a random proposal should take each coordinate: the less influence, the more;
-    /// empty = nothing is known. Shapes: influence [2 * layers] or empty, the answer [dims].
+    /// How likely a random proposal should skip each coordinate: the less influence, the more
+    /// likely; empty = no influence is known. Shapes: influence [2 * layers] or empty, the answer
+    /// [dims].
     std::vector<double> weights(const std::vector<double>& influence) const;
 
 private:

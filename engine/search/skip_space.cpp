@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// Products and sums of a few hundred costs err by far less than this part of them.
+/// The relative error of products and sums of a few hundred costs is far below this.
 constexpr double kRoundingSlack = 1e-9;
 
 void skipEvenly(std::vector<SublayerAction>& sublayers, int firstLayer, int width, int count) {

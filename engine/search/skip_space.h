@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// How much may be skipped: each coordinate of a space costs something (its bytes, or 1), and a
-/// candidate spends at most `total`. A plain value.
+/// The skip budget: each coordinate of a space has a cost (its bytes, or 1), and a candidate spends
+/// at most `total`. A plain value.
 struct SkipBudget {
     std::vector<double> costs; ///< [dims], each above 0
     double total = 0.0;
@@ -18,13 +18,13 @@ struct SkipBudget {
     /// Every coordinate costs 1: exactly `count` of `dims` are skipped.
     static SkipBudget unit(int dims, int count);
 
-    /// Takes coordinates in `order` while they still fit and passes over those that do not.
-    /// With costs of 1 and all coordinates in `order` exactly `total` are taken.
-    /// Shapes: order, a sequence of different coordinates; the answer [dims], 1 = skip.
+    /// Takes coordinates in `order` and skips those that no longer fit. With costs of 1 and all
+    /// coordinates in `order` exactly `total` are taken. Shapes: order, a sequence of different
+    /// coordinates; the answer [dims], 1 = skip.
     std::vector<std::uint8_t> select(std::span<const int> order) const;
 };
 
-/// Which sublayers may be skipped, and how a point of the search is turned into a plan.
+/// The sublayers that may be skipped, and the conversion of a search point into a plan.
 ///
 /// The coordinates are the attention sublayers of the searchable layers in order, then their MLPs.
 /// A plain value. Source: swift, `inner` is the space of arXiv 2410.06916, `all` of 2309.08168.
@@ -49,12 +49,12 @@ public:
     /// The plan that skips the coordinates whose bit is not 0. Shapes: bits [dims].
     LayerPlan plan(std::span<const std::uint8_t> bits) const;
 
-    /// The coordinates that a plan skips; what it skips outside this space has no coordinate.
-    /// Shapes: [dims], 1 = skip.
+    /// The coordinates that a plan skips; sublayers outside this space have no coordinate. Shapes:
+    /// [dims], 1 = skip.
     std::vector<std::uint8_t> bits(const LayerPlan& plan) const;
 
-    /// Coordinates to skip at a ratio in [0, 1]: the whole part of dims * ratio, free of the
-    /// rounding fault that loses one when the product is whole.
+    /// Coordinates to skip at a ratio in [0, 1]: the integer part of dims * ratio, without the
+    /// rounding error that would lose one if the product is an integer.
     int skippedCount(double ratio) const;
 
     /// Skips at even distances, half of the skippedCount(ratio) in each kind of sublayer (attention

@@ -4,62 +4,57 @@
 #include "engine/base/token.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/sampling/sampler.h"
+#include "engine/session/context_fit.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace engine {
 
-// What can be asked of an EngineSession: plain values, worked on in the order in which they are
-// sent. All answers are events (engine_event.h).
+// The commands of an EngineSession: plain values, processed in the order in which they are sent.
+// All replies are events (engine_event.h).
 
-/// Loads a model in place of the one that is loaded, and ends earlier loads that are not done.
+/// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
-    std::string path;                  ///< a folder or a GGUF file
-    std::string backend = {};          ///< this to instructionSet: see BackendWords
-    std::string precision = "float32"; ///< "float32", "float64" or "bfloat16"
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
-    int threads = 0;       ///< 0 = the backend's choice
-    int contextLength = 0; ///< tokens; 0 = the smaller of the model's and 8192
+    std::string path;            ///< a folder or a GGUF file
+    std::string backend = {};    ///< empty = the usual one
+    SettingValues settings = {}; ///< of the backend; missing ones have their defaults
+    int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
 };
 
-/// Ends loads at work or waiting; the model loaded before stays. Acts at once.
+/// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.
 struct StopLoading {};
 
-/// Ends loads and prompts sent before at once, then frees the model.
+/// Cancels all earlier loads and prompts at once, then frees the model.
 struct UnloadModel {};
 
-/// Looks at a model without loading it; answered by ModelInspected. This and CountTokens are
-/// answered between two steps of a prompt that runs.
+/// Inspects a model without loading it; the reply is ModelInspected. This and CountTokens are
+/// answered between two steps of a running prompt.
 struct InspectModel {
     std::uint64_t requestId = 0; ///< chosen by the sender
     std::string path;            ///< this and the others as in LoadModel
     std::string backend = {};
-    std::string precision = "float32";
-    std::string weights = {};
-    std::string kvType = {};
-    std::string instructionSet = {};
+    SettingValues settings = {};
     int contextLength = 0;
 };
 
-/// Chooses how tokens are made from the next prompt on. "vanilla" is chosen at the start.
+/// Chooses the decoder from the next prompt on. A session starts with "vanilla".
 struct ChooseDecoder {
     std::string name;
-    SettingValues settings = {}; ///< what is not given has its default
+    SettingValues settings = {}; ///< missing ones have their defaults
 };
 
-/// Changes some settings of the chosen decoder, between two steps of a prompt that runs; each acts
-/// at the moment its SettingInfo names. A profile sets back what was given before it.
+/// Changes some settings of the chosen decoder, between two steps of a running prompt; each takes
+/// effect at the moment given in its SettingInfo. A profile resets the settings given before it.
 struct ChangeSettings {
     SettingValues values;
 };
 
-/// Acts from the next prompt on. What the decoder has searched and cached stays, except that a
-/// decoder that cannot take other options is made anew.
+/// Takes effect from the next prompt on. The decoder keeps its search and its cache, except that a
+/// decoder that cannot change its options is created again.
 struct ChangeSampling {
     SamplingOptions sampling;
 };
@@ -71,23 +66,29 @@ struct PromptMessage {
     std::vector<TokenId> tokens = {}; ///< the ids of an earlier answer, from its PromptFinished
 };
 
-/// Asks for an answer. Ends with one PromptFinished or one EngineFailed of this id, unless the
-/// session is closed before.
+/// Requests an answer, with everything that it depends on. Ends with one PromptFinished or one
+/// EngineFailed with this id, unless the session is closed before. PromptStarted says that the
+/// prompt was counted and fits; if it does not fit, EngineFailed has the counts.
 struct SubmitPrompt {
     std::uint64_t promptId = 0;               ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
     std::string text = {};                    ///< raw text to continue, when there are no messages
-    std::string task = {};                    ///< whose search state shall be used
-    std::uint64_t chat = 0;                   ///< whose sums its steps are added to (SpanStarted)
+    std::string task = {};                    ///< the task whose search state is used
+    std::uint64_t chat = 0;                   ///< the chat to whose totals its steps are added
+                                              ///< (SpanStarted)
     int maxTokens = 256;
     std::vector<std::string> stopStrings = {};
-    /// The last message is an answer that goes on: it ends the prompt as it is, and what comes is
-    /// text behind its `content`, beginning with what its `tokens` say beyond it. Greedy decoding
-    /// then makes the very tokens that it would have made without the stop.
+    /// The last message is an answer to be continued: it ends the prompt unchanged, and the new
+    /// text comes after its `content`, starting with any text that its `tokens` have beyond it.
+    /// Greedy decoding then gives exactly the tokens that it would have given without the stop.
     bool continuesLast = false;
+    ContextPolicy policy = ContextPolicy::Ask;    ///< a leading system message always stays
+    int answerRoom = 1;                           ///< tokens, see promptRoom()
+    std::optional<SamplingOptions> sampling = {}; ///< as set by an earlier ChangeSampling
+    std::optional<ChooseDecoder> decoder = {};    ///< as set by ChooseDecoder, if it is another one
 };
 
-/// Asks how many tokens a conversation's prompt holds; answered by TokensCounted.
+/// Asks for the number of tokens of a conversation's prompt; the reply is TokensCounted.
 struct CountTokens {
     std::uint64_t requestId = 0;              ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< as in SubmitPrompt; or:
@@ -95,15 +96,15 @@ struct CountTokens {
     bool continuesLast = false; ///< as in SubmitPrompt
 };
 
-/// Ends the prompt that runs and those that wait, never one that is sent later. Acts at once,
-/// within one forward pass; what is there is kept.
+/// Stops the running prompt and the waiting ones, never one that is sent later. Takes effect within
+/// one forward pass; the answer so far is kept.
 struct StopGeneration {};
 
-/// Writes all further events to a file, in place of an earlier recording. This and StopRecording
-/// act between two steps of a prompt that runs.
+/// Writes all further events to a file, replacing an earlier recording. This and StopRecording take
+/// effect between two steps of a running prompt.
 struct StartRecording {
     std::string path;
-    bool mayOverwrite = false; ///< also a file that is no recording
+    bool mayOverwrite = false; ///< also a file that is not a recording
 };
 
 struct StopRecording {};

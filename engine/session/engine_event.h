@@ -19,9 +19,9 @@
 
 namespace engine {
 
-// What an EngineSession tells: plain values. kKind names an event in recordings.
+// The events of an EngineSession: plain values. kKind names an event in recordings.
 
-/// How far a load has come. A picture: a newer one may replace it before it is taken.
+/// The progress of a load. This is a picture: a newer one may replace it before it is taken.
 struct ModelLoadProgress {
     static constexpr std::string_view kKind = "model_load_progress";
     std::string path;
@@ -41,7 +41,7 @@ struct ModelUnloaded {
     static constexpr std::string_view kKind = "model_unloaded";
 };
 
-/// Answers InspectModel: what the files tell, and what running the model would take.
+/// The reply to InspectModel: the facts from the files, and the memory that the model would need.
 struct ModelInspected {
     static constexpr std::string_view kKind = "model_inspected";
     std::uint64_t requestId = 0;
@@ -57,7 +57,7 @@ struct TokensCounted {
     std::uint64_t requestId = 0;
     int total = 0;               ///< what the prompt of this conversation would hold
     std::vector<int> perMessage; ///< [messages] see PromptCount
-    int contextLength = 0;       ///< tokens that fit, prompt and answer together
+    int contextLength = 0;       ///< number of tokens that fit, prompt and answer together
 };
 
 struct DecoderChosen {
@@ -81,71 +81,69 @@ struct PromptStarted {
     std::uint64_t promptId = 0;
     std::string task;
     int promptTokens = 0;
-    int reusedTokens = 0; ///< whose keys and values were cached already
-    /// What the user asked: the last message, or the raw text; at most kQuestionBytes of it. Empty
+    int reusedTokens = 0; ///< tokens whose keys and values were already cached
+    /// The user's question: the last message, or the raw text; at most kQuestionBytes of it. Empty
     /// in older recordings.
     std::string question;
 };
 
-/// From here on the sums of steps begin anew: what is measured now is another chat, decoder, model
-/// or other settings.
+/// From here on the totals of steps start again, because of another chat, decoder, model or other
+/// settings.
 struct SpanStarted {
     static constexpr std::string_view kKind = "span_started";
     std::int64_t span = 0; ///< counts up from 1
     SpanCause cause = SpanCause::Decoder;
 };
 
-/// How much of the prompt is read. A picture.
+/// How much of the prompt has been read. A picture.
 struct PromptProgress {
     static constexpr std::string_view kKind = "prompt_progress";
     std::uint64_t promptId = 0;
     double part = 0.0; ///< 0 to 1
 };
 
-/// One round of the decoder, with all that the views need.
+/// One round of the decoder, with everything that the views need.
 struct StepFinished {
     static constexpr std::string_view kKind = "step_finished";
     std::uint64_t promptId = 0;
     int step = 0;     ///< of this prompt, from 0
-    std::string text; ///< that became certain, of all tokens together
+    std::string text; ///< text that became certain, of all tokens together
     std::vector<EmittedToken> tokens;
     std::vector<DraftNode> draft;        ///< the draft tree, parents before children
     std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
     std::vector<int> path;               ///< accepted nodes of it, in order
     DraftEnd draftEnd;                   ///< why it is no longer
     std::vector<double> confidences;     ///< [draft steps] probability of each first choice
-    std::vector<SideRow> sides;          ///< ran beside the draft, could not be accepted
+    std::vector<SideRow> sides;          ///< rows outside the draft, which could not be accepted
     std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
-    std::vector<ShownTable> tables;      ///< what else the decoder shows of this round
-    std::uint64_t planId = 0;            ///< what was drafted with; 0 = the full model
-    bool isBaseline = false; ///< a plain step that was asked for: left out of M and the speedup
+    std::vector<ShownTable> tables;      ///< further tables of the decoder about this round
+    std::uint64_t planId = 0;            ///< plan of the draft; 0 = the full model
+    bool isBaseline = false; ///< a plain step made as a baseline: not part of M and the speedup
     int verifiedRows = 0;
     double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers
     double verifyLayers = 0.0;
-    /// Chosen for this step: "none", "free", "skip", "exit"; empty = not a choice.
+    /// The drafter chosen for this step: "none", "free", "skip", "exit"; empty = there was no
+    /// choice.
     std::string drafter;
-    double expectedTokens = 0.0; ///< that made it the choice; 0 when nothing was chosen
+    double expectedTokens = 0.0; ///< for which it was chosen; 0 if nothing was chosen
     double expectedCost = 0.0;   ///< the same in plain steps
     std::string refusedDrafter;  ///< the best of the others; empty = there was none
     double refusedTokens = 0.0;  ///< expected of that one
     double refusedCost = 0.0;    ///< in plain steps
-    double plainMs = 0.0;        ///< of a plain step when that was chosen; 0 = not known
-    bool isProbe = false;        ///< chosen to learn what it gives, not because it pays
+    double plainMs = 0.0;        ///< of a plain step at the time of the choice; 0 = not known
+    bool isProbe = false;        ///< chosen to measure its gain, not because it pays
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;
     double otherMs = 0.0;
     double tokensPerSecond = 0.0; ///< of this answer so far
-    /// Of a plain step: the mean of the newest 64 on this model; 0 until two were measured, and in
-    /// older recordings.
-    double baselineStepMs = 0.0;
-    DecodeMetrics total; ///< of this span (SpanStarted), this step included
 
     /// By the full model alone.
     bool isPlain() const { return draft.empty() && sides.empty(); }
 };
 
-/// Text that was held back (a stop string might have begun with it) and is certain now.
+/// Text that belongs to no step: from the tokens with which an answer begins, or held back until
+/// its end because it might have been the beginning of a stop string.
 struct TextReleased {
     static constexpr std::string_view kKind = "text_released";
     std::uint64_t promptId = 0;
@@ -163,14 +161,14 @@ struct TrialFinished {
     bool isBest = false;
     PlanOutline plan;
     std::vector<int> ticks; ///< [window] 1 = the candidate predicted this token
-    /// [window] what it had to predict, as readableToken() writes it; empty in older recordings.
+    /// [window] the expected tokens, as readableToken() writes them; empty in older recordings.
     std::vector<std::string> window;
     std::vector<std::string> guesses; ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
 };
 
-/// The decoder drafts with another plan from here on.
+/// From here on the decoder drafts with another plan.
 struct PlanChanged {
     static constexpr std::string_view kKind = "plan_changed";
     std::uint64_t planId = 0;
@@ -190,14 +188,16 @@ struct Remark {
     std::string text;
 };
 
-/// Where things stand. A picture.
+/// The current state: sent after each step and after the end of an answer.
 struct Statistics {
     static constexpr std::string_view kKind = "statistics";
     int contextUsed = 0; ///< tokens, prompt and answer so far
     int contextLength = 0;
     std::int64_t promptsFinished = 0;
-    double baselineStepMs = 0.0; ///< see StepFinished
-    DecodeMetrics total;         ///< of this span
+    /// Time of a plain step: the mean of the newest 64 on this model; 0 until two were measured,
+    /// and in older recordings.
+    double baselineStepMs = 0.0;
+    DecodeMetrics total; ///< of this span (SpanStarted)
 };
 
 struct PromptFinished {
@@ -211,7 +211,7 @@ struct PromptFinished {
     bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
 };
 
-/// A command came to nothing. The session goes on: the next prompt works.
+/// A command failed. The session goes on: the next prompt works.
 struct EngineFailed {
     static constexpr std::string_view kKind = "engine_failed";
     Error error;
@@ -220,7 +220,9 @@ struct EngineFailed {
     std::uint64_t requestId = 0; ///< of "inspect_model" and "count_tokens"
     /// Set when, and only when, the prompt was refused because it does not fit into the context.
     int promptTokens = 0;
-    int contextLength = 0; ///< that it had to fit into, with room for one token of the answer
+    int contextLength = 0;            ///< context into which it had to fit, with
+                                      ///< SubmitPrompt::answerRoom
+    std::vector<int> perMessage = {}; ///< [messages] as in TokensCounted; none in older recordings
 };
 
 struct RecordingStarted {
@@ -228,7 +230,7 @@ struct RecordingStarted {
     std::string path;
 };
 
-/// Asked for, or because of an error; the run itself goes on.
+/// On request or because of an error; the run itself goes on.
 struct RecordingStopped {
     static constexpr std::string_view kKind = "recording_stopped";
     std::string path;

@@ -14,7 +14,7 @@ struct EngineSession::Running {
         , channels(options.commandCapacity, options.eventCapacity)
         , thread([this] { SessionWorker(options, channels).run(); }) {}
 
-    /// Requests that a command makes of work that began before it, whatever waits.
+    /// The effects of a command on work that began before it, whatever is in the queue.
     void stopWork(const EngineCommand& command, std::uint64_t number) {
         const bool isUnload = std::holds_alternative<UnloadModel>(command);
         if (isUnload || std::holds_alternative<StopGeneration>(command))

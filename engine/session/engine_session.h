@@ -16,21 +16,23 @@ namespace engine {
 
 class DecoderRegistry;
 
-/// What a session is made from.
+/// The parts of a session.
 struct SessionOptions {
     std::filesystem::path moduleFolder = {}; ///< of backends and decoders; need not exist
-    std::filesystem::path dataFolder = {};   ///< of remembered skip sets; empty = none are kept
-    std::size_t eventCapacity = 4096;        ///< the engine waits when so many events wait
-    std::size_t commandCapacity = 1024;      ///< send() refuses when so many commands wait
+    std::filesystem::path dataFolder = {};   ///< of saved skip sets; empty = none are saved
+    std::size_t eventCapacity = 4096;        ///< the engine waits if this many events are in the
+                                             ///< queue
+    std::size_t commandCapacity = 1024;      ///< send() refuses if this many commands are in the
+                                             ///< queue
     ModelLoader loader = {};                 ///< empty = makeModelLoader(moduleFolder)
     /// Adds decoders to those of the modules. Called on the engine's thread.
     std::function<void(DecoderRegistry&)> addDecoders = {};
 };
 
-/// One model, one decoder, one engine thread: commands in, events out. Commands are worked on in
-/// their order, stops at once, changed settings between two steps. Whatever goes wrong becomes
-/// EngineFailed, and the next command works. A load keeps the earlier model until the new one is
-/// ready; only when both do not fit is the earlier one freed first.
+/// One model, one decoder, one engine thread: commands in, events out. Commands are processed in
+/// order, stops at once, changed settings between two steps. Every error becomes EngineFailed, and
+/// the next command works. A load keeps the earlier model until the new one is ready; the earlier
+/// one is freed first only if both do not fit into memory.
 ///
 /// Thread: any one thread sends and takes; the engine never calls back.
 class EngineSession {
@@ -42,19 +44,19 @@ public:
     EngineSession(const EngineSession&) = delete;
     EngineSession& operator=(const EngineSession&) = delete;
 
-    /// Hands a command over; never waits. False when the session is closed or too many commands
-    /// wait; stops work even then.
+    /// Sends a command; never waits. Returns false if the session is closed or too many commands
+    /// are waiting; stops take effect even then.
     bool send(EngineCommand command);
 
-    /// All events that wait, in order; does not wait itself. Take them soon: the engine waits
-    /// while the queue is full.
+    /// Takes all waiting events, in order, without waiting. Take them soon: the engine waits while
+    /// the queue is full.
     std::vector<EngineEvent> takeEvents();
 
-    /// Waits until there are events to take, at most for `timeout`; whether there are.
+    /// Waits until there are events to take, at most for `timeout`. Returns whether there are any.
     bool waitForEvents(std::chrono::milliseconds timeout);
 
-    /// Stops what runs within one forward pass, drops what waits and ends the thread. Events not
-    /// taken yet can still be taken.
+    /// Stops running work within one forward pass, drops waiting commands and ends the thread.
+    /// Events not taken yet can still be taken.
     void close();
 
 private:

@@ -287,8 +287,6 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("search_ms", r.searchMs);
     visit("other_ms", r.otherMs);
     visit("tokens_per_second", r.tokensPerSecond);
-    visit("baseline_step_ms", r.baselineStepMs);
-    visit("total", r.total);
 }
 
 template <typename V> void visitFields(V& visit, TextReleased& r) {
@@ -347,6 +345,7 @@ template <typename V> void visitFields(V& visit, EngineFailed& r) {
     visit("request_id", r.requestId);
     visit("prompt_tokens", r.promptTokens);
     visit("context_length", r.contextLength);
+    visit("per_message", r.perMessage);
 }
 
 template <typename V> void visitFields(V& visit, RecordingStarted& r) { visit("path", r.path); }

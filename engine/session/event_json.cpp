@@ -127,7 +127,7 @@ private:
 
     static Json toJson(std::int64_t value) { return value; }
 
-    /// By its bits: the reader knows 64-bit integers with sign.
+    /// Stored by its bits, because the reader has signed 64-bit integers.
     static Json toJson(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
     static Json toJson(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -248,7 +248,7 @@ private:
         return true;
     }
 
-    /// A token is an object, words are a string, a number that is not known is null.
+    /// A token is an object, a text is a string, an unknown number is null.
     bool read(JsonValue value, ShownCell& to) {
         if (value.isObject())
             return read(value, to.emplace<ShownToken>());
@@ -302,7 +302,7 @@ private:
     std::optional<Wrong> m_deeper; ///< the member of a member that was wrong
 };
 
-/// Default-made content of the kind that has this name.
+/// Default content of the kind with this name.
 template <std::size_t index = 0> std::optional<EventContent> contentOfKind(std::string_view kind) {
     if constexpr (index == std::variant_size_v<EventContent>) {
         return std::nullopt;
@@ -317,7 +317,7 @@ template <std::size_t index = 0> std::optional<EventContent> contentOfKind(std::
 Error wrongMember(const std::string& where, std::string_view name, std::uint64_t offset) {
     return {
         ErrorCode::CorruptFile,
-        fmt::format("{}: the member \"{}\" has no sensible value (byte {}).", where, name, offset),
+        fmt::format("{}: the member \"{}\" has an invalid value (byte {}).", where, name, offset),
         "The recording is damaged or was changed; what comes before is intact."};
 }
 

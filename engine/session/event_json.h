@@ -15,7 +15,7 @@ namespace engine {
 /// numbers with all their digits. A number that is not finite becomes null.
 std::string eventJson(EngineEvent event);
 
-/// Reads what eventJson() wrote; a missing member keeps its default, an unknown one is passed over.
+/// Reads what eventJson() wrote; a missing member keeps its default, an unknown one is ignored.
 /// `where` begins the messages; offsets in them are counted from `firstByte`. Nothing when the kind
 /// of event is unknown. Errors: CorruptFile naming the member and the byte.
 Result<std::optional<EngineEvent>>

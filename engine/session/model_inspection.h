@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// Looks at a model without reading its weights: its facts, and what running it would take.
-/// Thread: engine. Errors: whatever would keep the model from being loaded, as far as the files'
-/// heads tell; a backend that does not exist.
+/// Inspects a model without reading its weights: its facts, and the memory it would need. Thread:
+/// engine. Errors: those of loading the model, as far as the files' headers show them; a backend
+/// that does not exist.
 Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
                                     const InspectModel& command);
 

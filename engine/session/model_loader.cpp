@@ -4,14 +4,13 @@
 #include "engine/kernels/processor.h"
 #include "engine/model/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
-#include "engine/session/backend_words.h"
 #include "engine/session/model_parts.h"
 
 namespace engine {
 
 namespace {
 
-/// What stays the same from load to load.
+/// The state shared by all loads.
 struct LoaderOptions {
     std::filesystem::path moduleFolder;
     PackedCacheOptions packedCache;
@@ -28,13 +27,10 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     ENGINE_TRY_DO(enter("files"));
     ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
     ENGINE_TRY(const ModelConfig config, files.config());
-    ENGINE_TRY(TransformerOptions options,
-               transformerOptions({command.backend,
-                                   command.precision,
-                                   command.weights,
-                                   command.kvType,
-                                   command.instructionSet}));
     SessionModel model;
+    model.backend = chosenBackend(command.backend);
+    BackendRegistry backends(loader.moduleFolder);
+    ENGINE_TRY(TransformerOptions options, backends.options(model.backend, command.settings));
     ENGINE_TRY(model.contextLength, chosenContext(command.contextLength, config));
     model.remarks = config.notes;
     ENGINE_TRY_DO(enter("tokenizer"));
@@ -42,17 +38,15 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     model.tokenizer = std::move(text.tokenizer);
     model.chatTemplate = std::move(text.chatTemplate);
     model.remarks.insert(model.remarks.end(), text.remarks.begin(), text.remarks.end());
-    BackendRegistry backends(loader.moduleFolder);
-    model.backend = chosenBackend(command.backend);
     ENGINE_TRY(const TransformerFactory factory, backends.find(model.backend));
     ENGINE_TRY(const auto weights, files.weights());
     model.file = fileFactsOf(files, *weights);
     ENGINE_TRY_DO(enter("fingerprint"));
     ENGINE_TRY(model.fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY_DO(enter("weights"));
-    options.threads = usefulThreads(command.threads);
-    if (const std::string remark = threadsRemark(command.threads); !remark.empty())
+    if (const std::string remark = threadsRemark(options.threads); !remark.empty())
         model.remarks.push_back(remark);
+    options.threads = usefulThreads(options.threads);
     options.cacheSlots = model.contextLength;
     options.packedCache = loader.packedCache;
     options.packedCache.fingerprint = model.fingerprint;

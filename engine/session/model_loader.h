@@ -28,7 +28,7 @@ struct SessionModel {
     int contextLength = 0;                    ///< tokens, prompt and answer together
     std::string backend;
     FileFacts file = {};     ///< for people
-    std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are remembered
+    std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are saved
     std::vector<std::string> remarks;
     std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< made when it is first needed
 };
@@ -36,14 +36,14 @@ struct SessionModel {
 /// The texts of the model's tokens, for grammars; null for a model without a tokenizer.
 std::shared_ptr<const TokenTrie> vocabularyOf(SessionModel& model);
 
-/// How a load is watched and ended from outside.
+/// How a load reports progress and is cancelled.
 struct ModelLoadWork {
     std::stop_token stop = {}; ///< polled between tensors
     std::function<void(std::string_view stage, double part)> progress = {};
 };
 
-/// Turns a command into a model. Thread: engine. Errors: whatever keeps the model from being read;
-/// Cancelled; NoMemory makes the session free its old model and try once more.
+/// Loads the model of a command. Thread: engine. Errors: those of reading the model; Cancelled; on
+/// NoMemory the session frees its old model and retries once.
 using ModelLoader = std::function<Result<SessionModel>(const LoadModel&, const ModelLoadWork&)>;
 
 /// The loader that reads files; backends that are modules come from `moduleFolder`.

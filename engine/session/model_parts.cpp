@@ -25,8 +25,8 @@ std::string nameInHuggingFaceCache(const std::filesystem::path& path) {
     return repository.substr(repository.rfind("--") + 2);
 }
 
-/// What the file or folder is called, without a kind of weights at the end (".Q4_1", "-f16"):
-/// people chose it, while a GGUF's own name is often that of a training run.
+/// The name of the file or folder without a weight type at the end (".Q4_1", "-f16"). Somebody
+/// chose it for this model, whereas a GGUF's internal name is often that of a training run.
 std::string nameOf(const ModelFiles& files) {
     std::filesystem::path path = files.path().lexically_normal();
     if (path.filename().empty()) // the path ends in a slash
@@ -71,11 +71,12 @@ std::string typesOf(const WeightSource& weights) {
 
 Result<int> chosenContext(int asked, const ModelConfig& config) {
     if (asked < 0 || asked > config.contextLength)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("A context of {} tokens cannot be had: the model was made for {}.",
-                                 asked,
-                                 config.contextLength),
-                     fmt::format("Ask for {} at most.", config.contextLength)};
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("A context of {} tokens is too long: the model was trained for {}.",
+                        asked,
+                        config.contextLength),
+            fmt::format("Choose at most {}.", config.contextLength)};
     return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
 }
 
@@ -88,13 +89,13 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
     }
     ENGINE_TRY(text.tokenizer, std::move(tokenizer));
     if (const TokenId beyond = firstIdBeyond(*text.tokenizer, config.vocabSize); beyond != kNoToken)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The tokenizer of {} knows token {}, but the model's vocabulary "
-                                 "ends at {}.",
-                                 files.path().string(),
-                                 beyond,
-                                 config.vocabSize - 1),
-                     "Put the tokenizer files of this very model beside it."};
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("The tokenizer of {} has token {}, but the model's vocabulary ends at {}.",
+                        files.path().string(),
+                        beyond,
+                        config.vocabSize - 1),
+            "Put the tokenizer files of this model beside it."};
     ENGINE_TRY(ChatTemplate chatTemplate, chooseChatTemplate(files, *text.tokenizer));
     text.chatTemplate = std::move(chatTemplate);
     return text;

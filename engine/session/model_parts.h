@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-// What loading a model and looking at one have in common.
+// The common parts of loading and inspecting a model.
 
 namespace engine {
 
-/// What was asked for; for 0 the smaller of the model's and 8192 tokens.
-/// Errors: InvalidInput for more than the model was made for.
+/// The requested context; for 0 the smaller of the model's and 8192 tokens. Errors: InvalidInput if
+/// it is longer than the model was trained for.
 Result<int> chosenContext(int asked, const ModelConfig& config);
 
 /// How a model reads and writes text; it may lack both parts.
@@ -31,8 +31,8 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
 
 FileFacts fileFactsOf(const ModelFiles& files, const WeightSource& weights);
 
-/// The facts of the configuration and of the files; what the backend tells and the context are
-/// left out.
+/// The facts from the configuration and the files, without those of the backend and without the
+/// context.
 ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file);
 
 } // namespace engine

@@ -30,8 +30,8 @@ std::uint64_t checksum(std::string_view payload, std::uint64_t place) {
 Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {} (byte {}).", file.path().string(), problem, offset),
-            "Everything before this place is intact; a program that was killed while it recorded "
-            "leaves its last record cut."};
+            "Everything before this place is intact. A program that is killed while recording "
+            "leaves its last record incomplete."};
 }
 
 } // namespace
@@ -79,9 +79,9 @@ Result<RunReader> RunReader::open(const std::filesystem::path& path) {
     auto file = std::make_unique<const ByteReader>(std::move(opened));
     ByteCursor cursor(*file);
     const Error noRecording{ErrorCode::CorruptFile,
-                            fmt::format("{} is no recording of a run (byte 0).", path.string()),
-                            "Recordings are written by StartRecording and by --out, and are "
-                            "called NAME.swiftrun."};
+                            fmt::format("{} is not a recording of a run (byte 0).", path.string()),
+                            "Recordings are files named NAME.swiftrun, made by Run > Record to a "
+                            "file or by swift-run stream --out."};
     if (file->size() < kMagic.size() + sizeof(kVersion))
         return noRecording;
     std::array<char, kMagic.size()> magic{};
@@ -104,7 +104,7 @@ Result<RunReader> RunReader::open(const std::filesystem::path& path) {
 Result<std::optional<EngineEvent>> RunReader::next() {
     while (!m_isAtEnd && m_cursor.bytesLeft() > 0) {
         const std::uint64_t place = m_cursor.offset();
-        m_isAtEnd = true; // behind an error
+        m_isAtEnd = true; // after an error
         ENGINE_TRY(const std::string payload, readRecord());
         const std::uint64_t payloadPlace = m_cursor.offset() - payload.size();
         const auto where = fmt::format("{}: the record at byte {}", m_file->path().string(), place);
@@ -126,16 +126,15 @@ Result<std::string> RunReader::readRecord() {
     ENGINE_TRY(const auto length, m_cursor.number<std::uint32_t>("a record's length"));
     ENGINE_TRY(const auto expected, m_cursor.number<std::uint64_t>("a record's checksum"));
     if (length > kMaxRecordBytes)
-        return damagedAt(
-            *m_file,
-            place,
-            fmt::format("a record of {} bytes is longer than any that is written", length));
+        return damagedAt(*m_file,
+                         place,
+                         fmt::format("a record of {} bytes is longer than any valid one", length));
     if (length > m_cursor.bytesLeft())
         return damagedAt(*m_file, place, "the recording ends inside a record");
     std::string payload(length, '\0');
     ENGINE_TRY_DO(m_cursor.read(std::as_writable_bytes(std::span(payload)), "a record"));
     if (checksum(payload, place) != expected)
-        return damagedAt(*m_file, place, "a record does not have its checksum");
+        return damagedAt(*m_file, place, "a record's checksum is wrong");
     return payload;
 }
 

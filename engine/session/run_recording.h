@@ -23,12 +23,12 @@ inline constexpr std::uint32_t kMaxRecordBytes = 1U << 24U;
 /// Whether a file is a recording, of this version or a newer one. Errors: Io, NotFound.
 Result<bool> isRecording(const std::filesystem::path& path);
 
-/// Writes events to a file as they come; each is handed to the system at once, so a killed program
-/// leaves a file that is whole up to its last event. Thread: one.
+/// Writes events to a file as they arrive. Each is passed to the system at once, so a killed
+/// program leaves a file that is complete up to its last event. Thread: one.
 class RunRecorder {
 public:
-    /// Begins a file under a temporary name; with the first record it takes the place of an earlier
-    /// recording, or of any other file if `mayOverwrite`. Errors: those of checkOutput; Io.
+    /// Starts a file under a temporary name; with the first record it replaces an earlier
+    /// recording, or any other file if `mayOverwrite`. Errors: those of checkOutput; Io.
     static Result<RunRecorder> start(const std::filesystem::path& path, bool mayOverwrite = false);
 
     const std::filesystem::path& path() const { return m_path; }
@@ -51,17 +51,16 @@ private:
     std::uint64_t m_offset = 0;
 };
 
-/// Reads a recording from front to back. The file may come from anyone: everything is checked, and
-/// what comes before a damaged place is still given. Thread: one.
+/// Reads a recording from front to back. The file is untrusted: everything is checked, and all
+/// events before a damaged place are still returned. Thread: one.
 class RunReader {
 public:
     /// Errors: NotFound, Io, InvalidInput for what is no regular file; CorruptFile when it is no
     /// recording; Unsupported when a newer version wrote it.
     static Result<RunReader> open(const std::filesystem::path& path);
 
-    /// The next event; nothing at the end. Events of kinds that this version does not know are
-    /// passed over and counted. Errors: CorruptFile with the byte: a record that is cut or damaged;
-    /// there is nothing more to read then.
+    /// The next event; nothing at the end. Events of unknown kinds are skipped and counted. Errors:
+    /// CorruptFile with the byte of a cut or damaged record, after which nothing more can be read.
     Result<std::optional<EngineEvent>> next();
 
     std::int64_t unknownEvents() const { return m_unknownEvents; }

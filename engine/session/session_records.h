@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// What a view needs to know of a loaded model. A plain value.
+/// The facts about a loaded model for views. A plain value.
 struct ModelFacts {
     std::string name;         ///< the file's or folder's, without the kind of its weights
     std::string architecture; ///< "llama", ...
@@ -27,7 +27,7 @@ struct ModelFacts {
     std::string backend;
     std::string precision;      ///< how weights are held and computed with: "4-bit", "float32"
     std::string arithmetic;     ///< the same in full: "4-bit, scale and minimum per 32"
-    std::string instructionSet; ///< of the kernels, "avx512"; empty where nothing is chosen
+    std::string instructionSet; ///< of the kernels, "avx512"; empty if there is no choice
     std::string kvType;         ///< of the numbers in the cache, "float16"
     std::string weightTypes;    ///< of the file's tensors, with counts: "Q4_1 210, F32 61, Q8_0 1"
     std::uint64_t parameterCount = 0;
@@ -35,10 +35,10 @@ struct ModelFacts {
     std::uint64_t weightBytes = 0; ///< in memory
     std::string tokenizer;         ///< described for people; empty = none
     std::string chatTemplate;      ///< where it came from; empty = none
-    std::string licence;           ///< as the files name it; empty = they do not
+    std::string licence;           ///< as named in the files; empty = not named
 };
 
-/// Facts that only the files tell.
+/// Facts from the files only.
 struct FileFacts {
     std::string name;        ///< see ModelFacts
     std::string weightTypes; ///< see ModelFacts
@@ -47,21 +47,21 @@ struct FileFacts {
     std::uint64_t fileBytes = 0;
 };
 
-/// What running a model takes, in bytes: see MemoryNeed. A plain value.
+/// The memory that a model needs, in bytes: see MemoryNeed. A plain value.
 struct MemoryFacts {
     std::uint64_t weightBytes = 0;
     std::uint64_t cacheBytes = 0;   ///< of the whole context
-    std::uint64_t scratchBytes = 0; ///< for draft trees and the search, behind the context
+    std::uint64_t scratchBytes = 0; ///< for draft trees and the search, beyond the context
     std::uint64_t passBytes = 0;    ///< of the largest pass
     std::uint64_t totalBytes = 0;   ///< of the four above
-    std::uint64_t freeBytes = 0;    ///< what the system can give now; 0 = it does not say
+    std::uint64_t freeBytes = 0;    ///< memory available now; 0 = not known
 };
 
-/// A plan as people read it. A plain value.
+/// A plan in readable form. A plain value.
 struct PlanOutline {
     int layerCount = 0;
     SkipSet skipped;
-    int exitAfterLayer = -1; ///< 0-based; -1 or the last one: no layer is left out behind it
+    int exitAfterLayer = -1; ///< 0-based; -1 or the last one: there is no exit
 
     bool operator==(const PlanOutline&) const = default;
 };
@@ -70,13 +70,13 @@ inline PlanOutline outlineOf(const LayerPlan& plan) {
     return {plan.layerCount(), skipSetOf(plan), plan.exitAfterLayer};
 }
 
-/// All that a pass leaves out: what is skipped, and the layers behind the exit.
+/// Everything that a pass leaves out: the skipped sublayers, and the layers after the exit.
 SkipSet leftOutBy(const PlanOutline& outline);
 
-/// What makes the sums of steps begin anew.
+/// The reason why the totals of steps start again.
 enum class SpanCause : std::uint8_t { Model, Decoder, Settings, Sampling, Chat };
 
-/// Of a question as an event carries it.
+/// Largest length of a question in an event.
 inline constexpr std::size_t kQuestionBytes = std::size_t{1} << 16U;
 
 /// A token in a table: its text as readableToken() writes it. A plain value.
@@ -87,19 +87,19 @@ struct ShownToken {
     bool operator==(const ShownToken&) const = default;
 };
 
-/// A number that is not finite is not known.
+/// A number that is not finite means unknown.
 using ShownCell = std::variant<ShownToken, double, std::string>;
 
-/// A StepTable as people read it. A plain value.
+/// A StepTable in readable form. A plain value.
 struct ShownTable {
     std::string name;
     std::string title;
     std::vector<std::string> columns;
     std::vector<std::vector<ShownCell>> rows; ///< each [at most columns]
-    int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
+    int chosenRow = -1;                       ///< the one that was used; -1 = none
 };
 
-/// A TokenChance as people read it. A plain value.
+/// A TokenChance in readable form. A plain value.
 struct TokenChoice {
     TokenId id = kNoToken;
     std::string text;         ///< as readableToken() writes it
@@ -111,9 +111,11 @@ struct TokenChoice {
 /// A token of an answer.
 struct EmittedToken {
     TokenId id = kNoToken;
-    std::string text; ///< what it made certain; may be empty, or end an earlier token's character
+    std::string text; ///< text that it made certain; may be empty, or complete an earlier token's
+                      ///< character
     TokenFact fact;
-    /// What the full model held most likely here, best first; empty in older recordings.
+    /// The tokens that the full model found most probable here, best first; empty in older
+    /// recordings.
     std::vector<TokenChoice> choices = {};
 };
 

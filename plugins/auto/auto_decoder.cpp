@@ -9,16 +9,16 @@ using namespace engine;
 
 namespace {
 
-/// Of the rounds before: some 100 count for what time is worth.
+/// Weight of the round before: some 100 rounds decide how many tokens time is worth.
 constexpr double kRecentMemory = 0.99;
 
-/// Rounds between two probes of a drafter that does not pay; each that fails doubles them.
+/// Plain steps between two probes of a drafter that does not pay; each failed probe doubles them.
 constexpr double kFirstInterval = 64.0;
 
 /// Share of the time that a search may take while it is worth it.
 constexpr double kSearchShare = 0.02;
 
-/// Trials that the purse holds at most: time that passed long ago pays for no burst.
+/// The purse holds at most the cost of so many trials: time long past pays for no burst of trials.
 constexpr double kMostTrialsSaved = 2.0;
 
 } // namespace
@@ -57,17 +57,10 @@ Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(tryPlans());
     ENGINE_TRY(Choice choice, choose());
     ENGINE_TRY(Draft drafted, draft(choice));
-    const bool resumes = drafted.layersRun > 0;
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
     step.choice = choice.reported;
     step.choice.nodes = step.draft.size();
     learnRound(choice, step);
-    observe(step, resumes ? choice.entry->drafter.plan().shares.verify : 1.0);
-    return step;
-}
-
-Result<DecodeStep> AutoDecoder::plainRound() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
     observe(step);
     return step;
 }
@@ -93,7 +86,7 @@ Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
     return {};
 }
 
-/// The beginning of the tree that gives the most tokens for its time, of at least one node.
+/// How much of the tree gives the most tokens for its time, at least one node.
 Promise AutoDecoder::bestFree(const Draft& free) const {
     Promise best;
     double expected = 1.0;
@@ -136,7 +129,7 @@ Result<AutoDecoder::Choice> AutoDecoder::choose() {
     return choice;
 }
 
-/// Puts a drafter by passes in the place of what was chosen, where it promises more or is probed.
+/// Chooses a drafter that makes passes instead, if one promises more or is due for a probe.
 void AutoDecoder::considerPasses(Choice& choice) {
     if (m_target.remainingTokens() <= 1)
         return;
@@ -173,7 +166,7 @@ bool AutoDecoder::isEnabled(const Entry& entry) const {
     return isWanted && entry.drafter.hasPlan();
 }
 
-/// All that a probe costs beyond a plain step counts as lost, whatever it gives.
+/// All that a probe costs beyond a plain step counts as spent, whatever it gives.
 bool AutoDecoder::mayProbe(const Entry& entry, const Promise& promise) const {
     return m_settings.probing > 0.0 && m_elapsed >= entry.probeAt && m_purse >= promise.cost - 1.0;
 }
@@ -204,7 +197,8 @@ Result<Draft> AutoDecoder::draft(Choice& choice) {
     return std::move(choice.free);
 }
 
-/// Why only the first `nodes` of what is known are drafted: one more would cost more than it gives.
+/// Why only the first `nodes` of the free draft are drafted: one more would cost more than it
+/// gives.
 DraftEnd AutoDecoder::endOfFree(const Choice& choice, int nodes) const {
     const DraftTree& known = choice.free.tree;
     if (m_costs.samples(1) == 0)
@@ -238,7 +232,7 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
     m_recent.cost = kRecentMemory * m_recent.cost + cost;
 }
 
-/// What still does not pay is left alone for twice as long.
+/// A drafter that still does not pay is left alone for twice as long.
 void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     m_purse -= std::max(cost - 1.0, 0.0);
     const double rate = entry.drafter.promise(choice.freeProbability).rate();
@@ -248,9 +242,11 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     entry.probeAt = m_settings.probing < 1.0 ? m_elapsed + entry.interval : 0.0;
 }
 
-void AutoDecoder::observe(const DecodeStep& step, double verifyShare) {
-    if (verifyShare < 1.0)
-        m_costs.recordResumed(verifyShare, step.verifiedRows, step.verifyMs);
+void AutoDecoder::observe(const DecodeStep& step) {
+    const bool isResumed = step.verifyLayers < m_target.transformer().config().layerCount;
+    if (isResumed)
+        m_costs.recordResumed(
+            exit().drafter.plan().shares.verify, step.verifiedRows, step.verifyMs);
     else
         m_costs.record(step.verifiedRows, step.verifyMs);
     m_free.observe(m_target, step);

@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/free/free_drafter.h"
-#include "engine/decoding/learnt/step_costs.h"
+#include "engine/decoding/statistics/step_costs.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/auto/auto_settings.h"
 #include "plugins/auto/plan_drafter.h"
@@ -17,11 +17,11 @@
 
 namespace automatic {
 
-/// Drafts as much, and only where, the measured milliseconds say that it pays: what has been seen
-/// before, which costs no pass, or a chain of passes that leave layers out. What a free draft
-/// promises is learnt from every token, also from those that were not drafted; drafters by passes
-/// are tried rarely, in a small share of the time. Verified by the rule Match: vanilla's own
-/// tokens, sampling too. How it decides is told in plugins/auto/README.md.
+/// Drafts only when the measured milliseconds say that it pays, and as much as pays: tokens that
+/// were seen before, which take no pass, or a chain of passes that leave layers out. It learns from
+/// every token, drafted or not, what free drafts would give. Drafters that make passes are tried
+/// rarely, in a small share of the time. The verify rule is Match, so it emits vanilla's own
+/// tokens, also when sampling. plugins/auto/README.md explains how it decides.
 class AutoDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -31,33 +31,32 @@ public:
                                const engine::PromptWork& work) override;
     engine::Result<engine::SearchReport> endAnswer() override;
 
-    std::vector<std::string> storeLearnt() override { return m_free.storeAll(); }
+    std::vector<std::string> storeStatistics() override { return m_free.storeAll(); }
 
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;
 
 private:
-    /// A drafter by passes, and when it may be tried again while it does not pay.
+    /// A drafter that makes passes, and when it may be tried again if it did not pay.
     struct Entry {
         PlanDrafter drafter;
-        double probeAt = 0.0; // plain steps' time
-        double interval = 0.0;
+        double probeAt = 0.0;  // in m_elapsed
+        double interval = 0.0; // between probes
     };
 
     /// What the next round is drafted with.
     struct Choice {
         engine::Draft free;
-        double freeProbability = 0.0; // of its likeliest token
-        double freeRate = 1.0;        // of the best round without passes
-        Entry* entry = nullptr;       // null: no passes
+        double freeProbability = 0.0; // of the likeliest first token of `free`
+        double freeRate = 1.0;        // tokens for the time of a plain step, without draft passes
+        Entry* entry = nullptr;       // makes the passes; null: none are made
         engine::DraftChoice reported; // see DecodeStep::choice
     };
 
     AutoDecoder(engine::Target target, const engine::DecoderContext& context);
 
     engine::Result<engine::DecodeStep> round() override;
-    engine::Result<engine::DecodeStep> plainRound() override;
     Promise bestFree(const engine::Draft& free) const;
     engine::Result<Choice> choose();
     void considerPasses(Choice& choice);
@@ -66,7 +65,7 @@ private:
     engine::DraftEnd endOfFree(const Choice& choice, int nodes) const;
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
-    void observe(const engine::DecodeStep& step, double verifyShare = 1.0);
+    void observe(const engine::DecodeStep& step) override;
 
     engine::Result<void> tryPlans();
     bool isSearching() const;
@@ -100,17 +99,18 @@ private:
     std::array<Entry, 2> m_entries; // skip set, early exit
     PlanSearch m_search;
     RoundRates m_rounds;
-    Promise m_recent;          // decayed tokens and cost of all rounds
-    double m_elapsed = 0.0;    // the time of all rounds, plain steps
-    double m_purse = 0.0;      // what may be spent on trying, plain steps
-    double m_rowPriceMs = 0.0; // of the first pass made for its time; 0 = none was made
-    double m_trialCost = 0.0;  // of the newest one, plain steps; 0 before the first
-    double m_probeAt = 0.0;    // when a plan may be tried that is not believed to pay
+    // Times are in plain steps unless the name says otherwise.
+    Promise m_recent;          // tokens and cost of all rounds, decayed
+    double m_elapsed = 0.0;    // all rounds together
+    double m_purse = 0.0;      // may be spent on trying
+    double m_rowPriceMs = 0.0; // of the first pass that was made to measure it; 0 = none was
+    double m_trialCost = 0.0;  // of the newest trial; 0 before the first
+    double m_probeAt = 0.0;    // when a plan may be tried that is not expected to pay
     long m_steps = 0;
     int m_trials = 0;
     std::uint64_t m_lastPlanId = 0;
     std::string m_task;
-    engine::LayerPlan m_stored; // what the memory holds for the task, as far as we know
+    engine::LayerPlan m_stored; // the task's plan in the memory, as far as we know
 };
 
 } // namespace automatic

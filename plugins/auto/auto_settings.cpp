@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Nodes that are looked at unless the user says otherwise; how many are drafted, costs decide.
+/// Nodes that are considered unless the user says otherwise; costs decide how many are drafted.
 constexpr int kUsualNodes = 15;
 
 } // namespace
@@ -30,35 +30,43 @@ DecoderInfo autoInfo() {
     DecoderInfo info;
     info.name = "auto";
     info.title = "Auto";
-    info.summary = "Drafts what has been seen before, with layers left out or not at all: what "
-                   "pays by the milliseconds measured on this machine.";
+    info.summary =
+        "Chooses before each round what pays on this machine: drafting tokens seen before, "
+        "drafting with layers left out, or not drafting.";
     info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916, arXiv 2404.16710";
     info.explanation =
-        "Before each round it weighs what each drafter promises against what it costs on this "
-        "machine: no draft, what was seen before, or a chain of passes that leave layers out or "
-        "exit early. Behind an early exit the full model goes on where the draft stopped. Costs "
-        "are the milliseconds that passes really took; promises are learnt from every token. It "
-        "drafts only where more tokens are expected in the same time, so it should nowhere be "
-        "slower than vanilla, and tries what did not pay again in a small share "
-        "of the time. It helps wherever the others help, without a choice to make. It gives up "
-        "what one of them would give where its few trials have not shown that yet; and where "
-        "nothing pays it is vanilla.";
+        "Before each round it compares what each way of drafting promises with what it costs on "
+        "this "
+        "machine: no draft, tokens that were seen before, or a chain of passes that leave layers "
+        "out "
+        "or exit early. Behind an early exit the full model goes on where the draft stopped. Costs "
+        "are the milliseconds that passes really took; what a draft promises is estimated from "
+        "every "
+        "token so far. It drafts only if that gives more tokens in the same time, so it should "
+        "never "
+        "be slower than vanilla, and it tries again, in a small share of the time, what did not "
+        "pay "
+        "before. It helps wherever one of the other decoders helps, and you need not choose one. "
+        "It "
+        "may miss a gain that its few trials have not shown yet. Where nothing pays it works like "
+        "vanilla.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
     info.settings = {
         stepSetting(
             integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
             "nodes",
-            "A draft tree has at most so many nodes; 0 = as many as can pay on a processor."),
+            "The most nodes that a draft tree may have; 0 = as many as can pay on a processor."),
         marginSetting(),
         stepSetting(flagSetting("skip_layers", "Skipped layers", true),
                     "",
-                    "Draft with a skip set where that pays, and search for one where it can."),
+                    "Draft with a skip set if that pays, and search for a set if one could pay."),
         stepSetting(flagSetting("early_exit", "Early exit", true),
                     "",
-                    "Draft with the first layers and verify with the others, where that pays."),
-        stepSetting(numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
-                    "",
-                    "Share of the time spent on drafters that are not known to pay yet."),
+                    "Draft with the first layers and verify with the others, if that pays."),
+        stepSetting(
+            numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
+            "",
+            "Share of the time that may be spent on trying drafts that are not known to pay."),
     };
     appendSettings(info.settings, freeDraftSettings());
     return info;

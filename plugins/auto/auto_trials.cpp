@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When auto tries plans, what a trial may cost, and what is kept of it.
+// When auto tries plans, what a trial may cost, and what is stored of it.
 #include "engine/model/weight_share.h"
 #include "engine/search/matchness.h"
 #include "plugins/auto/auto_decoder.h"
@@ -18,11 +18,11 @@ namespace {
 constexpr int kWindow = 16;
 constexpr int kShortestWindow = 8;
 
-/// Rows and plain steps that must have been seen before anything is judged.
+/// Rows and plain steps that must be known before anything is judged.
 constexpr long kRowsToJudge = 16;
 constexpr int kStepsToJudge = 4;
 
-/// Passes that are made for their time alone: two of so many rows, if no draft has shown what rows
+/// Passes that are made only to measure them: two of so many rows, if no draft has shown what rows
 /// cost, and so many draft passes.
 constexpr int kPricedRows = 4;
 constexpr int kDraftsToJudge = 3;
@@ -30,7 +30,7 @@ constexpr int kDraftsToJudge = 3;
 /// Steps between two judgements: they cost a tenth of a millisecond.
 constexpr long kStepsBetween = 32;
 
-/// A score of few tokens is not quite believed: as if half of one more had been right.
+/// A score from few tokens is drawn towards one half: as if half of one more token had been right.
 double believedScore(const Matchness& matchness) {
     const auto count = static_cast<double>(matchness.matches.size());
     return (matchness.score * count + 0.5) / (count + 1.0);
@@ -42,7 +42,7 @@ bool AutoDecoder::isSearching() const {
     return m_settings.skipsLayers && m_search.isWorthIt(trialCost());
 }
 
-/// Plain steps; before the first one a guess that is too high.
+/// In plain steps; before the first trial a guess that is too high.
 double AutoDecoder::trialCost() const {
     return m_trialCost > 0.0 ? m_trialCost : m_costs.relativeCost(kWindow);
 }
@@ -63,7 +63,7 @@ void AutoDecoder::judge() {
                     .elapsed = m_elapsed});
 }
 
-/// Tries a plan when a search is worth it, or now and then all the same, and the purse allows it.
+/// Tries a plan if the purse allows it and a search is worth its time; now and then even if not.
 Result<void> AutoDecoder::tryPlans() {
     const bool isWanted = m_settings.skipsLayers || m_settings.exitsEarly;
     if (!isWanted || m_settings.probing <= 0.0 || m_costs.samples(1) < kStepsToJudge ||
@@ -89,7 +89,7 @@ Result<void> AutoDecoder::tryPlans() {
     return {};
 }
 
-/// Whether it is known what rows and draft passes cost, so that nothing is tried that cannot pay.
+/// Whether the costs of rows and draft passes are known, so that nothing is tried that cannot pay.
 bool AutoDecoder::hasPrices() const {
     return hasRowPrice() && m_costs.draftSamples() >= kDraftsToJudge;
 }
@@ -101,7 +101,7 @@ bool AutoDecoder::hasRowPrice() const {
     return false;
 }
 
-/// One pass whose only result is its time; its rows are overwritten by the next one.
+/// Makes one pass only to measure it; the next one overwrites its rows.
 Result<void> AutoDecoder::measurePrice() {
     const bool isOfRows = !hasRowPrice();
     const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
@@ -193,7 +193,7 @@ void AutoDecoder::adopt(const Candidate& candidate, double score) {
                                                                            : "better"});
 }
 
-/// What an earlier run, or another task of this one, has found is tried before all else.
+/// A plan that an earlier run or another task has found is tried before all others.
 void AutoDecoder::recall(std::string_view task) {
     m_task = task;
     m_stored = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/learnt/step_costs.h"
+#include "engine/decoding/statistics/step_costs.h"
 #include "engine/model/layer_plan.h"
 
 namespace engine {
@@ -12,7 +12,7 @@ namespace automatic {
 
 /// What a round is expected to give and to cost. A plain value.
 struct Promise {
-    double tokens = 1.0; ///< the bonus included
+    double tokens = 1.0; ///< including the bonus
     double cost = 1.0;   ///< in plain steps
     int nodes = 0;       ///< drafted
 
@@ -20,41 +20,42 @@ struct Promise {
     double rate() const { return tokens / cost; }
 };
 
-/// What the passes of a round read, as shares of the weights. A plain value.
+/// Which share of the weights each pass of a round reads. A plain value.
 struct PassShares {
-    double draft = 1.0;  ///< each draft pass, the head included
+    double draft = 1.0;  ///< each draft pass, including the head
     double last = 0.0;   ///< the pass that brings the last token to an exit; 0 = there is none
-    double verify = 1.0; ///< the verification; all weights unless it resumes behind an exit
+    double verify = 1.0; ///< the verification: all weights, unless it resumes behind an exit
 
-    /// Those of a plan: the verification of what was drafted by all of the first layers, and by
-    /// nothing else, resumes.
+    /// The shares of a plan. The verification resumes if the plan runs the first layers completely
+    /// and nothing else.
     static PassShares of(const engine::LayerPlan& plan, const engine::ModelConfig& config);
 
     bool resumes() const { return last > 0.0; }
 };
 
-/// A draft pass: how often its token is taken, and what it and the passes of its round cost in
-/// plain steps.
+/// A draft pass: how often its token is accepted, and what it and the other passes of its round
+/// cost, in plain steps.
 struct DraftPass {
     double acceptance = 0.0;
     double cost = 1.0;
-    double lastCost = 0.0;    ///< of the pass that PassShares::last is of
+    double lastCost = 0.0;    ///< of the pass described by PassShares::last
     double verifyShare = 1.0; ///< see PassShares
 
     static DraftPass
     of(double acceptance, const PassShares& shares, const engine::StepCosts& costs);
 };
 
-/// The chain of draft passes that gives the most tokens for its time, of 1 to `mostNodes` tokens.
+/// The best chain of 1 to `mostNodes` tokens: the one that gives the most tokens for its time.
 Promise bestChain(const DraftPass& pass, const engine::StepCosts& costs, int mostNodes);
 
-/// What is asked of a draft: tokens for the time of a plain step, with passes of this cost.
+/// A rate that a draft must reach, in tokens for the time of a plain step, with passes of this
+/// cost.
 struct RateAsked {
     double rate = 1.0;
     double passCost = 1.0;
 };
 
-/// The least acceptance at which a chain reaches the rate; 2 when none does.
+/// The least acceptance at which a chain reaches the rate; 2 if none does.
 double neededAcceptance(const RateAsked& asked, const engine::StepCosts& costs, int mostNodes);
 
 } // namespace automatic

@@ -4,7 +4,7 @@
 #include "engine/decoding/drafts/exit_drafter.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
-#include "engine/decoding/learnt/decayed_rate.h"
+#include "engine/decoding/statistics/decayed_rate.h"
 #include "plugins/auto/chain_promise.h"
 
 #include <array>

@@ -13,29 +13,29 @@ using namespace engine;
 
 namespace {
 
-/// Agreement lost by a set of least influence, at best, from its harm and the square of that.
-/// Measured with the default model at harms of .16, .34, .64, .95 and 1.10: .16, .22, .37, .65 and
-/// .83; a search finds somewhat better sets.
+/// How much agreement a set of least influence loses at best, by its harm and the square of its
+/// harm. Measured with the default model: harms of .16, .34, .64, .95 and 1.10 lost .16, .22, .37,
+/// .65 and .83; a search finds somewhat better sets.
 constexpr double kLossByHarm = 0.35;
 constexpr double kLossBySquare = 0.25;
 
-/// No plan is taken to lose less: a window of some tokens tells no less.
+/// A plan is never expected to lose less: a window of few tokens cannot show less.
 constexpr double kLeastLoss = 0.02;
 
-/// What a search may take back of the harm beyond that, and the trials that halve this hope.
+/// Which part of a larger loss a search may hope to win back, and how many trials halve that hope.
 constexpr double kHope = 0.5;
 constexpr double kTrialsToHalve = 6.0;
 
-/// The newest score's part in what is believed.
+/// Weight of the newest score in the estimate.
 constexpr double kNewEvidence = 0.5;
 
-/// Less harm than feared is believed up to this.
+/// The estimate of the loss is never lowered below this part of what was expected.
 constexpr double kLeastEvidence = 0.25;
 
-/// Plain steps before the hope of an ended search comes back by half, at least.
+/// At least so many plain steps pass before half of a search's hope comes back.
 constexpr double kRest = 4096.0;
 
-/// Another set must promise to be so much faster to be looked for.
+/// A better set is looked for only if it promises to be this much faster.
 constexpr double kWorthLooking = 1.02;
 
 constexpr std::uint64_t kSeed = 1;

@@ -19,69 +19,70 @@ struct Candidate {
     engine::LayerPlan plan;
     std::string_view kind; ///< "stored", "influence", "random", "exit"
     PassShares shares = {};
-    double ratio = 0.0; ///< of what could be skipped; 0 for an exit
+    double ratio = 0.0; ///< share of the skippable weights; 0 for an exit
 
     bool isExit() const { return kind == "exit"; }
 };
 
-/// What the worth of a search is judged by.
+/// What decides whether a search is worth its time.
 struct SearchTerms {
     const std::vector<double>& influence; ///< [2 * layers], not empty
     const engine::StepCosts& costs;
     const RoundRates& rounds;
-    double presentRate = 1.0; ///< of the skip set that is drafted with now; 1 without any
-    double leastRate = 1.0;   ///< below this nothing is drafted
+    double presentRate = 1.0; ///< of the skip set in use; 1 without one
+    double leastRate = 1.0;   ///< no draft is made below this rate
     int maxNodes = 0;
-    double elapsed = 0.0; ///< plain steps' time since the decoder was made
+    double elapsed = 0.0; ///< since the decoder was made, in plain steps
 };
 
-/// Which drafters may be tried at all.
+/// Which kinds of plans the settings allow.
 struct DraftersWanted {
     bool skips = true;
     bool exits = true;
 };
 
-/// Looks for a plan that pays and says when looking is worth its time. Before anything is tried it
-/// judges by what draft passes cost and by how much sublayers change the stream; each score then
-/// corrects that, and each trial that brought nothing halves the hope a little. Thread: engine.
+/// Looks for a plan that pays and says when looking is worth its time. Before any trial it judges
+/// by what draft passes cost and by how much sublayers change the residual stream. Each score
+/// corrects that estimate, and each trial without success lowers the hope. Thread: engine.
 class PlanSearch {
 public:
     explicit PlanSearch(const engine::ModelConfig& config);
 
-    /// Weighs anew what skipping could gain.
+    /// Estimates anew what skipping could gain.
     void judge(const SearchTerms& terms);
 
-    /// Whether what the best set could still save, over as much time as has passed (at least
-    /// kHorizon plain steps), repays a trial of `trialCost` plain steps.
+    /// Whether a trial of `trialCost` plain steps would be repaid by what the best set could still
+    /// save over as much time as has passed (at least kHorizon plain steps).
     bool isWorthIt(double trialCost) const;
 
-    /// Whether some draft could pay if the model always took it: else nothing is ever tried.
+    /// Whether any draft could pay if the model accepted all of it: otherwise nothing is ever
+    /// tried.
     bool couldPay(const DraftersWanted& wanted) const;
 
-    /// A plan of an earlier run, tried before all others.
+    /// Proposes a plan of an earlier run before all others.
     void suggest(engine::LayerPlan plan) { m_stored = std::move(plan); }
 
     bool hasSuggestion() const { return m_stored.has_value(); }
 
-    /// What to try next. `isProbe`: nothing is promising, but what is believed may be wrong.
+    /// What to try next. `isProbe`: nothing looks promising, but the estimates may be wrong.
     /// Errors: Cancelled.
     engine::Result<std::optional<Candidate>>
     next(const DraftersWanted& wanted, bool isProbe, std::stop_token stop);
 
-    /// About half of the layers: what draft passes cost is measured with it.
+    /// Runs about half of the layers; measures what draft passes cost.
     engine::LayerPlan halfPlan() const;
 
-    /// Rounds have shown how often the tokens of such a plan are taken.
+    /// Learns from rounds how often the tokens of such a plan are accepted.
     void weigh(const engine::LayerPlan& plan, double acceptance);
 
-    /// What came of a candidate.
+    /// Learns from the trial of a candidate.
     void learn(const Candidate& candidate, double score, bool isAdopted);
 
-    /// Plain steps that a search is taken to be of use for, at least.
+    /// A search is assumed to be useful for at least so many plain steps.
     static constexpr double kHorizon = 1000.0;
 
 private:
-    static constexpr int kRatios = 18; // .05, .1, ... of what can be skipped
+    static constexpr int kRatios = 18; // .05, .1, ... of the skippable weights
 
     static double ratioAt(int index) { return 0.05 * (index + 1); }
 
@@ -100,15 +101,15 @@ private:
     int m_randomRatio = -1;
 
     Promise m_believed;
-    int m_ratio = -1;            // of that; -1 = none is known
-    double m_possibleSkip = 0.0; // rates if every drafted token were taken
+    int m_ratio = -1;            // index of its ratio; -1 = none is known
+    double m_possibleSkip = 0.0; // rates above the least one if every drafted token were accepted
     double m_possibleExit = 0.0;
     double m_savable = 0.0; // share of the time, beyond what is saved now
     double m_horizon = kHorizon;
     double m_elapsed = 0.0;
 
-    double m_evidence = 1.0; // the harm that was measured over what was feared
-    double m_idle = 0.0;     // trials that brought nothing
+    double m_evidence = 1.0; // measured over expected loss of agreement
+    double m_idle = 0.0;     // trials without success
     double m_restartAt = 0.0;
     int m_exits = 0;
     int m_probes = 0;

@@ -5,15 +5,16 @@
 
 namespace automatic {
 
-/// What rounds give without any draft pass (by free drafts, or plainly), as shares of the time: so
-/// it is known what a drafter of a given rate would save. Older rounds count less. A plain value.
+/// A histogram of what rounds without draft passes give (with free drafts, or plainly), weighted by
+/// their time. It tells how much time a drafter of a given rate would save. Older rounds count
+/// less. A plain value.
 class RoundRates {
 public:
-    /// A round that was expected to give `rate` tokens for the time of a plain step without draft
-    /// passes, and took `cost` plain steps.
+    /// Adds a round that took `cost` plain steps and was expected to give `rate` tokens for the
+    /// time of a plain step without draft passes.
     void add(double rate, double cost);
 
-    /// The share of time that a drafter of this rate saves, used where it is the better one.
+    /// The share of the time that a drafter of this rate saves if it is used where it is better.
     double savedShare(double rate) const;
 
 private:

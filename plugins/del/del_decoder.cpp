@@ -92,7 +92,7 @@ Result<SearchReport> DelDecoder::configure(const SettingValues& values,
 }
 
 /// The first round drafts one token at the first layer (or the exit that is set), or none. Where no
-/// draft pays the round is plain; its row still tells what the exits would have said.
+/// draft pays the round is plain; its row still shows what the exits would have predicted.
 DelDecoder::Round DelDecoder::nextRound() {
     Round round;
     round.isFirst = m_isFirst;

@@ -19,8 +19,8 @@ struct DelDraws {
     engine::VerifyDraws* verify = nullptr;
 };
 
-/// DEL: drafts by leaving the model early, at the exit that lately promised most; shadow tokens of
-/// the other exits, over the rows that were verified anyway, tell what they would have given. The
+/// DEL: drafts by leaving the model early, at the exit that lately promised most. Shadow tokens of
+/// the other exits, over the rows that were verified anyway, show what those would have given. The
 /// policy decides what "most" means. Thread: engine.
 /// Source: arXiv 2504.05598; differs: see DelRule.
 class DelDecoder final : public engine::TargetDecoder {
@@ -38,7 +38,7 @@ private:
     struct Round {
         ExitOffer offer; ///< steps 0: plain
         bool isFirst = false;
-        bool isProbe = false;      ///< plain for what that tells, whatever a draft promises
+        bool isProbe = false;      ///< plain to measure a plain step, whatever a draft promises
         int unread = 0;            ///< prompt rows before those of the pending token and the draft
         int context = 0;           ///< of them the last ones, at which exits are compared
         std::vector<int> compared; ///< exits

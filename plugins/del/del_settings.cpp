@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/del/del_settings.h"
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/drafts/draft_settings.h"
 #include "engine/decoding/round/cached_sequence.h"
-#include "engine/decoding/setting_makers.h"
 
 namespace del {
 
@@ -30,7 +30,7 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
             "round."),
         stepSetting(numberSetting("w", "Memory of the statistics w", 0.95, {0.0, 1.0}),
                     "",
-                    "How much a compared round weighs beside the next one."),
+                    "Weight of a compared round relative to the next one."),
         stepSetting(integerSetting("near", "Exits near by", 3, {0, 256}),
                     "layers",
                     "Exits at most so far from the present one are compared."),
@@ -40,7 +40,7 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
         describedSetting(flagSetting("keep_statistics", "Keep statistics", false),
                          "",
                          kAnswer,
-                         "What was learnt goes on from answer to answer instead of starting anew."),
+                         "Keep the statistics from answer to answer instead of starting anew."),
         stepSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
                     "",
                     "While sampling, count the part of an exit's law that the model shares "
@@ -60,7 +60,7 @@ std::vector<SettingInfo> delOnlyInfos() {
                          "fused drafts one token at the first layer from the prompt; prefill is a "
                          "plain step."),
         exitLayerSetting("0 chooses the exit anew for each round; another number fixes it, and "
-                         "only when a draft ends is learnt (the paper's ablation DEL-γ)."),
+                         "only the length of drafts adapts (the paper's ablation DEL-γ)."),
         stepSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),
                     "",
                     "threshold ends a draft after an unsure token; chosen drafts as many as "

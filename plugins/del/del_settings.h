@@ -9,7 +9,7 @@ namespace del {
 /// Longest draft that can be set.
 inline constexpr int kMostDraft = 64;
 
-/// Where paper, published code and this implementation differ. Source: decoders.md 3.6.
+/// Where paper, published code and this implementation differ.
 enum class DelRule {
     /// Rows up to the first mismatch, it included, are what alpha divides by; a token of low
     /// confidence is verified; where no draft pays, the next step is a plain one.

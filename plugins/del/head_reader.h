@@ -19,7 +19,7 @@ using HeadWatch = std::function<void(int rows, double ms)>;
 /// Final norm and head of the full model over rows of the stream behind any layers: what an exit
 /// there would say. Rows of several layers share a pass, and only summaries are kept, so memory
 /// does not grow with the vocabulary. Thread: engine.
-/// Source: arXiv 2504.05598 section 3.1; decoders.md 3.7 b.
+/// Source: arXiv 2504.05598 section 3.1.
 class HeadReader {
 public:
     static constexpr int kRowsAtOnce = 32;
@@ -37,7 +37,6 @@ private:
 /// An exit's summary of a row beside the full model's. `comparesLaws`: agreement is the part that
 /// both laws share under the sampler's options, over the ten best tokens of each (a draw rarely
 /// leaves them); otherwise, and when greedy, whether both find the same token most probable.
-/// Source: decoders.md 3.2; 9, proposal 4.
 ShadowToken compare(const engine::HeadSummary& exit,
                     const engine::HeadSummary& full,
                     const engine::Sampler& sampler,

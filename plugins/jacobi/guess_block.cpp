@@ -38,11 +38,11 @@ DraftTree GuessBlock::chain(int length, std::span<const TokenId> endIds) const {
     return tree;
 }
 
-/// `told[i]` and `m_guesses[i]` stand at the same place, which is decided if i < emitted.
-void GuessBlock::shift(int emitted, std::span<const Guess> told) {
-    if (told.size() > m_guesses.size())
-        m_guesses.resize(told.size());
-    std::copy(told.begin(), told.end(), m_guesses.begin());
+/// `predicted[i]` and `m_guesses[i]` stand at the same place, which is decided if i < emitted.
+void GuessBlock::shift(int emitted, std::span<const Guess> predicted) {
+    if (predicted.size() > m_guesses.size())
+        m_guesses.resize(predicted.size());
+    std::copy(predicted.begin(), predicted.end(), m_guesses.begin());
     const std::size_t decided = std::min(m_guesses.size(), static_cast<std::size_t>(emitted));
     m_guesses.erase(m_guesses.begin(), m_guesses.begin() + static_cast<std::ptrdiff_t>(decided));
     m_placesLeft = std::max(m_placesLeft - emitted, 0);

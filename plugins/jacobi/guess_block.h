@@ -12,14 +12,14 @@ namespace jacobi {
 /// A token that could stand at a coming place.
 struct Guess {
     engine::TokenId token = engine::kNoToken;
-    double probability = 0.0; ///< of what it was taken from, temperature 1
+    double probability = 0.0; ///< by the distribution it was taken from, temperature 1
 
     bool operator==(const Guess&) const = default;
 };
 
 /// Guesses for the places behind the pending token. A block that slides always reaches as far
 /// ahead; one that does not ends where it began to end, and is exhausted when all its places are
-/// decided. Thread: one. Source: arXiv 2305.10427, algorithms 1 to 3; decoders.md 6.
+/// decided. Thread: one. Source: arXiv 2305.10427, algorithms 1 to 3.
 class GuessBlock {
 public:
     /// Of the token before it (kNoToken: the pending one) the next guess.
@@ -35,9 +35,10 @@ public:
     /// The first `length` guesses as a chain, up to the first end id.
     engine::DraftTree chain(int length, std::span<const engine::TokenId> endIds) const;
 
-    /// A pass over `told.size() - 1` of the guesses has emitted so many tokens; `told` is what the
-    /// model said behind the pending token and each of them. Guesses that it did not run stay.
-    void shift(int emitted, std::span<const Guess> told);
+    /// A pass over `predicted.size() - 1` of the guesses has emitted so many tokens; `predicted` is
+    /// what the model said behind the pending token and each of them. Guesses that it did not run
+    /// stay.
+    void shift(int emitted, std::span<const Guess> predicted);
 
 private:
     std::vector<Guess> m_guesses;

@@ -48,7 +48,6 @@ JacobiDecoder::JacobiDecoder(Target target, const JacobiSettings& settings)
 
 Result<void> JacobiDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
-    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
     m_filler.begin(prompt.tokens, prompt.endIds, m_target.sampler().options().seed);
     m_block.clear();
     m_pool.clear();
@@ -101,7 +100,7 @@ Result<Draft> JacobiDecoder::makeDraft(Target& target, const DraftTerms& terms) 
     m_block.refill(limit.tokens, m_settings.slides, [&](TokenId before) {
         return fill(before == kNoToken ? target.pending() : before);
     });
-    Draft made(m_block.chain(limit.tokens, m_endIds));
+    Draft made(m_block.chain(limit.tokens, target.endIds()));
     if (limit.tokens < terms.maxDepth && made.tree.size() == limit.tokens)
         made.tree.setEnd(limit.end);
     return made;

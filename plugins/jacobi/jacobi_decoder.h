@@ -13,7 +13,7 @@ namespace jacobi {
 
 /// Jacobi, Gauss-Seidel and hybrid decoding: a block of guesses is verified as a drafted chain, and
 /// what the model says behind each of them is the next guess. Never more passes than tokens.
-/// Source: arXiv 2305.10427; decoders.md 6; differs: for causal models, without the answer's length
+/// Source: arXiv 2305.10427; differs: for causal models, without the answer's length
 /// from an earlier run; all that a pass decides is taken at once; what is drawn is guessed with
 /// vanilla's own noise of its place and checked by the rule Match, so tokens are vanilla's own.
 class JacobiDecoder final : public engine::TargetDecoder, private engine::Drafter {
@@ -42,7 +42,6 @@ private:
     GuessBlock m_block;
     engine::PromptFiller m_filler;
     engine::NgramPool m_pool;
-    std::vector<engine::TokenId> m_endIds;
     std::vector<engine::TokenId> m_newest; // the last tokens of the text, fewer than an n-gram has
     engine::Ngram m_filling;               // what is left of the n-gram that places are filled from
 };

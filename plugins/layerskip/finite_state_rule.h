@@ -8,7 +8,7 @@
 namespace layerskip {
 
 /// A draft length that grows by one when a whole draft was accepted and shrinks by one when not.
-/// Source: arXiv 2504.05598 (its baseline FS); decoders.md 1.3. Differs: the length stays within 1
+/// Source: arXiv 2504.05598 (its baseline FS). Differs: the length stays within 1
 /// and a maximum, and a draft that ended early, at an end id or the answer's room, changes nothing.
 class FiniteStateRule final : public engine::DraftStopRule {
 public:

@@ -12,7 +12,7 @@ namespace layerskip {
 
 /// LayerSkip: drafts with the first layers, verifies with the others. Three decoders that differ in
 /// how long their drafts are. The adaptive threshold is carried over from answer to answer.
-/// Source: arXiv 2404.16710; its variants FS and DV: arXiv 2504.05598; decoders.md 1.
+/// Source: arXiv 2404.16710; its variants FS and DV: arXiv 2504.05598.
 class LayerSkipDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/layerskip/layerskip_settings.h"
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/drafts/draft_settings.h"
-#include "engine/decoding/setting_makers.h"
 
 #include <algorithm>
 #include <utility>

@@ -27,7 +27,7 @@ struct WindowNgram {
 /// 0 is a chain on the pending token and each further row hangs on the one above, so a cell sees
 /// row 0 up to its own column and the cells above it, nothing else. While the window warms up it is
 /// one row taller and one column narrower after each pass.
-/// Thread: one. Source: arXiv 2402.02057, 3.1; decoders.md 5.2, 5.3.
+/// Thread: one. Source: arXiv 2402.02057, 3.1.
 class GuessWindow {
 public:
     /// Row 0 is filled with `columns + size - 3` tokens, so that `columns` are left when it is

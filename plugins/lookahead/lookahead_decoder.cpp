@@ -30,7 +30,6 @@ Result<std::unique_ptr<Decoder>> LookaheadDecoder::make(const DecoderContext& co
 Result<void> LookaheadDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
     m_used = m_settings;
-    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
     m_filler.begin(prompt.tokens, prompt.endIds, m_target.sampler().options().seed);
     m_window.begin(m_used.shape, m_filler);
     if (!m_used.keepsPool)
@@ -54,13 +53,7 @@ Result<DecodeStep> LookaheadDecoder::round() {
     if (nodes > 0)
         step.tables.push_back(poolTable(pending, m_pool.candidates(pending), step));
     carryOn(pending, std::move(next));
-    remember(step.tokens);
-    return step;
-}
-
-Result<DecodeStep> LookaheadDecoder::plainRound() {
-    ENGINE_TRY(DecodeStep step, m_target.plainStep());
-    remember(step.tokens);
+    observe(step);
     return step;
 }
 
@@ -86,9 +79,10 @@ Result<Draft> LookaheadDecoder::makeDraft(Target& target, const DraftTerms& /*te
     Draft made;
     const std::span<const Ngram> known = m_pool.candidates(target.pending());
     const int room = target.remainingTokens() - 1;
-    mergeNgrams(made.tree,
-                known,
-                {.nodes = m_used.ngrams * (kMostSize - 1), .depth = room, .endIds = m_endIds});
+    mergeNgrams(
+        made.tree,
+        known,
+        {.nodes = m_used.ngrams * (kMostSize - 1), .depth = room, .endIds = target.endIds()});
     made.tree.setEnd(endOf(made.tree, known, room));
     made.sides = m_window.sides(made.tree.size());
     return made;
@@ -100,8 +94,9 @@ LookaheadDecoder::endOf(const DraftTree& tree, std::span<const Ngram> known, int
     if (known.empty())
         return {DraftEndReason::Nothing};
     const auto length = static_cast<int>(known.front().size());
-    const auto end = std::find_first_of(
-        known.front().begin(), known.front().end(), m_endIds.begin(), m_endIds.end());
+    const auto end = std::find_if(known.front().begin(), known.front().end(), [&](TokenId token) {
+        return m_target.endsAnswer(token);
+    });
     if (end - known.front().begin() < std::min(length, room))
         return {DraftEndReason::EndToken};
     if (room < length)
@@ -126,7 +121,7 @@ void LookaheadDecoder::carryOn(TokenId pending, Ngram next) {
         for (const WindowNgram& ngram : m_window.ngrams(pending, next))
             m_pool.insert(ngram.key, ngram.behind);
     for (TokenId& token : next)
-        if (std::find(m_endIds.begin(), m_endIds.end(), token) != m_endIds.end())
+        if (m_target.endsAnswer(token))
             token = m_filler.next();
     m_window.advance(std::move(next));
 }

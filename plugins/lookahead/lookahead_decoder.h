@@ -11,8 +11,8 @@ namespace lookahead {
 /// Lookahead: one pass carries a window of guesses on and verifies the n-grams that earlier ones
 /// have grown into, as a trie that hangs on the pending token. Guesses are always the most probable
 /// tokens; the rule Match makes what is emitted vanilla's own, sampled or not.
-/// Source: arXiv 2402.02057, algorithm 2; decoders.md 5; differs: a full match gives N tokens, the
-/// model's own behind it included; the pool is bounded and tells nothing to the next prompt.
+/// Source: arXiv 2402.02057, algorithm 2; differs: a full match gives N tokens, the
+/// model's own behind it included; the pool is bounded and is not kept for the next prompt.
 class LookaheadDecoder final : public engine::TargetDecoder, private engine::Drafter {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -31,7 +31,9 @@ private:
         , m_pool(settings.ngrams) {}
 
     engine::Result<engine::DecodeStep> round() override;
-    engine::Result<engine::DecodeStep> plainRound() override;
+
+    void observe(const engine::DecodeStep& step) override { remember(step.tokens); }
+
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
     void fitWindow();
@@ -46,7 +48,6 @@ private:
     engine::NgramPool m_pool;
     engine::PromptFiller m_filler;
     GuessWindow m_window;
-    std::vector<engine::TokenId> m_endIds;
     std::vector<engine::TokenId> m_newest; // the last tokens of the text, fewer than an n-gram has
 };
 

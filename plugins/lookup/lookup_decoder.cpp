@@ -42,7 +42,7 @@ public:
         return takeReport();
     }
 
-    std::vector<std::string> storeLearnt() override { return m_drafter.storeAll(); }
+    std::vector<std::string> storeStatistics() override { return m_drafter.storeAll(); }
 
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& /*given*/) override {
@@ -55,15 +55,11 @@ private:
     Result<DecodeStep> round() override {
         ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.maxNodes = m_maxNodes}));
         ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft)));
-        m_drafter.observe(m_target, step);
+        observe(step);
         return step;
     }
 
-    Result<DecodeStep> plainRound() override {
-        ENGINE_TRY(DecodeStep step, m_target.plainStep());
-        m_drafter.observe(m_target, step);
-        return step;
-    }
+    void observe(const DecodeStep& step) override { m_drafter.observe(m_target, step); }
 
     void use(const SettingValues& values) {
         const int nodes = integerOf(values, "max_nodes");
@@ -90,12 +86,15 @@ DecoderInfo lookupInfo() {
     DecoderInfo info;
     info.name = "lookup";
     info.title = "Look-up";
-    info.summary = "Drafts what followed the newest tokens earlier in the text, and what the model "
-                   "itself last had follow them.";
+    info.summary =
+        "Drafts the tokens that followed the newest ones earlier in the text, and those that "
+        "the model last predicted behind them.";
     info.source = "arXiv 2304.04487, arXiv 2408.08696";
     info.explanation =
-        "Nothing is computed for a draft: it is what followed the newest tokens when they last "
-        "stood in the text, and what the model itself last had follow them. The model reads the "
+        "A draft is not computed: it consists of the tokens that followed the newest ones when "
+        "they "
+        "last stood in the text, and of those that the model last predicted behind them. The model "
+        "reads the "
         "whole draft in one pass and keeps what it would have written itself. It helps where an "
         "answer repeats its prompt or itself, as in translation, code, summaries and long "
         "documents, and it is the cheapest drafter there is: a wrong draft costs only the rows of "
@@ -104,7 +103,7 @@ DecoderInfo lookupInfo() {
     info.settings = {
         stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                     "nodes",
-                    "A draft tree has at most so many nodes; 0 = what suits the backend."),
+                    "The most nodes that a draft tree may have; 0 = what suits the backend."),
         stepSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
                     "tokens",
                     "A node that promises fewer tokens than this is not drafted: each costs "

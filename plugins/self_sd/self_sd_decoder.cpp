@@ -21,7 +21,7 @@ double skipRatioOf(const LayerPlan& plan) {
 Result<std::unique_ptr<Decoder>> SelfSdDecoder::make(const DecoderContext& context) {
     ENGINE_TRY(const SelfSdSettings settings,
                SelfSdSettings::make(context.settings, context.transformer.preferredTreeNodes()));
-    // A plan that does not fit is told now; which one is used, each answer's task decides.
+    // A plan that does not fit is refused now; each answer's task decides which one is used.
     ENGINE_TRY_DO(choosePlan(settings.plan, context.transformer.config(), nullptr, {}));
     ENGINE_TRY(
         Target target,

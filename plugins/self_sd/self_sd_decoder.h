@@ -13,7 +13,7 @@ namespace self_sd {
 
 /// Self-SD: drafts with a plan that an offline search has found, verifies with all layers. The
 /// confidence threshold that ends a draft is carried over from answer to answer.
-/// Source: arXiv 2309.08168; swift.md 7; differs: the threshold stays within 0 and 1.
+/// Source: arXiv 2309.08168; differs: the threshold stays within 0 and 1.
 class SelfSdDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>

@@ -25,7 +25,8 @@ public:
 
     int maskCount(int group) const;
 
-    /// Where the pass tells what mask `place` (0 = the first) of a group said, see Target::seenRow.
+    /// The row of the pass that holds the prediction of mask `place` (0 = the first) of a group,
+    /// see Target::seenRow.
     int row(int group, int place) const;
 
 private:

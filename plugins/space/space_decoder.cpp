@@ -52,7 +52,6 @@ Result<std::unique_ptr<Decoder>> SpaceDecoder::make(const DecoderContext& contex
 /// The end of the prompt is left to the first round, which makes the first candidates with it.
 Result<void> SpaceDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     m_candidates.clear();
-    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
     return m_target.begin(prompt, work, kPrefillRows);
 }
 
@@ -100,7 +99,7 @@ bool SpaceDecoder::isSampling() const {
 /// Behind an end nothing is emitted: candidates behind one are left out, itself stays.
 RoundShape SpaceDecoder::shapeOfRound() const {
     const auto isEnd = [&](const Candidate& candidate) {
-        return std::find(m_endIds.begin(), m_endIds.end(), candidate.token) != m_endIds.end();
+        return m_target.endsAnswer(candidate.token);
     };
     const auto end = std::find_if(m_candidates.begin(), m_candidates.end(), isEnd);
     const auto count = end - m_candidates.begin() + (end == m_candidates.end() ? 0 : 1);
@@ -114,10 +113,7 @@ RoundShape SpaceDecoder::shapeOfRound() const {
 /// Why a round verifies the first `candidates` of what the masks gave.
 DraftEnd SpaceDecoder::endOf(int candidates) const {
     const auto count = static_cast<std::size_t>(candidates);
-    const bool endsAnswer =
-        count > 0 && std::find(m_endIds.begin(), m_endIds.end(), m_candidates[count - 1].token) !=
-                         m_endIds.end();
-    if (endsAnswer)
+    if (count > 0 && m_target.endsAnswer(m_candidates[count - 1].token))
         return {DraftEndReason::EndToken};
     if (candidates >= m_target.remainingTokens() - 1)
         return {DraftEndReason::Room};

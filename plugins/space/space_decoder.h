@@ -57,8 +57,7 @@ private:
     SpaceDraws m_draws;
     PlaceRates m_rates;
     std::vector<Candidate> m_candidates; // for the next round
-    std::vector<engine::TokenId> m_endIds;
-    std::uint64_t m_round = 0; // keys the draws of candidates: each round has its own
+    std::uint64_t m_round = 0;           // keys the draws of candidates: each round has its own
 };
 
 } // namespace space

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/space/space_settings.h"
 
-#include "engine/decoding/setting_makers.h"
+#include "engine/base/setting_makers.h"
 #include "plugins/space/place_rates.h"
 
 #include <fmt/format.h>

@@ -134,7 +134,7 @@ void SwiftDecoder::observe(const DecodeStep& step) {
     m_state->search.observe(step, m_target.influence().means(), m_report);
 }
 
-/// What is seen from now on is learnt for the whole answer, whatever the setting becomes.
+/// The free drafter learns from this whole answer, whatever the setting becomes meanwhile.
 void SwiftDecoder::beginFreely(const Prompt& prompt) {
     m_learnsFreely = m_settings.draftsFreely;
     if (!m_learnsFreely)
@@ -162,7 +162,7 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
     return takeReport();
 }
 
-std::vector<std::string> SwiftDecoder::storeLearnt() {
+std::vector<std::string> SwiftDecoder::storeStatistics() {
     return m_freeDrafter ? m_freeDrafter->storeAll() : std::vector<std::string>();
 }
 

@@ -26,7 +26,7 @@ public:
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
     engine::Result<engine::SearchReport> endAnswer() override;
-    std::vector<std::string> storeLearnt() override;
+    std::vector<std::string> storeStatistics() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
     engine::Result<void> changeSampling(const engine::SamplingOptions& sampling) override;

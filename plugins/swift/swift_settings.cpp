@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_settings.h"
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/drafts/draft_settings.h"
-#include "engine/decoding/setting_makers.h"
 
 #include <array>
 
@@ -71,11 +71,11 @@ std::vector<SettingInfo> mainSettings() {
         describedSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
                          "",
                          kStep,
-                         "A draft ends after its first token that is less probable than this."),
+                         "A draft ends after the first token that is less probable than this."),
         describedSetting(integerSetting("beta", "Bayesian interval β", 25, {1, 10000}),
                          "trials",
                          kTrial,
-                         "One trial in so many is a Bayesian suggestion; the others are random."),
+                         "Every β-th trial is a Bayesian suggestion; the others are random."),
         describedSetting(integerSetting("S", "Search steps S", 1000, {0, 1000000}),
                          "trials",
                          kTrial,
@@ -91,13 +91,13 @@ std::vector<SettingInfo> mainSettings() {
         describedSetting(integerSetting("opt_interval", "Steps per trial", 1, {1, 10000}),
                          "steps",
                          kTrial,
-                         "There are at least so many decode steps between two trials."),
+                         "The least number of decode steps between two trials."),
         describedSetting(
             integerSetting("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
             "rows",
             kTrial,
-            "At least so many rows are verified between two trials, which bounds what the "
-            "search costs."),
+            "The least number of rows verified between two trials; this bounds what the search "
+            "costs."),
         describedSetting(
             integerSetting("quick_trials", "Quick trials", 50, {0, 1000000}),
             "trials",
@@ -118,7 +118,7 @@ std::vector<SettingInfo> draftSettings() {
         describedSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
                          "nodes",
                          kStep,
-                         "A draft tree has at most so many nodes; 0 = what suits the backend."),
+                         "The most nodes that a draft tree may have; 0 = what suits the backend."),
         describedSetting(
             textSetting("siblings", "Siblings", "1,3,5,10"),
             "",
@@ -130,8 +130,8 @@ std::vector<SettingInfo> draftSettings() {
         describedSetting(flagSetting("free_draft", "Free drafts first", false),
                          "",
                          kAnswer,
-                         "Draft what has been seen before where that is likely enough, instead of "
-                         "drafting with skipped layers; not when sampling by rejection."),
+                         "Draft tokens that were seen before if they are likely enough, instead of "
+                         "drafting with skipped layers; not with verification=rejection."),
         describedSetting(numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
                          "",
                          kStep,
@@ -221,12 +221,12 @@ std::vector<SettingInfo> searchSettings() {
             "",
             kSearch,
             "Where Bayesian suggestions are looked for: in the box, or among skip sets."),
-        describedSetting(
-            flagSetting("published_ties", "Published bookkeeping", false),
-            "",
-            kSearch,
-            "On: continuous points are learnt, ties are broken by name, and limits are exceeded by "
-            "one, as in the published code."),
+        describedSetting(flagSetting("published_ties", "Published bookkeeping", false),
+                         "",
+                         kSearch,
+                         "On: the Bayesian search learns continuous points, ties are broken by "
+                         "name, and limits are exceeded by "
+                         "one, as in the published code."),
         describedSetting(integerSetting("search_seed", "Seed of the search", 1, {0, 1e9}),
                          "",
                          kSearch,

@@ -21,7 +21,7 @@ enum class StartSet {
     Manual,    ///< the setting skip_set
 };
 
-/// How the skip set is searched for. Source of the defaults: swift.md 6.1.
+/// How the skip set is searched for. Source of the defaults: arXiv 2410.06916.
 struct SearchSettings {
     bool isOn = true;
     bool usesBayesian = true;
@@ -56,8 +56,8 @@ struct SearchSettings {
 struct SwiftSettings {
     SearchSettings search;
     engine::DraftTerms draft;  ///< the stop rule aside
-    bool draftsFreely = false; ///< what has been seen before goes first
-    double freeLeast = 0.6;    ///< of its first token; a less likely one is left to skipping layers
+    bool draftsFreely = false; ///< tokens that were seen before are drafted first
+    double freeLeast = 0.6;    ///< probability that the first of them must have
     double epsilon = 0.8;
     int maxDraft = 25;
 

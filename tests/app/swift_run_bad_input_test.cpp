@@ -44,6 +44,7 @@ private slots:
     void init();
     void badArgumentsAreRefused_data();
     void badArgumentsAreRefused();
+    void formsThatNoAnswerHasAreOneSentence();
     void missingAndForeignFilesAreNamed();
     void aFolderWithoutConfigSaysWhatIsMissing();
     void unknownArchitecturesAreNamed();
@@ -74,6 +75,32 @@ QString SwiftRunBadInputTest::copyOfFolderModel() {
     return folder;
 }
 
+void SwiftRunBadInputTest::formsThatNoAnswerHasAreOneSentence() {
+    const QString schema = m_folder->filePath("schema.json");
+    const auto refused = [&](const QStringList& form) {
+        return run(QStringList{"generate", "--model", kFolderModel, "--prompt-ids", "1"} + form);
+    };
+    for (const auto& [content, sentence] : std::vector<std::pair<QByteArray, QByteArray>>{
+             {"false", "The JSON schema allows no text at all."},
+             {R"({"type": "array", "items": {"$ref": "#"}, "minItems": 1})",
+              "The JSON schema allows no text at all."},
+             {R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})", "The JSON schema loops: "},
+             {R"({"allOf": [{"$ref": "#"}]})", "\"allOf\" refers to itself without an end"},
+             {R"({"type": "number", "minimum": 1, "exclusiveMaximum": 1})",
+              "The JSON schema allows no text at all."},
+             {R"({"uniqueItems": true})", "\"uniqueItems\" is not supported here"}}) {
+        writeFile(schema, content);
+        const ProgramRun result = refused({"--json-schema", schema});
+        QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+        QVERIFY2(result.errors.contains(sentence), result.errors.constData());
+        QVERIFY2(result.errors.count('\n') == 2, result.errors.constData()); // and its hint
+    }
+    const ProgramRun result = refused({"--regex", "[^\\x{0}-\\x{10FFFF}]"});
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("The regular expression allows no text at all."),
+             result.errors.constData());
+}
+
 void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<int>("exitCode");
@@ -88,12 +115,12 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     QTest::newRow("top-p 0") << generate + QStringList{"--top-p", "0"} << usage
                              << QStringList{"Top-p", "0"};
     QTest::newRow("min-p 1") << generate + QStringList{"--min-p", "1"} << usage
-                             << QStringList{"Min-p is 1, but must lie between 0 and 1"};
+                             << QStringList{"Min-p is 1, but must be at least 0 and below 1"};
     QTest::newRow("repetition penalty")
         << generate + QStringList{"--repetition-penalty", "0"} << usage
-        << QStringList{"The repetition penalty is 0, but must lie above 0"};
+        << QStringList{"The repetition penalty is 0, but must be above 0"};
     QTest::newRow("presence penalty") << generate + QStringList{"--presence-penalty", "3"} << usage
-                                      << QStringList{"must lie between -2 and 2"};
+                                      << QStringList{"must be between -2 and 2"};
     QTest::newRow("bias without a value")
         << generate + QStringList{"--logit-bias", "5"} << usage
         << QStringList{"--logit-bias \"5\" is not of the form TOKEN_OR_ID=VALUE"};
@@ -209,10 +236,10 @@ void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {
 void SwiftRunBadInputTest::unknownArchitecturesAreNamed() {
     const QString folder = copyOfFolderModel();
     QByteArray config = readFile(folder + "/config.json");
-    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"gemma2\"");
+    config.replace("\"model_type\": \"llama\"", "\"model_type\": \"cohere\"");
     config.replace("LlamaForCausalLM", "Gemma2ForCausalLM");
     writeFile(folder + "/config.json", config);
-    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"gemma2", "llama", "qwen2"});
+    expectRefusal(run({"inspect", folder}), app::kUnsupported, {"cohere", "llama", "qwen2"});
 }
 
 void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {

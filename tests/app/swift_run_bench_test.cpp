@@ -113,7 +113,7 @@ void SwiftRunBenchTest::theLastLineHasEveryFieldThatTheReadmeDocuments() {
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const QJsonObject done = result.jsonLines().constLast();
     QCOMPARE(done["event"].toString(), QString("done"));
-    const QByteArray readme = contentOf("README.md");
+    const QByteArray readme = contentOf("app/README.md");
     const auto begin = readme.indexOf("| Field of `bench` |");
     QVERIFY(begin > 0);
     const QByteArray table = readme.mid(begin, readme.indexOf("\n\n", begin) - begin);
@@ -363,7 +363,7 @@ void SwiftRunBenchTest::aFaultOfLlamaIsOneSentence_data() {
     QTest::newRow("not installed") << QByteArray("missing") << static_cast<int>(app::kNotFound)
                                    << QByteArray("has no llama-cpp-python");
     QTest::newRow("ends at once") << QByteArray("silent") << io << QByteArray("it has ended");
-    QTest::newRow("no JSON") << QByteArray("garbage") << io << QByteArray("no JSON");
+    QTest::newRow("no JSON") << QByteArray("garbage") << io << QByteArray("not JSON");
     QTest::newRow("fails in a pass") << QByteArray("late") << io << QByteArray("out of luck");
 }
 
@@ -395,9 +395,10 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     QTest::newRow("skip set") << QStringList{"--skip-set", "{\"mlp\":[99]}"} << usage << "99";
     QTest::newRow("skip set file")
         << QStringList{"--skip-set", "none.json"} << notFound << "none.json";
-    QTest::newRow("layers alone") << QStringList{"--layers", "1"} << usage << "no --shape";
+    QTest::newRow("layers alone") << QStringList{"--layers", "1"} << usage
+                                  << "--shape was not given";
     QTest::newRow("model and shape")
-        << QStringList{"--shape", "1b", "--model", kModel} << usage << "exclude";
+        << QStringList{"--shape", "1b", "--model", kModel} << usage << "cannot be used together";
     QTest::newRow("unknown shape") << QStringList{"--shape", "2b"} << usage << "\"2b\"";
     QTest::newRow("unknown weights")
         << QStringList{"--shape", "1b", "--weights", "int3"} << usage << "\"int3\"";

@@ -139,7 +139,7 @@ void SwiftRunCompareTest::samplingIsEqualTooUnderTheSameSeed() {
 void SwiftRunCompareTest::badLinesAreNamedAndCountedAndTheRestIsDone() {
     const ProgramRun result = compare({"--json"});
     QVERIFY(result.errors.contains("line 2"));
-    QCOMPARE(result.errors.count("left out"), 1);
+    QCOMPARE(result.errors.count("skipped"), 1);
     QCOMPARE(result.jsonLines().constLast()["bad_lines"].toInt(), 1);
     QVERIFY(compare({}).output.contains("1 bad lines"));
 }
@@ -336,7 +336,7 @@ void SwiftRunCompareTest::aCsvFileThatCannotBeWrittenIsToldBeforeTheWork() {
 void SwiftRunCompareTest::aDecoderThatGoesWrongIsOutAndTheOthersGoOn() {
     const ProgramRun result = compareFaulty("step", false);
     QCOMPARE(result.exitCode, static_cast<int>(app::kBug));
-    QVERIFY2(result.errors.contains("faulty is given up"), result.errors.constData());
+    QVERIFY2(result.errors.contains("faulty is dropped"), result.errors.constData());
     const auto lines = result.jsonLines();
     QCOMPARE(lines.last()["event"].toString(), QString("error"));
     QVERIFY(lines.last()["message"].toString().contains("decoder faulty"));
@@ -361,7 +361,7 @@ void SwiftRunCompareTest::aPromptThatDoesNotFitIsLeftOut() {
     QCOMPARE(result.exitCode, 0);
     QCOMPARE(result.jsonLines().constLast()["prompts"].toInt(), 2);
     QCOMPARE(result.jsonLines().constLast()["left_out"].toInt(), 1);
-    QVERIFY(result.errors.contains("line 2 is left out"));
+    QVERIFY(result.errors.contains("line 2 was skipped"));
 }
 
 void SwiftRunCompareTest::aFileFullOfBadLinesDoesNotFloodTheTerminal() {
@@ -369,7 +369,7 @@ void SwiftRunCompareTest::aFileFullOfBadLinesDoesNotFloodTheTerminal() {
     const ProgramRun result = compare({}, file);
     QCOMPARE(result.exitCode, 0);
     QVERIFY(result.errors.contains("line 2: "));
-    QVERIFY(result.errors.contains("980 more bad lines are left out"));
+    QVERIFY(result.errors.contains("980 more invalid lines are skipped"));
     QVERIFY(result.errors.count('\n') < 40);
 }
 

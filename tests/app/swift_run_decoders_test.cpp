@@ -153,7 +153,7 @@ void SwiftRunDecodersTest::anotherDecoderMakesTheSameTokens() {
         int rounds = 0; // also those that did not draft: the answer's end may have no room for it
         double tokens = 0.0;
         for (const QJsonObject& line : drafted.jsonLines())
-            if (line["event"] == "step" && !line["tokens"].toArray().isEmpty()) {
+            if (line["event"] == "step") {
                 ++rounds;
                 tokens += static_cast<double>(line["tokens"].toArray().size());
             }
@@ -169,7 +169,7 @@ void SwiftRunDecodersTest::stepsTellOriginsAndDrafts() {
     const auto lines = run(generate({"--decoder", "swift"})).jsonLines();
     int accepted = 0;
     for (const QJsonObject& line : lines) {
-        if (line["event"] != "step" || line["tokens"].toArray().isEmpty())
+        if (line["event"] != "step")
             continue;
         const QJsonArray origins = line["origins"].toArray();
         const QJsonArray path = line["path"].toArray();
@@ -294,8 +294,7 @@ void SwiftRunDecodersTest::whatIsLearntAndCannotBeStoredIsToldOnce() {
                                     "Hello\nHello again\n");
         for (const ProgramRun& result : {one, chat}) {
             QVERIFY2(result.exitCode == 0, result.errors.constData()); // the answer is whole
-            QVERIFY2(result.errors.count("What follows which tokens was learnt, but could not be "
-                                         "stored") == 1,
+            QVERIFY2(result.errors.count("The table of successors could not be stored") == 1,
                      result.errors.constData());
             QVERIFY2(result.errors.contains("SWIFT_STUDIO_DATA"), result.errors.constData());
         }

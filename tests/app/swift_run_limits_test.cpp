@@ -235,7 +235,7 @@ void SwiftRunLimitsTest::noMoreThreadsThanProcessorsAreMade() {
                                                    "--threads",
                                                    "1024"});
     QVERIFY2(result.exitCode == 0, result.errors.constData());
-    QVERIFY2(result.errors.contains("1024 threads were asked for, but this process may use 1 "
+    QVERIFY2(result.errors.contains("1024 threads were asked for, but this process may use only 1 "
                                     "processor"),
              result.errors.constData());
 }

@@ -194,8 +194,8 @@ void SwiftRunSearchTest::badInputIsOneSentence_data() {
         << "swift" << QStringList{"--trials", "9"} << usage << QStringList{"--trials", "swift"};
     QTest::newRow("two profiles") << "guided" << QStringList{"--set", "profile=code"} << usage
                                   << QStringList{"--method"};
-    QTest::newRow("no folder") << "random" << QStringList{"--out", "nowhere/set.json"}
-                               << static_cast<int>(app::kNotFound) << QStringList{"nowhere"};
+    QTest::newRow("not a folder") << "random" << QStringList{"--out", "nowhere/set.json"}
+                                  << static_cast<int>(app::kNotFound) << QStringList{"nowhere"};
     QTest::newRow("answers too short") << "random" << QStringList{"--max-tokens", "3"} << usage
                                        << QStringList{"at least 8 tokens"};
     QTest::newRow("ratio 2") << "random" << QStringList{"--ratio", "2"} << usage
@@ -231,7 +231,7 @@ void SwiftRunSearchTest::nothingIsWrittenWhenNothingWasTried() {
     const ProgramRun result =
         run(arguments("swift", "none.json") + QStringList{"--limit", "1", "--max-tokens", "4"});
     QCOMPARE(result.exitCode, static_cast<int>(app::kUsage));
-    QVERIFY(result.errors.contains("tried no set"));
+    QVERIFY(result.errors.contains("tried no skip set"));
     QVERIFY(!QFile::exists(path("none.json")));
 }
 

@@ -205,7 +205,7 @@ void SwiftRunStreamTest::aPromptThatDoesNotFitIsLeftOut() {
     QCOMPARE(result.exitCode, 0);
     QCOMPARE(result.jsonLines().constLast()["left_out"].toInt(), 1);
     QCOMPARE(result.jsonLines().constLast()["prompts"].toInt(), 1);
-    QVERIFY(result.errors.contains("line 1 is left out"));
+    QVERIFY(result.errors.contains("line 1 was skipped"));
 }
 
 void SwiftRunStreamTest::badInputIsOneSentence_data() {

@@ -49,6 +49,7 @@ private slots:
     void tokenizeAndDetokenizeAreInverse();
     void chatAnswersEveryLine();
     void stopStringsEndTheText();
+    void textThatWasHeldBackIsNoStep();
     void inspectDescribesAllParts();
     void theCpuBackendAnswersUnlessAnotherOneIsNamed();
     void weightsKeysAndInstructionsAreChosen();
@@ -106,7 +107,7 @@ void SwiftRunTest::generateStreamsText() {
     const auto lines = json.jsonLines();
     QString streamed;
     for (const QJsonObject& line : lines)
-        if (line["event"] == "step")
+        if (line["event"] == "step" || line["event"] == "text")
             streamed += line["text"].toString();
     QCOMPARE(lines.last()["text"].toString(), streamed);
     QCOMPARE(people.output, streamed.toUtf8() + "\n");
@@ -165,7 +166,7 @@ void SwiftRunTest::anExpressionGivesTheAnswerItsForm() {
     const QRegularExpression form("^[a-e]+$");
     QVERIFY2(form.match(done["text"].toString()).hasMatch(), qPrintable(done["text"].toString()));
     QVERIFY(done["inside_grammar"].toBool());
-    QVERIFY(run(arguments).errors.contains("The answer ends before it has the form"));
+    QVERIFY(run(arguments).errors.contains("The answer ended before it had the"));
 }
 
 void SwiftRunTest::forwardPrintsEveryPosition() {
@@ -291,6 +292,21 @@ void SwiftRunTest::stopStringsEndTheText() {
     const QJsonObject done = run(QStringList(arguments) << "--stop" << stop).jsonLines().last();
     QCOMPARE(done["finish_reason"].toString(), QString("stop_string"));
     QCOMPARE(done["text"].toString(), whole.left(whole.indexOf(stop)));
+}
+
+void SwiftRunTest::textThatWasHeldBackIsNoStep() {
+    const QStringList arguments = plain(
+        {"generate", "--model", kGgufModel, "--prompt", "Hello", "--max-tokens", "8", "--json"});
+    const QString whole = run(arguments).jsonLines().last()["text"].toString();
+    // The answer ends with what the stop string begins with.
+    const auto lines =
+        run(QStringList(arguments) << "--stop" << whole.last(1) + "never").jsonLines();
+    QCOMPARE(lines.last()["text"].toString(), whole);
+    const QJsonObject late = lines[lines.size() - 2];
+    QCOMPARE(late["event"].toString(), QString("text"));
+    QCOMPARE(late["text"].toString(), whole.last(1));
+    for (const QJsonObject& line : lines)
+        QVERIFY(line["event"] != "step" || !line["tokens"].toArray().isEmpty());
 }
 
 void SwiftRunTest::inspectDescribesAllParts() {

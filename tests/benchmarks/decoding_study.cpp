@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers prompts with vanilla, other decoders and, if asked, llama.cpp in turn: are the tokens
 // vanilla's, and how much faster do they come? Each prompt's line is appended to a journal, so a
-// run that was stopped goes on. README.md has the commands of the two runs that are kept.
+// run that was stopped goes on. tests/README.md has the commands of the two runs that are kept.
 #include "app/commands/bench/llama_process.h"
 #include "app/commands/decoder_options.h"
 #include "app/commands/text_options.h"
@@ -142,7 +142,8 @@ private:
         if (launch.script.empty())
             launch.script = app::llamaBenchScript();
         launch.model = files.path();
-        launch.threads = m_options.model.threads > 0 ? m_options.model.threads : cores;
+        launch.threads =
+            app::givenThreads(m_options.model) > 0 ? app::givenThreads(m_options.model) : cores;
         launch.contextLength = m_model.contextLength;
         launch.stop = m_stop;
         ENGINE_TRY(m_llama, app::LlamaProcess::start(launch));
@@ -167,7 +168,7 @@ private:
                 {"max_tokens", m_options.maxTokens},
                 {"past_end", m_options.isPastEnd},
                 {"halves", m_options.isOnce ? 1 : 2},
-                {"threads", m_options.model.threads},
+                {"threads", app::givenThreads(m_options.model)},
                 {"llama_cpp", m_llama ? Json(m_llama->version()) : Json(nullptr)}};
     }
 
@@ -203,7 +204,7 @@ private:
                 continue;
             auto line = answer(prompt, done % 2 == 0);
             if (!line && line.error().code == ErrorCode::InvalidInput) {
-                app::Console::note(fmt::format("{} line {} is left out: {}",
+                app::Console::note(fmt::format("{} line {} was skipped: {}",
                                                prompt.file,
                                                prompt.record.line,
                                                line.error().message));
@@ -311,7 +312,9 @@ void addOptions(CLI::App& app, Options& options) {
     app.add_option("--prompts", options.prompts, "Of each file, the first ones")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--decoders", options.decoders, "Beside vanilla, with commas between")
+    app.add_option("--decoders",
+                   options.decoders,
+                   "The decoders to measure beside vanilla, separated by commas")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option("--set", options.settings, "DECODER.NAME=VALUE, or NAME=VALUE for all");

@@ -9,6 +9,7 @@
 #include "app/data/prompt_source.h"
 #include "app/exit_codes.h"
 #include "engine/model/backend_registry.h"
+#include "engine/model/cpu/cpu_backend.h"
 #include "tests/support/held_weights.h"
 #include "tests/support/perplexity.h"
 
@@ -64,9 +65,7 @@ Result<Found> perplexity(const app::ModelOptions& model,
 }
 
 Result<WeightForm> formNamed(const std::string& name) {
-    BackendWords words;
-    words.weights = name;
-    ENGINE_TRY(const TransformerOptions options, transformerOptions(words));
+    ENGINE_TRY(const cpu::Options options, cpu::optionsOf({.settings = {{"weights", name}}}));
     return options.weights;
 }
 
@@ -77,16 +76,14 @@ Result<void> run(const Options& options, const app::Console& console) {
     ENGINE_TRY(const auto tokenizer, app::openTokenizer(files));
     ENGINE_TRY(const auto text, textOf(options, *tokenizer));
     app::ModelOptions reference = options.model;
-    reference.words.backend = options.reference;
-    if (options.reference == "cpu") {
-        reference.words.weights = "f32";
-        reference.words.kvType = "f32";
-    }
+    reference.backend = options.reference;
+    if (options.reference == "cpu")
+        reference.settings = {{"weights", "f32"}, {"kv", "f32"}};
     ENGINE_TRY(const Found asInFile, perplexity(reference, config, *weights, text));
     for (const std::string& name : options.forms) {
         ENGINE_TRY(const WeightForm form, formNamed(name));
         app::ModelOptions own = options.model;
-        own.words.weights = name;
+        own.settings.insert_or_assign("weights", name);
         ENGINE_TRY(const Found found, perplexity(own, config, *weights, text));
         const support::HeldWeights held(*weights, form);
         ENGINE_TRY(const Found expected, perplexity(reference, config, held, text));

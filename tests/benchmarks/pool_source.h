@@ -3,7 +3,7 @@
 
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/guesses/ngram_pool.h"
-#include "engine/decoding/learnt/decayed_rate.h"
+#include "engine/decoding/statistics/decayed_rate.h"
 
 #include <algorithm>
 #include <array>

@@ -298,7 +298,9 @@ void addOptions(CLI::App& app, Options& options) {
     app::addModelOptions(app, options.bench.model);
     app::addContextOption(app, options.bench.model);
     app.add_option("--shape", options.bench.shape, "1b, 3b or 7b: made-up weights, as in bench");
-    app.add_option("--layers", options.bench.layers, "Of a shape; 0 keeps its own number");
+    app.add_option("--layers",
+                   options.bench.layers,
+                   "Number of layers of the --shape; 0 keeps the shape's own number");
     app.add_flag("--planted", options.isPlanted, "With a near-silent copy of each layer");
     app.add_option("--decoder", options.decoder)->capture_default_str();
     app.add_option("--set", options.bench.settings, "NAME=VALUE for the decoder");

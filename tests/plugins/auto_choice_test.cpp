@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What auto drafts with, on networks whose right answer is known and at made-up prices: no clock of
 // the machine is asked.
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/default_model.h"
 #include "tests/support/priced_transformer.h"
 #include "tests/support/spy_transformer.h"

@@ -2,6 +2,7 @@
 // On the cpu backend the trees, plans, trials and tokens of every decoder there is are the same
 // from run to run and for one thread or two: nothing they decide hangs on how work is divided, nor
 // on any clock but the one they are given. With the machine's own clock the tokens stay the same.
+#include "engine/model/cpu/cpu_backend.h"
 #include "tests/support/stored_weights.h"
 #include "tests/support/tiny_decoders.h"
 
@@ -27,7 +28,7 @@ std::unique_ptr<Transformer> makeCpu(TensorType type, int threads) {
     config.headDim = 32;
     config.vocabSize = 1200;
     const support::StoredWeights source(support::randomWeights(config, 4), type);
-    TransformerOptions options;
+    cpu::Options options;
     options.weights = WeightForm::File;
     options.threads = threads;
     auto made = makeCpuTransformer(config, source, options);

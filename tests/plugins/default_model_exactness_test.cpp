@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the default model and the cpu backend every decoder makes vanilla's tokens: a sample of the
-// 51,200 that tests/benchmarks/decoding_study answers (README.md has the command).
+// 51,200 that tests/benchmarks/decoding_study answers (tests/README.md has the command).
 // SWIFT_STUDIO_EXACTNESS_PROMPTS sets how many prompts of each file are answered.
 #include "tests/support/default_model.h"
 #include "tests/support/tiny_decoders.h"

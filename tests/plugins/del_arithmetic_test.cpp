@@ -164,7 +164,7 @@ private slots:
         QVERIFY(isNear(dynamicThreshold(sure, true), 1.0));
     }
 
-    /// decoders.md 3.6: the printed formula makes the drafting exit always right.
+    /// The formula that arXiv 2504.05598 prints makes the drafting exit always right.
     void thePrintedDenominatorIsTheIndexOfTheMismatch() {
         ExitStatistics mismatched(kLayers, 0.95);
         mismatched.record(3, std::vector{match(0.9), match(0.9), mismatch(0.2)}, 2);

@@ -234,7 +234,7 @@ void DelLawTest::droppingByTheThresholdMustNotLookAtTheDrawnToken_data() {
     QTest::newRow("drop by sampled confidence") << ExitFault::DropDrawn;
 }
 
-/// decoders.md 0.4, R4: what the paper leaves open, at the threshold of some statistics.
+/// What the paper (arXiv 2504.05598) leaves open, at the threshold of some statistics.
 void DelLawTest::droppingByTheThresholdMustNotLookAtTheDrawnToken() {
     QFETCH(ExitFault, fault);
     const del::ExitCounts counts{

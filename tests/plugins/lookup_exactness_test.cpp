@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Look-up gives vanilla's own tokens whatever its settings. The default run takes a sample of the
 // cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "tests/support/lossless_test.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_decoders.h"

@@ -52,14 +52,14 @@ std::unique_ptr<Decoder> decoderOf(const std::string& name,
     return std::move(made).value();
 }
 
-struct Answer {
+struct Outcome {
     std::vector<TokenId> tokens;
     SearchReport search; // of all steps together
     int cachedAtBegin = 0;
 };
 
-Answer answerOf(Decoder& decoder) {
-    Answer answer;
+Outcome answerOf(Decoder& decoder) {
+    Outcome answer;
     ENGINE_CHECK(decoder.begin({.tokens = kPrompt, .maxTokens = kLength}, {}).hasValue(), "begin");
     answer.cachedAtBegin = decoder.cachedTokens();
     while (static_cast<int>(answer.tokens.size()) < kLength) {
@@ -114,7 +114,7 @@ void SamplingChangeTest::tokensAreThoseOfAFreshVanilla() {
     std::vector<std::vector<TokenId>> answers;
     for (const SamplingOptions& options : kOptions) {
         QVERIFY(decoder->changeSampling(options).hasValue());
-        const Answer answer = answerOf(*decoder);
+        const Outcome answer = answerOf(*decoder);
         QCOMPARE(answer.tokens, answerOf(*decoderOf("vanilla", options, transformer)).tokens);
         // The first answer may leave its prompt to the first step.
         if (!answers.empty())
@@ -152,7 +152,7 @@ void SamplingChangeTest::theSearchGoesOn() {
     std::uint64_t planId = 0;
     for (const SamplingOptions& options : kOptions) {
         QVERIFY(decoder->changeSampling(options).hasValue());
-        const Answer answer = answerOf(*decoder);
+        const Outcome answer = answerOf(*decoder);
         QVERIFY(!answer.search.trials.empty());
         for (const TrialRecord& trial : answer.search.trials) {
             trials += trial.counts ? 1 : 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/drafts/draft_stop_rule.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_decoders.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What SPACE gains on a model that was trained to fill in masks, and what it costs on one that was
 // not.
+#include "engine/model/cpu/cpu_backend.h"
 #include "plugins/space/place_rates.h"
 #include "tests/plugins/space_support.h"
 

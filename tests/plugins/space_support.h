@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/loading/model_files.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/tiny_decoders.h"
 
 #include <memory>

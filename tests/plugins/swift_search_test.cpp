@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimisation phase of SWIFT and the policies around it, as its steps tell them.
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_decoders.h"

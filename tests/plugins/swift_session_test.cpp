@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a window shows of SWIFT: a session's events when the user draws a skip set.
 #include "engine/loading/readable_text.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/event_json.h"
 #include "tests/support/byte_tokenizer.h"

@@ -3,14 +3,14 @@
 
 #include <cstddef>
 
-/// Counts what operator new hands out in the whole program. To use it, name
-/// tests/support/allocation_counter.cpp among the sources of the test: it replaces the global
-/// operators new and delete (fit for address-sanitizer builds). C libraries that call malloc
-/// themselves are not seen. Thread: any.
+/// Counts the memory that operator new allocates in the whole program. To use it, add
+/// tests/support/allocation_counter.cpp to the sources of the test: it replaces the global
+/// operators new and delete (also in address-sanitizer builds). C libraries that call malloc
+/// directly are not counted. Thread: any.
 namespace test_support {
 
-/// The most bytes that were alive at once since this object was made, beyond those alive then.
-/// One at a time: making a second one starts the count anew.
+/// The peak number of live bytes since this object was created, beyond those alive at that time.
+/// Use one at a time: a second one restarts the count.
 class PeakAllocation {
 public:
     PeakAllocation();

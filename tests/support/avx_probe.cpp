@@ -4,7 +4,7 @@
 #include <immintrin.h>
 
 int main(int argc, char** argv) {
-    // Memory that the compiler knows nothing of: nothing can be computed beforehand.
+    // Memory that the compiler knows nothing about, so that it cannot compute anything in advance.
     const __m256i bytes = _mm256_set1_epi8(argv[0][0]);
     volatile __m256i sums = _mm256_add_epi8(bytes, _mm256_set1_epi8(static_cast<char>(argc)));
     const __m256i found = sums;

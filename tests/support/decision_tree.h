@@ -68,8 +68,8 @@ private:
     std::uint64_t m_count = 0;
 };
 
-/// Walks through all outcomes depth first: run the same thing again and again, each time deciding
-/// by this, until next() says that all outcomes have been seen.
+/// Visits all outcomes depth first: run the same code repeatedly with these decisions, until next()
+/// says that all outcomes have been seen.
 class EnumeratedDecisions final : public Decisions {
 public:
     std::size_t decide(std::span<const double> weights) override {
@@ -86,7 +86,7 @@ public:
         return decision.chosen;
     }
 
-    /// Of the outcome that the last run took.
+    /// The probability of the last run's outcome.
     double probability() const {
         double probability = 1.0;
         for (const Decision& decision : m_trail)

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-// What the tests of rounds compare with: vanilla's tokens, fresh passes of fresh caches.
+// References for the tests of rounds: vanilla's tokens, and passes with new caches.
 
 namespace support {
 
@@ -36,7 +36,7 @@ inline Ids joined(Ids head, std::span<const engine::TokenId> tail) {
     return head;
 }
 
-/// The first `count` of them, or all where there are fewer.
+/// The first `count` of them, or all if there are fewer.
 inline Ids firstOf(const Ids& ids, std::size_t count) {
     return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(count, ids.size()))};
 }
@@ -63,21 +63,21 @@ inline Ids vanillaAnswer(engine::Transformer& transformer,
     return answer;
 }
 
-/// What the model says behind these tokens under a plan, from a fresh cache.
+/// The model's output after these tokens under a plan, with a new cache.
 inline engine::HeadSummary
 freshSummary(engine::Transformer& transformer, const Ids& tokens, const engine::LayerPlan& plan) {
     engine::KvCache cache = emptyCache(transformer, static_cast<engine::Position>(tokens.size()));
     return engine::summarise(runChain(transformer, cache, plan, tokens, 64).back());
 }
 
-/// The same of the full model.
+/// The same for the full model.
 inline engine::HeadSummary freshSummary(engine::Transformer& transformer, const Ids& tokens) {
     return freshSummary(
         transformer, tokens, engine::LayerPlan::full(transformer.config().layerCount));
 }
 
-/// What must hold between rounds: one row for each token of prompt and answer but the pending one,
-/// each as a fresh prefill of the same tokens writes it.
+/// The invariant between rounds: the cache has one row for each token of prompt and answer except
+/// the pending one, and each is the same as in a new prefill of these tokens.
 inline bool isCacheFresh(engine::Target& target, const Ids& prompt) {
     Ids tokens = joined(prompt, target.output());
     if (tokens.back() != target.pending() ||

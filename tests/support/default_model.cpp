@@ -27,7 +27,7 @@ template <typename T> T valueOf(Result<T> result) {
     return std::move(result).value();
 }
 
-/// The tensor's name behind "model.layers.N.", empty for other tensors.
+/// The tensor's name after "model.layers.N.", empty for other tensors.
 std::string_view nameInLayer(std::string_view name) {
     if (!name.starts_with(kLayers))
         return {};
@@ -42,6 +42,10 @@ std::vector<std::size_t> scalePlaces(TensorType type) {
     case TensorType::Q4_K:
     case TensorType::Q5_K:
         return {0, 2};
+    case TensorType::Q2_K:
+        return {80, 82};
+    case TensorType::Q3_K:
+        return {108};
     case TensorType::Q6_K:
         return {208};
     default:

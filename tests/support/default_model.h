@@ -14,8 +14,9 @@ namespace support {
 
 /// Gives each layer of a network a near-silent copy: layers 2i and 2i + 1 both have the weights of
 /// layer i, but the output projections of one are scaled by 1e-3. So it is known which sublayers
-/// can be skipped without harm. Which of the two is silent is irregular, for the uniform set at r =
-/// .5 would be the right answer otherwise; neither the first nor the last layer of all is.
+/// can be skipped without harm. The silent one of each pair is chosen irregularly, because
+/// otherwise the uniform set at r = .5 would be the right answer; the first and the last layer are
+/// never silent.
 class PlantedWeights final : public engine::WeightSource {
 public:
     /// `source` must outlive this.
@@ -62,7 +63,7 @@ struct DefaultModel {
     static bool isThere();
 
     /// `planted`: with a near-silent copy of each layer. `backend` is "torch" if there is such a
-    /// module, else "plain" (or as told). Fails by exception.
+    /// module, otherwise "plain" (unless given). Fails by exception.
     static DefaultModel load(bool planted, std::string backend = {});
 
     /// A user's message in the chat template, as ids.
@@ -71,7 +72,7 @@ struct DefaultModel {
     std::vector<engine::TokenId> endIds() const;
 };
 
-/// Whether the shared data lies beside the checkout. Without it dataPrompts() reads the few prompts
+/// Whether the shared data is beside the checkout. Without it dataPrompts() reads the few prompts
 /// of tests/data/prompts, which has no file for some tasks.
 bool hasSharedData();
 

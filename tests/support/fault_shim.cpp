@@ -59,7 +59,7 @@ Kind kindNamed(const char* name) {
 using Main = int (*)(int, char**, char**);
 Main programMain = nullptr;
 
-/// By system calls: nothing of it may be counted.
+/// With direct system calls, because these must not be counted.
 void writeCount() {
     const char* path = std::getenv("SWIFT_FAULT_COUNT");
     if (path == nullptr)
@@ -147,7 +147,7 @@ int fdatasync(int file) {
     return fails(Kind::Flush, EIO) ? -1 : static_cast<int>(syscall(SYS_fdatasync, file));
 }
 
-/// The number is free behind a failure, too, as the system does it.
+/// The number is free even after a failure, as in the real call.
 int close(int file) {
     const bool isFailing = fails(Kind::Flush, EIO);
     const int code = static_cast<int>(syscall(SYS_close, file));

@@ -14,7 +14,8 @@
 
 namespace support {
 
-/// Writes tensors of any source as one safetensors file, a row at a time: nothing is held.
+/// Writes tensors of any source as one safetensors file, a row at a time, without holding them in
+/// memory.
 class SafetensorsWriter {
 public:
     explicit SafetensorsWriter(const engine::WeightSource& source)

@@ -27,8 +27,8 @@ inline std::vector<std::vector<double>> logitsOf(engine::Transformer& transforme
     return logits;
 }
 
-/// Runs `tokens` behind what the cache holds in passes of `rowsAtOnce`, commits them and returns
-/// the logits of every row.
+/// Runs `tokens` after the cached ones in passes of `rowsAtOnce`, commits them and returns the
+/// logits of every row.
 inline std::vector<std::vector<double>> runChain(engine::Transformer& transformer,
                                                  engine::KvCache& cache,
                                                  const engine::LayerPlan& plan,

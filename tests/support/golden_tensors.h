@@ -12,7 +12,8 @@
 namespace support {
 
 /// Reads the oracle's .safetensors files without the engine's own loader, so that a fault in that
-/// loader cannot hide. Missing files and names are fatal: a golden test must not pass by silence.
+/// loader cannot hide. Missing files and names are fatal, so that a golden test cannot pass without
+/// data.
 class GoldenTensors {
 public:
     explicit GoldenTensors(const QString& path);
@@ -38,10 +39,10 @@ private:
 /// The parsed file, or a fatal message.
 QJsonObject readJsonObject(const QString& path);
 
-/// One object a line.
+/// One object per line.
 std::vector<QJsonObject> readJsonLines(const QString& path);
 
-/// A path under the golden data, and whether that data lies beside the checkout.
+/// A path in the golden data, and whether that data is beside the checkout.
 QString goldenPath(const QString& relative);
 bool hasGoldenData();
 

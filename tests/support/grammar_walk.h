@@ -9,7 +9,7 @@
 
 namespace support {
 
-/// A grammar followed byte by byte. One that is refused fails by exception.
+/// Follows a grammar byte by byte. A refused grammar throws.
 class GrammarWalk {
 public:
     explicit GrammarWalk(const engine::Grammar& grammar)
@@ -18,7 +18,7 @@ public:
     /// Whether the whole text fits.
     bool accepts(std::string_view text) { return m_matcher.canEnd(behind(text)); }
 
-    /// Whether the text may go on, or end here.
+    /// Whether the text may continue, or end here.
     bool allows(std::string_view text) { return behind(text) != engine::GrammarMatcher::kDead; }
 
 private:

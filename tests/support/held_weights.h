@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// Packed by the first who asks; all are kept.
+    /// Packed on first use; all are kept.
     engine::Result<engine::TileMatrix> packed(const engine::TensorInfo& stored) const {
         const std::scoped_lock lock(m_mutex);
         const engine::TileFormat format = engine::tileFormat(stored.type, m_form);

@@ -2,6 +2,7 @@
 #include "tests/support/lossless_case.h"
 
 #include "engine/loading/model_files.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/model/skip_set.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/tiny_model.h"
@@ -31,7 +32,7 @@ struct Answer {
     int accepted = 0;
 };
 
-/// Whether the cached numbers are those of a fresh prefill.
+/// Whether the cached numbers equal those of a new prefill.
 bool equalsFreshPrefill(SpyTransformer& spy, std::span<const TokenId> tokens) {
     std::vector<std::byte> found = liveBytes(*spy.seenCache);
     auto cache = spy.makeCache(static_cast<Position>(tokens.size()));
@@ -90,8 +91,8 @@ std::vector<CaseModel> caseModels() {
     std::vector<CaseModel> models;
     const ModelConfig config = layeredConfig(5);
     models.push_back({"random", plainDouble(config, randomWeights(config, 7))});
-    // Their drafts are as sure of themselves as those of a trained network. Where the layers that
-    // are left out matter, such drafts are mostly wrong; where they hardly do, mostly right.
+    // Their drafts are as confident as those of a trained network. Such drafts are mostly wrong if
+    // the skipped layers matter, and mostly right if they hardly do.
     for (const float voice : {1.0F, 0.1F}) {
         MemoryWeights weights = randomWeights(config, 8);
         for (int layer = 1; layer < config.layerCount - 1; ++layer)

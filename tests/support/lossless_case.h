@@ -17,8 +17,8 @@ struct CaseModel {
     std::unique_ptr<engine::Transformer> transformer; ///< plain, float64
 };
 
-/// Random ones, which are always there: first one whose next tokens are nearly equally likely, then
-/// two that are as good as certain of theirs. Behind them one of every family in the golden data.
+/// The random ones, which always exist: first one whose next tokens are nearly equally likely, then
+/// two that are almost certain of theirs. After them, one of every family in the golden data.
 std::vector<CaseModel> caseModels();
 
 /// Chooses numbers for cases; the same seed gives the same cases.
@@ -46,9 +46,9 @@ private:
     std::mt19937_64 m_engine;
 };
 
-/// What one answer starts from and how it shall be drawn.
+/// The start of one answer and its sampling options.
 struct LosslessCase {
-    std::vector<std::vector<engine::TokenId>> prompts; ///< asked one behind the other
+    std::vector<std::vector<engine::TokenId>> prompts; ///< asked one after the other
     std::vector<engine::TokenId> endIds;
     int maxTokens = 16;
     int contextLength = 0;
@@ -62,15 +62,15 @@ struct LosslessCase {
 /// none, it may end answers.
 std::shared_ptr<const engine::TokenTrie> caseVocabulary(int vocabSize);
 
-/// A regular expression, a JSON schema or any JSON object, which answers in such a vocabulary do
-/// not soon complete.
+/// A regular expression, a JSON schema or any JSON object that answers in such a vocabulary do not
+/// complete quickly.
 engine::Grammar randomGrammar(CaseRandom& random, int vocabSize);
 
 /// Penalties, biases and cuts of the law, each on or off, mild enough that drafts are accepted.
 void addRandomLaw(CaseRandom& random, engine::SamplingOptions& sampling, int vocabSize);
 
-/// Prompts of 1 to 12 tokens, answers of 1 to 16, contexts that may end within one, ends that lie
-/// within an answer. `hasLaw`: see addRandomLaw().
+/// Prompts of 1 to 12 tokens, answers of 1 to 16, contexts and end tokens that may cut an answer.
+/// `hasLaw`: see addRandomLaw().
 LosslessCase
 randomCase(CaseRandom& random, engine::Transformer& transformer, bool samples, bool hasLaw);
 
@@ -94,20 +94,21 @@ struct LosslessRun {
     int allCases = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
     int sampleCases = 0; ///< otherwise
     bool samples = false;
-    bool hasLaw = false; ///< the law of the next token looks back, see addRandomLaw()
+    bool hasLaw = false; ///< the distribution of the next token depends on earlier tokens, see
+                         ///< addRandomLaw()
     std::uint64_t firstSeed = 0;
-    int leastDrafted = 10; ///< tokens a case on average; fewer would prove nothing
-    /// The decoder's settings for a network of so many layers.
+    int leastDrafted = 10; ///< average tokens per case; fewer would prove nothing
+    /// The decoder's settings for a network with this many layers.
     std::function<engine::SettingValues(CaseRandom& random, int layerCount)> settings;
 };
 
-/// Runs the cases and returns the first fault, empty if there is none. A run that drafts next to
-/// nothing shows nothing and is a fault as well.
+/// Runs the cases and returns the first fault, empty if there is none. A run that drafts almost
+/// nothing proves nothing and is a fault as well.
 std::string runLosslessCases(engine::DecoderRegistry& registry,
                              std::vector<CaseModel>& models,
                              const LosslessRun& run);
 
-/// Changes the settings behind every step, makes some of the steps plain and compares 100 greedy
+/// Changes the settings after every step, makes some of the steps plain and compares 100 greedy
 /// tokens with vanilla's, 10 times.
 std::string changeSettingsWhileRunning(engine::DecoderRegistry& registry,
                                        engine::Transformer& transformer,

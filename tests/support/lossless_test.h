@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// How many cases, and from which seed on.
+/// The number of cases, and the first seed.
 struct LosslessCases {
     int all = 0;    ///< with SWIFT_STUDIO_FULL_EXACTNESS=1
     int sample = 0; ///< otherwise
@@ -19,7 +19,7 @@ struct LosslessCases {
     int leastDrafted = 10; ///< see LosslessRun
 };
 
-/// What settings are made for.
+/// The conditions for which settings are chosen.
 struct LosslessTask {
     std::string decoder;
     bool samples = false; ///< tokens are drawn
@@ -34,10 +34,10 @@ struct LosslessSubject {
     std::function<engine::SettingValues(CaseRandom& random, const LosslessTask& task)> settings;
 };
 
-/// What the exactness test of every decoder shows: its answers, greedy ones and by the rule Match
-/// sampled ones, are vanilla's own token by token, whatever its settings and however they change.
-/// The default run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-/// A test derives from it, says which settings there are, and adds what else its decoders show.
+/// The exactness test of every decoder: its greedy answers, and its sampled answers with the rule
+/// Match, equal vanilla's token by token, whatever its settings and however they change. The
+/// default run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them. A test
+/// derives from it, lists the settings, and adds further tests of its decoders.
 class LosslessTest : public QObject {
     Q_OBJECT
 
@@ -48,19 +48,20 @@ protected:
     /// Fails the test function, unless `fault` is empty.
     static void check(const std::string& fault);
 
-    /// The random network that is always there.
+    /// The random network that always exists.
     engine::Transformer& transformer() { return *m_models.front().transformer; }
 
     /// The data of a test function: a row for each decoder.
     void addDecoders() const;
 
-    /// The cases of the present row's decoder.
+    /// The cases of the current row's decoder.
     LosslessRun runOfRow(bool samples) const;
 
-    /// The same with other laws of the next token: half as many, but all of them when all are run.
+    /// The same with other distributions of the next token: half as many, but all of them in a full
+    /// run.
     LosslessRun lawRunOfRow(bool samples) const;
 
-    /// Fails the test function where one of the cases has other tokens than vanilla.
+    /// Fails the test function if one of the cases has other tokens than vanilla.
     void compare(const LosslessRun& run);
 
 private slots:

@@ -11,22 +11,22 @@
 
 namespace support {
 
-/// After this time something that still did not come is taken for a hang.
-/// SWIFT_STUDIO_TEST_PATIENCE sets another number of seconds, for somebody who waits for a test to
-/// fail.
+/// After this time a missing event counts as a hang. SWIFT_STUDIO_TEST_PATIENCE sets another number
+/// of seconds, for a developer who waits for a test to fail.
 inline const int kPatienceMs = [] {
     bool isNumber = false;
     const int seconds = qEnvironmentVariableIntValue("SWIFT_STUDIO_TEST_PATIENCE", &isNumber);
     return isNumber ? 1000 * seconds : 300'000;
 }();
 
-/// Waits until `isSo()` holds, while events are handled.
+/// Waits until `isSo()` is true, while events are processed.
 template <typename Predicate> void waitUntil(Predicate isSo) {
     static_cast<void>(
         QTest::qWaitFor([&] { return isSo() || QTest::currentTestFailed(); }, kPatienceMs));
 }
 
-/// What this thread did, not how long it took: other programs add nothing to it.
+/// The processor time of this thread, not the elapsed time, so that other programs do not affect
+/// it.
 class ProcessorClock {
 public:
     double ms() const { return now() - m_begin; }
@@ -41,13 +41,13 @@ private:
     double m_begin = now();
 };
 
-/// Milliseconds of a processor that a small input may cost, however it was made: many times
-/// what one does cost, and less than work that grows with the square of its size or faster.
+/// Milliseconds of processor time allowed for any small input: many times the real cost, but less
+/// than that of an algorithm of quadratic or higher order.
 inline constexpr double kEndsSoonMs = 5'000.0;
 
 } // namespace support
 
-// Qt's own ones give up after 5 seconds.
+// Qt's own macros give up after 5 seconds.
 #undef QTRY_VERIFY
 #undef QTRY_VERIFY2
 #undef QTRY_COMPARE

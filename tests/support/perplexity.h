@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// Minus the logarithm of each token's probability behind all before it, from the second on.
+/// Minus the logarithm of each token's probability given all tokens before it, from the second on.
 /// Shapes: tokens [n], out [n - 1]. Errors: those of a pass.
 inline engine::Result<std::vector<double>> surprises(engine::Transformer& transformer,
                                                      std::span<const engine::TokenId> tokens) {

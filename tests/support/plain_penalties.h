@@ -9,8 +9,8 @@
 
 namespace support {
 
-/// What penalties and bias make of a row, written down from their definition: each token of the
-/// vocabulary looks for itself in the texts.
+/// The effect of penalties and bias on a row, written from their definition: each token of the
+/// vocabulary is searched for in the texts.
 inline std::vector<double> penalised(std::span<const double> logits,
                                      const engine::SamplingOptions& options,
                                      const std::vector<engine::TokenId>& prompt,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What nearly every test includes, compiled once; the window's tests have theirs in
+// The headers that nearly every test includes, compiled once; the window's tests have their own in
 // tests/ui/support.
 
 #include "tests/support/patience.h"

@@ -9,16 +9,17 @@
 
 namespace support {
 
-/// What passes cost, made up.
+/// Invented costs of passes.
 struct Prices {
     double plainMs = 10.0;        ///< a full pass of one row
     double rowPart = 0.05;        ///< of that for each further row
-    bool savesByBytes = true;     ///< a pass costs its share of the weights; else as much as all
-    bool isWrongSkipping = false; ///< plans that leave something out foretell nothing
+    bool savesByBytes = true;     ///< a pass costs its share of the weights; otherwise as much as a
+                                  ///< full one
+    bool isWrongSkipping = false; ///< plans that skip something predict nothing
 };
 
-/// Another transformer whose passes move a clock of its own by what they are said to cost: what is
-/// decided by time is decided the same on every machine.
+/// Wraps a transformer and advances a clock of its own by the given cost of each pass, so that
+/// decisions based on time are the same on every machine.
 class PricedTransformer final : public engine::Transformer {
 public:
     explicit PricedTransformer(engine::Transformer& inner, Prices first = {})
@@ -63,14 +64,14 @@ public:
 
     Prices prices;
     double nowMs = 0.0;
-    double draftMs = 0.0; ///< of passes that leave something out
+    double draftMs = 0.0; ///< of passes that skip something
     double trialMs = 0.0; ///< of those among them that predict behind several rows
     int draftPasses = 0;
     int trials = 0;
 
 private:
-    /// The share of the weights that a pass reads: of the layers that it runs, and the head where
-    /// a row goes through it.
+    /// The share of the weights that a pass reads: of the layers that it runs, and of the head if a
+    /// row needs it.
     double shareRead(const engine::ForwardRequest& request) const {
         engine::LayerPlan below = request.plan;
         below.exitAfterLayer = request.firstLayer - 1;

@@ -48,7 +48,7 @@ public:
     engine::KvCache* seenCache = nullptr; ///< of the last pass
     int passes = 0;
     int draftPasses = 0;
-    long rowLayers = 0; ///< for each pass its rows times the layers that they went through
+    long rowLayers = 0; ///< for each pass, its rows times the layers that they ran through
 
 private:
     engine::Transformer& m_watched;

@@ -83,6 +83,14 @@ private:
             std::memcpy(&bits, values + i % layout.values, sizeof bits);
             block[i] = static_cast<std::byte>((bits * 2654435761U) >> 24U);
         }
+        if (type == engine::TensorType::Q3_K) {
+            writeHalf(4e-4F, block + 108);
+            return;
+        }
+        if (type == engine::TensorType::IQ4_XS) {
+            writeHalf(4e-5F, block);
+            return;
+        }
         if (type == engine::TensorType::Q6_K) {
             writeHalf(4e-5F, block + 208);
             return;

@@ -24,8 +24,9 @@ public:
         return static_cast<engine::Position>(tokens.size());
     }
 
-    void copySlot(engine::Position from, engine::Position to) override {
-        tokens[static_cast<std::size_t>(to)] = tokens[static_cast<std::size_t>(from)];
+    void copySlots(std::span<const engine::SlotCopy> copies) override {
+        for (const auto [from, to] : copies)
+            tokens[static_cast<std::size_t>(to)] = tokens[static_cast<std::size_t>(from)];
     }
 
     std::size_t byteSize() const override { return tokens.size() * sizeof(engine::TokenId); }

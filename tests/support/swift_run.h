@@ -11,13 +11,13 @@
 
 namespace support {
 
-/// What a run of swift-run left behind.
+/// The result of a run of swift-run.
 struct ProgramRun {
     int exitCode = -1;
     QByteArray output;
     QByteArray errors;
 
-    /// Standard output as JSON objects, one a line; a null object where a line is none.
+    /// Standard output as JSON objects, one per line; a null object for any other line.
     QList<QJsonObject> jsonLines() const {
         QList<QJsonObject> lines;
         for (const QByteArray& line : output.split('\n'))
@@ -31,7 +31,7 @@ inline QString swiftRunPath(const QString& binaryFolder) {
     return QFileInfo(binaryFolder + "/swift-run").absoluteFilePath();
 }
 
-/// Runs the program to its end; exit code -1 when it was killed.
+/// Runs the program to its end; exit code -1 if it was killed.
 inline ProgramRun
 runProgram(const QString& program, const QStringList& arguments, const QByteArray& input = {}) {
     QProcess process;
@@ -44,8 +44,8 @@ runProgram(const QString& program, const QStringList& arguments, const QByteArra
             process.readAllStandardError()};
 }
 
-/// A test's check that the program has refused: the exit code, one sentence and a hint on standard
-/// error that name these, and nothing on standard output.
+/// Checks that the program has refused its input: the exit code, one sentence and a hint on
+/// standard error that contain these words, and nothing on standard output.
 inline void expectRefusal(const ProgramRun& result, int exitCode, const QStringList& named) {
     QVERIFY2(
         result.exitCode == exitCode,

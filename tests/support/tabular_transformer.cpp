@@ -13,7 +13,7 @@ namespace {
 constexpr double kImpossible = -1e4; // a logit whose probability is 0 in float64
 constexpr int kLayers = 2;
 
-/// What a slot holds: the token, and whether a pass that skipped something wrote it.
+/// The content of a slot: the token, and whether a pass that skipped something wrote it.
 struct SlotContent {
     TokenId token = kNoToken;
     bool isDraft = false;
@@ -26,7 +26,10 @@ public:
 
     Position capacity() const override { return static_cast<Position>(contents.size()); }
 
-    void copySlot(Position from, Position to) override { at(to) = at(from); }
+    void copySlots(std::span<const SlotCopy> copies) override {
+        for (const auto [from, to] : copies)
+            at(to) = at(from);
+    }
 
     std::size_t byteSize() const override { return contents.size() * sizeof(SlotContent); }
 

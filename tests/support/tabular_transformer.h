@@ -27,10 +27,10 @@ private:
     std::vector<double> m_logits; // [vocab + 1, vocab, vocab]
 };
 
-/// A network without weights: what follows is looked up in a table by the two newest tokens that a
-/// row sees, one table for plans that run everything and one for plans that skip something. Which
-/// tokens a row sees is found by slots, as the layout says and as passes have written them, so a
-/// wrong layout, a wrong slot or a draft's row left in the cache gives wrong logits or throws.
+/// A network without weights: the logits come from a table, by the two newest tokens that a row
+/// sees. There is one table for plans that run everything and one for plans that skip something.
+/// The visible tokens are read from the slots that the layout names and that passes have written,
+/// so a wrong layout, a wrong slot or a draft's row left in the cache gives wrong logits or throws.
 class TabularTransformer final : public engine::Transformer {
 public:
     TabularTransformer(BigramTable full, BigramTable skipping);

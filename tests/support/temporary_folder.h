@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-/// A folder that goes away with the test.
+/// A folder that is removed with the test.
 namespace test_support {
 
 class TemporaryFolder {
@@ -18,7 +18,8 @@ public:
     /// Writes (over) a file in the folder and returns its path.
     std::filesystem::path write(const std::string& name, std::string_view bytes) const {
         const std::filesystem::path file = path() / name;
-        // A new file each time: some file systems wait for the disk when an old one is emptied.
+        // A new file each time, because some file systems wait for the disk when an old one is
+        // truncated.
         std::filesystem::remove(file);
         std::ofstream stream(file, std::ios::binary | std::ios::trunc);
         stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

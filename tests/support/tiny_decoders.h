@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/tiny_model.h"
 
 #include <QDir>
@@ -12,7 +13,7 @@
 
 namespace support {
 
-/// The decoders of this build, opened as programs open them.
+/// The decoders of this build, opened in the same way as by the programs.
 inline engine::DecoderRegistry& registry() {
     static engine::DecoderRegistry decoders(
         QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
@@ -29,7 +30,8 @@ inline std::vector<std::string> decoderNames() {
     return names;
 }
 
-/// What a decoder needs beside its defaults to run on any network: any token does as a mask.
+/// The settings that a decoder needs besides its defaults to run on any network: any token will do
+/// as a mask.
 inline engine::SettingValues neededSettings(const std::string& decoder) {
     const auto info = registry().info(decoder);
     ENGINE_CHECK(info.hasValue(), "{}", info.error().message);
@@ -47,8 +49,8 @@ inline std::unique_ptr<engine::Decoder> openDecoder(const std::string& name,
     return std::move(made).value();
 }
 
-/// The steps until the answer has its maximum of tokens or the context ends; ends are passed over.
-/// Fails by exception.
+/// The steps until the answer has its maximum of tokens or the context ends; end tokens are
+/// ignored. Fails by exception.
 inline std::vector<engine::DecodeStep> answer(engine::Decoder& decoder,
                                               const engine::Prompt& prompt) {
     const auto begun = decoder.begin(prompt, {});
@@ -70,7 +72,7 @@ inline std::vector<engine::TokenId> tokensOf(const std::vector<engine::DecodeSte
     return tokens;
 }
 
-/// Null where the step shows none of that name.
+/// Null if the step has none with that name.
 inline const engine::StepTable* tableOf(const engine::DecodeStep& step, const std::string& name) {
     for (const engine::StepTable& table : step.tables)
         if (table.name == name)

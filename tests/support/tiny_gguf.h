@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// Writes small GGUF files, right ones and, by raw values and counts, wrong ones.
+/// Writes small GGUF files: valid ones and, with raw values and counts, invalid ones.
 namespace test_support {
 
 /// Metadata value types of the format.
@@ -46,7 +46,8 @@ inline std::string ggufStrings(const std::vector<std::string>& texts) {
     return ggufArray(GgufType::String, texts.size(), items);
 }
 
-/// Collects metadata and tensors and writes the file. Public numbers may be changed to lie.
+/// Collects metadata and tensors and writes the file. Public numbers may be changed to wrong
+/// values.
 class TinyGguf {
 public:
     std::uint32_t version = 3;
@@ -91,7 +92,7 @@ public:
         m_data.resize((m_data.size() + alignment - 1) / alignment * alignment);
     }
 
-    /// Only the entry: its offset may point anywhere.
+    /// Adds only the entry; its offset may point anywhere.
     void addTensorInfo(std::string_view name,
                        const std::vector<std::uint64_t>& dimensions,
                        std::uint32_t type,

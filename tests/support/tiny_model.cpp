@@ -71,6 +71,53 @@ ModelConfig tinyConfig() {
     return config;
 }
 
+namespace {
+
+/// Sizes in whole groups.
+ModelConfig evenConfig() {
+    ModelConfig config = tinyConfig();
+    config.hiddenSize = 64;
+    config.mlpSize = 96;
+    config.headDim = 16;
+    return config;
+}
+
+} // namespace
+
+ModelConfig expertConfig() {
+    ModelConfig config = evenConfig();
+    config.headNorm = HeadNorm::EachHead;
+    config.layerRopes = {LayerRope::Model, LayerRope::None, LayerRope::Model};
+    config.rotatedDim = 12;
+    config.experts = {.count = 6, .used = 2, .size = 32};
+    config.denseLayers = {1};
+    return config;
+}
+
+ModelConfig cappedConfig() {
+    ModelConfig config = evenConfig();
+    config.normPlace = NormPlace::Around;
+    config.activation = Activation::GeluTanh;
+    config.layerWindows = {24, 0, 24};
+    config.layerRopes = {LayerRope::Window, LayerRope::Model, LayerRope::Window};
+    config.windowRopeTheta = 500.0;
+    config.attentionScale = 0.4;
+    config.attentionSoftCap = 4.0;
+    config.logitSoftCap = 6.0;
+    config.logitScale = 0.8;
+    config.embeddingScale = 3.0;
+    config.residualScale = 0.7;
+    return config;
+}
+
+ModelConfig normsBehindConfig() {
+    ModelConfig config = evenConfig();
+    config.normPlace = NormPlace::Behind;
+    config.headNorm = HeadNorm::FullWidth;
+    config.experts = {.count = 5, .used = 3, .size = 32, .renormalises = false};
+    return config;
+}
+
 ModelConfig layeredConfig(int layers) {
     ModelConfig config = tinyConfig();
     config.layerCount = layers;

@@ -41,17 +41,26 @@ private:
 /// vocabulary 160, context 512, own head.
 engine::ModelConfig tinyConfig();
 
-/// The same with so many layers.
+/// Networks with features that a LLaMA lacks, in sizes of whole groups of 32 numbers: experts,
+/// norms of each head, layers with no or partial rotation; norms before and after a branch,
+/// soft-caps, windows with a rotary base of their own, scales; norms after a branch and over all
+/// heads.
+engine::ModelConfig expertConfig();
+engine::ModelConfig cappedConfig();
+engine::ModelConfig normsBehindConfig();
+
+/// The same with this many layers.
 engine::ModelConfig layeredConfig(int layers);
 
-/// Every tensor that the config calls for, filled with seeded random numbers of a size that keeps
+/// Every tensor that the config requires, filled with seeded random numbers of a size that keeps
 /// activations near 1.
 MemoryWeights randomWeights(const engine::ModelConfig& config, unsigned seed);
 
-/// Leaves `part` of what a layer adds to the stream.
+/// Scales a layer's contribution to the stream by `part`.
 void quietenLayer(MemoryWeights& weights, int layer, float part);
 
-/// Makes the network sure of its next token, right or wrong: mostly above .9999, at temperature 1.
+/// Makes the network confident of its next token, right or wrong: mostly above .9999, at
+/// temperature 1.
 void sharpenHead(MemoryWeights& weights);
 
 } // namespace support

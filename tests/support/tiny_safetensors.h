@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-/// Writes small safetensors files, right ones and, by hand-made headers, wrong ones.
+/// Writes small safetensors files: valid ones and, with hand-made headers, invalid ones.
 namespace test_support {
 
-/// The bytes of plain values as they lie in a file.
+/// The bytes of plain values as stored in a file.
 template <typename T> std::string bytesOf(std::span<const T> values) {
     std::string bytes(values.size_bytes(), '\0');
     if (!values.empty())
@@ -25,13 +25,13 @@ template <typename T> std::string bytesOf(const T& value) {
     return bytesOf(std::span<const T>(&value, 1));
 }
 
-/// Length, header and data put together; nothing is checked.
+/// Concatenates length, header and data without any check.
 inline std::string safetensorsFile(std::string_view header, std::string_view data) {
     return bytesOf(static_cast<std::uint64_t>(header.size())) + std::string(header) +
            std::string(data);
 }
 
-/// Collects tensors and writes the file that holds them one behind the other.
+/// Collects tensors and writes a file with them one after another.
 class TinySafetensors {
 public:
     void add(const std::string& name,

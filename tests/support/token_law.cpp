@@ -18,7 +18,7 @@ Tokens joined(const Tokens& head, const Tokens& tail) {
     return whole;
 }
 
-/// What one round emits, cut to `count` tokens, over all its outcomes.
+/// The tokens that one round emits over all its outcomes, cut to `count` tokens.
 TokenLaw lawOfOneRound(const Round& round, const Tokens& prompt, int count) {
     TokenLaw law;
     EnumeratedDecisions decisions;
@@ -31,7 +31,7 @@ TokenLaw lawOfOneRound(const Round& round, const Tokens& prompt, int count) {
     return law;
 }
 
-/// Laws by how many tokens of the answer are there already.
+/// Distributions by the number of tokens already in the answer.
 class Enumeration {
 public:
     Enumeration(const Round& round, const Tokens& prompt)
@@ -176,7 +176,7 @@ LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& s
         rareSeen -= seen;
         add(expected, seen);
     }
-    // What the law cannot give at all also ends here.
+    // Outcomes that are impossible under the distribution also end here.
     if (rareExpected >= 5.0 || rareSeen > 20.0)
         add(std::max(rareExpected, 1.0), rareSeen);
     distance.degrees = std::max(cells - 1.0, 1.0);

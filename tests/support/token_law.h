@@ -17,41 +17,41 @@ using Tokens = std::vector<engine::TokenId>;
 /// Probabilities of token sequences of one length.
 using TokenLaw = std::map<Tokens, double>;
 
-/// One round of a decoder behind these tokens, all its random decisions made by `Decisions`;
-/// returns what it emits, at least one token.
+/// One round of a decoder after these tokens, with all its random decisions made by `Decisions`;
+/// returns its tokens, at least one.
 using Round = std::function<Tokens(const Tokens& prompt, Decisions& decisions)>;
 
-/// The law of the next `count` tokens of vanilla decoding, by its definition.
+/// The distribution of the next `count` tokens of vanilla decoding, by its definition.
 TokenLaw vanillaLaw(const BigramTable& table,
                     const engine::SamplingOptions& sampling,
                     const Tokens& prompt,
                     int count);
 
-/// The law of the next `count` tokens that rounds emit, by running every outcome of each. Rounds
-/// must depend on nothing but the tokens so far.
+/// The distribution of the next `count` tokens that rounds emit, by running every outcome of each.
+/// Rounds may depend only on the tokens so far.
 TokenLaw enumeratedLaw(const Round& round, const Tokens& prompt, int count);
 
 /// Half the sum of all differences.
 double totalVariation(const TokenLaw& a, const TokenLaw& b);
 
-/// How far samples lie from a law.
+/// The distance of samples from a distribution.
 struct LawDistance {
     long samples = 0;
     double chiSquared = 0.0;
     double degrees = 1.0; ///< of freedom
-    double limit = 0.0;   ///< exceeded by a right sampler about once in a million
+    double limit = 0.0;   ///< exceeded by a correct sampler about once in a million
     double variation = 0.0;
 
     bool isFar() const { return chiSquared > limit; }
 
-    /// p: how likely a right sampler lies at least so far away.
+    /// p: the probability that a correct sampler is at least this far away.
     double likelihood() const;
 
-    /// All of these figures, for people.
+    /// All of these figures, as readable text.
     std::string text() const;
 };
 
-/// Cells of which fewer than 5 samples are expected are taken together.
+/// Cells with fewer than 5 expected samples are merged.
 LawDistance distanceFromLaw(const TokenLaw& law, const std::map<Tokens, long>& samples);
 
 /// Of all tokens together and of each alone the one that is farthest from its limit. Together they
@@ -60,7 +60,7 @@ LawDistance farthestFromLaw(const TokenLaw& law,
                             const std::map<Tokens, long>& samples,
                             std::size_t mostTogether = 1'000'000);
 
-/// The law of token `index` alone.
+/// The distribution of token `index` alone.
 TokenLaw marginal(const TokenLaw& law, std::size_t index);
 
 /// The same of samples.

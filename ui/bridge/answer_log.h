@@ -11,10 +11,11 @@
 
 namespace ui {
 
-/// Prompts of this id and above are asked out of sight of the chat: a search tries sets on them.
+/// Prompts with this id or a higher one are not shown in the chat: a search uses them to try skip
+/// sets.
 inline constexpr std::uint64_t kFirstHiddenPrompt = std::uint64_t{1} << 40U;
 
-/// A token of an answer and where it stands in the answer's text. A plain value.
+/// A token of an answer and its position in the answer's text. A plain value.
 struct AnswerToken {
     engine::TokenId id = engine::kNoToken;
     std::size_t begin = 0; ///< bytes into Answer::text
@@ -28,7 +29,7 @@ struct AnswerToken {
 struct Answer {
     std::uint64_t promptId = 0;
     std::string task;
-    std::string question; ///< as PromptStarted tells it
+    std::string question; ///< as reported by PromptStarted
     int promptTokens = 0;
     int reusedTokens = 0;
     double promptPart = 0.0; ///< read so far, 0 to 1
@@ -36,21 +37,21 @@ struct Answer {
     double startTime = 0.0;  ///< seconds since the session began
     std::string text;
     std::vector<AnswerToken> tokens;
-    std::vector<engine::StepFinished> steps; ///< of recent answers of the present model only
+    std::vector<engine::StepFinished> steps; ///< only for recent answers of the current model
     std::optional<engine::PromptFinished> finished;
     std::optional<engine::EngineFailed> failed;
 
     bool isRunning() const { return !finished && !failed; }
 };
 
-/// The answers of this run, oldest first. Old ones lose their steps, then themselves: what people
-/// keep is in the chat store. Thread: UI.
+/// The answers of this run, oldest first. Old answers first lose their steps and are later dropped:
+/// the chat store keeps what the user keeps. Thread: UI.
 class AnswerLog {
 public:
     static constexpr std::size_t kAnswersKept = 64;
     static constexpr std::size_t kAnswersWithSteps = 8;
 
-    /// Takes what concerns answers; whether it did.
+    /// Applies an event if it concerns answers, and returns whether it did.
     bool apply(const engine::EngineEvent& event);
 
     const std::deque<Answer>& answers() const { return m_answers; }

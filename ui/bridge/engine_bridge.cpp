@@ -63,18 +63,19 @@ void EngineBridge::tick() {
     if (pictureInterval() <= kTickMs || !m_pictureClock.isValid() ||
         m_pictureClock.elapsed() >= pictureInterval()) {
         m_pictureClock.start();
-        // By index: a refresh may add or remove pictures.
+        // The loop goes by index, because a refresh may add or remove pictures.
         for (std::size_t i = 0; i < m_entries.size(); ++i)
             if (isDue(m_entries[i]))
                 refresh(m_entries[i]);
     }
     emit tickFinished();
-    // Paint events are handled after all others, so this one comes when the tick is on the screen.
+    // Paint events are handled after all others, so this event arrives once the tick is on the
+    // screen.
     QCoreApplication::postEvent(this, new QEvent(tickEnd()), Qt::LowEventPriority - 1);
 }
 
-/// A picture's own interval holds for answers as they are made: what is over, what the user points
-/// at and ticks by hand are shown at once.
+/// A picture's own interval applies only while an answer is generated. Finished answers, the user's
+/// selection and manual ticks are shown at once.
 bool EngineBridge::isDue(const Entry& entry) const {
     if (!m_timer.isActive() || !m_store.answers().isRunning() || (entry.stale & Topic::Selection))
         return true;

@@ -15,7 +15,7 @@
 
 namespace ui {
 
-/// Something that is drawn from the RunStore, at most once a tick.
+/// Something that is drawn from the RunStore, at most once per tick.
 class Picture {
 public:
     virtual ~Picture() = default;
@@ -23,17 +23,18 @@ public:
     /// Whether painting it now would be seen: visible, not frozen.
     virtual bool isShowing() const = 0;
 
-    /// Milliseconds between two refreshes while an answer is made: what nobody can read faster.
+    /// Milliseconds between two refreshes while an answer is generated, for content that nobody can
+    /// read faster.
     virtual int leastIntervalMs() const { return 0; }
 
     /// Brings it up to date with what changed since the last time.
     virtual void refresh(Topics changed) = 0;
 };
 
-/// The border between engine and window: commands out; every 33 ms all events that wait go into the
-/// RunStore, and each showing picture that they concern is refreshed once, or as often as it asks
-/// for. When refreshing and painting take too long for a second, pictures are refreshed less often,
-/// never the text: see pictureInterval(). Thread: UI.
+/// The border between engine and window. Commands go out; every 33 ms all waiting events go into
+/// the RunStore, and each visible picture that they concern is refreshed once, or as often as it
+/// asks for. When refreshing and painting take too long for a second, pictures are refreshed less
+/// often, never the text: see pictureInterval(). Thread: UI.
 class EngineBridge : public QObject {
     Q_OBJECT
 
@@ -46,38 +47,39 @@ public:
     /// False when the engine does not take the command (a replay takes none).
     bool send(engine::EngineCommand command);
 
-    /// Begins the ticks; before this, and without a running event loop, call tick() by hand.
+    /// Starts the ticks. Before that, or without a running event loop, call tick() yourself.
     void start();
 
-    /// A picture is refreshed from now on; `topics` are those it shows. It must be removed before
-    /// it dies.
+    /// Refreshes the picture from now on, when one of its `topics` changes. It must be removed
+    /// before it is destroyed.
     void add(Picture& picture, Topics topics);
     void remove(Picture& picture);
 
-    /// As if these had changed, e.g. when what the user points at has.
+    /// Acts as if these topics had changed, for example when the user's selection has.
     void markChanged(Topics topics);
 
     /// Milliseconds between two refreshes of pictures: 33, or 100 or 250 when they cost too much.
     int pictureInterval() const { return m_pace.intervalMs(); }
 
-    /// Empties the link once and refreshes what shows.
+    /// Takes all waiting events from the link and refreshes the visible pictures.
     void tick();
 
-    /// For tests and screenshots: refreshes whatever is stale now, whatever the interval.
+    /// For tests and screenshots: refreshes everything stale now, regardless of the interval.
     void refreshPictures();
 
     /// The replay is over, or the engine gone.
     bool isOver() const { return m_link->isOver() && !m_isDelivering; }
 
-    /// How a recording is played; null for a real engine.
+    /// The playback of a recording; null for a real engine.
     Playback* playback() { return m_link->playback(); }
 
     bool isReplay() const { return m_link->playback() != nullptr; }
 
 signals:
-    /// Every event, after the store took it, in order. For what must not miss any: the chat.
+    /// Emitted for every event, in order, after the store has applied it. For receivers that must
+    /// not miss any, such as the chat.
     void eventCame(const engine::EngineEvent& event);
-    /// The run store was emptied, as a replay goes back: all of it comes again.
+    /// The run store was emptied because a replay goes back: all events come again.
     void rewound();
     void tickFinished();
     void pictureIntervalChanged(int milliseconds);

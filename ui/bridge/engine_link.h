@@ -19,16 +19,16 @@ public:
     /// False when the command is not taken.
     virtual bool send(engine::EngineCommand command) = 0;
 
-    /// What has happened since, in order.
+    /// The events since the last call, in order.
     virtual std::vector<engine::EngineEvent> takeEvents() = 0;
 
-    /// Nothing will come any more.
+    /// No more events will come.
     virtual bool isOver() const { return false; }
 
-    /// Whether what comes next begins anew from the first event; true once for each time.
+    /// Whether the events start again from the first one; true once for each restart.
     virtual bool takeRewind() { return false; }
 
-    /// The recording that is played; null for a real engine.
+    /// The recording being played; null for a real engine.
     virtual Playback* playback() { return nullptr; }
 };
 

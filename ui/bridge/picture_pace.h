@@ -6,15 +6,17 @@
 
 namespace ui {
 
-/// How often pictures are refreshed: every tick, or more rarely while ticks cost too much of the
-/// UI thread. A plain value.
+/// How often pictures are refreshed: every tick, or less often while ticks take too much of the UI
+/// thread's time. A plain value.
 class PicturePace {
 public:
     static constexpr double kBudgetMs = 8.0; ///< for a tick on average, painting included
-    static constexpr int kCalmSeconds = 5;   ///< far below the budget until it is faster again
+    static constexpr int kCalmSeconds = 5;   ///< must stay far below the budget before refreshing
+                                             ///< gets faster again
     static constexpr std::array kIntervalsMs = {33, 100, 250};
 
-    /// Takes what a tick cost, at a time in milliseconds; whether the interval is another now.
+    /// Records the cost of a tick at a time in milliseconds. Returns whether the interval has
+    /// changed.
     bool note(double costMs, double nowMs);
 
     int intervalMs() const { return kIntervalsMs[m_level]; }

@@ -19,23 +19,23 @@ struct RecordedAnswer {
     double end = 0.0;
 };
 
-/// Where a recording is being played and what is known of its course. All times are seconds since
-/// the recording began; what happened before that counts as its beginning. Thread: UI.
+/// The position in a recording and what is known of its course. All times are seconds since the
+/// recording began; events from before that count as its beginning. Thread: UI.
 class Playback {
 public:
     using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
     static constexpr double kAllAtOnce = 0.0; ///< a speed
 
-    /// Plays at once. `origin` is the time of the event with which the recording began.
+    /// Starts playing at once. `origin` is the time of the event with which the recording began.
     Playback(double origin, double speed, Clock clock);
 
-    /// The events up to here have been shown, or are about to be.
+    /// The events up to this time have been shown, or are about to be.
     double position() const;
 
     double length() const { return m_length; }
 
-    /// False while the file is still being looked through: the length grows.
+    /// False while the file is still being read: the length grows.
     bool isLengthKnown() const { return m_isLengthKnown; }
 
     bool isPlaying() const { return m_isPlaying && !isAtEnd(); }
@@ -44,16 +44,16 @@ public:
 
     double speed() const { return m_speed; }
 
-    /// Begins again from the beginning where the end was reached.
+    /// Starts again from the beginning if the end was reached.
     void play();
     void pause();
     void setSpeed(double speed);
 
-    /// Goes to a moment, within the recording; from its end, without playing on.
+    /// Goes to a time within the recording. From the end, playing does not go on.
     void seek(double seconds);
 
-    /// To the end of the next or an earlier round, and stays there; to the recording's end or
-    /// beginning where there is no such round.
+    /// Goes to the end of the next or an earlier round and pauses there; without such a round, goes
+    /// to the recording's end or beginning.
     void seekRound(int direction);
 
     /// Oldest first.
@@ -65,10 +65,10 @@ public:
     /// When an event happened.
     double timeOf(const engine::EngineEvent& event) const;
 
-    /// Takes the recording's next event into what is known of its course.
+    /// Adds the recording's next event to what is known of its course.
     void learn(const engine::EngineEvent& event);
 
-    /// All events are learnt.
+    /// All events have been added.
     void endLearning() { m_isLengthKnown = true; }
 
 private:

@@ -9,15 +9,16 @@ namespace {
 
 using RealClock = std::chrono::steady_clock;
 
-/// Events handed over at a time, so that a long recording at full speed leaves the window alive.
+/// Events given out at a time, so that the window stays responsive during a long recording at full
+/// speed.
 constexpr std::size_t kEventsAtATime = 512;
 
-/// What looking ahead may take of a tick.
+/// Time per tick that reading ahead may take.
 constexpr auto kLookAheadTime = std::chrono::milliseconds(5);
 constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
 
-/// More stands before the beginning of no recording: its context and one answer.
-constexpr int kMostCarried = 8192;
+/// No recording holds more events from before its beginning: its context and one answer.
+constexpr int kMostCarried = 16384;
 
 bool mayBeCarried(const EngineEvent& event) {
     return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||
@@ -28,8 +29,8 @@ bool mayBeCarried(const EngineEvent& event) {
            event.as<TextReleased>() != nullptr;
 }
 
-/// When the recording began: what is carried into it stands before that. Of a file that does not
-/// tell, the first event's time.
+/// When the recording began; events carried into it come before that. For a file without this time,
+/// the first event's time.
 double originOf(const std::filesystem::path& path) {
     auto reader = RunReader::open(path);
     std::optional<double> first;
@@ -64,8 +65,8 @@ RecordingLink::open(const std::filesystem::path& path, double speed, Playback::C
                           Playback(originOf(path), speed, std::move(clock))));
 }
 
-/// Learns the recording's course a little further, so that nobody waits for a long one. Where it is
-/// shown all at once, what is shown is what is learnt.
+/// Reads a little further ahead in the recording, so that nobody waits for a long one. If it is
+/// shown all at once, showing it replaces reading ahead.
 void RecordingLink::lookAhead() {
     const auto began = RealClock::now();
     for (int count = 1; m_scan; ++count) {
@@ -81,13 +82,13 @@ void RecordingLink::lookAhead() {
     }
 }
 
-/// Back means from the beginning: only so are all sums what they were.
+/// Going back means playing from the beginning: only then are all totals what they were.
 bool RecordingLink::takeRewind() {
     if (m_playback.position() >= m_shown)
         return false;
     auto reader = RunReader::open(m_path);
     if (!reader) {
-        m_playback.seek(m_shown); // the file is gone: what is shown stays
+        m_playback.seek(m_shown); // the file is gone; what is on the screen stays
         return false;
     }
     m_reader.emplace(std::move(reader).value());
@@ -114,7 +115,7 @@ std::vector<EngineEvent> RecordingLink::takeEvents() {
     return events;
 }
 
-/// Whether there is a next event; at the end or at a damaged place there is none.
+/// Whether there is a next event: not at the end, nor at a damaged place.
 bool RecordingLink::readNext(std::vector<EngineEvent>& events) {
     auto next = m_reader->next();
     const bool isThere = next && next.value();

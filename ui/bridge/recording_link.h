@@ -11,9 +11,9 @@
 
 namespace ui {
 
-/// A recorded run, its events in their own time: every view without a model. What was known before
-/// the recording began comes at once; going back means that all of it comes again. Commands are
-/// refused. Thread: UI. A damaged record ends the replay; it is told as an engine::EngineFailed.
+/// A recorded run that gives its events at their recorded times, so that every view works without a
+/// model. Events from before the recording began come at once; going back gives all events again.
+/// Commands are refused. Thread: UI. A damaged record ends the replay with an engine::EngineFailed.
 class RecordingLink : public EngineLink {
 public:
     /// `speed` times as fast as it was recorded; 0 = all at once. Errors: those of RunReader::open.
@@ -47,10 +47,10 @@ private:
 
     std::filesystem::path m_path;
     std::optional<engine::RunReader> m_reader; ///< what is shown
-    std::optional<engine::RunReader> m_scan;   ///< ahead of it, until the length is known
+    std::optional<engine::RunReader> m_scan;   ///< reads ahead, until the length is known
     Playback m_playback;
     std::optional<engine::EngineEvent> m_next;
-    double m_shown = 0.0; ///< the time of the newest event that was handed over
+    double m_shown = 0.0; ///< time of the newest event that was given out
     bool m_isAtEnd = false;
 };
 

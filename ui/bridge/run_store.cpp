@@ -22,7 +22,7 @@ Topics RunStore::apply(const EngineEvent& event) {
     return topics;
 }
 
-/// The log of speed is followed by number: it counts on.
+/// Views follow the speed log by point numbers, so these go on counting.
 void RunStore::rewind() {
     SpeedLog speed = std::move(m_speed);
     speed.clear();

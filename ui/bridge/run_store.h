@@ -14,10 +14,10 @@
 
 namespace ui {
 
-/// What of the run has changed; a view names those that it shows.
+/// The parts of a run that can change; a view names those that it shows.
 enum class Topic {
     Model = 1,       ///< loaded, unloaded, inspected
-    Loading = 2,     ///< how far a load has come
+    Loading = 2,     ///< progress of loading
     Decoder = 4,     ///< chosen, settings, sampling
     Answers = 8,     ///< prompts and their steps
     Search = 16,     ///< trials, best sets, phases
@@ -30,19 +30,19 @@ enum class Topic {
 Q_DECLARE_FLAGS(Topics, Topic)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Topics)
 
-/// All that happened so far, for every view. Only apply() changes it. Thread: UI.
+/// Everything that happened so far in this run, for all views. Only apply() changes it. Thread: UI.
 class RunStore {
 public:
-    /// Takes an event; what it changed.
+    /// Applies an event and returns what it changed.
     Topics apply(const engine::EngineEvent& event);
 
-    /// Forgets all of it: a replay begins anew.
+    /// Forgets everything, because a replay starts again.
     void rewind();
 
     /// Null while none is loaded.
     const engine::ModelLoaded* model() const { return m_model ? &*m_model : nullptr; }
 
-    /// Null while nothing is loaded at the moment.
+    /// Null while nothing is being loaded.
     const engine::ModelLoadProgress* loading() const { return m_loading ? &*m_loading : nullptr; }
 
     /// Null until one was chosen.
@@ -65,7 +65,7 @@ public:
     /// The newest sentences, oldest first; at most 200.
     const std::vector<std::string>& remarks() const { return m_remarks; }
 
-    /// Path of the recording that is written now, empty when there is none.
+    /// Path of the recording being written; empty when there is none.
     const std::string& recordingPath() const { return m_recordingPath; }
 
 private:

@@ -34,8 +34,8 @@ bool SearchLog::apply(const EngineEvent& event) {
 
 void SearchLog::clear() { *this = SearchLog(); }
 
-/// The engine tells a plan behind the trial that found it, so a trial waits for its plan; one that
-/// measures a plan that was told before belongs to the newest best set.
+/// The engine reports a plan after the trial that found it, so a trial waits for its plan. A trial
+/// that measures a plan reported earlier belongs to the newest best set.
 void SearchLog::addTrial(const TrialFinished& trial, double time) {
     TrialPoint point{.place = static_cast<int>(m_trials.size()) + 1,
                      .time = time,

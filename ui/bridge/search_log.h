@@ -18,28 +18,29 @@ struct TrialPoint {
     std::string kind;  ///< "start", "random", "bayesian", "rescore", "manual", ...
     bool counts = true;
     double score = 0.0;
-    double best = 0.0; ///< the incumbent's score behind this trial
+    double best = 0.0; ///< the best score after this trial
     bool isBest = false;
 };
 
-/// The best set from a trial on. A plain value.
+/// The best set, valid from one trial on. A plain value.
 struct BestSet {
     int place = 0; ///< trials before it, TrialPoint::place of the one that found it
     double time = 0.0;
     engine::PlanChanged change;
-    std::optional<engine::TrialFinished> trial; ///< that measured it; none while unmeasured
+    std::optional<engine::TrialFinished> trial; ///< the trial that measured it; none
+                                                ///< while unmeasured
 };
 
-/// From a trial on, what the decoder did.
+/// The decoder's phase from one trial on.
 struct PhaseSpan {
     int firstPlace = 0; ///< trials before it
     double time = 0.0;
     engine::DecoderPhase phase = engine::DecoderPhase::Plain;
 };
 
-/// What the trials say of one sublayer.
+/// What the trials show about one sublayer.
 struct SublayerScores {
-    std::int64_t skipped = 0; ///< trials that left it out
+    std::int64_t skipped = 0; ///< trials that skipped it
     std::int64_t kept = 0;
     double skippedSum = 0.0; ///< of their scores
     double keptSum = 0.0;
@@ -54,8 +55,8 @@ struct SublayerScores {
     }
 };
 
-/// The search as it went: trials, best sets, phases. Begins anew with another model or decoder.
-/// Thread: UI.
+/// The course of the search: trials, best sets, phases. It starts again with another model or
+/// decoder. Thread: UI.
 class SearchLog {
 public:
     bool apply(const engine::EngineEvent& event);
@@ -66,26 +67,26 @@ public:
 
     const std::vector<PhaseSpan>& phases() const { return m_phases; }
 
-    /// Trials before each answer began: where instances part.
+    /// Number of trials before each answer began: the borders between instances.
     const std::vector<int>& answerPlaces() const { return m_answerPlaces; }
 
     /// The newest trial with its window, null before the first.
     const engine::TrialFinished* latestTrial() const { return m_latest ? &*m_latest : nullptr; }
 
-    /// The set that is drafted with now, null before the first.
+    /// The set that drafts use now; null before the first.
     const BestSet* current() const { return m_bestSets.empty() ? nullptr : &m_bestSets.back(); }
 
     /// Layers of the sets, 0 before the first.
     int layerCount() const { return static_cast<int>(m_attention.size()); }
 
-    /// What the trials say of a layer's attention or MLP; re-scores are left out.
+    /// What the trials show about a layer's attention or MLP, without re-scores.
     const SublayerScores& attention(int layer) const {
         return m_attention[static_cast<std::size_t>(layer)];
     }
 
     const SublayerScores& mlp(int layer) const { return m_mlp[static_cast<std::size_t>(layer)]; }
 
-    /// Trials that count, by kind: all, and those the surrogate suggested.
+    /// Number of trials: all, and those that the surrogate suggested.
     int countedTrials() const { return m_counted; }
 
     int bayesianTrials() const { return m_bayesian; }

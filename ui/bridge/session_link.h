@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// The engine on its own thread. Destroying it ends what runs within one forward pass.
+/// The engine on its own thread. Destroying it stops a running answer within one forward pass.
 std::unique_ptr<EngineLink> makeSessionLink(engine::SessionOptions options);
 
 } // namespace ui

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ui {
 
@@ -72,16 +73,20 @@ bool SpeedLog::apply(const EngineEvent& event) {
         return true;
     }
     if (const auto* statistics = event.as<Statistics>()) {
-        if (!m_isHidden)
-            m_chat = statistics->total;
-        if (statistics->baselineStepMs > 0.0)
-            m_baselineMs = statistics->baselineStepMs;
+        takeSums(*statistics);
         return true;
     }
     if (const auto* started = event.as<PromptStarted>()) {
         m_isHidden = started->promptId >= kFirstHiddenPrompt;
         m_answer = {};
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
+        return true;
+    }
+    if (const auto* finished = event.as<PromptFinished>()) {
+        if (m_isHidden || m_answer.allTokens() == 0)
+            return false;
+        // A search goes on after the last step.
+        m_answer.searchMs = std::max(m_answer.searchMs, finished->decoding.searchMs);
         return true;
     }
     if (const auto* chosen = event.as<DecoderChosen>()) {
@@ -121,12 +126,12 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .verifyMs = step.verifyMs,
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
-    noteBaseline(point, step.baselineStepMs);
+    noteBaseline(point);
     if (m_isHidden)
         return;
     add(m_answer, point);
-    m_chat = step.total;
     m_points.push_back(point);
+    m_isLastOpen = true;
     m_points.back().nowPerMs = now().tokensPerMs();
     m_points.back().chatPerMs = chat().tokensPerMs();
     if (m_points.size() > kPointsKept) {
@@ -135,10 +140,19 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
     }
 }
 
-/// What the engine tells holds; older recordings do not have it, so their plain steps are counted.
-void SpeedLog::noteBaseline(const SpeedPoint& point, double toldMs) {
-    if (toldMs > 0.0)
-        m_baselineMs = toldMs;
+/// The totals after the last step; others may follow an answer's end.
+void SpeedLog::takeSums(const Statistics& statistics) {
+    if (statistics.baselineStepMs > 0.0)
+        m_baselineMs = statistics.baselineStepMs;
+    if (m_isHidden)
+        return;
+    m_chat = statistics.total;
+    if (std::exchange(m_isLastOpen, false))
+        m_points.back().chatPerMs = chat().tokensPerMs();
+}
+
+/// Older recordings lack the baseline, so their plain steps are counted.
+void SpeedLog::noteBaseline(const SpeedPoint& point) {
     if (!point.isPlain)
         return;
     m_plainMs.push_back(point.verifyMs + point.otherMs);

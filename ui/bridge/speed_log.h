@@ -15,31 +15,30 @@ namespace ui {
 struct SpeedPoint {
     double time = 0.0; ///< seconds since the session began, at the step's end
     int tokens = 0;
-    bool isBaseline = false; ///< a plain step that was asked for, to compare with
-    bool isPlain = false;    ///< by the full model alone, asked for or not
+    bool isBaseline = false; ///< a plain step made as a baseline for comparison
+    bool isPlain = false;    ///< made by the full model alone, as a baseline or not
     int draftSteps = 0;
     int accepted = 0;
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;
     double otherMs = 0.0;
-    double nowPerMs = 0.0;  ///< tokens per millisecond of SpeedLog::now(), as it was here
-    double chatPerMs = 0.0; ///< the same of SpeedLog::chat(); 0 before its first step
+    double nowPerMs = 0.0;  ///< tokens per millisecond of SpeedLog::now() at this point
+    double chatPerMs = 0.0; ///< the same for SpeedLog::chat(); 0 before its first step
 
     double totalMs() const { return draftMs + verifyMs + searchMs + otherMs; }
 };
 
-/// What was measured over some steps: the sums, and what a plain step takes. The steps that the
-/// decoder made itself count, its search included; plain ones that were only asked for, to compare
-/// with, count where there are no others. Everything that shows a speed, M or acceptance asks here.
-/// A plain value.
+/// What was measured over some steps: the totals, and the time of a plain step. The decoder's own
+/// steps count, including their search. Plain steps made only as a baseline count when there are no
+/// others. Every view that shows a speed, M or acceptance asks here. A plain value.
 struct SpanFigures {
     engine::DecodeMetrics sums;
     std::optional<double> baselineMs; ///< milliseconds of one plain step
 
     bool isEmpty() const { return sums.allTokens() == 0; }
 
-    /// Whether a step of it has drafted; M, acceptance and the factors are of such spans only.
+    /// Whether one of its steps has drafted; M, acceptance and the factors exist only then.
     bool isDrafting() const { return sums.rounds > 0; }
 
     /// Tokens per millisecond; 0 when it is empty.
@@ -47,26 +46,27 @@ struct SpanFigures {
 
     std::optional<double> tokensPerSecond() const;
 
-    /// Times the baseline.
+    /// As a multiple of the baseline.
     std::optional<double> speedup() const;
 
     /// The costs of drafting and verifying as measured; none without a baseline.
     std::optional<engine::SpeedFactors> factors() const;
 };
 
-/// Where what is measured changed: from this point on the chat's sums are others. A plain value.
+/// A point where the conditions of measurement changed, so that the chat's totals start again. A
+/// plain value.
 struct SpanMark {
     std::int64_t point = 0; ///< number of its first point, see SpeedLog::droppedPoints()
     engine::SpanCause cause = engine::SpanCause::Decoder;
     std::string decoder; ///< its title
 };
 
-/// How fast it went, against the full model's own plain steps in the same run. Three spans are
-/// defined here and nowhere else: *now*, the last 2 s of the newest answer's decoding; *this
-/// answer*, the newest one, or of an answer that went on what came to it last; *this chat with this
-/// decoder and settings*, which the engine begins anew with every change (engine::SpanStarted). The
-/// baseline is kept when another decoder is chosen, and forgotten with the model. Prompts out of
-/// sight (kFirstHiddenPrompt) are in none of the spans. Thread: UI.
+/// The decoding speed, relative to the full model's own plain steps in the same run. Three spans
+/// are defined here and nowhere else: *now* is the last 2 s of decoding of the newest answer; *this
+/// answer* is the newest answer or, if it was continued, its last part; *this chat with this
+/// decoder and settings* starts again with every change (engine::SpanStarted). The baseline is kept
+/// when another decoder is chosen, and forgotten with the model. Hidden prompts
+/// (kFirstHiddenPrompt) belong to none of the spans. Thread: UI.
 class SpeedLog {
 public:
     static constexpr std::size_t kPointsKept = 200'000;
@@ -91,30 +91,32 @@ public:
 
     const std::deque<SpeedPoint>& points() const { return m_points; }
 
-    /// Points that were dropped at the front: a point's number is its index and this.
+    /// Number of points dropped at the front: a point's number is its index plus this.
     std::int64_t droppedPoints() const { return m_dropped; }
 
-    /// Oldest first; none for the span that the log began with.
+    /// Oldest first; the span with which the log began has none.
     const std::vector<SpanMark>& marks() const { return m_marks; }
 
-    /// How often it was cleared: points of another number are other points.
+    /// How often the log was cleared. Points from before a clear are not comparable.
     int number() const { return m_number; }
 
 private:
     void addStep(const engine::StepFinished& step, double time);
-    void noteBaseline(const SpeedPoint& point, double toldMs);
+    void takeSums(const engine::Statistics& statistics);
+    void noteBaseline(const SpeedPoint& point);
     engine::DecodeMetrics sumsOfNow() const;
 
     std::deque<SpeedPoint> m_points;
     std::int64_t m_dropped = 0;
     std::vector<SpanMark> m_marks;
     std::string m_decoder;            // its title
-    std::deque<double> m_plainMs;     // of recordings that do not tell the baseline
-    double m_baselineMs = 0.0;        // as told; 0 = not told
+    std::deque<double> m_plainMs;     // for recordings without the baseline
+    double m_baselineMs = 0.0;        // as reported; 0 = not reported
     engine::DecodeMetrics m_answer;   // sums of the newest answer
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
-    bool m_isHidden = false;          // the newest prompt is out of sight
+    bool m_isHidden = false;          // the newest prompt is hidden
+    bool m_isLastOpen = false;        // the totals after the last point are not reported yet
     int m_number = 0;
 };
 

@@ -32,7 +32,7 @@ QString textOf(const QJsonObject& json) {
     return QString::fromUtf8(QJsonDocument(json).toJson(QJsonDocument::Compact));
 }
 
-/// A path has slashes, which would make groups of a key.
+/// A path has slashes, which would split the key into groups.
 QString modelKey(const QString& path) {
     return QLatin1String(kModelKey).arg(QString::fromLatin1(QUrl::toPercentEncoding(path)));
 }
@@ -54,7 +54,7 @@ SettingValue valueFromJson(const QJsonValue& json) {
     return json.toString().toStdString();
 }
 
-/// By the names that recordings have for the options, so that no option is forgotten here.
+/// Uses the names of the options in recordings, so that no option can be forgotten here.
 QString samplingText(const SamplingOptions& sampling) {
     return QString::fromStdString(eventJson({0.0, SamplingChanged{sampling}}));
 }

@@ -14,8 +14,8 @@ class QSettings;
 
 namespace ui {
 
-/// What the model is asked for besides the words of a chat. What is not set here is taken from the
-/// next wider place: a chat's own, the model's, those of all chats. A plain value.
+/// What an answer is asked for besides the chat's messages. What is not set here is taken from the
+/// next wider place: first the chat, then the model, then all chats. A plain value.
 struct AnswerSettings {
     std::optional<QString> systemPrompt;
     std::optional<int> maxTokens; ///< of an answer
@@ -26,7 +26,7 @@ struct AnswerSettings {
     bool operator==(const AnswerSettings&) const = default;
 };
 
-/// Where a setting is kept, nearest first.
+/// The places that keep settings, nearest first.
 enum class SettingsPlace : std::uint8_t { Chat, Model, Everywhere };
 
 /// All of them, and where the system prompt came from.
@@ -37,10 +37,10 @@ struct ResolvedAnswerSettings {
     QStringList stopStrings;
 };
 
-/// How a model is used unless the user says otherwise: what *Save as this model's defaults* keeps.
+/// The defaults of a model, as saved by *Save as this model's defaults*.
 struct ModelDefaults {
     AnswerSettings answers;
-    std::optional<engine::SamplingOptions> sampling; ///< the seed aside
+    std::optional<engine::SamplingOptions> sampling; ///< without the seed
     std::string decoder;                             ///< empty = the one used last
     engine::SettingValues decoderSettings;
 
@@ -49,7 +49,7 @@ struct ModelDefaults {
 
 QJsonObject answerSettingsToJson(const AnswerSettings& settings);
 
-/// What does not fit is left out.
+/// Invalid parts are left out.
 AnswerSettings answerSettingsFromJson(const QJsonObject& json);
 
 /// The settings of all chats and of each model, kept in the settings it is given. Thread: UI.
@@ -72,7 +72,7 @@ public:
     /// Empty defaults are removed.
     void setOfModel(const QString& path, const ModelDefaults& defaults);
 
-    /// What holds for a chat with these settings of its own and this model ("" = none).
+    /// The settings in effect for a chat with these settings of its own and this model ("" = none).
     ResolvedAnswerSettings resolve(const AnswerSettings& chat, const QString& modelPath) const;
 
 signals:

@@ -20,7 +20,7 @@ struct AttachmentFiles {
 
 AttachmentFile refusal(const QString& sentence) { return {{}, sentence}; }
 
-/// Text has no other control characters than these.
+/// Text has no control characters except these.
 bool isControl(QChar character) {
     const char16_t code = character.unicode();
     return (code < 0x20 && code != u'\t' && code != u'\n' && code != u'\r' && code != u'\f') ||
@@ -37,9 +37,9 @@ AttachmentFile readAttachment(const QString& path) {
         return refusal(T::tr("There is no file %1.").arg(path));
     // A pipe or a device could give text without end.
     if (!info.isFile())
-        return refusal(T::tr("%1 is no file: attach the text files in it.").arg(path));
+        return refusal(T::tr("%1 is not a regular file. Attach a text file instead.").arg(path));
     const QString tooLarge =
-        T::tr("%1 is larger than 1 MB, more than any context holds: attach a part of it.")
+        T::tr("%1 is larger than 1 MB, which is more than any context holds. Attach a part of it.")
             .arg(name);
     if (info.size() > kMostAttachmentBytes)
         return refusal(tooLarge);
@@ -54,10 +54,10 @@ AttachmentFile readAttachment(const QString& path) {
     const QByteArray mark = QByteArrayLiteral("\xEF\xBB\xBF");
     const QByteArray body = content.startsWith(mark) ? content.mid(mark.size()) : content;
     const QString text = QString::fromUtf8(body);
-    // What is not UTF-8, be it half a character at the end, does not come back as it was.
+    // Text that is not valid UTF-8 does not survive the round trip, even if only its last character
+    // is cut.
     if (text.toUtf8() != body || std::any_of(text.cbegin(), text.cend(), isControl))
-        return refusal(
-            T::tr("%1 is no text that can be read: save it as plain UTF-8 text.").arg(name));
+        return refusal(T::tr("%1 cannot be read as text. Save it as plain UTF-8 text.").arg(name));
     if (text.trimmed().isEmpty())
         return refusal(T::tr("%1 is empty.").arg(name));
     return {{name, text, 0}, {}};

@@ -21,7 +21,7 @@ inline constexpr qint64 kMostAttachmentBytes = 1 << 20;
 /// Reads a file of UTF-8 text, never more than kMostAttachmentBytes of it. Blocks; thread: any.
 AttachmentFile readAttachment(const QString& path);
 
-/// The same beside the window; `done` is called from the event loop of `context`, unless that is
+/// The same on another thread; `done` is called from the event loop of `context`, unless that is
 /// gone by then.
 void readAttachment(const QString& path,
                     QObject* context,

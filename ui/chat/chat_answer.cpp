@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/chat_session.h"
 
-// What the engine tells of an answer, on its way into the chat.
+#include <utility>
+
+// How the engine's events of an answer get into the chat.
 
 namespace ui {
 
@@ -9,7 +11,7 @@ using namespace engine;
 
 namespace {
 
-/// The growing answer is handed to the store so often, at most.
+/// The growing answer goes to the store at most this often.
 constexpr int kUpdateMs = 250;
 
 MessageState stateOf(FinishReason reason) {
@@ -23,9 +25,8 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onCounted(*counted);
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
-    else if (const auto* started = event.as<PromptStarted>();
-             started && m_isReplay && started->promptId < kFirstHiddenPrompt)
-        beginReplayedAnswer(*started);
+    else if (const auto* started = event.as<PromptStarted>())
+        onStarted(*started);
     if (!m_answer)
         return;
     if (const auto* step = event.as<StepFinished>())
@@ -36,14 +37,41 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
-/// The figures so far; those at the end add to them.
+void ChatSession::onStarted(const PromptStarted& started) {
+    if (m_isReplay && started.promptId < kFirstHiddenPrompt)
+        beginReplayedAnswer(started);
+    if (!m_asked || started.promptId != m_asked->promptId)
+        return;
+    const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+    emit promptCounted(started.promptTokens);
+    beginRunning(started.promptId);
+    StoredMessage* begun = find(leaf);
+    if (begun != nullptr && begun->role == MessageRole::Assistant) {
+        begun->figures.seed = m_run.sampling().seed;
+        goOnWith(*begun);
+    } else {
+        StoredMessage answer = beginAnswer(leaf);
+        answer.figures.seed = m_run.sampling().seed;
+        m_answer->messageId = append(std::move(answer));
+        m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    }
+    emit stateChanged();
+}
+
+void ChatSession::beginRunning(std::uint64_t promptId) {
+    m_answer.emplace();
+    m_answer->promptId = promptId;
+    m_answer->sinceUpdate.start();
+}
+
+/// The figures so far; the final ones add to them.
 void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
     addSpeed(answer.figures);
     answer.figures.outputTokens = static_cast<int>(answer.tokens.size()) - m_answer->firstToken;
     answer.figures.steps = step.step + 1;
 }
 
-/// Those that the other views of the window show of this answer.
+/// The figures that the other views show for this answer.
 void ChatSession::addSpeed(MessageFigures& figures) const {
     const SpanFigures answer = m_run.speed().answer();
     figures.acceptedTokens = answer.sums.accepted;
@@ -82,9 +110,7 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
         append(std::move(question));
     }
     StoredMessage answer = beginAnswer(m_chat.record.leafId);
-    m_answer.emplace();
-    m_answer->promptId = started.promptId;
-    m_answer->sinceUpdate.start();
+    beginRunning(started.promptId);
     m_answer->messageId = append(std::move(answer));
     m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
     emit stateChanged();
@@ -126,7 +152,7 @@ void ChatSession::onReleased(const TextReleased& released) {
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
         answer->text += QString::fromStdString(released.text);
-        // Before the first step of an answer that goes on it is what its last token says.
+        // Before the first step of a continued answer, this comes from its last token.
         if (!m_answer->hasStep && !answer->tokens.isEmpty())
             answer->tokens.last().end = static_cast<int>(answer->text.size());
         emit messageGrew(answer->id);
@@ -148,8 +174,8 @@ MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
     return figures;
 }
 
-/// Of an answer that went on they are those of the part that came to it, as *this answer* is in all
-/// other views; where nothing came, those of before stay.
+/// For a continued answer, the figures cover the new part, like *this answer* in all other views.
+/// If nothing was added, the earlier figures stay.
 void ChatSession::takeFigures(StoredMessage& answer,
                               const PromptFinished& finished,
                               const RunningAnswer& done) {
@@ -166,7 +192,7 @@ void ChatSession::takeFigures(StoredMessage& answer,
         answer.figures.promptTokens = begun.promptTokens;
 }
 
-/// The replay goes back: all of it comes again.
+/// The replay goes back, so all events come again.
 void ChatSession::onRewound() {
     m_answer.reset();
     m_prompts.clear();
@@ -201,13 +227,19 @@ void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
 }
 
 void ChatSession::onFailed(const EngineFailed& failure) {
-    const bool isCount =
-        failure.task == "count_tokens" && m_count && failure.requestId == m_count->requestId;
-    const bool isAnswer =
-        failure.task == "submit_prompt" && m_answer && failure.promptId == m_answer->promptId;
-    if (!isCount && !isAnswer)
+    if (failure.task != "submit_prompt")
         return;
-    m_count.reset();
+    const bool isAsked = m_asked && failure.promptId == m_asked->promptId;
+    const bool isAnswer = m_answer && failure.promptId == m_answer->promptId;
+    if (!isAsked && !isAnswer)
+        return;
+    if (isAsked) {
+        const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+        if (failure.promptTokens > 0) {
+            onTooLong(failure, leaf);
+            return;
+        }
+    }
     if (isAnswer) {
         const MessageId id = m_answer->messageId;
         m_answer.reset();

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// Going on with an answer, and other branches beside it.
+// Continuing an answer, and branching from it.
 
 namespace ui {
 
@@ -27,19 +27,18 @@ void ChatSession::continueAnswer(MessageId id) {
         answer(id);
 }
 
-/// An answer that goes on from its own tokens is drawn with its own seed, so that it becomes the
-/// answer that it would have been.
-quint64 ChatSession::takeSeedOf(const StoredMessage& answer) {
+/// An answer that is continued from its own tokens keeps its seed, so that it becomes the same
+/// answer as without the interruption. None when nothing has to change for that.
+std::optional<SamplingOptions> ChatSession::samplingOf(const StoredMessage& answer) const {
     SamplingOptions sampling = m_run.sampling();
     if (!answer.figures.seed || *answer.figures.seed == sampling.seed || idsOf(answer).empty())
-        return sampling.seed;
+        return std::nullopt;
     sampling.seed = *answer.figures.seed;
-    m_bridge.send(ChangeSampling{sampling});
-    return sampling.seed;
+    return sampling;
 }
 
-/// The text of an answer whose ids say it ends where a token made it certain; what was told behind
-/// that comes again.
+/// The text of an answer ends where its last token made the text certain; anything after that comes
+/// again.
 void ChatSession::goOnWith(StoredMessage& message) {
     if (idsOf(message).empty()) {
         MessageFigures begun = beginAnswer(message.parentId).figures;
@@ -61,7 +60,7 @@ void ChatSession::goOnWith(StoredMessage& message) {
     emit shown();
 }
 
-/// Beside another message of the chat, and shown; the model goes on with it if asked to.
+/// Adds a sibling of another message and shows it; on request the model continues from it.
 void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
     made.id = 0;
     made.parentId = message(beside)->parentId;
@@ -77,7 +76,7 @@ void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
 void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const StoredMessage* old = message(id);
     if (old == nullptr || old->role != MessageRole::Assistant || text.trimmed().isEmpty() ||
-        m_answer || m_count)
+        isBusy())
         return;
     dismissContextQuestion();
     StoredMessage made;
@@ -85,7 +84,7 @@ void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     made.text = text;
     made.figures.modelName = old->figures.modelName;
     made.figures.finishReason = QStringLiteral("edited");
-    // A beginning of the answer keeps its ids, so that it goes on exactly.
+    // An unchanged beginning of the answer keeps its ids, so that it is continued exactly.
     const auto isEnd = [&](const TokenTrace& token) { return token.end == text.size(); };
     const auto end = std::ranges::find_if(old->tokens, isEnd);
     if (old->isTraced && old->text.startsWith(text) && end != old->tokens.end())
@@ -102,7 +101,7 @@ void ChatSession::branchAt(MessageId id, int token, const TokenChoice& choice) {
         return;
     if (idsOf(*old).empty() || !old->isTraced) {
         emit hinted(tr("The model that wrote this answer is not loaded."),
-                    tr("Load %1 to go on from one of its tokens.").arg(old->figures.modelName));
+                    tr("Load %1 to continue from one of its tokens.").arg(old->figures.modelName));
         return;
     }
     StoredMessage made;

@@ -16,10 +16,6 @@ constexpr int kSummaryTokens = 200;
 void ChatSession::goOn(ContextPolicy policy) {
     if (!m_question || policy == ContextPolicy::Ask)
         return;
-    if (policy == ContextPolicy::NewChatWithSummary) {
-        submitSummary();
-        return;
-    }
     m_chat.record.settings.insert(QStringLiteral("context_policy"), policyName(policy));
     m_store.setSettings(m_chat.record.id, m_chat.record.settings);
     const MessageId waiting = m_question->leaf;
@@ -27,8 +23,34 @@ void ChatSession::goOn(ContextPolicy policy) {
     answer(waiting);
 }
 
-/// Words that found no room go back into the input field, and leave the branch that is shown. An
-/// answer that was to go on stays as it was.
+void ChatSession::goOnInNewChat() {
+    if (m_question)
+        submitSummary();
+}
+
+/// What the engine counted becomes a question. The system prompt always stays: it counts as
+/// overhead.
+void ChatSession::onTooLong(const EngineFailed& failure, MessageId leaf) {
+    emit promptCounted(failure.promptTokens);
+    if (refuseLongSystemPrompt(failure, leaf))
+        return;
+    std::span<const int> perMessage = failure.perMessage;
+    if (!settings().systemPrompt.isEmpty() && !perMessage.empty())
+        perMessage = perMessage.subspan(1);
+    int overhead = failure.promptTokens;
+    for (const int tokens : perMessage)
+        overhead -= tokens;
+    const int room = promptRoom(failure.contextLength, kAnswerRoom);
+    m_question = ContextQuestion{failure.promptTokens,
+                                 failure.contextLength,
+                                 fitContext(ContextPolicy::DropOldest, perMessage, overhead, room),
+                                 fitContext(ContextPolicy::CutMiddle, perMessage, overhead, room),
+                                 leaf};
+    emit stateChanged();
+}
+
+/// A message that did not fit goes back into the input field and leaves the branch shown. An answer
+/// that was to be continued stays unchanged.
 void ChatSession::takeBack(MessageId id) {
     const StoredMessage* words = message(id);
     if (words == nullptr || words->role != MessageRole::User)
@@ -45,15 +67,14 @@ void ChatSession::takeBack(MessageId id) {
     emit draftReturned(text, attachments);
 }
 
-/// Nothing can be dropped to make room beside it.
-bool ChatSession::refuseLongSystemPrompt(const TokensCounted& counted, MessageId leaf) {
-    if (settings().systemPrompt.isEmpty() || counted.perMessage.empty() ||
-        counted.perMessage.front() <
-            counted.contextLength - std::min(kAnswerRoom, counted.contextLength / 4))
+/// There is nothing else that could be dropped to make room.
+bool ChatSession::refuseLongSystemPrompt(const EngineFailed& failure, MessageId leaf) {
+    if (settings().systemPrompt.isEmpty() || failure.perMessage.empty() ||
+        failure.perMessage.front() < promptRoom(failure.contextLength, kAnswerRoom))
         return false;
     emit failed(tr("The system prompt has %1 tokens, and the context holds %2.")
-                    .arg(counted.perMessage.front())
-                    .arg(counted.contextLength),
+                    .arg(failure.perMessage.front())
+                    .arg(failure.contextLength),
                 tr("Shorten it, or load the model with a longer context."));
     takeBack(leaf);
     emit stateChanged();
@@ -69,7 +90,7 @@ void ChatSession::dismissContextQuestion() {
     emit stateChanged();
 }
 
-/// Asks the model itself, with the oldest messages left out, what the chat was about.
+/// Asks the model for a summary of the chat, without its oldest messages.
 void ChatSession::submitSummary() {
     const ContextFit& fit = m_question->dropOldest;
     std::vector<PromptMessage> messages = promptMessages(m_question->leaf);
@@ -83,8 +104,12 @@ void ChatSession::submitSummary() {
                     "Summarise our conversation so far in at most five sentences, keeping names, "
                     "numbers and open questions.",
                     {}});
-    if (startPrompt(std::move(sent), kSummaryTokens))
+    SubmitPrompt prompt = makePrompt(std::move(sent), kSummaryTokens);
+    const std::uint64_t id = prompt.promptId;
+    if (sendPrompt(std::move(prompt))) {
+        beginRunning(id);
         m_answer->isSummary = true;
+    }
     emit stateChanged();
 }
 

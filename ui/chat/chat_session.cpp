@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kTitleLength = 60;
 
-/// Whose search state chats share.
+/// The task name under which all chats share one search.
 constexpr const char* kChatTask = "chat";
 
 constexpr const char* kPolicyKey = "context_policy";
@@ -81,7 +81,8 @@ StoredMessage* ChatSession::find(MessageId id) {
     return found == m_chat.messages.end() ? nullptr : &*found;
 }
 
-/// The engine ends within a pass, and tells so later: what it tells still belongs to the answer.
+/// The engine stops within a pass and reports the end later; those events still belong to the
+/// answer.
 void ChatSession::leaveChat() {
     stop();
     saveDraft();
@@ -90,7 +91,7 @@ void ChatSession::leaveChat() {
             m_leftAnswer = *answer;
 }
 
-/// What the store gave may be older than the answer that was left in this chat.
+/// The store's version may be older than the answer that this chat was left with.
 void ChatSession::returnTo(Chat chat) {
     leaveChat();
     m_chat = std::move(chat);
@@ -108,7 +109,7 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
         return SendObstacle::Loading;
     if (m_run.model() == nullptr)
         return SendObstacle::NoModel;
-    if (m_answer || m_count || m_run.answers().isRunning())
+    if (isBusy() || m_run.answers().isRunning())
         return SendObstacle::Answering;
     if (m_question)
         return SendObstacle::ContextFull;
@@ -120,7 +121,7 @@ void ChatSession::newChat() {
     m_chat = {};
     m_chat.draft = m_newChatDraft;
     m_question.reset();
-    m_count.reset();
+    m_asked.reset();
     emit shown();
     emit stateChanged();
 }
@@ -133,7 +134,7 @@ void ChatSession::openChat(ChatId id) {
             return;
         returnTo(std::move(*chat));
         m_question.reset();
-        m_count.reset();
+        m_asked.reset();
         emit shown();
         emit stateChanged();
     });
@@ -141,7 +142,7 @@ void ChatSession::openChat(ChatId id) {
 
 void ChatSession::openMessage(ChatId id, MessageId messageId) {
     if (id == m_chat.record.id) {
-        if (!isAnswering() && leadTo(messageId))
+        if (!isBusy() && leadTo(messageId))
             emit shown();
         emit messageSought(messageId);
         return;
@@ -151,7 +152,7 @@ void ChatSession::openMessage(ChatId id, MessageId messageId) {
             return;
         returnTo(std::move(*chat));
         m_question.reset();
-        m_count.reset();
+        m_asked.reset();
         leadTo(messageId);
         emit shown();
         emit stateChanged();
@@ -164,7 +165,7 @@ bool ChatSession::isOnBranch(MessageId id) const {
     return std::ranges::find(shown, id, &StoredMessage::id) != shown.end();
 }
 
-/// To a branch with this message; false when the one that is shown has it.
+/// Switches to a branch with this message; false if the branch shown already has it.
 bool ChatSession::leadTo(MessageId id) {
     if (message(id) == nullptr || isOnBranch(id))
         return false;
@@ -223,14 +224,13 @@ void ChatSession::regenerate(MessageId id) {
     const MessageId words = old->parentId;
     SamplingOptions sampling = m_run.sampling();
     sampling.seed = QRandomGenerator::global()->generate();
-    m_bridge.send(ChangeSampling{sampling});
     if (sampling.temperature == 0.0)
         emit hinted(tr("At temperature 0 every seed gives the same answer."),
                     tr("Raise the temperature in Parameters for another one."));
     m_chat.record.leafId = words;
     m_store.setCurrentLeaf(m_chat.record.id, words);
     emit shown();
-    answer(words);
+    answer(words, sampling);
 }
 
 void ChatSession::edit(MessageId id, const QString& text) {
@@ -261,7 +261,7 @@ MessageId ChatSession::leafBehind(MessageId id) const {
 }
 
 void ChatSession::showBranch(MessageId id) {
-    if (message(id) == nullptr || isAnswering())
+    if (message(id) == nullptr || isBusy())
         return;
     m_chat.record.leafId = leafBehind(id);
     m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
@@ -269,7 +269,7 @@ void ChatSession::showBranch(MessageId id) {
 }
 
 void ChatSession::branchIntoNewChat(MessageId id) {
-    if (isAnswering())
+    if (isBusy())
         return;
     const QList<StoredMessage> old = branch();
     const auto last = std::ranges::find(old, id, &StoredMessage::id);
@@ -278,6 +278,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     saveDraft();
     Chat made;
     made.record = m_chat.record;
+    made.record.isPinned = false;
     made.record.title = tr("%1 (branch)").arg(m_chat.record.title);
     made.record.leafId = 0;
     made.record.id = m_store.createChat(made.record);
@@ -291,19 +292,40 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     emit shown();
 }
 
-/// First the model counts the conversation: what does not fit is the user's choice, not an error.
-void ChatSession::answer(MessageId leaf) {
-    m_count = PendingCount{++m_lastPromptId, leaf};
-    CountTokens count{m_count->requestId, promptMessages(leaf)};
-    count.continuesLast = message(leaf)->role == MessageRole::Assistant;
-    if (!m_bridge.send(std::move(count))) {
-        m_count.reset();
-        emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
-    }
+/// The engine counts the conversation: what does not fit is the user's choice, not an error.
+void ChatSession::answer(MessageId leaf, std::optional<SamplingOptions> sampling) {
+    const StoredMessage& last = *message(leaf);
+    SubmitPrompt prompt = makePrompt(promptMessages(leaf), settings().maxTokens);
+    prompt.continuesLast = last.role == MessageRole::Assistant;
+    prompt.policy = policy();
+    prompt.answerRoom = kAnswerRoom;
+    prompt.sampling = prompt.continuesLast ? samplingOf(last) : std::move(sampling);
+    const std::uint64_t id = prompt.promptId;
+    if (sendPrompt(std::move(prompt)))
+        m_asked = AskedPrompt{id, leaf};
     emit stateChanged();
 }
 
-/// Ids of another model mean other words, and those of an edited answer are not all of its text.
+SubmitPrompt ChatSession::makePrompt(std::vector<PromptMessage> messages, int maxTokens) {
+    SubmitPrompt prompt;
+    prompt.promptId = ++m_lastPromptId;
+    prompt.messages = std::move(messages);
+    prompt.task = kChatTask;
+    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
+    prompt.maxTokens = maxTokens;
+    for (const QString& text : settings().stopStrings)
+        prompt.stopStrings.push_back(text.toStdString());
+    return prompt;
+}
+
+bool ChatSession::sendPrompt(SubmitPrompt prompt) {
+    const bool isSent = m_bridge.send(std::move(prompt));
+    if (!isSent)
+        emit failed(tr("The engine accepts no more commands."), tr("Wait a moment and try again."));
+    return isSent;
+}
+
+/// Another model's ids mean other text, and an edited answer's ids do not cover all of its text.
 std::vector<TokenId> ChatSession::idsOf(const StoredMessage& message) const {
     const ModelLoaded* model = m_run.model();
     const bool isOwn =
@@ -322,7 +344,7 @@ std::vector<PromptMessage> ChatSession::promptMessages(MessageId last) const {
     for (const StoredMessage& each : branch()) {
         std::vector<TokenId> ids = idsOf(each);
         QString text = textWithAttachments(each);
-        // An answer that goes on begins where its last token made its text certain.
+        // A continued answer begins where its last token made its text certain.
         if (each.id == last && !ids.empty() && each.isTraced)
             text.truncate(each.tokens.last().end);
         messages.push_back({roleName(each.role).toStdString(), text.toStdString(), std::move(ids)});
@@ -337,7 +359,7 @@ ContextPolicy ChatSession::policy() const {
 }
 
 void ChatSession::countDraft() {
-    if (m_isReplay || m_answer || m_count || m_run.model() == nullptr)
+    if (m_isReplay || isBusy() || m_run.model() == nullptr)
         return;
     std::vector<PromptMessage> messages = promptMessages(0);
     StoredMessage words;
@@ -366,88 +388,16 @@ std::optional<SubmitPrompt> ChatSession::newestQuestion() const {
 }
 
 void ChatSession::onCounted(const TokensCounted& counted) {
-    if (counted.requestId == m_draftCount && m_draftCount != 0) {
-        m_draftCount = 0;
-        emit promptCounted(counted.total);
+    if (counted.requestId != m_draftCount || m_draftCount == 0)
         return;
-    }
-    if (!m_count || counted.requestId != m_count->requestId)
-        return;
-    const MessageId leaf = m_count->leaf;
-    m_count.reset();
+    m_draftCount = 0;
     emit promptCounted(counted.total);
-    if (refuseLongSystemPrompt(counted, leaf))
-        return;
-    std::vector<PromptMessage> messages = promptMessages(leaf);
-    // The system prompt always stays: it counts as overhead.
-    const std::size_t first = settings().systemPrompt.isEmpty() ? 0 : 1;
-    const std::span<const int> perMessage = std::span(counted.perMessage).subspan(first);
-    int overhead = counted.total;
-    for (const int tokens : perMessage)
-        overhead -= tokens;
-    const int length = counted.contextLength;
-    const ContextFit fit = fitContext(policy(), perMessage, overhead, length);
-    if (!fit.isEnough) {
-        m_question =
-            ContextQuestion{counted.total,
-                            length,
-                            fitContext(ContextPolicy::DropOldest, perMessage, overhead, length),
-                            fitContext(ContextPolicy::CutMiddle, perMessage, overhead, length),
-                            leaf};
-        emit stateChanged();
-        return;
-    }
-    std::vector<PromptMessage> sent(messages.begin(), messages.begin() + static_cast<int>(first));
-    for (std::size_t i = first; i < messages.size(); ++i)
-        if (fit.isSent[i - first])
-            sent.push_back(std::move(messages[i]));
-    submit(leaf, std::move(sent));
-}
-
-bool ChatSession::startPrompt(std::vector<PromptMessage> messages,
-                              int maxTokens,
-                              bool continuesLast) {
-    m_answer.emplace();
-    m_answer->promptId = ++m_lastPromptId;
-    m_answer->sinceUpdate.start();
-    SubmitPrompt prompt;
-    prompt.promptId = m_answer->promptId;
-    prompt.messages = std::move(messages);
-    prompt.task = kChatTask;
-    prompt.chat = static_cast<std::uint64_t>(m_chat.record.id);
-    prompt.maxTokens = maxTokens;
-    prompt.continuesLast = continuesLast;
-    for (const QString& text : settings().stopStrings)
-        prompt.stopStrings.push_back(text.toStdString());
-    if (m_bridge.send(std::move(prompt)))
-        return true;
-    m_answer.reset();
-    emit failed(tr("The engine takes no more commands."), tr("Wait a moment and try again."));
-    return false;
-}
-
-void ChatSession::submit(MessageId leaf, std::vector<PromptMessage> messages) {
-    StoredMessage* begun = find(leaf);
-    const bool goesOn = begun != nullptr && begun->role == MessageRole::Assistant;
-    const quint64 seed = goesOn ? takeSeedOf(*begun) : m_run.sampling().seed;
-    StoredMessage answer = beginAnswer(leaf);
-    answer.figures.seed = seed;
-    if (!startPrompt(std::move(messages), settings().maxTokens, goesOn))
-        return;
-    if (goesOn) {
-        begun->figures.seed = seed;
-        goOnWith(*begun);
-    } else {
-        m_answer->messageId = append(std::move(answer));
-        m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
-    }
-    emit stateChanged();
 }
 
 void ChatSession::stop() {
-    if (!m_answer && !m_count)
+    if (!m_answer && !m_asked)
         return;
-    m_count.reset();
+    m_asked.reset();
     m_bridge.send(StopGeneration{});
     emit stateChanged();
 }
@@ -462,6 +412,9 @@ void ChatSession::onChatChanged(const ChatRecord& chat) {
         return;
     }
     m_chat.record.title = chat.title;
+    m_chat.record.folder = chat.folder;
+    m_chat.record.isPinned = chat.isPinned;
+    m_chat.record.isArchived = chat.isArchived;
     emit stateChanged();
 }
 

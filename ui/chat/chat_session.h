@@ -3,7 +3,7 @@
 
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/answer_defaults.h"
-#include "ui/chat/context_fit.h"
+#include "ui/chat/context_question.h"
 #include "ui/store/chat_store.h"
 
 #include <QElapsedTimer>
@@ -18,8 +18,8 @@ namespace ui {
 /// Why nothing can be sent now.
 enum class SendObstacle { None, NoModel, Loading, Answering, ContextFull, NoText, Replay };
 
-/// The chat that is shown: asks the engine, takes its answers, and hands everything to the store as
-/// it comes. Knows no widgets. Thread: UI.
+/// The chat that is shown. It sends prompts to the engine, receives the answers and saves
+/// everything in the store as it arrives. It knows no widgets. Thread: UI.
 class ChatSession : public QObject {
     Q_OBJECT
 
@@ -30,7 +30,7 @@ public:
                 ChatStore& store,
                 AnswerDefaults& defaults);
 
-    /// Keeps what has come of an answer so far.
+    /// Keeps the part of an answer that has arrived so far.
     ~ChatSession() override;
 
     /// The chat shown. Its id is 0 until the first message is sent: an empty chat is not kept.
@@ -42,45 +42,45 @@ public:
     /// Null when the chat has no such message.
     const StoredMessage* message(MessageId id) const;
 
-    /// Where a token of an answer stands among those of the prompt that made it in this run.
+    /// The position of an answer's token among the tokens of the prompt that produced it in this
+    /// run.
     struct PromptPlace {
         std::uint64_t promptId = 0;
         int index = 0; ///< among the prompt's tokens
     };
 
-    /// None for a token that was made before this run, or put there by the user.
+    /// None for a token from before this run, or one chosen by the user.
     std::optional<PromptPlace> placeOf(MessageId answer, int token) const;
 
-    /// The answer that is being written, 0 when there is none.
+    /// The answer being written; 0 when there is none.
     MessageId answeringId() const { return m_answer ? m_answer->messageId : 0; }
 
     bool isAnswering() const { return m_answer.has_value(); }
 
     SendObstacle obstacle(const QString& text) const;
 
-    /// A replay has an engine that takes no commands.
-    /// Its answers are shown, and nothing is kept.
+    /// The engine of a replay accepts no commands. Its answers are shown, and nothing is saved.
     void setReplay(bool isReplay) { m_isReplay = isReplay; }
 
-    /// Leaves the chat shown; an answer that is being written is stopped.
+    /// Closes the chat; an answer being written is stopped.
     void newChat();
 
-    /// The folder of the chat that the next first message begins.
+    /// The folder for the next new chat, which its first message creates.
     void setNewFolder(const QString& folder);
     void openChat(ChatId id);
 
-    /// Opens the chat on a branch with this message, and tells messageSought().
+    /// Opens the chat on a branch with this message, and emits messageSought().
     void openMessage(ChatId id, MessageId message);
 
-    /// Adds the user's words behind the leaf and asks for an answer.
+    /// Adds the user's message after the leaf and asks for an answer.
     void send(const QString& text, const QList<Attachment>& attachments = {});
 
-    /// What this chat, the model that is loaded, or all chats ask for. Without a model its own are
-    /// empty, and setting them does nothing.
+    /// The settings of this chat, of the loaded model, or of all chats. Without a model, the
+    /// model's settings are empty and setting them does nothing.
     AnswerSettings settingsAt(SettingsPlace place) const;
     void setSettingsAt(SettingsPlace place, const AnswerSettings& settings);
 
-    /// What holds for its next answer.
+    /// The settings in effect for its next answer.
     ResolvedAnswerSettings settings() const;
 
     /// What was written and not sent; it is kept with the chat.
@@ -91,22 +91,22 @@ public:
     /// Another answer beside this one, with a new seed.
     void regenerate(MessageId answer);
 
-    /// Other words in the place of the user's message: a new branch, answered anew. Words that
-    /// cannot be sent now come back by draftReturned().
+    /// Replaces the user's message by another text in a new branch, and asks for an answer. A text
+    /// that cannot be sent now is returned by draftReturned().
     void edit(MessageId userMessage, const QString& text);
 
     /// Whether the answer was cut off, so that continueAnswer() can go on with it.
     static bool canContinue(const StoredMessage& message);
 
-    /// Goes on where the answer ended. One that was answered already goes on in a new branch.
+    /// Continues where the answer ended, in a new branch if the user has replied to it.
     void continueAnswer(MessageId answer);
 
-    /// Other words in the place of the model's: a new branch, from which the model goes on itself
-    /// if asked to; the old one stays.
+    /// Replaces the model's answer by another text in a new branch, which the model continues on
+    /// request; the old answer stays.
     void editAnswer(MessageId answer, const QString& text, bool goesOn);
 
-    /// A new branch: the answer up to this token, then `choice` in its place, and the model goes
-    /// on.
+    /// Creates a new branch with the answer up to this token and `choice` instead of it; the model
+    /// continues from there.
     void branchAt(MessageId answer, int token, const engine::TokenChoice& choice);
 
     /// Shows the branch through this message, down to its newest end.
@@ -114,11 +114,12 @@ public:
 
     void rename(ChatId id, const QString& title);
 
-    /// Asks how many tokens the chat and its unsent words would take: promptCounted() tells.
+    /// Asks how many tokens the chat and its unsent text would take; promptCounted() has the
+    /// answer.
     void countDraft();
 
-    /// The newest question of the chat, to be answered once more for another purpose than the chat;
-    /// its promptId is the asker's. None while nothing was asked.
+    /// The chat's newest question, to be answered again for another purpose than the chat; the
+    /// caller sets its promptId. None before the first question.
     std::optional<engine::SubmitPrompt> newestQuestion() const;
 
     /// A new chat that begins with the messages up to this one.
@@ -128,12 +129,15 @@ public:
     void stop();
 
     /// The user's choice when the context was full; kept with the chat.
-    void goOn(ContextPolicy policy);
+    void goOn(engine::ContextPolicy policy);
 
-    /// What waits for that choice, null when nothing does.
+    /// The other choice: in a new chat, with the model's summary of this one.
+    void goOnInNewChat();
+
+    /// The message that waits for that choice; null when there is none.
     const ContextQuestion* contextQuestion() const { return m_question ? &*m_question : nullptr; }
 
-    /// Takes the question back; the words that waited are given back as a draft.
+    /// Withdraws the question; the waiting message is returned as a draft.
     void dismissContextQuestion();
 
 signals:
@@ -141,25 +145,25 @@ signals:
     void shown();
     void messageAdded(qint64 id);
 
-    /// A message of the chat shown is to be brought into sight.
+    /// A message of the chat shown is to be scrolled into view.
     void messageSought(qint64 id);
 
     /// Text or tokens came to the answer being written.
     void messageGrew(qint64 id);
 
-    /// It is as it will be.
+    /// The message is final.
     void messageFinished(qint64 id);
 
-    /// Began or ended: the context question, an answer.
+    /// The context question or an answer began or ended.
     void stateChanged();
 
     /// The engine refused; a sentence for the user and what to do.
     void failed(const QString& sentence, const QString& hint);
 
-    /// Something worth knowing: a sentence, and what follows from it.
+    /// A notice for the user: a sentence, and its consequence.
     void hinted(const QString& sentence, const QString& hint);
 
-    /// Words that could not be sent and shall not be lost.
+    /// A text that could not be sent and must not be lost.
     void draftReturned(const QString& text, const QList<ui::Attachment>& attachments);
 
     /// The draft of the chat shown was read from the disk.
@@ -180,8 +184,9 @@ private:
         int firstToken = 0; ///< likewise
     };
 
-    struct PendingCount {
-        std::uint64_t requestId = 0;
+    /// Sent to the engine, which has not reported yet whether it fits.
+    struct AskedPrompt {
+        std::uint64_t promptId = 0;
         MessageId leaf = 0; ///< words to be answered, or an answer that goes on
     };
 
@@ -191,7 +196,11 @@ private:
         int firstToken = 0; ///< of the message that it made
     };
 
+    /// Whether an answer is being written, or counted before it: what it answers stays shown.
+    bool isBusy() const { return m_answer || m_asked; }
+
     void onEvent(const engine::EngineEvent& event);
+    void onStarted(const engine::PromptStarted& started);
     void onStep(const engine::StepFinished& step);
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);
@@ -215,16 +224,16 @@ private:
     bool leadTo(MessageId id);
     MessageId append(StoredMessage message);
     void beginChatIfNew(const QString& firstWords);
-    void answer(MessageId leaf);
-    bool startPrompt(std::vector<engine::PromptMessage> messages,
-                     int maxTokens,
-                     bool continuesLast = false);
-    void submit(MessageId leaf, std::vector<engine::PromptMessage> messages);
-    quint64 takeSeedOf(const StoredMessage& answer);
+    void answer(MessageId leaf, std::optional<engine::SamplingOptions> sampling = {});
+    engine::SubmitPrompt makePrompt(std::vector<engine::PromptMessage> messages, int maxTokens);
+    bool sendPrompt(engine::SubmitPrompt prompt);
+    void beginRunning(std::uint64_t promptId);
+    std::optional<engine::SamplingOptions> samplingOf(const StoredMessage& answer) const;
     void goOnWith(StoredMessage& answer);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;
-    bool refuseLongSystemPrompt(const engine::TokensCounted& counted, MessageId leaf);
+    void onTooLong(const engine::EngineFailed& failure, MessageId leaf);
+    bool refuseLongSystemPrompt(const engine::EngineFailed& failure, MessageId leaf);
     void takeBack(MessageId words);
     void saveDraft();
     void showNewChat();
@@ -236,7 +245,7 @@ private:
     void finishMessage(StoredMessage& message, MessageState state);
     std::vector<engine::PromptMessage> promptMessages(MessageId last) const;
     MessageFigures figuresOf(const engine::PromptFinished& finished) const;
-    ContextPolicy policy() const;
+    engine::ContextPolicy policy() const;
 
     EngineBridge& m_bridge;
     const RunStore& m_run;
@@ -244,7 +253,7 @@ private:
     Chat m_chat;
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
-    std::optional<PendingCount> m_count;
+    std::optional<AskedPrompt> m_asked;
     std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
     AnswerDefaults& m_defaults;

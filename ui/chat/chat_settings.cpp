@@ -3,7 +3,7 @@
 
 #include <utility>
 
-// What a chat keeps besides its messages: its settings, and what was not sent.
+// What a chat keeps besides its messages: its settings and the unsent draft.
 
 namespace ui {
 
@@ -11,7 +11,7 @@ using namespace engine;
 
 AnswerSettings ChatSession::ownSettings() const {
     AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
-    // A prompt of its own that is empty is told from none by the settings.
+    // The settings distinguish an empty prompt of its own from none.
     if (!m_chat.record.systemPrompt.isEmpty())
         own.systemPrompt = m_chat.record.systemPrompt;
     return own;
@@ -86,7 +86,7 @@ void ChatSession::saveDraft() {
     m_store.setDraft(m_chat.record.id, m_chat.draft);
 }
 
-/// What was begun in the last run and not sent, unless the user writes already.
+/// The unsent draft of the last run, unless the user is already writing.
 void ChatSession::showNewChat() {
     m_store.loadDraft(0, this, [this](const Draft& draft) {
         if (m_chat.record.id != 0 || !m_chat.draft.isEmpty() || draft.isEmpty())

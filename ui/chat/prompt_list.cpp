@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/prompt_list.h"
 
+#include "ui/files/whole_file.h"
+
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
@@ -8,7 +10,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QSaveFile>
 
 #include <algorithm>
 
@@ -52,7 +53,7 @@ void PromptList::read() {
     const QString aside = m_path + QStringLiteral(".damaged-") +
                           QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
     const bool isAside = QFile::rename(m_path, aside);
-    m_problem = tr("The file of your prompts cannot be read; it is kept as %1.")
+    m_problem = tr("The file with your prompts cannot be read. It was kept as %1.")
                     .arg(QDir::toNativeSeparators(isAside ? aside : m_path));
     if (!isAside)
         m_path.clear(); // never written over
@@ -71,10 +72,11 @@ QString PromptList::keep(QList<SavedPrompt> prompts) {
     if (m_path.isEmpty())
         return m_problem;
     QDir().mkpath(QFileInfo(m_path).absolutePath());
-    QSaveFile file(m_path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.commit())
-        return tr("Your prompts cannot be written to %1 (%2).")
-            .arg(QDir::toNativeSeparators(m_path), file.errorString());
+    if (const QString problem = saveWhole(content, m_path); !problem.isEmpty())
+        return tr("Your prompts cannot be written to %1 (%2). Check the folder's permissions and "
+                  "the "
+                  "free space.")
+            .arg(QDir::toNativeSeparators(m_path), problem);
     m_prompts = prompts;
     emit changed();
     return {};

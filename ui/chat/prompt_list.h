@@ -15,14 +15,14 @@ struct SavedPrompt {
     bool operator==(const SavedPrompt&) const = default;
 };
 
-/// The user's own prompts, by title, in one JSON file:
-/// {"format": "swift-studio-prompts", "version": 1, "prompts": [{"title": "...", "text": "..."}]}.
-/// Changes are on the disk when they return, or are not made. Thread: UI.
+/// The user's own prompts, by title, in one JSON file: {"format": "swift-studio-prompts",
+/// "version": 1, "prompts": [{"title": "...", "text": "..."}]}. When a change returns, it is on the
+/// disk or was not made. Thread: UI.
 class PromptList : public QObject {
     Q_OBJECT
 
 public:
-    /// Reads the file. One that cannot be read as such is renamed aside, and problem() tells it.
+    /// Reads the file. A file that cannot be read is renamed, and problem() says so.
     explicit PromptList(QString path, QObject* parent = nullptr);
 
     const QList<SavedPrompt>& prompts() const { return m_prompts; }
@@ -30,7 +30,7 @@ public:
     /// One sentence; empty when the file was read or there is none.
     const QString& problem() const { return m_problem; }
 
-    // Each gives one sentence when the disk refused, and then changes nothing.
+    // Each returns one sentence if the disk refused, and then changes nothing.
 
     /// A title that is empty becomes the beginning of the text.
     QString add(SavedPrompt prompt);

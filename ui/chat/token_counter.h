@@ -11,7 +11,7 @@
 
 namespace ui {
 
-/// Has the model count the tokens of texts. Without a model nothing is told. Thread: UI.
+/// Has the model count the tokens of texts. Without a model there is no answer. Thread: UI.
 class TokenCounter : public QObject {
     Q_OBJECT
 
@@ -19,7 +19,7 @@ public:
     /// `bridge` outlives it.
     explicit TokenCounter(EngineBridge& bridge, QObject* parent = nullptr);
 
-    /// Tells the text's tokens, and how many the context holds.
+    /// The text's number of tokens, and the context's length.
     void count(const QString& text, std::function<void(int tokens, int contextLength)> done);
 
 private:

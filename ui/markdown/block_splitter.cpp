@@ -25,7 +25,7 @@ int indentOf(QStringView line) {
     return -1;
 }
 
-/// Columns of a list marker and the space behind it; 0 when there is none.
+/// Columns of a list marker and the space after it; 0 if there is none.
 int listMarkerWidth(QStringView line) {
     const QStringView text = line.trimmed();
     qsizetype marks = 0;
@@ -45,7 +45,7 @@ int listMarkerWidth(QStringView line) {
         ++spaces;
     if (spaces == 0 && marks < text.size() && text[marks] != u'\t')
         return 0;
-    // From five spaces on the item begins with indented code, one column behind its marker.
+    // With five spaces or more, the item begins with indented code, one column after its marker.
     return static_cast<int>(marks + (spaces >= 1 && spaces <= kTabWidth ? spaces : 1));
 }
 
@@ -56,8 +56,8 @@ qsizetype markCount(QStringView text) {
     return count;
 }
 
-/// The nearest place at or before this one that parts no word; a very long word is parted, between
-/// two characters.
+/// The nearest place at or before this one that does not split a word; a very long word is split
+/// between two characters.
 int wordEnd(const QString& source, int place) {
     for (int end = place; end > place - kLongestWord; --end)
         if (source[end - 1].isSpace())

@@ -14,7 +14,7 @@ struct FenceLine {
     QChar mark; ///< ` or ~
     int length = 0;
     int indent = 0; ///< spaces before it, which its lines may have too
-    QString info;   ///< what stands behind the marks
+    QString info;   ///< the text after the marks
 };
 
 /// The fence that this line opens, if it does.
@@ -23,24 +23,24 @@ std::optional<FenceLine> openedFence(QStringView line);
 /// Whether this line closes the fence.
 bool closesFence(QStringView line, const FenceLine& fence);
 
-/// A stretch of the source that means the same when it is read alone.
+/// A part of the source that means the same when it is parsed alone.
 struct Segment {
     int begin = 0;
     int end = 0;
     bool isFence = false;
 };
 
-/// Cuts a growing Markdown text into segments, in one pass over its lines. Where it cuts depends on
-/// the text alone, never on the pieces in which the text came. A paragraph or table that goes on
-/// for more than kLongestSegment characters is cut too, so the open rest is always short. Limits:
-/// link definitions hold within their segment.
+/// Cuts a growing Markdown text into segments, in one pass over its lines. The cuts depend on the
+/// text alone, never on the pieces in which it arrived. A paragraph or table longer than
+/// kLongestSegment characters is cut as well, so the open rest is always short. Limit: a link
+/// definition is valid only within its segment.
 class BlockSplitter {
 public:
     static constexpr int kLongestSegment = 8192;
     static constexpr int kLongestList = 4096; ///< cut at the next item
 
-    /// Reads on. With `isFinished` the last line counts although no line end follows.
-    /// Returns the segments that are closed now.
+    /// Continues reading. With `isFinished` the last line counts although no line end follows.
+    /// Returns the newly closed segments.
     std::vector<Segment> read(const QString& source, bool isFinished);
 
     /// Where the open rest begins.
@@ -56,7 +56,7 @@ private:
         QStringView text;
         int begin = 0;
         int end = 0;  ///< without the line end
-        int next = 0; ///< behind the line end
+        int next = 0; ///< after the line end
     };
 
     bool cutTooLong(const QString& source, int end);

@@ -59,7 +59,7 @@ int CodeHighlighter::highlight(QStringView line, int state, std::vector<CodeSpan
     return cursor.state;
 }
 
-/// The rest of what an earlier line, or the text before, opened.
+/// The rest of what an earlier line, or the text before this, opened.
 void CodeHighlighter::readLong(Cursor& cursor) const {
     const bool isComment = cursor.state == kInBlockComment;
     const QString& close =

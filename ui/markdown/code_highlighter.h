@@ -13,17 +13,17 @@ namespace ui {
 
 enum class CodeClass : std::uint8_t { Keyword, Literal, Comment };
 
-/// A stretch of a line of code that is coloured.
+/// A coloured part of a line of code.
 struct CodeSpan {
     int start = 0;
     int length = 0;
     CodeClass codeClass = CodeClass::Keyword;
 };
 
-/// What the highlighter knows of a language. A plain value; words are parted by spaces.
+/// What the highlighter knows about a language. A plain value; words are separated by spaces.
 struct CodeLanguage {
     QString title;     ///< for people: "Python"
-    QStringList names; ///< behind a fence, in small letters
+    QStringList names; ///< after a fence, in lower case
     QStringList keywords;
     QStringList constants; ///< coloured as literals
     QStringList lineComments;
@@ -41,7 +41,7 @@ std::span<const CodeLanguage> codeLanguages();
 /// state. Knows words, numbers, strings and comments, no grammar.
 class CodeHighlighter {
 public:
-    /// `name` as written behind a fence; an unknown one colours nothing.
+    /// `name` as written after a fence; an unknown one colours nothing.
     explicit CodeHighlighter(QStringView name);
 
     /// For people: "Python"; for an unknown language its name as it is; "Code" without one.

@@ -9,7 +9,7 @@ namespace ui {
 
 namespace {
 
-/// Whether this unfinished line may still become the closing fence: then it is not shown, so that
+/// Whether this unfinished line may still become the closing fence. It is not shown then, so that
 /// no mark flashes up at the end of each block.
 bool mayCloseFence(QStringView line, const FenceLine& fence) {
     const QStringView text = line.trimmed();
@@ -63,7 +63,7 @@ void FenceReader::addLine(const QString& source, int end, bool isWhole, Block& b
          !m_isInsideLine && spaces < m_fence.indent && begin < end && source[begin] == u' ';
          ++spaces)
         ++begin;
-    // One character more stays behind, because a carriage return at the line's end is dropped.
+    // One more character is held back, because a carriage return at the line's end is dropped.
     while (end - begin > kLongestPiece + 1) {
         begin = addPiece(source, begin, begin + kLongestPiece, block);
         m_next = begin;
@@ -78,7 +78,7 @@ void FenceReader::addLine(const QString& source, int end, bool isWhole, Block& b
     }
 }
 
-/// Returns where the piece ends: a pair of surrogates is not parted.
+/// Returns where the piece ends; a surrogate pair is not split.
 int FenceReader::addPiece(const QString& source, int begin, int end, Block& block) {
     if (end < source.size() && end - begin >= kLongestPiece && source[end].isLowSurrogate())
         --end;

@@ -21,8 +21,8 @@ public:
 
     int begin() const { return m_begin; }
 
-    /// Adds what stands before `end` to the block. `isClosed`: the source ends with this fence's
-    /// last line, or a line end is not awaited any more. Returns the first part that changed.
+    /// Adds the text before `end` to the block. `isClosed`: the source ends with this fence's last
+    /// line, or a line end is not awaited any more. Returns the first part that changed.
     std::size_t read(const QString& source, int end, bool isClosed, Block& block);
 
 private:

@@ -20,7 +20,7 @@ enum InlineStyle : unsigned {
     kLink = 16,
 };
 
-/// Shown characters that come from one place of the source. A plain value.
+/// Shown characters that come from one part of the source. A plain value.
 struct TextRun {
     int start = 0; ///< in StyledText::text
     int length = 0;
@@ -33,19 +33,19 @@ struct TextRun {
     bool operator==(const TextRun&) const = default;
 };
 
-/// A stretch of shown text that is laid out on its own. Runs follow one another and ascend in the
-/// source. A plain value.
+/// Shown text that is laid out on its own. Its runs are contiguous and ascend in the source. A
+/// plain value.
 struct StyledText {
     QString text;
     std::vector<TextRun> runs;
-    int newline = -1; ///< source offset of the line end behind a line of code; -1 = none
+    int newline = -1; ///< source offset of the line end after a line of code; -1 = none
 
     bool operator==(const StyledText&) const = default;
 };
 
 enum class BlockKind : std::uint8_t { Paragraph, Heading, Code, Table, Rule };
 
-/// What a block stands in, outermost first.
+/// The containers of a block, outermost first.
 enum class Container : std::uint8_t { Quote, Item };
 
 enum class CellAlignment : std::uint8_t { Left, Centre, Right };
@@ -58,19 +58,19 @@ struct ItemMarker {
     bool operator==(const ItemMarker&) const = default;
 };
 
-/// A leaf of the document, with all that is around it. A plain value.
+/// A leaf of the document, with its containers. A plain value.
 struct Block {
     BlockKind kind = BlockKind::Paragraph;
     int headingLevel = 0; ///< 1 to 6
-    bool isTight = false; ///< stands close to the block before: an item of a tight list
+    bool isTight = false; ///< close to the previous block: an item of a tight list
     std::vector<Container> containers;
     std::size_t sharedContainers =
-        0; ///< of them the first ones that the block before stands in too
+        0; ///< number of the first ones that also contain the block before
     std::vector<ItemMarker> markers;
     std::vector<StyledText> parts; ///< one; lines of code; cells of a table, row by row
-    QString language;              ///< of code, as written behind the fence
+    QString language;              ///< of code, as written after the fence
     std::vector<CellAlignment> columns;
-    QStringList links; ///< targets, to be shown and never to be opened
+    QStringList links; ///< link targets, which are shown but never opened
 
     bool operator==(const Block&) const = default;
 };

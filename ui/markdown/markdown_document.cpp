@@ -57,8 +57,8 @@ DocumentChange MarkdownDocument::update(bool isFinished) {
     return change;
 }
 
-/// What will be parsed again, to find out how much of it stays the same. The lines of an open fence
-/// stay where they are.
+/// The part that will be parsed again, to find out how much of it stays the same. The lines of an
+/// open fence stay where they are.
 std::vector<Block> MarkdownDocument::takeOpenBlocks() {
     if (m_fence)
         return {};

@@ -14,21 +14,21 @@
 
 namespace ui {
 
-/// The first thing that the last append changed; all before it stayed as it was.
+/// The first part that the last append changed; everything before it is unchanged.
 struct DocumentChange {
     std::size_t block = 0;
     std::size_t part = 0; ///< of this block; 0 = the block is new
 };
 
-/// A Markdown text that grows at its end. A closed block is parsed once; only the open rest is
-/// parsed again, and the lines of an open code block not even that. The blocks depend on the text
-/// alone, not on the pieces in which it came. Thread: any, one at a time.
+/// A Markdown text that grows at its end. A closed block is parsed once. Only the open rest is
+/// parsed again, except for the lines of an open code block. The blocks depend on the text alone,
+/// not on the pieces in which it arrived. Thread: any, one at a time.
 class MarkdownDocument {
 public:
-    /// The blocks as they stand behind this piece. Returns what changed.
+    /// Appends a piece of text. Returns what changed.
     DocumentChange append(const QString& text);
 
-    /// No more text comes: what is open is closed. Returns what changed.
+    /// No more text will come: closes the open block. Returns what changed.
     DocumentChange finish();
 
     void clear();
@@ -40,7 +40,7 @@ public:
     /// Blocks that no further text can change.
     std::size_t closedBlockCount() const { return m_closedBlocks; }
 
-    /// Characters given to the parser so far, the open rest each time anew.
+    /// Characters given to the parser so far; the open rest counts each time.
     std::int64_t parsedCharacters() const { return m_parsedCharacters; }
 
     /// Closed segments that were parsed.
@@ -54,7 +54,7 @@ private:
 
     QString m_source;
     BlockSplitter m_splitter;
-    std::optional<FenceReader> m_fence; ///< of the block behind the closed ones
+    std::optional<FenceReader> m_fence; ///< of the block after the closed ones
     std::vector<Block> m_blocks;
     std::size_t m_closedBlocks = 0;
     std::int64_t m_parsedCharacters = 0;

@@ -11,7 +11,8 @@ namespace ui {
 
 namespace {
 
-constexpr std::size_t kDeepest = 12;     ///< containers that are told; deeper ones look the same
+constexpr std::size_t kDeepest = 12;     ///< deepest level of containers that is reported; deeper
+                                         ///< ones look the same
 constexpr std::size_t kMostCells = 4000; ///< of a table
 constexpr unsigned kFlags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
                             MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEURLAUTOLINKS;
@@ -86,7 +87,7 @@ private:
     QStringView m_text;
     int m_offset;
     Utf8Text m_utf8;
-    qsizetype m_budget; ///< callbacks that may come
+    qsizetype m_budget; ///< limit of callbacks
     std::vector<Block> m_blocks;
     std::vector<Container> m_containers;
     std::size_t m_sharedDepth = 0; ///< containers that were not left since the newest leaf
@@ -97,8 +98,8 @@ private:
     bool m_isTightNext = false;
     std::vector<unsigned> m_styles{kPlainText};
     std::vector<int> m_linkOfSpan{-1};
-    int m_cursor = 0;     ///< in m_text, behind what was shown last
-    int m_codeIndent = 0; ///< spaces that md4c gave without their place
+    int m_cursor = 0;     ///< in m_text, after the text shown last
+    int m_codeIndent = 0; ///< spaces that md4c reported without their position
     bool m_isCodeLineNew = true;
     std::size_t m_column = 0;
 };
@@ -252,7 +253,7 @@ void BlockBuilder::openLeaf(BlockKind kind) {
 
 void BlockBuilder::closeLeaf() {
     if (m_isLeafOpen && m_blocks.back().kind == BlockKind::Paragraph) {
-        // A break at the very end has nothing behind it.
+        // A line break at the very end has nothing after it.
         StyledText& last = part();
         while (!last.text.isEmpty() && last.text.back() == QChar::LineSeparator) {
             last.text.chop(1);
@@ -335,7 +336,7 @@ int BlockBuilder::addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
 void BlockBuilder::addLineEnd(MD_TEXTTYPE type) {
     const auto found = static_cast<int>(m_text.indexOf(u'\n', m_cursor));
     const int begin = found < 0 ? m_cursor : found;
-    // Verses and lists without marks rely on their line ends; only code in a line shows a space.
+    // Verses and lists without marks rely on their line ends; only inline code shows a space.
     const bool isBreak = type == MD_TEXT_BR || type == MD_TEXT_SOFTBR;
     const QChar shown = isBreak ? QChar(QChar::LineSeparator) : QChar(u' ');
     addRun(shown, begin, found < 0 ? begin : begin + 1, false);
@@ -386,7 +387,7 @@ void BlockBuilder::addRun(const QString& shown, int begin, int end, bool isVerba
     m_cursor = std::max(m_cursor, end);
 }
 
-/// md4c does not tell where a marker stands: it is what stands right before its item's text.
+/// md4c does not report the position of a marker: it is right before its item's text.
 void BlockBuilder::placeMarkers(int textBegin) {
     std::vector<ItemMarker>& markers = m_blocks.back().markers;
     if (markers.empty() || !markers.back().text.runs.empty())

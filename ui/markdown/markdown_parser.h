@@ -9,9 +9,9 @@
 
 namespace ui {
 
-/// The blocks of a segment of Markdown whose first character stands at `offset` of the message.
+/// The blocks of a segment of Markdown whose first character is at `offset` of the message.
 /// CommonMark with tables, task lists and strikethrough; raw HTML is text, an image is its
-/// description. Text that would expand beyond measure is one plain paragraph.
+/// description. Text that would expand excessively becomes one plain paragraph.
 std::vector<Block> parseMarkdown(QStringView text, int offset);
 
 } // namespace ui

@@ -13,7 +13,7 @@ struct NamedCharacter {
     char16_t unit;
 };
 
-// Those that answers contain; any other entity is shown as it is written.
+// The entities that answers contain; any other is shown as it is written.
 constexpr std::array<NamedCharacter, 30> kNamed{{
     {u"amp", u'&'},         {u"lt", u'<'},          {u"gt", u'>'},          {u"quot", u'"'},
     {u"apos", u'\''},       {u"nbsp", u'\u00A0'},   {u"copy", u'\u00A9'},   {u"reg", u'\u00AE'},

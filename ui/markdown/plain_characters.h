@@ -10,10 +10,11 @@ namespace ui {
 /// direction overrides and isolates, line separators, objects. Model output must not use them.
 bool isShowable(char16_t unit);
 
-/// Of the same length; what is not showable is U+FFFD, a line end a space, a tab stays.
+/// A text of the same length, in which characters that cannot be shown are U+FFFD and line ends are
+/// spaces; tabs stay.
 QString showableText(QStringView text);
 
-/// What "&lt;" or "&#8364;" stands for; the text itself when it is no known entity.
+/// What "&lt;" or "&#8364;" means; the text itself if it is not a known entity.
 QString decodedEntity(QStringView entity);
 
 } // namespace ui

@@ -16,7 +16,7 @@ public:
 
     const QByteArray& bytes() const { return m_bytes; }
 
-    /// The offset of the QChar that this byte belongs to; the byte behind the last one included.
+    /// The offset of the QChar that this byte belongs to; including the byte after the last one.
     int unitOfByte(std::size_t byte) const { return m_unitOfByte[byte]; }
 
 private:

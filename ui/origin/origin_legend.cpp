@@ -28,7 +28,7 @@ std::array<LegendEntry, 3> legendEntries() {
     entries[1].token.origin = engine::TokenOrigin::Sibling;
     entries[1].token.rank = 1;
     entries[1].sample = OriginLegend::tr("alternative");
-    entries[1].meaning = OriginLegend::tr("2nd choice of the draft");
+    entries[1].meaning = OriginLegend::tr("the draft's 2nd choice");
     entries[2].token.origin = engine::TokenOrigin::Bonus;
     entries[2].sample = OriginLegend::tr("own");
     entries[2].meaning = OriginLegend::tr("written by the full model");
@@ -43,7 +43,7 @@ public:
         , m_sample(theme.font(TextRole::Interface))
         , m_meaning(theme.font(TextRole::Small)) {}
 
-    /// Returns the width. Where there is no room for the meanings, the samples stand alone: half a
+    /// Returns the width. Without room for the meanings, only the samples are shown: half a
     /// sentence says less than the tool tip.
     double run(QPainter* painter, QSizeF room) {
         const double height = room.height();

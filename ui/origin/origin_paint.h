@@ -25,7 +25,7 @@ void paintOriginLine(QPainter& painter,
                      const TokenMark& token,
                      const QRectF& box);
 
-/// The font of "k2" behind a sibling.
+/// The font of "k2" after a sibling.
 QFont rankFont(const Theme& theme);
 
 /// "k2" with its left end of baseline at this point.

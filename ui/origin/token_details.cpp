@@ -31,7 +31,7 @@ QLabel* plainLabel(QWidget* parent) {
 TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme) {
-    setAccessibleName(tr("Details of a token"));
+    setAccessibleName(tr("Token details"));
     setFocusPolicy(Qt::StrongFocus);
     auto* grid = new QGridLayout(this);
     m_text = plainLabel(this);
@@ -45,10 +45,10 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
                                 tr("Draft's choice"),
                                 tr("Full model's probability"),
                                 tr("Step"),
-                                tr("Step took")})
+                                tr("Time of the step")})
         m_values.push_back(addRow(name));
     m_choicesTitle = plainLabel(this);
-    m_choicesTitle->setText(tr("Likely here \u00B7 a click goes on with that one"));
+    m_choicesTitle->setText(tr("Likely here \u00B7 click one to continue with it"));
     m_choicesTitle->setWordWrap(true);
     m_choicesTitle->hide();
     grid->addWidget(m_choicesTitle, grid->rowCount(), 0, 1, 2);
@@ -77,7 +77,7 @@ QLabel* TokenDetails::addRow(const QString& name) {
 void TokenDetails::setToken(const TokenMark& token, const QString& text) {
     const QString none = tr("not drafted");
     const bool isDrafted = token.rank >= 0;
-    m_text->setText(text.isEmpty() ? tr("(no text of its own)") : visibleTokenText(text));
+    m_text->setText(text.isEmpty() ? tr("(no visible text)") : visibleTokenText(text));
     m_origin->setText(originInWords(token));
     m_values[kId]->setText(token.id < 0 ? tr("unknown") : QString::number(token.id));
     m_values[kConfidence]->setText(isDrafted ? probabilityText(token.draftProbability) : none);
@@ -113,8 +113,8 @@ void TokenDetails::addChoice(const engine::TokenChoice& choice, bool isCurrent, 
                   : tr("Branch here with %1, probability %2").arg(text, probability));
     button->setToolTip(isCurrent
                            ? tr("The token itself")
-                           : tr("Branch here with this token: the answer up to here stays, and "
-                                "the model goes on behind it in a new branch."));
+                           : tr("Start a new branch here: the answer up to this point stays, and "
+                                "the model continues after this token."));
     auto* row = new QHBoxLayout(button);
     row->setContentsMargins(m_theme.scaled(8), 0, m_theme.scaled(8), 0);
     auto* words = plainLabel(button);
@@ -128,13 +128,13 @@ void TokenDetails::addChoice(const engine::TokenChoice& choice, bool isCurrent, 
         label->setAttribute(Qt::WA_TransparentForMouseEvents);
     row->addWidget(words, 1);
     row->addWidget(share);
-    // Copied before the button goes, which what it asks for may bring about.
+    // Copied first, because the request may delete the button.
     connect(button, &QPushButton::clicked, this, [this, choice] {
         const engine::TokenChoice chosen = choice;
         emit branchAsked(chosen);
     });
     m_choices->addWidget(button);
-    // Not first with its parent, which may be shown already: the room for it is asked for now.
+    // Asks for room now and not with the parent, which may already be shown.
     button->show();
 }
 
@@ -150,7 +150,7 @@ QString TokenDetails::summary() const {
     return sentences.join(u' ');
 }
 
-/// Esc is this popup's while it has the focus, whatever the window does with it.
+/// While the popup has the focus, Esc belongs to it, whatever the window uses Esc for.
 bool TokenDetails::event(QEvent* event) {
     if (event->type() != QEvent::ShortcutOverride ||
         static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)

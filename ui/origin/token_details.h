@@ -13,8 +13,8 @@ class QVBoxLayout;
 
 namespace ui {
 
-/// What is known of one token: the content of the popup that a pointer previews and a click pins.
-/// The owner places it and shows or hides it.
+/// The details of one token: the content of the popup that hovering previews and a click pins. The
+/// owner places, shows and hides it.
 class TokenDetails : public QFrame {
     Q_OBJECT
 
@@ -24,12 +24,12 @@ public:
     /// `text`: the token's characters in the message.
     void setToken(const TokenMark& token, const QString& text);
 
-    /// What the full model held most likely in the token's place, best first. A click on another
-    /// one than the token itself asks for a branch, while that can be had.
+    /// The tokens that the full model found most probable here, best first. A click on one of the
+    /// others asks for a branch, if that is possible.
     void
     setChoices(const QList<engine::TokenChoice>& choices, engine::TokenId current, bool canBranch);
 
-    /// Pinned: it stays and takes the focus; else it is a preview.
+    /// A pinned popup stays and takes the focus; otherwise it is a preview.
     void setPinned(bool isPinned);
 
     bool isPinned() const { return m_isPinned; }
@@ -38,7 +38,7 @@ public:
     QString summary() const;
 
 signals:
-    /// The answer shall go on with this token instead.
+    /// The user wants the answer to continue with this token instead.
     void branchAsked(const engine::TokenChoice& choice);
 
     /// Esc was pressed.

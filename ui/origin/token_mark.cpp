@@ -21,7 +21,7 @@ QString rankLabel(const TokenMark& token) {
 
 QString originInWords(const TokenMark& token) {
     if (token.step < 0)
-        return translated("Chosen by you in place of the model's own");
+        return translated("Chosen by you instead of the model's own token");
     switch (token.origin) {
     case engine::TokenOrigin::Draft:
         return translated("Accepted: the draft's first choice");

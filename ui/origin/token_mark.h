@@ -7,15 +7,15 @@
 
 namespace ui {
 
-/// A token of a message and how it came about. A plain value.
+/// A token of a message and where it came from. A plain value.
 struct TokenMark {
     int begin = 0; ///< QString offsets into the message's source
-    int end = 0;   ///< equal to begin for a token that made no text certain
+    int end = 0;   ///< equal to begin for a token that completed no text
     engine::TokenOrigin origin = engine::TokenOrigin::Vanilla;
     int rank = -1;                  ///< among the draft's choices, 0 = first; -1 = not drafted
     double draftProbability = 0.0;  ///< 0 to 1
     double targetProbability = 0.0; ///< 0 to 1
-    int step = 0;                   ///< of its answer, from 0; negative: the user put it there
+    int step = 0;                   ///< step of its answer, from 0; negative: chosen by the user
     double stepMs = 0.0;            ///< the whole step took
     engine::TokenId id = engine::kNoToken;
 };

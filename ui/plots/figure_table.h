@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// The twin of a picture: what it shows, as rows of words and numbers. A plain value.
+/// The table of a picture: the same content as rows of texts and numbers. A plain value.
 struct FigureTable {
     QStringList header;
     std::vector<QStringList> rows; ///< [rows][header]; an empty cell where nothing is known
@@ -18,8 +18,8 @@ struct FigureTable {
 QString numberCell(double number);
 
 /// Comma-separated values as RFC 4180 has them, UTF-8. A text that a spreadsheet would take for a
-/// formula (it begins with = + - @ tab or carriage return) is quoted behind an apostrophe; numbers
-/// are left as they are.
+/// formula (it begins with = + - @ tab or carriage return) is quoted after an apostrophe; numbers
+/// are not changed.
 QByteArray toCsv(const FigureTable& table);
 
 /// A FigureTable for a QTableView. Thread: UI.

@@ -89,8 +89,8 @@ LinePlot::LinePlot(const Theme& theme, const QString& name, QWidget* parent)
 }
 
 LinePlot::~LinePlot() {
-    // The drawing's state goes before the child widgets do: take the plot along with it, deaf to
-    // the events of its own end.
+    // The drawing's state is destroyed before the child widgets, so the plot is deleted with it and
+    // no longer receives events.
     m_drawing->plot->removeEventFilter(this);
     m_drawing->plot->disconnect(this);
     delete m_drawing->plot;
@@ -105,7 +105,7 @@ void LinePlot::makeNote() {
     m_noteSentence->setTextFormat(Qt::PlainText);
     m_noteSentence->setWordWrap(true);
     m_noteAction->setProperty("form", "small");
-    m_noteAction->setAccessibleName(tr("What the note offers"));
+    m_noteAction->setAccessibleName(tr("Action of the note"));
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
     auto* column = new QVBoxLayout(m_note);
     column->setSpacing(2);
@@ -116,6 +116,7 @@ void LinePlot::makeNote() {
     buttons->addWidget(m_noteAction);
     buttons->addStretch(1);
     column->addLayout(buttons);
+    column->addStretch(1); // without a plot above it its lines stay together
     m_note->setAutoFillBackground(true);
     m_note->hide();
 }
@@ -207,8 +208,7 @@ void LinePlot::setEmptyNote(const EmptyNote& note) {
     m_noteTitle->setText(note.title);
     m_noteSentence->setText(note.sentence);
     m_noteAction->setText(note.action);
-    m_noteAction->setAccessibleName(note.action.isEmpty() ? tr("What the note offers")
-                                                          : note.action);
+    m_noteAction->setAccessibleName(note.action.isEmpty() ? tr("Action of the note") : note.action);
     m_noteAction->setVisible(!note.action.isEmpty());
     updateNote();
 }
@@ -246,8 +246,8 @@ void LinePlot::updateNote() {
     fitNote();
 }
 
-/// The note is read whole: where both have no room the empty axes go, then the sentence, which is a
-/// tool tip as well.
+/// The note must be readable as a whole. If there is not enough room, the empty axes are dropped
+/// first, then the sentence, which is also a tool tip.
 void LinePlot::fitNote() {
     if (m_note->isHidden()) {
         m_drawing->plot->show();
@@ -266,7 +266,7 @@ void LinePlot::resizeEvent(QResizeEvent* event) {
 }
 
 void LinePlot::replotCursor() {
-    // A whole repaint that is due anyway paints this layer too.
+    // A full repaint that is due anyway paints this layer too.
     if (!isVisible() || m_isStale)
         return;
     m_drawing->cursorLayer->replot();

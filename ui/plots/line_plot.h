@@ -21,11 +21,11 @@ namespace ui {
 
 class Theme;
 
-/// Lines, steps and markers over one horizontal axis. It knows numbers, not decoders; it never
-/// paints of its own accord for new data: change what you like, then call refresh() once.
-/// Mouse: wheel zooms x (Shift: y), drag pans, double click goes home, a click chooses an x.
-/// Keys: arrows pan, + and - zoom, Home goes home, Shift+Left and Shift+Right read point by point,
-/// Return chooses the point read. Thread: UI.
+/// Lines, steps and markers over one horizontal axis. It knows numbers, not decoders. It does not
+/// repaint by itself for new data: make all changes, then call refresh() once. Mouse: wheel zooms x
+/// (Shift: y), drag pans, double click goes home, a click chooses an x. Keys: arrows pan, + and -
+/// zoom, Home goes home, Shift+Left and Shift+Right read point by point, Return chooses the point
+/// read. Thread: UI.
 class LinePlot : public QWidget, public PictureSource {
     Q_OBJECT
 
@@ -54,7 +54,7 @@ public:
     void setXAxis(const AxisForm& axis);
     void setYAxis(const AxisForm& axis);
 
-    /// What is shown while nobody has zoomed or panned.
+    /// The range shown until the user zooms or pans.
     void setHome(PlotRange x, PlotRange y);
 
     /// Pixels at text size 100 % above the y range, for the names of phases.
@@ -64,15 +64,15 @@ public:
     void setBands(std::vector<PhaseBand> bands);
     void setInstanceTicks(std::vector<double> ticks);
 
-    /// Moves the scrubber at once and paints nothing but its layer.
+    /// Moves the scrubber at once and repaints only its layer.
     void setCursor(const std::optional<PlotCursor>& cursor);
     const std::optional<PlotCursor>& cursor() const;
 
-    /// Stands beneath the plot while no series has a point.
+    /// Shown below the plot while no series has a point.
     void setEmptyNote(const EmptyNote& note);
 
-    /// One sentence for screen readers: "Matchness 0.91, rising, step 212." Told at most once in
-    /// 5 s, and when the plot gets the focus.
+    /// One sentence for screen readers: "Matchness 0.91, rising, step 212." Announced at most once
+    /// in 5 s, and when the plot gets the focus.
     void setSummary(const QString& sentence);
 
     /// Asks for one repaint with the next turn of the event loop, or, while hidden, when shown.
@@ -92,7 +92,7 @@ public:
     PlotRange shownY() const;
     void goHome();
 
-    /// What hovering or Shift+arrow reads at present; empty = nothing.
+    /// The text of the point currently read by hovering or Shift+arrow; empty = none.
     QString readoutText() const;
 
     FigureTable table() const override;

@@ -10,7 +10,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kSignWidth = 14; ///< pixels at 100 %, with the gap behind it
+constexpr int kSignWidth = 14; ///< pixels at 100 %, with the gap after it
 constexpr int kEntryGap = 12;
 
 } // namespace

@@ -34,7 +34,7 @@ std::optional<QString> saveBytes(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
     if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
         return std::nullopt;
-    return tr("The file %1 could not be written: %2. Choose another folder or free some space.")
+    return tr("The file %1 could not be written: %2. Choose another folder, or free some space.")
         .arg(QDir::toNativeSeparators(path), file.errorString());
 }
 
@@ -54,7 +54,7 @@ std::optional<QString> savePng(PictureSource& source, const QString& path, doubl
     const QSize size = source.pictureSize();
     const QSize pixels = (QSizeF(size) * scale).toSize();
     if (pixels.isEmpty() || std::max(pixels.width(), pixels.height()) > kLargestSide)
-        return tr("A picture of %1 x %2 pixels cannot be made. Choose a smaller scale.")
+        return tr("A picture of %1 x %2 pixels cannot be created. Choose a smaller scale.")
             .arg(pixels.width())
             .arg(pixels.height());
     QImage image(pixels, QImage::Format_ARGB32_Premultiplied);

@@ -10,7 +10,7 @@
 
 namespace ui {
 
-// What a LinePlot is made of: plain values, named by their look. Colours are members of Colours, so
+// The parts of a LinePlot: plain values, named by their look. Colours are members of Colours, so
 // that a plot follows the theme.
 
 using ColourName = QColor Colours::*;
@@ -66,7 +66,7 @@ struct ReferenceLine {
     Dash dash = Dash::Solid;
     LabelSide side = LabelSide::Left;
     bool isLabelBelow = false;
-    std::optional<double> labelFrom = {}; ///< x that a label at the left stays behind
+    std::optional<double> labelFrom = {}; ///< a label at the left starts after this x
 };
 
 /// A tinted part of the x axis. The longer name is taken if it fits, else the short one.
@@ -85,7 +85,7 @@ struct AxisForm {
     std::function<QString(double)> tickText = {}; ///< none = the plain number
 };
 
-/// Where the reader looks back to: a vertical line with its name.
+/// The position in the past that the user looks at: a vertical line with its name.
 struct PlotCursor {
     double x = 0.0;
     std::optional<double> y; ///< marked by a square
@@ -94,7 +94,7 @@ struct PlotCursor {
     bool operator==(const PlotCursor&) const = default;
 };
 
-/// What stands beneath a plot that has no points yet.
+/// The note below a plot that has no points yet.
 struct EmptyNote {
     QString title;
     QString sentence;

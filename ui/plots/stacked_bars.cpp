@@ -52,7 +52,8 @@ void StackedBars::setBars(std::vector<Bar> bars, const QString& sentence) {
     update();
 }
 
-/// Figures come and go with every picture: only what no longer fits lays the window out anew.
+/// Figures change with every picture: only a text that no longer fits causes a new layout of the
+/// window.
 void StackedBars::askForHeight() {
     m_layout = {};
     const int needed = layoutFor(width()).height;

@@ -13,7 +13,7 @@ namespace ui {
 
 class Theme;
 
-/// What a segment of every bar stands for.
+/// The meaning of a segment, the same in every bar.
 struct BarPart {
     QString name;
     ColourName fill = &Colours::otherTime;

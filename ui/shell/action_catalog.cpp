@@ -12,7 +12,7 @@ namespace {
 
 QString settingsKey(const QString& id) { return QStringLiteral("keys/") + id; }
 
-/// No text is no key, not an empty one.
+/// An empty text means no key, not an empty key.
 QList<QKeySequence> keysOf(const QString& text) {
     return text.isEmpty() ? QList<QKeySequence>()
                           : QKeySequence::listFromString(text, QKeySequence::PortableText);

@@ -14,8 +14,8 @@ class QWidget;
 
 namespace ui {
 
-/// Everything that can be done by a key or a menu, by name: the one list that menus, the shortcut
-/// editor and the command search are made from. Keys that the user changed are kept in `settings`.
+/// All actions that a key or menu can trigger, by name: the one list from which menus, the shortcut
+/// editor and the command search are built. Keys that the user changed are stored in `settings`.
 /// Thread: UI.
 class ActionCatalog : public QObject {
     Q_OBJECT
@@ -28,10 +28,10 @@ public:
         QAction* action = nullptr;
     };
 
-    /// `window` is where the keys act; both outlive the catalog.
+    /// The keys work in `window`; both outlive the catalog.
     ActionCatalog(QWidget& window, QSettings& settings);
 
-    /// Adds an action that acts wherever the focus is. An id is added once.
+    /// Adds an action that works wherever the focus is. Each id may be added once.
     QAction* add(const QString& id,
                  const QString& group,
                  const QString& text,
@@ -42,8 +42,8 @@ public:
 
     QAction* find(const QString& id) const;
 
-    /// Gives an action other keys and keeps them. Another action that had one of them keeps it too:
-    /// see conflicts().
+    /// Gives an action other keys and stores them. Another action with one of these keys keeps it
+    /// too: see conflicts().
     void setKeys(const QString& id, const QList<QKeySequence>& keys);
 
     void resetKeys(const QString& id);

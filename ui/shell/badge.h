@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// A few outlined words beside a title: "live", "next trial". Thread: UI.
+/// A short outlined text beside a title: "live", "next trial". Thread: UI.
 class Badge : public QLabel {
     Q_OBJECT
 

@@ -95,7 +95,7 @@ void Banner::showText() {
         m_text->setToolTip(sentence);
 }
 
-/// Below the text, in line with it; what comes into it stands at the left.
+/// Below the text and in line with it; its content is at the left.
 QHBoxLayout& Banner::addRow(QVBoxLayout& rows) {
     auto* line = new QHBoxLayout;
     line->setContentsMargins(m_theme.scaled(24), 0, 0, 0);
@@ -138,7 +138,7 @@ void Banner::makeButtons(QHBoxLayout& row) {
 
 void Banner::showDetails(bool isShown) { m_details->setVisible(isShown); }
 
-/// Its words are never cut off by a view that is short of height: they wrap, so what they need
+/// A view with little height never cuts off its text. The text wraps, so the height it needs
 /// depends on the width.
 void Banner::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);

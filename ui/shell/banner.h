@@ -34,10 +34,11 @@ struct Notice {
     QString sentence; ///< may be empty
     QString details;  ///< shown on demand, and copied as the report; may be empty
     std::vector<Choice> choices;
-    bool isBrief = false; ///< in one line where it fits: the sentence is the tool tip
+    bool isBrief = false; ///< in one line if it fits; the sentence is the tool tip
 };
 
-/// A notice across its view: stays until it is closed, is never modal, takes no focus by itself.
+/// A notice across its view. It stays until it is closed, is never modal, and does not take the
+/// focus by itself.
 class Banner : public QWidget {
     Q_OBJECT
 
@@ -46,7 +47,7 @@ public:
 
     const Notice& notice() const { return m_notice; }
 
-    /// Other words behind the headline, where a number in them has moved.
+    /// Replaces the text after the headline, for example when a number in it changes.
     void setSentence(const QString& sentence);
 
 signals:

@@ -5,7 +5,7 @@
 
 namespace ui {
 
-/// A scroll area for a column of controls: it scrolls downwards only, and is never narrower than
+/// A scroll area for a column of controls: it scrolls only vertically, and is never narrower than
 /// its column, whatever the text size.
 class ColumnScroll : public QScrollArea {
     Q_OBJECT
@@ -15,7 +15,7 @@ public:
     QSize minimumSizeHint() const override;
 
 protected:
-    /// Left and Right are left to what stands around.
+    /// The Left and Right keys are passed on to the parent.
     void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 };

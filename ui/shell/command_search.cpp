@@ -92,10 +92,10 @@ void CommandSearch::showMatches() {
 
 /// A line that cannot be chosen.
 void CommandSearch::tellNothing() {
-    auto* item = new QListWidgetItem(
-        tr("Nothing is called \u201c%1\u201d: no command, chat, decoder or setting.")
-            .arg(m_field->text().trimmed()),
-        m_list);
+    auto* item =
+        new QListWidgetItem(tr("No command, chat, decoder or setting matches \u201c%1\u201d.")
+                                .arg(m_field->text().trimmed()),
+                            m_list);
     item->setFlags(Qt::NoItemFlags);
 }
 

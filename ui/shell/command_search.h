@@ -14,12 +14,12 @@ class QListWidget;
 
 namespace ui {
 
-/// Something that can be found and done by typing a part of its name.
+/// Something that can be found and executed by typing a part of its name.
 struct Command {
     QString text;
     QString hint; ///< muted, at the right: keys, a date
     std::function<void()> run;
-    QString otherName = {}; ///< that also finds it and is not shown, as "epsilon"
+    QString otherName = {}; ///< further search word that is not shown, such as "epsilon"
 };
 
 /// Ctrl+K: a field and the commands that match it, best first. Enter runs the chosen one.

@@ -39,7 +39,7 @@ void DockTitle::addViewButtons() {
         m_row->addWidget(m_legend);
     m_freeze = new QToolButton(this);
     m_freeze->setCheckable(true);
-    m_freeze->setToolTip(tr("Freeze: keep the picture as it is"));
+    m_freeze->setToolTip(tr("Freeze: stop updating this view"));
     m_freeze->setAccessibleName(tr("Freeze %1").arg(m_view->info().title));
     m_more = new QToolButton(this);
     m_more->setToolTip(tr("Copy, save, show as table, explain"));
@@ -80,7 +80,8 @@ void DockTitle::showFreeze() {
                                colours.disabled));
 }
 
-/// These change with every picture: nothing is laid out anew but when the badge comes or goes.
+/// These change with every picture, so the title is laid out again only when the badge appears or
+/// disappears.
 void DockTitle::showWords() {
     m_badge->setVisible(m_view != nullptr && !m_view->badge().isEmpty());
     if (m_view != nullptr) {
@@ -90,7 +91,7 @@ void DockTitle::showWords() {
     arrangeWords();
 }
 
-/// The legend gives way before the name does.
+/// The legend is cut before the name is.
 void DockTitle::arrangeWords() {
     if (m_view == nullptr)
         return;
@@ -100,7 +101,7 @@ void DockTitle::arrangeWords() {
     cutWords();
 }
 
-/// Words that do not fit are cut with an ellipsis; whole ones stay readable as the tool tip.
+/// Text that does not fit is cut with an ellipsis; the tool tip has the full text.
 void DockTitle::cutWords() {
     const QString whole = m_view->subtitle();
     m_subtitle->setText(whole);
@@ -115,8 +116,8 @@ void DockTitle::resizeEvent(QResizeEvent* event) {
     arrangeWords();
 }
 
-/// The subtitle gets what badge, legend and buttons leave, and these change after the words were
-/// cut: a badge appears, a legend grows, a style sheet brings its font.
+/// The subtitle gets the room that badge, legend and buttons leave. These may change after the text
+/// was cut: a badge appears, a legend grows, a style sheet sets another font.
 bool DockTitle::eventFilter(QObject* watched, QEvent* event) {
     if (m_view != nullptr &&
         (event->type() == QEvent::Resize || event->type() == QEvent::FontChange))
@@ -126,7 +127,7 @@ bool DockTitle::eventFilter(QObject* watched, QEvent* event) {
 
 QSize DockTitle::sizeHint() const { return {m_row->sizeHint().width(), m_theme.scaled(28)}; }
 
-/// Narrow docks are the user's choice: words give way.
+/// Narrow docks are the user's choice: the text is cut.
 QSize DockTitle::minimumSizeHint() const { return {m_theme.scaled(120), m_theme.scaled(28)}; }
 
 void DockTitle::paintEvent(QPaintEvent*) {

@@ -14,13 +14,13 @@ namespace ui {
 class Badge;
 class LiveLabel;
 
-/// The title of a dock or of a page's part: name, badge, which data this is, the legend, Freeze and
+/// The title of a dock or of a part of a page: name, badge, which data is shown, legend, Freeze and
 /// More, always at the same place.
 class DockTitle : public QWidget {
     Q_OBJECT
 
 public:
-    /// `view` may be null: then there is a name only.
+    /// If `view` is null, there is only a name.
     DockTitle(const Theme& theme, const QString& title, View* view, QWidget* parent = nullptr);
 
     /// Adds a button in front of Freeze.
@@ -30,7 +30,7 @@ public:
     QSize minimumSizeHint() const override;
 
 signals:
-    /// The user asked for what can be done with this view; show it there.
+    /// The user asked for the view's menu, to be shown at this position.
     void menuAsked(const QPoint& globalPlace);
 
 protected:

@@ -13,6 +13,8 @@ QString shareText(double share) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
+QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
+
 QString numberText(qint64 number) { return QLocale(QLocale::English).toString(number); }
 
 QString countText(qint64 count, const QString& one, const QString& many) {
@@ -20,7 +22,7 @@ QString countText(qint64 count, const QString& one, const QString& many) {
 }
 
 QString clockText(double seconds, int decimals) {
-    // Cut, not rounded, as clocks do: a tenth is over when it is over.
+    // Truncated, not rounded, as clocks do: a tenth counts once it has passed.
     const double scale = decimals > 0 ? 10.0 : 1.0;
     const auto units = static_cast<qint64>(std::floor(std::max(seconds, 0.0) * scale + 1e-6));
     const auto whole = units / static_cast<qint64>(scale);

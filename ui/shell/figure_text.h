@@ -5,8 +5,11 @@
 
 namespace ui {
 
-/// A share as the literature writes it: ".97", "1.00"; a value above 1 as it is, "1.36".
+/// A share as the literature writes it: ".97", "1.00"; a value above 1 as usual, "1.36".
 QString shareText(double share);
+
+/// A factor: "1.33×".
+QString factorText(double factor);
 
 /// "1,024".
 QString numberText(qint64 number);

@@ -7,8 +7,9 @@
 
 namespace ui {
 
-/// A table whose cells all change with every picture: its delegate alone paints them, grounds
-/// included, and no style is asked about each cell. All else is as QTableView does it. Thread: UI.
+/// A table whose cells all change with every picture: its delegate alone paints them with their
+/// backgrounds, without asking the style about each cell. Everything else is as in QTableView.
+/// Thread: UI.
 class LeanTable : public QTableView {
     Q_OBJECT
 

@@ -15,13 +15,13 @@ namespace {
 
 constexpr int kLeastWidth = 48; ///< pixels at 100 %, of one that may be cut
 
-/// As a paragraph is laid out, which rounds otherwise than the sum of its lines.
+/// Measured as a paragraph is laid out, which rounds differently from the sum of its lines.
 int heightOf(const QFontMetrics& metrics, int lines) {
     const QString text = QStringLiteral("x") + QStringLiteral("\nx").repeated(lines - 1);
     return metrics.boundingRect(QRect(0, 0, 10'000, 10'000), 0, text).height();
 }
 
-/// Read as a label is: its name, then what it says.
+/// Screen readers read it like a label: its name, then its text.
 class LiveLabelAccessible : public QAccessibleWidget {
 public:
     explicit LiveLabelAccessible(LiveLabel* label)
@@ -115,7 +115,7 @@ QFont LiveLabel::fontOf(const Run& run) const {
     return font;
 }
 
-/// The last ones are cut, or left out, where there is not the room for all.
+/// Without room for all runs, the last ones are cut or left out.
 std::vector<LiveLabel::Run> LiveLabel::shownRuns() const {
     if (m_fit != Fit::WholeOrCut || neededWidth() <= contentsRect().width())
         return m_runs;
@@ -130,7 +130,7 @@ std::vector<LiveLabel::Run> LiveLabel::shownRuns() const {
     return shown;
 }
 
-/// Another text often is as wide but for a digit or two: that does not move its neighbours.
+/// A new text is often as wide except for a digit or two; that does not move its neighbours.
 void LiveLabel::takeRoom() {
     const int needed = neededWidth();
     const int slack = QFontMetrics(textFont()).horizontalAdvance(QStringLiteral("000"));
@@ -140,7 +140,7 @@ void LiveLabel::takeRoom() {
     updateGeometry();
 }
 
-/// More lines are taken at once; fewer when no text has needed more for a while.
+/// More lines are taken at once; lines are given back when no text has needed them for a while.
 void LiveLabel::noteLines() {
     const int needed = neededLines();
     if (needed >= m_lines) {

@@ -11,21 +11,21 @@
 
 namespace ui {
 
-/// Words and figures that change while the model generates: another text is painted, and lays out
-/// nothing but when it needs more room than any before it. Plain text only. Thread: UI.
+/// A text with figures that change while the model generates. A new text is only painted; it causes
+/// a layout only when it needs more room than any before. Plain text only. Thread: UI.
 class LiveLabel : public QWidget {
     Q_OBJECT
 
 public:
     enum class Fit {
-        Whole, ///< as wide as its text: one line; room once taken is kept while it is nearly used
+        Whole, ///< one line, as wide as its text; room once taken is kept while it is nearly used
         WholeOrCut, ///< as Whole, and cut with an ellipsis where there is less room
         Cut,        ///< one line in the room it is given, cut with an ellipsis
         Wrapped,    ///< as many lines as it needs in the width it is given; see kKeptMs
     };
 
-    /// Lines once taken are kept as long as this behind the last text that needed them: sentences
-    /// that change with every picture move nothing, and those that stay leave no hole.
+    /// Lines once taken are kept for this long after the last text that needed them. So sentences
+    /// that change with every picture move nothing, and those that stay leave no gap.
     static constexpr int kKeptMs = 1500;
 
     /// A part of the text with a look of its own.
@@ -49,12 +49,12 @@ public:
     /// Side by side in one line; a label that is wrapped takes no runs.
     void setRuns(std::vector<Run> runs);
 
-    /// To the left, else to the right; the line stands in the middle of the height.
+    /// Aligned to the left, otherwise to the right; vertically centred.
     void setAlignedRight(bool isAlignedRight);
 
     QString text() const;
 
-    /// What stands there: cut where the room ends.
+    /// The text as shown, cut where the room ends.
     QString shownText() const;
 
     bool isCut() const { return shownText() != text(); }
@@ -88,7 +88,7 @@ private:
     bool m_isAlignedRight = false;
     std::vector<Run> m_runs;
     QString m_measured; ///< the text that the room was measured for, without its figures
-    int m_width = 0;    ///< of the room, where it has one of its own
+    int m_width = 0;    ///< width of the room, if it has one of its own
     int m_lines = 1;
     int m_usedLines = 1; ///< the most that were needed since m_giveBack began
     QTimer m_giveBack;

@@ -37,7 +37,7 @@ struct NamedTheme {
 };
 
 constexpr std::array kThemes = {
-    NamedTheme{ThemeChoice::System, "system", QT_TR_NOOP("Theme: as the system")},
+    NamedTheme{ThemeChoice::System, "system", QT_TR_NOOP("Theme: same as the system")},
     NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
     NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
 
@@ -146,7 +146,7 @@ void MainWindow::finish() {
     const QScreen* home = QGuiApplication::primaryScreen();
     const bool isSeen = QGuiApplication::screenAt(geometry().center()) != nullptr;
     if (!hasGeometry || !isSeen) {
-        // The frame around the window is not known before it is shown.
+        // The window's frame is known only once it is shown.
         const QSize room = home->availableGeometry().size() - QSize(0, m_theme.scaled(40));
         resize(QSize(m_theme.scaled(1440), m_theme.scaled(900)).boundedTo(room));
         move(home->availableGeometry().topLeft());
@@ -183,7 +183,7 @@ void MainWindow::addViewActions() {
     add("view.smaller_text", tr("Smaller text"), {QKeySequence(Qt::CTRL | Qt::Key_Minus)}, [this] {
         setTextPercent(m_theme.textPercent() - kTextStep);
     });
-    add("view.usual_text", tr("Usual text size"), {QKeySequence(Qt::CTRL | Qt::Key_0)}, [this] {
+    add("view.usual_text", tr("Normal text size"), {QKeySequence(Qt::CTRL | Qt::Key_0)}, [this] {
         setTextPercent(100);
     });
     view.addSeparator();

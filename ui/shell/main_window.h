@@ -18,8 +18,8 @@ class QVBoxLayout;
 
 namespace ui {
 
-/// The frame: menus, workspaces behind the mode bar, messages above them, the status strip below.
-/// It knows nothing of chats or models; what composes it adds workspaces and actions. Thread: UI.
+/// The main window: menus, workspaces beside the mode bar, messages above them, the status strip
+/// below. It knows nothing of chats or models; its owner adds workspaces and actions. Thread: UI.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
@@ -37,7 +37,7 @@ public:
 
     StatusStrip& statusStrip() { return *m_status; }
 
-    /// The menu of this name; made at the right of those that are there when it is new.
+    /// The menu with this name; a new one is added at the right.
     QMenu* menu(const QString& title);
 
     /// Adds a workspace, with its button, and Ctrl+1, Ctrl+2, ... for it.
@@ -50,17 +50,18 @@ public:
 
     void showWorkspace(int index);
 
-    /// Stands between the workspaces and the status strip, in every workspace. `takesKey` is asked
-    /// about keys that whatever has the focus has no use for.
+    /// Adds a widget between the workspaces and the status strip, in every workspace. `takesKey` is
+    /// asked about keys that the focused widget does not use.
     void setTransport(QWidget* transport, std::function<bool(const QKeyEvent&)> takesKey);
 
-    /// All workspaces are there: fills the view menu with their docks, restores what was kept.
+    /// Call this once all workspaces are added: it fills the view menu with their docks and
+    /// restores the saved layout.
     void finish();
 
-    /// Keeps geometry and layouts; also done when the window closes.
+    /// Saves geometry and layouts; this also happens when the window closes.
     void keepLayout();
 
-    /// Asked before the window closes; false keeps it open. The guard tells the user why.
+    /// Asked before the window closes; false keeps it open. The guard says why to the user.
     void setCloseGuard(std::function<bool()> mayClose) { m_mayClose = std::move(mayClose); }
 
     void setTheme(ThemeChoice choice);
@@ -70,7 +71,7 @@ signals:
     void settingsAsked();
     void closing();
 
-    /// These were dropped onto the window, where nothing in it took them.
+    /// These were dropped onto the window, and no widget accepted them.
     void filesDropped(const QStringList& paths);
 
 protected:
@@ -88,7 +89,7 @@ private:
     QSettings& m_settings;
     ActionCatalog m_actions;
     QStackedWidget* m_stack;
-    QVBoxLayout* m_column; ///< the workspaces and what stands below them
+    QVBoxLayout* m_column; ///< the workspaces and the widget below them
     ModeBar* m_modes;
     MessageBar* m_messages;
     StatusStrip* m_status;

@@ -45,7 +45,7 @@ std::vector<const Notice*> MessageBar::notices() const {
 }
 
 void MessageBar::remove(Banner* banner) {
-    // Qt would hand the focus to whatever comes next in the window.
+    // Otherwise Qt would give the focus to the next widget in the window.
     const bool hadFocus = banner->isAncestorOf(QApplication::focusWidget());
     std::erase(m_banners, banner);
     banner->hide();

@@ -9,8 +9,8 @@ class QVBoxLayout;
 
 namespace ui {
 
-/// The notices of the window, one below the other, the newest first. At most four are shown; an
-/// older one makes room. Thread: UI.
+/// The notices of the window, one below the other, newest first. At most four are shown; the oldest
+/// is removed. Thread: UI.
 class MessageBar : public QWidget {
     Q_OBJECT
 
@@ -21,14 +21,14 @@ public:
 
     void show(Notice notice);
 
-    /// Takes back the notice of this id, if it is shown.
+    /// Removes the notice with this id, if it is shown.
     void withdraw(const QString& id);
 
     /// The notices shown, newest first.
     std::vector<const Notice*> notices() const;
 
 signals:
-    /// A notice went with the keyboard's focus on one of its buttons.
+    /// A notice disappeared while one of its buttons had the focus.
     void focusFreed();
 
 private:

@@ -13,7 +13,7 @@ class QVBoxLayout;
 
 namespace ui {
 
-/// The bar at the left: one button a workspace, the settings at the bottom.
+/// The bar at the left: one button for each workspace, and the settings at the bottom.
 class ModeBar : public QWidget {
     Q_OBJECT
 

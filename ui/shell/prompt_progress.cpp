@@ -12,7 +12,7 @@ namespace ui {
 namespace {
 
 constexpr int kTokensWorthTelling = 256;
-constexpr double kSecondsInWords = 90.0; ///< longer times are told in minutes
+constexpr double kSecondsInWords = 90.0; ///< longer times are shown in minutes
 
 QString tr(const char* text) { return QCoreApplication::translate("ui::PromptProgress", text); }
 

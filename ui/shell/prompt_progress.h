@@ -8,7 +8,7 @@
 namespace ui {
 
 /// "Reading the prompt: 1,024 of 12,630 tokens, about 8 s left". Empty when there is no answer,
-/// when its prompt is read, and when so little is to be read that nobody waits for it.
+/// when its prompt has been read, and when there is too little to read for anyone to wait.
 QString promptProgressText(const Answer* answer);
 
 } // namespace ui

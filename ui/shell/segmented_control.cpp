@@ -27,7 +27,8 @@ public:
     }
 
     QSize sizeHint() const override {
-        QFont bold = m_theme.font(TextRole::DockTitle); // the chosen one's, so that none moves
+        QFont bold = m_theme.font(TextRole::DockTitle); // width of the chosen one, so that none
+                                                        // moves
         return {QFontMetrics(bold).horizontalAdvance(text()) + m_theme.scaled(20),
                 m_theme.scaled(24)};
     }
@@ -58,7 +59,7 @@ protected:
     void leaveEvent(QEvent* /*event*/) override { update(); }
 
 private:
-    /// Its rectangle, round where it touches the control's corners.
+    /// Its rectangle, rounded at the control's corners.
     QPainterPath innerShape() const {
         const QRectF own(rect());
         const bool isFirst = x() <= kRingRoom + 1;
@@ -153,7 +154,7 @@ void SegmentedControl::paintEvent(QPaintEvent* /*event*/) {
     painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), kRadius + 2, kRadius + 2);
 }
 
-/// Arrows choose at once; Qt's own group would only move the focus for a click to follow.
+/// Arrow keys choose at once; Qt's own group would only move the focus.
 bool SegmentedControl::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)
         update();

@@ -13,8 +13,8 @@ class QButtonGroup;
 
 namespace ui {
 
-/// One of a few, side by side: "Simple | All". One tab stop; arrow keys choose; a screen reader
-/// meets one checkable button per choice. Thread: UI.
+/// A choice among a few options side by side: "Simple | All". It is one tab stop; arrow keys
+/// choose; a screen reader finds one checkable button per option. Thread: UI.
 class SegmentedControl : public QWidget {
     Q_OBJECT
 
@@ -30,7 +30,7 @@ public:
     /// -1 = none.
     int currentIndex() const;
 
-    /// Shows the choice without telling chosen(). -1 or out of range = none.
+    /// Shows the choice without emitting chosen(). -1 or out of range = none.
     void setCurrentIndex(int index);
 
     /// Null when out of range; e.g. for tool tips.

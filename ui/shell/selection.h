@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// What the user points at, one for all views: a place in the search's history, a pinned skip set,
-/// a token of an answer. Thread: UI.
+/// The user's selection, shared by all views: a place in the search's history, a pinned skip set, a
+/// token of an answer. Thread: UI.
 class Selection : public QObject {
     Q_OBJECT
 
@@ -28,7 +28,7 @@ public:
     /// Index into SearchLog::bestSets(); none = live, the newest one.
     std::optional<int> historyIndex() const { return m_historyIndex; }
 
-    /// What other sets are compared with; none = nothing is pinned.
+    /// The set that others are compared with; none = nothing is pinned.
     const std::optional<engine::PlanOutline>& pinnedSet() const { return m_pinnedSet; }
 
     std::optional<Token> token() const { return m_token; }

@@ -16,7 +16,7 @@ namespace ui {
 ShortcutModel::ShortcutModel(ActionCatalog& catalog, QObject* parent)
     : QAbstractTableModel(parent)
     , m_catalog(catalog) {
-    // Another action's change can end or make a conflict in any row.
+    // A change of another action can create or resolve a conflict in any row.
     connect(&catalog, &ActionCatalog::keysChanged, this, [this] {
         emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
     });
@@ -93,7 +93,7 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
     m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setSectionResizeMode(ShortcutModel::Action, QHeaderView::Stretch);
     m_table->setColumnWidth(ShortcutModel::Keys, theme.scaled(200));
-    m_keys->setAccessibleName(tr("Keys of the chosen action"));
+    m_keys->setAccessibleName(tr("Keys of the selected action"));
     m_conflict->setWordWrap(true);
     auto* editor = new QHBoxLayout;
     editor->addWidget(new QLabel(tr("Keys"), this));
@@ -137,7 +137,8 @@ void ShortcutList::showChosen() {
     const QStringList conflicts = m_catalog.conflicts(chosenId());
     if (!conflicts.isEmpty())
         m_conflict->setText(
-            tr("These keys are also used by: %1. Neither acts until one is changed.")
+            tr("These keys are also used by: %1. None of these actions works until one of them is "
+               "changed.")
                 .arg(conflicts.join(QStringLiteral(", "))));
 }
 

@@ -37,7 +37,7 @@ private:
     ActionCatalog& m_catalog;
 };
 
-/// The searchable list of keys; the chosen one can be changed, and conflicts are told.
+/// The searchable list of keys. The selected key can be changed, and conflicts are shown.
 class ShortcutList : public QDialog {
     Q_OBJECT
 

@@ -29,12 +29,12 @@ constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 /// How often the system is asked about memory, at most.
 constexpr int kMemoryMs = 1000;
 
-/// How often the length and size of a recording are told.
+/// How often the length and size of a recording are updated.
 constexpr int kRecordingMs = 1000;
 
 LiveLabel::Run strong(const QString& figure) { return {figure, true}; }
 
-/// The sentence with the figure, set off, in the place of its %1.
+/// The sentence with the highlighted figure in place of its %1.
 std::vector<LiveLabel::Run> around(const QString& sentence, const QString& figure) {
     const auto place = sentence.indexOf(QLatin1String("%1"));
     std::vector<LiveLabel::Run> runs;
@@ -85,14 +85,14 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_model(addPart(tr("Model"), LiveLabel::Fit::WholeOrCut))
     , m_device(addPart(tr("Device"), LiveLabel::Fit::WholeOrCut))
     , m_phase(addPart(tr("Phase")))
-    , m_recording(addPart(tr("Recording: its length and size")))
+    , m_recording(addPart(tr("Length and size of the recording")))
     , m_replayBadge(new Badge(theme, tr("replay"), Badge::Tone::Current, this))
     , m_replay(addPart(tr("Position in the recording")))
     , m_tokens(addPart(tr("Tokens per second")))
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
-    , m_pace(addPart(tr("View rate")))
-    , m_remark(addPart(tr("Newest remark"), LiveLabel::Fit::Cut))
+    , m_pace(addPart(tr("Update rate of the views")))
+    , m_remark(addPart(tr("Latest notice"), LiveLabel::Fit::Cut))
     , m_stopRecording(new QToolButton(this)) {
     m_stopRecording->setText(tr("Stop"));
     m_stopRecording->setAccessibleName(tr("Stop recording"));
@@ -147,7 +147,7 @@ void StatusStrip::refresh(Topics changed) {
     showRemark();
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
-    m_pace->setText(tr("Views slowed to %1 a second").arg(1000 / interval));
+    m_pace->setText(tr("Views update %1 times a second").arg(1000 / interval));
 }
 
 void StatusStrip::showModel() {
@@ -170,8 +170,8 @@ void StatusStrip::showModel() {
     m_device->setVisible(!device.isEmpty());
 }
 
-/// The mark stands still: it is there while something is written, and no longer. What a replay
-/// tells was written then.
+/// The mark does not blink: it is shown exactly while something is being written. The recording
+/// events of a replay are from the past and do not count.
 void StatusStrip::showRecording() {
     const QString path =
         m_bridge.isReplay() ? QString() : QString::fromStdString(m_store.recordingPath());
@@ -190,7 +190,7 @@ void StatusStrip::showRecording() {
     m_recording->setRuns({{QStringLiteral("\u25CF ") + tr("Recording"), true, &Colours::recording},
                           {QStringLiteral(" ") + clockText(seconds, 0), true},
                           {QStringLiteral(" ") + size}});
-    m_recording->setToolTip(tr("All that happens is written to %1.").arg(path));
+    m_recording->setToolTip(tr("Everything that happens is written to %1.").arg(path));
 }
 
 void StatusStrip::showReplay() {
@@ -212,7 +212,7 @@ void StatusStrip::showSpeed() {
     m_tokens->setVisible(rate.has_value());
     m_speedup->setVisible(speedup.has_value());
     m_tokens->setToolTip(tr("Tokens per second of this answer"));
-    m_speedup->setToolTip(tr("This answer against plain steps of the full model"));
+    m_speedup->setToolTip(tr("Speed of this answer relative to plain steps of the full model"));
     if (rate)
         m_tokens->setRuns(around(tr("%1 tok/s"), QString::number(*rate, 'f', 1)));
     if (speedup)
@@ -220,7 +220,7 @@ void StatusStrip::showSpeed() {
             around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
 }
 
-/// Its room is taken by what is told of a recording, so that the strip fits narrow windows.
+/// Information about a recording takes its room, so that the strip fits narrow windows.
 void StatusStrip::showMemory() {
     if (m_bridge.isReplay() || !m_store.recordingPath().empty()) {
         m_memory->hide();
@@ -245,7 +245,8 @@ void StatusStrip::forgetRemark() {
     showRemark();
 }
 
-/// A remark is about the run as it was: another decoder, model, setting or answer makes it old.
+/// A notice is about the run as it was: it becomes outdated with another decoder, model, setting or
+/// answer.
 void StatusStrip::ageRemark(Topics changed) {
     const Answer* answer = m_store.answers().latest();
     const std::uint64_t promptId = answer == nullptr ? 0 : answer->promptId;
@@ -256,12 +257,12 @@ void StatusStrip::ageRemark(Topics changed) {
         m_isRemarkOld = true;
 }
 
-/// The tool tip has the last ones whole.
+/// The tool tip has the full text of the latest ones.
 void StatusStrip::showRemark() {
     constexpr std::size_t kTold = 8;
     const std::vector<std::string>& remarks = m_store.remarks();
     const QString usual =
-        m_bridge.isReplay() ? tr("Figures are those of the recording") : QString();
+        m_bridge.isReplay() ? tr("The figures are those of the recording") : QString();
     const QString newest =
         remarks.empty() || m_isRemarkOld ? usual : QString::fromStdString(remarks.back());
     m_remark->setText(newest);

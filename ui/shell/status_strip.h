@@ -19,9 +19,10 @@ namespace ui {
 
 class Badge;
 
-/// Always visible at the bottom: model, device, phase, how long and large a recording is or where a
-/// replay stands, tokens per second and speedup of this answer, memory, how often views are drawn
-/// when that is less than usual, and what the engine remarked last.
+/// The strip at the bottom, always visible. It shows the model, the device, the phase, the length
+/// and size of a recording or the position of a replay, tokens per second and speedup of this
+/// answer, memory, the views' update rate when it is lower than usual, and the engine's latest
+/// notice.
 class StatusStrip : public QWidget, public Picture {
     Q_OBJECT
 
@@ -36,7 +37,7 @@ public:
 
     void refresh(Topics changed) override;
 
-    /// What was said of another chat is no news any more; the tool tip keeps it.
+    /// Clears the notice about another chat, which is outdated; the tool tip keeps it.
     void forgetRemark();
 
 protected:
@@ -78,7 +79,7 @@ private:
     QTimer m_recordingTimer; ///< while one is written
 };
 
-/// Bytes of this process in memory, and of the machine; none where the system does not tell.
+/// Bytes of memory of this process, and of the machine; none if the system does not report them.
 struct MemoryInUse {
     double processBytes = 0.0;
     double machineBytes = 0.0;
@@ -86,7 +87,7 @@ struct MemoryInUse {
 
 std::optional<MemoryInUse> memoryInUse();
 
-/// "swift", "plain", ... as shown to people: what the decoder is doing.
+/// The decoder's activity ("swift", "plain", ...) as it is shown.
 QString phaseText(engine::DecoderPhase phase);
 
 } // namespace ui

@@ -7,7 +7,7 @@ namespace ui {
 
 namespace {
 
-/// Whether any part of the widget lies within all that it stands in.
+/// Whether any part of the widget is visible within all its parents.
 bool isWithin(const QWidget& widget) {
     QRect seen = widget.rect();
     for (const QWidget* inner = &widget; !inner->isWindow(); inner = inner->parentWidget()) {
@@ -29,7 +29,7 @@ View::View(const ViewContext& context, ViewInfo info, QWidget* parent)
     setObjectName(m_info.id);
     setAccessibleName(m_info.title);
     setAccessibleDescription(m_info.explanation);
-    // The panel's colour, and not the window's, stands behind every view.
+    // Every view has the panel's background colour, not the window's.
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
     m_context.bridge.add(*this, m_info.topics);

@@ -18,26 +18,27 @@ class QUndoStack;
 
 namespace ui {
 
-/// What every view is made from; all outlive it.
+/// What every view is constructed from; all of it outlives the view.
 struct ViewContext {
     const Theme& theme;
     const RunStore& store;
     EngineBridge& bridge;
     Selection& selection;
-    QUndoStack& undoStack; ///< of what changes the run: skip sets, settings
+    QUndoStack& undoStack; ///< for changes of the run: skip sets, settings
 };
 
-/// What a view is, for docks, menus and people.
+/// A description of a view, for docks, menus and users.
 struct ViewInfo {
     QString id;          ///< for layouts: "layer_map"; never shown
     QString title;       ///< "Layer map"
-    QString explanation; ///< one paragraph: what one looks at, and the paper's figure it mirrors
+    QString explanation; ///< one paragraph: what the view shows, and the paper's figure to compare
+                         ///< it with
     Topics topics;       ///< what it shows
-    int intervalMs = 0;  ///< between two refreshes at least while an answer is made
+    int intervalMs = 0;  ///< shortest time between two refreshes while an answer is generated
 };
 
-/// A face of the run. It paints nothing by itself: the bridge refreshes it at most once a tick
-/// while it is visible and not frozen; what changed in the meantime is told together.
+/// A view of the run. It does not paint by itself: the bridge refreshes it at most once per tick
+/// while it is visible and not frozen, and passes all changes since the last refresh together.
 class View : public QWidget, public Picture, public PictureSource {
     Q_OBJECT
 
@@ -47,10 +48,10 @@ public:
 
     const ViewInfo& info() const { return m_info; }
 
-    /// The muted words beside the title: which data this is. Tells subtitleChanged().
+    /// The muted text beside the title, which says which data is shown. Emits subtitleChanged().
     const QString& subtitle() const { return m_subtitle; }
 
-    /// A badge beside the title, "live" or "step 300"; empty = none. Tells subtitleChanged().
+    /// A badge beside the title, "live" or "step 300"; empty = none. Emits subtitleChanged().
     const QString& badge() const { return m_badge; }
 
     /// Shown in the dock's title at the right; owned by the view's dock. May be null.
@@ -72,8 +73,8 @@ public:
 
     void setFrozen(bool isFrozen);
 
-    /// Neither hidden, nor in a window that is minimised, nor behind the tab of another dock (which
-    /// Qt leaves visible, beyond the window's edge), nor frozen.
+    /// Whether it is not hidden, not in a minimised window, not behind another dock's tab (Qt
+    /// leaves such a dock visible, outside the window) and not frozen.
     bool isShowing() const override;
 
     int leastIntervalMs() const override { return m_info.intervalMs; }
@@ -94,7 +95,7 @@ protected:
     void setSubtitle(const QString& subtitle);
     void setBadge(const QString& badge);
 
-    /// The badge of a view that shows the newest: "live", in a replay "replay".
+    /// The badge of a view that shows the newest data: "live", or "replay" in a replay.
     QString newestBadge() const;
 
     const Theme& theme() const { return m_context.theme; }

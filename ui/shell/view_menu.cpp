@@ -128,7 +128,7 @@ void ViewMenu::showTable(View* view) {
     table->setAccessibleName(dialog->windowTitle());
     table->setFont(m_theme.font(TextRole::Figure));
     table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    table->resizeColumnsToContents(); // heads are read whole; a wide table scrolls
+    table->resizeColumnsToContents(); // headings are shown in full; a wide table scrolls
     table->verticalHeader()->hide();
     table->setTabKeyNavigation(false);
     (new QVBoxLayout(dialog))->addWidget(table);

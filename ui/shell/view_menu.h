@@ -8,8 +8,8 @@ class QMenu;
 
 namespace ui {
 
-/// What can be done with any view: copy, save, show as table, explain. Files are chosen in a dialog
-/// that does not stop the window; a file that cannot be written is told by the message bar.
+/// The actions of any view: copy, save, show as table, explain. Files are chosen in a dialog that
+/// does not block the window; the message bar says when a file cannot be written.
 class ViewMenu : public QObject {
     Q_OBJECT
 

@@ -12,7 +12,7 @@ namespace ui {
 
 namespace {
 
-/// A number's line lies within the box that it belongs to, so the parents are looked at too.
+/// A number's line edit is a child of its spin box, so the parents are checked too.
 bool isControlInScrollArea(const QObject* watched) {
     bool isControl = false;
     for (const auto* widget = qobject_cast<const QWidget*>(watched); widget != nullptr;

@@ -5,13 +5,13 @@
 
 namespace ui {
 
-/// The wheel scrolls what can be scrolled, and never changes a control that the pointer happens to
-/// cross: boxes, numbers and sliders within a scroll area leave it to the area. Thread: UI.
+/// Keeps the wheel from changing a control that the pointer happens to cross: combo boxes, spin
+/// boxes and sliders in a scroll area leave the wheel to the area. Thread: UI.
 class WheelGuard : public QObject {
     Q_OBJECT
 
 public:
-    /// Watches the whole program.
+    /// Filters the events of the whole program.
     explicit WheelGuard(QObject* parent = nullptr);
 
 protected:

@@ -17,7 +17,7 @@ namespace ui {
 
 namespace {
 
-/// So much of a floating dock must lie on a screen, both ways.
+/// At least this much of a floating dock must be on a screen, in both directions.
 constexpr int kVisiblePixels = 40;
 
 /// The widget itself, or the first in it that the keyboard reaches.
@@ -44,7 +44,7 @@ QString layoutKey(const Workspace& workspace) {
     return QStringLiteral("layout/") + workspace.objectName();
 }
 
-/// Of the floating docks that are hidden only because their workspace is.
+/// The floating docks that are hidden only because their workspace is.
 QString floatingKey(const Workspace& workspace) {
     return layoutKey(workspace) + QStringLiteral("_floating");
 }
@@ -115,7 +115,7 @@ void Workspace::resetLayout() {
         sizeDocks();
 }
 
-/// Sizes mean something only at the real size of the window.
+/// Sizes are meaningful only at the window's real size.
 void Workspace::showEvent(QShowEvent* event) {
     QMainWindow::showEvent(event);
     if (std::exchange(m_hasDefaultSizes, true))
@@ -124,12 +124,12 @@ void Workspace::showEvent(QShowEvent* event) {
     sizeDocks();
 }
 
-/// In a low window the docks below leave the middle what it needs, as far as they can.
+/// In a low window, the docks below leave the centre the height it needs, as far as possible.
 int Workspace::heightBelow(int wanted) const {
     if (centralWidget() == nullptr)
         return wanted;
     const int left = height() - centralWidget()->sizeHint().height();
-    return std::clamp(left, wanted * 3 / 5, wanted);
+    return std::clamp(left, wanted / 2, wanted);
 }
 
 void Workspace::sizeDocks() {
@@ -203,7 +203,7 @@ void Workspace::showFloating(bool isShown) {
     }
 }
 
-/// An empty view may hide it: then what is around it has the keyboard.
+/// An empty view may hide it; then the view itself gets the focus.
 void Workspace::focusHome() {
     for (QWidget* place = m_home; place != nullptr && place != this;
          place = place->parentWidget()) {
@@ -240,7 +240,7 @@ void Workspace::focusNextDock(int direction) {
     const std::ptrdiff_t place =
         now == stops.end() ? (direction > 0 ? -1 : 0) : now - stops.begin();
     QWidget* next = stops[static_cast<std::size_t>((place + direction + count) % count)];
-    // It may stand behind another one.
+    // It may be behind another dock.
     if (auto* dock = qobject_cast<QDockWidget*>(next->parentWidget()))
         dock->raise();
     stopIn(next)->setFocus(Qt::TabFocusReason);

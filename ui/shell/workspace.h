@@ -14,14 +14,13 @@ class QSettings;
 
 namespace ui {
 
-/// One way to look at the run: a central widget and docks around it, with a layout of its own that
-/// is kept. Thread: UI.
+/// A central widget with docks around it, whose layout is saved. Thread: UI.
 class Workspace : public QMainWindow {
     Q_OBJECT
 
 public:
-    /// Another number whenever docks come or go: a layout kept by an older program is then left
-    /// aside and the default one built.
+    /// Must change whenever docks are added or removed: a layout saved by an older program is then
+    /// ignored and the default one is built.
     static constexpr int kLayoutVersion = 3;
 
     struct Dock {
@@ -51,7 +50,8 @@ public:
 
     void resetLayout();
 
-    /// Floating docks that no screen shows come back to one. Whether the kept layout was used.
+    /// Moves floating docks that are on no screen back to one. Returns whether the saved layout was
+    /// used.
     bool restoreLayout(const QSettings& settings);
 
     void saveLayout(QSettings& settings) const;
@@ -59,16 +59,16 @@ public:
     /// Hidden with the workspace, shown again with it: floating docks are windows of their own.
     void showFloating(bool isShown);
 
-    /// What has the keyboard when the workspace comes. (A focus proxy would not do: the Tab key
-    /// jumps from a proxied parent over all that stands before the proxy.)
+    /// The widget that gets the focus when the workspace is shown. (A focus proxy would not work:
+    /// the Tab key jumps from a proxied parent over everything before the proxy.)
     void setHome(QWidget* home) { m_home = home; }
 
     void focusHome();
 
-    /// Shows one of its docks, in front of others, with the keyboard in it.
+    /// Shows one of its docks, raises it and gives it the focus.
     void focusDock(QDockWidget& dock);
 
-    /// Gives the keyboard to the next dock (or the one before), the central widget among them.
+    /// Moves the focus to the next dock (or the previous one); the central widget is one of them.
     void focusNextDock(int direction);
 
 protected:

@@ -65,7 +65,7 @@ QList<StoredMessage> Chat::currentBranch() const {
     for (const StoredMessage& message : messages)
         byId.insert(message.id, &message);
     QList<StoredMessage> branch;
-    // take() leaves each message once: parent ids come from a file and may form a ring.
+    // take() visits each message once, because parent ids come from a file and may form a cycle.
     for (const StoredMessage* message = byId.take(record.leafId); message != nullptr;
          message = byId.take(message->parentId))
         branch.append(*message);

@@ -13,7 +13,7 @@
 
 namespace ui {
 
-// What is kept of chats: plain values, copied freely between the window and the store's thread.
+// The records of chats: plain values, copied freely between the window and the store's thread.
 // Times are milliseconds since 1970 in UTC; 0 as an id means "none".
 
 using ChatId = qint64;
@@ -24,28 +24,28 @@ enum class MessageRole : std::uint8_t { User, Assistant };
 enum class MessageState : std::uint8_t {
     Streaming, ///< still being written
     Finished,
-    Stopped,   ///< by the user; the text is what there was
+    Stopped,   ///< by the user; the text is the part that was written
     Failed,    ///< by an error of the engine
-    Recovered, ///< was streaming when the program ended; the text is what had been saved
+    Recovered, ///< was streaming when the program ended; the text is the part that had been saved
 };
 
 QString roleName(MessageRole role);    ///< "user", "assistant": in files, never shown
 QString stateName(MessageState state); ///< "streaming", "finished", ...
 
-/// A decoder's name as it is shown, also where no model is loaded that could tell its title:
-/// "SWIFT", "Vanilla", "Self-sd".
+/// A decoder's name as it is shown, even if no model is loaded that could give its title: "SWIFT",
+/// "Vanilla", "Self-sd".
 QString decoderTitle(const QString& decoderName);
 
-/// A text file that goes along with a user's message.
+/// A text file attached to a user's message.
 struct Attachment {
     QString name;   ///< without its folders
     QString text;   ///< all of it
-    int tokens = 0; ///< as the model of that time counted them; 0 = not counted
+    int tokens = 0; ///< as counted by the model used at the time; 0 = not counted
 
     bool operator==(const Attachment&) const = default;
 };
 
-/// What the user has written into the input field and not sent yet.
+/// The unsent content of the input field.
 struct Draft {
     QString text;
     QList<Attachment> attachments;
@@ -55,22 +55,23 @@ struct Draft {
     bool operator==(const Draft&) const = default;
 };
 
-/// Stands in the place of a round's number at a token that the user has chosen.
+/// The value of `round` for a token that the user has chosen.
 inline constexpr int kChosenByUser = -2;
 
-/// One token of an answer, and how it came about.
+/// One token of an answer, and where it came from.
 struct TokenTrace {
     engine::TokenId id = engine::kNoToken;
     int begin = 0; ///< first UTF-16 unit of the message's text
-    int end = 0;   ///< behind its last one; equal to begin for a token without text
+    int end = 0;   ///< after its last one; equal to begin for a token without text
     engine::TokenFact fact;
     int step = -1;       ///< round of the answer, from 0; or kChosenByUser
     double stepMs = 0.0; ///< what that whole round took
-    /// What the full model held most likely here, best first; empty where it was not kept.
+    /// The tokens that the full model found most probable here, best first; empty if they were not
+    /// kept.
     QList<engine::TokenChoice> choices;
 };
 
-/// The figures below an answer; of one that went on, those of what came to it last. What was not
+/// The figures below an answer; for a continued answer, those of its last part. What was not
 /// measured is empty, never 0.
 struct MessageFigures {
     QString modelName;
@@ -102,13 +103,13 @@ struct StoredMessage {
     qint64 createdMs = 0;
     QString text;
     QList<TokenTrace> tokens;      ///< of an answer; an end id included
-    bool isTraced = true;          ///< false: of the tokens only the ids are known
+    bool isTraced = true;          ///< false: only the ids of the tokens are known
     QList<Attachment> attachments; ///< of the user's message
     MessageFigures figures;
 };
 
-/// The message as the model reads it: the words, and behind them each file between fences that are
-/// longer than any in it.
+/// The message as the model reads it: the text, then each file between fences that are longer than
+/// any in the file.
 QString textWithAttachments(const StoredMessage& message);
 
 /// A chat without its messages.
@@ -129,7 +130,7 @@ struct ChatRecord {
     bool isArchived = false;
 };
 
-/// A chat with all its messages, oldest first; parents stand before their children.
+/// A chat with all its messages, oldest first; parents come before their children.
 struct Chat {
     ChatRecord record;
     QList<StoredMessage> messages;
@@ -138,18 +139,18 @@ struct Chat {
     /// From the first message to the present leaf.
     QList<StoredMessage> currentBranch() const;
 
-    /// All children of a parent (0 = the roots), oldest first: what "2 of 3" counts.
+    /// All children of a parent (0 = the roots), oldest first, as counted by "2 of 3".
     QList<MessageId> childrenOf(MessageId parentId) const;
 };
 
-/// One thing that a search found.
+/// One result of a search.
 struct ChatMatch {
     ChatRecord record;
-    QString excerpt;         ///< plain text around the find; empty when only the title matched
+    QString excerpt;         ///< plain text around the match; empty when only the title matched
     MessageId messageId = 0; ///< the message that was found; 0 when only the title matched
 };
 
-/// An answer that the end of the program cut off, and that is here again.
+/// A recovered answer that was interrupted by the end of the program.
 struct RecoveredAnswer {
     ChatId chatId = 0;
     MessageId messageId = 0;
@@ -158,23 +159,23 @@ struct RecoveredAnswer {
 };
 
 enum class StoreFaultKind : std::uint8_t {
-    Damaged,   ///< the file cannot be read; it was set aside
-    Newer,     ///< the file belongs to a newer program; it was set aside
+    Damaged,   ///< the file cannot be read; it was renamed
+    Newer,     ///< the file belongs to a newer program; it was renamed
     Locked,    ///< another program has it open
-    ReadOnly,  ///< it cannot be made or written there
+    ReadOnly,  ///< it cannot be created or written there
     Full,      ///< no space left
-    DiskError, ///< the operating system refused to read or write
+    DiskError, ///< the operating system refused to read or write, or gave no memory
 };
 
-/// Something the user has to know of. While chats cannot be saved they are kept in memory and the
-/// store tries again by itself.
+/// A fault that the user has to know about. While chats cannot be saved, they are kept in memory
+/// and the store retries by itself.
 struct StoreFault {
     StoreFaultKind kind = StoreFaultKind::DiskError;
     QString sentence; ///< what happened, where, and what to do; plain text
     QString details;  ///< of the database or the system, for *Details*; plain text
     QString path;     ///< of the file; of the copy that was set aside, where there is one
 
-    /// Whether chats stay in memory until this is over. Else the fault is a notice.
+    /// Whether chats stay in memory until the fault is over; otherwise it is only a notice.
     bool isLasting() const {
         return kind != StoreFaultKind::Damaged && kind != StoreFaultKind::Newer;
     }

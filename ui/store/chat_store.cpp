@@ -10,7 +10,7 @@ namespace ui {
 
 namespace {
 
-// Below 2^53 for some centuries, so that JSON keeps ids exactly.
+// Ids stay below 2^53 for some centuries, so that JSON keeps them exactly.
 constexpr qint64 kIdsPerMs = 1000;
 
 } // namespace
@@ -45,7 +45,7 @@ ChatStore::ChatStore(StoreOptions options, QObject* parent)
 ChatStore::~ChatStore() {
     for (const StoredMessage& message : std::exchange(m_updates, {}))
         post([message](StoreWorker& worker) { worker.putMessage(message, false); });
-    // Behind all that was posted; the thread's own quit() would overtake it.
+    // Queued after everything that was posted; the thread's own quit() would overtake it.
     post([thread = &m_thread](StoreWorker& worker) {
         worker.close();
         thread->quit();
@@ -66,7 +66,7 @@ void ChatStore::ask(QObject* context, std::function<void(Value)> done, Question 
           guard = QPointer<QObject>(context),
           done = std::move(done),
           question = std::move(question)](StoreWorker& worker) mutable {
-        // Moved along, so that what the answer's receiver captured also ends on its own thread.
+        // Moved, so that what the receiver's callback captured is destroyed on its own thread.
         QMetaObject::invokeMethod(
             this,
             [guard = std::move(guard), done = std::move(done), value = question(worker)] {
@@ -113,7 +113,7 @@ void ChatStore::exportChat(ChatId id,
     });
 }
 
-// One slice at a time, so that what else is written meanwhile gets its turn between two of them.
+// One slice at a time, so that other writes get their turn between two slices.
 void ChatStore::importChats(const QStringList& paths,
                             QObject* context,
                             std::function<bool(const ImportSlice&)> progress) {
@@ -231,7 +231,7 @@ void ChatStore::updateMessage(const StoredMessage& message) {
     sendNextUpdate();
 }
 
-// One at a time: while the disk is slow, only the newest state of an answer waits.
+// One write at a time: while the disk is slow, only the newest state of an answer waits.
 void ChatStore::sendNextUpdate() {
     if (m_isUpdateUnderWay || m_updates.isEmpty())
         return;

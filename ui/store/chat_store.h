@@ -21,10 +21,10 @@ struct ExportOutcome {
     QString error; ///< a sentence with what to do; empty when the file is on the disk
 };
 
-/// The window's side of the chats on disk. Writes return at once and are on their way; saved()
-/// comes when they survive a power cut. Questions are answered by a call of `done` from the event
-/// loop, unless `context` is gone by then. What was asked later sees what was written before. The
-/// destructor waits until what was posted is committed. Thread: UI.
+/// The window's side of the chats on disk. Writes return at once; saved() is emitted when they
+/// would survive a power cut. Queries are answered by a call of `done` from the event loop, unless
+/// `context` is gone by then. A query sees all earlier writes. The destructor waits until
+/// everything posted is committed. Thread: UI.
 class ChatStore : public QObject {
     Q_OBJECT
 
@@ -48,8 +48,8 @@ public:
     /// Nothing if there is no such chat.
     void loadChat(ChatId id, QObject* context, std::function<void(std::optional<Chat>)> done);
 
-    /// What the user wrote and did not send; `chat` 0: into the chat that is not begun yet. That of
-    /// another chat comes with loadChat().
+    /// The unsent draft; `chat` 0 means the chat that is not created yet. loadChat() also gives a
+    /// chat's draft.
     void loadDraft(ChatId chat, QObject* context, std::function<void(Draft)> done);
 
     /// Writes the chat to a file; an old one stays as it was if that fails.
@@ -58,9 +58,9 @@ public:
                     QObject* context,
                     std::function<void(ExportOutcome)> done);
 
-    /// Reads the chats of files and folders (see ChatImport) and adds them with their own times,
-    /// whose `progress` is told of every part; the last one says isOver. False stops it: what has
-    /// come by then stays. The chats of a slice have their new ids.
+    /// Reads the chats of files and folders (see ChatImport) and adds them with their own times.
+    /// `progress` is called for every slice; the last one has isOver set. Returning false stops the
+    /// import; chats added by then stay. The chats of a slice have their new ids.
     void importChats(const QStringList& paths,
                      QObject* context,
                      std::function<bool(const ImportSlice&)> progress);
@@ -80,11 +80,11 @@ public:
     /// An empty name takes the chat out of its folder.
     void setFolder(ChatId id, const QString& folder);
 
-    /// Hides the chat. The next start removes it; until then restoreChat() brings it back.
+    /// Hides the chat. The next start removes it; until then restoreChat() restores it.
     void deleteChat(ChatId id);
     void restoreChat(ChatId id);
 
-    /// The same for many at once: told by chatsDeleted() and listReset(), not one by one.
+    /// The same for many chats: reported by chatsDeleted() and listReset(), not one by one.
     void deleteChats(const QList<ChatId>& ids);
 
     void setDraft(ChatId chat, const Draft& draft);
@@ -92,24 +92,24 @@ public:
     /// Adds a message to its chat as the new leaf. Gives it its id, and its time if it has none.
     MessageId appendMessage(StoredMessage message);
 
-    /// Takes a streaming message as it is now, whole; call it as often as it grows. Committed every
-    /// StoreOptions::commitMs at most.
+    /// Saves the current full state of a streaming message; call it whenever the message grows.
+    /// Committed every StoreOptions::commitMs at most.
     void updateMessage(const StoredMessage& message);
 
-    /// Takes the message in its final state and commits it at once.
+    /// Saves the message in its final state and commits it at once.
     void finishMessage(const StoredMessage& message);
 
-    /// Messages that a lasting fault keeps from the disk: what quitting now would lose.
+    /// Messages that a lasting fault keeps from being saved: quitting now would lose them.
     qint64 unsavedCount() const { return m_unsavedCount; }
 
 signals:
     /// The file is open, or a fault has said why not.
     void opened();
 
-    /// The list is another one: ask again.
+    /// The list has changed completely: query it again.
     void listReset();
 
-    /// A chat is new or changed; deletedMs tells whether it is to be shown.
+    /// A chat is new or changed; deletedMs says whether it is shown.
     void chatChanged(const ui::ChatRecord& chat);
 
     void chatsDeleted(const QList<qint64>& ids);
@@ -122,7 +122,7 @@ signals:
 
     void faulted(const ui::StoreFault& fault);
 
-    /// What a lasting fault kept in memory is on the disk now.
+    /// Everything that a lasting fault kept in memory is now on the disk.
     void faultCleared();
 
     void unsavedCountChanged(qint64 messageCount);

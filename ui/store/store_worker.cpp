@@ -68,7 +68,7 @@ void StoreWorker::readList() {
     m_chats.insert(m_unsaved.chats);
 }
 
-// Once a run: later, what is streaming is this run's own, and a deletion can still be undone.
+// Once per run: later, streaming messages are this run's own, and a deletion can still be undone.
 void StoreWorker::tidy() {
     m_isTidy = true;
     QList<RecoveredAnswer> answers;
@@ -174,7 +174,7 @@ void StoreWorker::putMessage(const StoredMessage& message, bool isNew) {
             m_commitTimer.start(m_options.commitMs);
         return;
     }
-    // The chat may be one that a damaged file took along.
+    // The chat may have been lost with a damaged file.
     ChatRecord chat = m_chats.value(message.chatId);
     if (chat.id == 0) {
         chat.id = message.chatId;
@@ -214,7 +214,7 @@ void StoreWorker::deleteChats(const QList<ChatId>& ids, qint64 deletedMs) {
     emit listReset();
 }
 
-// A timer of 0 ms comes after all that was posted meanwhile: what was sent together is one
+// A timer of 0 ms fires after everything posted meanwhile, so that writes sent together are one
 // transaction.
 void StoreWorker::commit() {
     m_commitTimer.stop();
@@ -226,7 +226,7 @@ void StoreWorker::commit() {
             acknowledge(std::exchange(m_unsaved, {}));
             return;
         }
-        // Of damage the next opening tells, which sets the file aside.
+        // The next opening reports the damage and renames the file.
         if (fault->isLasting())
             report(*fault);
     }

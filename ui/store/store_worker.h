@@ -16,8 +16,8 @@ struct StoreOptions {
     int retryMs = 2000;  ///< first wait after a fault; doubles up to 15 times of it
 };
 
-/// The half of ChatStore that lives on the store's thread and owns the file. What cannot be saved
-/// stays here, is part of every answer to a question, and is tried again. Thread: store, all of it.
+/// The part of ChatStore that lives on the store's thread and owns the file. Records that cannot be
+/// saved stay here, appear in every query's result, and are retried. Thread: store, all of it.
 class StoreWorker : public QObject {
     Q_OBJECT
 
@@ -42,7 +42,8 @@ public:
     /// as everything posted before has been taken.
     void putMessage(const StoredMessage& message, bool isNew);
 
-    /// Chats with all their messages, as they shall be kept. Tells nobody: there may be very many.
+    /// Chats with all their messages, stored as they are. Emits no signals, because there may be
+    /// very many.
     void putWhole(const QList<Chat>& chats);
 
     /// Those that are known.
@@ -82,7 +83,7 @@ private:
     QTimer m_commitTimer;
     QTimer m_retryTimer;
     int m_retryMs = 0;
-    bool m_isTidy = false; ///< the former run's leavings are dealt with
+    bool m_isTidy = false; ///< what the former run left unfinished has been handled
     std::optional<StoreFaultKind> m_lastingFault;
     qint64 m_toldUnsavedCount = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
 
-/// A handler may do little more than write a byte; the other end wakes the event loop.
+/// A signal handler may do little more than write a byte; the other end wakes the event loop.
 std::array<int, 2> g_ends = {-1, -1};
 
 void noteSignal(int) {

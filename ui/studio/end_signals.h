@@ -7,15 +7,16 @@ class QSocketNotifier;
 
 namespace ui {
 
-/// Turns the signals by which a system or a terminal ends a program (SIGTERM, SIGINT, SIGHUP) into
-/// one of Qt's. A second one of them ends the program at once. One object at a time. Thread: UI.
+/// Turns the signals with which a system or terminal ends a program (SIGTERM, SIGINT, SIGHUP) into
+/// a Qt signal. A second signal ends the program at once. There may be one object at a time.
+/// Thread: UI.
 class EndSignals : public QObject {
     Q_OBJECT
 
 public:
     explicit EndSignals(QObject* parent = nullptr);
 
-    /// The signals do again what they do by default.
+    /// Restores the signals' default behaviour.
     ~EndSignals() override;
 
 signals:

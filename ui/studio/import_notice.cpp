@@ -45,7 +45,7 @@ void ImportNotice::tellProgress(const ImportSlice& slice) {
     const qint64 percent = slice.bytesTotal > 0 ? 100 * slice.bytesRead / slice.bytesTotal : 0;
     m_messages.show({Notice::Kind::Info,
                      kId,
-                     tr("Importing chats: %1 % is read.").arg(percent),
+                     tr("Importing chats: %1 % read.").arg(percent),
                      countText(m_chats.size(), tr("1 chat so far."), tr("%1 chats so far.")),
                      {},
                      {{tr("Stop"), [guard = QPointer(this)] {
@@ -69,15 +69,15 @@ void ImportNotice::tellEnd() {
         notice.sentence = m_problems.first();
     if (m_problemCount > 1) {
         notice.sentence += QLatin1Char(' ') + countText(m_problemCount - 1,
-                                                        tr("Details tells 1 more."),
-                                                        tr("Details tells %1 more."));
+                                                        tr("Details lists 1 more."),
+                                                        tr("Details lists %1 more."));
         notice.details = m_problems.join(QLatin1Char('\n'));
     }
     if (m_problemCount > m_problems.size())
         notice.details += tr("\n... and %1 more.").arg(m_problemCount - m_problems.size());
     if (!m_chats.isEmpty())
         notice.choices.push_back(
-            {m_chats.size() == 1 ? tr("Take it out again") : tr("Take them out again"),
+            {m_chats.size() == 1 ? tr("Remove it again") : tr("Remove them again"),
              [store = &m_store, chats = m_chats] { store->deleteChats(chats); }});
     m_messages.show(std::move(notice));
 }

@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// One import of chats, told as a notice: how far it is, what came of it, and what can be undone.
-/// Deletes itself when it is over. Thread: UI.
+/// One import of chats, shown as a notice: its progress, its result, and an undo. Deletes itself
+/// when it is over. Thread: UI.
 class ImportNotice : public QObject {
     Q_OBJECT
 

@@ -17,9 +17,9 @@ namespace ui {
 
 namespace {
 
-constexpr int kLeastFace = 150; ///< pixels at 100 %: below this it tells nothing
+constexpr int kLeastFace = 150; ///< pixels at 100 %: a smaller one would be unreadable
 
-/// A splitter between parts that touch.
+/// A splitter whose parts touch each other.
 void joinParts(QSplitter& splitter) {
     splitter.setChildrenCollapsible(false);
     splitter.setHandleWidth(1);
@@ -77,8 +77,9 @@ void InspectPage::addTurn(DockTitle& title, const QString& text, Face face) {
     auto* button = new QToolButton(&title);
     button->setText(text);
     const QString words = face == Face::Rounds
-                              ? tr("Show what the decoder keeps, and the figures of its rounds")
-                              : tr("Show how the search for a skip set goes");
+                              ? tr("Show the figures of the decoder's rounds and what it keeps to "
+                                   "draft from")
+                              : tr("Show the progress of the search for a skip set");
     button->setToolTip(words);
     button->setAccessibleName(words);
     title.addButton(button);
@@ -98,7 +99,7 @@ void InspectPage::setFace(Face face) {
 
 void InspectPage::turn() { setFace(face() == Face::Search ? Face::Rounds : Face::Search); }
 
-/// Settings of the same decoder, and steps of a search that goes on, turn no page.
+/// Other settings of the same decoder, and steps of a running search, do not switch the page.
 void InspectPage::onEvent(const engine::EngineEvent& event) {
     if (event.as<engine::ModelLoaded>() != nullptr)
         m_decoder.clear();
@@ -121,7 +122,7 @@ void InspectPage::showEvent(QShowEvent* event) {
     tellFace();
 }
 
-/// Later, when the workspace around has its sizes.
+/// Later, when the surrounding workspace has its sizes.
 void InspectPage::tellFace() {
     QMetaObject::invokeMethod(
         this,

@@ -16,10 +16,9 @@ namespace ui {
 class DockTitle;
 class LayerMapView;
 
-/// The middle of the Inspect workspace: the layer map, and below it one of two faces: how the
-/// search for a skip set goes, or the tables of a decoder's rounds. A decoder brings the face that
-/// has something to show when it is chosen, and again when it begins to search; in between the
-/// user turns the page. Thread: UI.
+/// The centre of the Inspect workspace: the layer map, and below it one of two pages: the search
+/// for a skip set, or the tables of a decoder's rounds. When a decoder is chosen or starts to
+/// search, the page with something to show comes up; in between the user can switch. Thread: UI.
 class InspectPage : public QSplitter {
     Q_OBJECT
 
@@ -32,14 +31,17 @@ public:
 
     Face face() const;
 
-    /// As the buttons of the titles do.
+    /// As the buttons in the titles do.
     void setFace(Face face);
 
-    /// To the other face.
+    /// Switches to the other page.
     void turn();
 
+    /// Sends faceShown(), as soon as nothing waits to be laid out.
+    void tellFace();
+
 signals:
-    /// The page is on the screen with this face; nothing waits to be laid out any more.
+    /// The page is on the screen and fully laid out.
     void faceShown(Face face);
 
 protected:
@@ -49,7 +51,6 @@ private:
     QWidget* titled(View* view, DockTitle*& title);
     void addTurn(DockTitle& title, const QString& text, Face face);
     void onEvent(const engine::EngineEvent& event);
-    void tellFace();
 
     const ViewContext m_context;
     ViewMenu& m_menu;

@@ -9,8 +9,8 @@
 #include <QFileInfo>
 #include <QMenu>
 
-// What the two libraries, of chats and of models, can do by menu and key, and what may be dropped
-// onto the window.
+// The actions of the two libraries, of chats and of models, by menu and key, and what may be
+// dropped onto the window.
 
 namespace ui {
 
@@ -25,10 +25,9 @@ void Studio::addLibraryActions() {
         [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
             add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_session->chat().record.id); });
         };
-    addForChat("chat.pin", tr("Pin chat, or &unpin it"), &ChatsPanel::togglePinned);
+    addForChat("chat.pin", tr("Pin or &unpin chat"), &ChatsPanel::togglePinned);
     addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);
-    addForChat(
-        "chat.archive", tr("Ar&chive chat, or take it out again"), &ChatsPanel::toggleArchived);
+    addForChat("chat.archive", tr("Ar&chive chat, or restore it"), &ChatsPanel::toggleArchived);
     addForChat("chat.delete", tr("&Delete chat"), &ChatsPanel::removeChat);
     file.addSeparator();
     add("chat.import", tr("&Import chats from files..."), {}, [this] { askForImport(false); });
@@ -64,8 +63,8 @@ void Studio::importChats(const QStringList& paths) {
     new ImportNotice(*m_chats, m_window->messages(), paths, this); // deletes itself
 }
 
-/// A model is proposed, chats are imported, any other folder is watched for models. A replay has
-/// neither models nor chats of its own.
+/// A dropped model is proposed, chats are imported, and any other folder is watched for models. A
+/// replay has neither models nor chats of its own.
 void Studio::takeDropped(const QStringList& paths) {
     if (!m_options.replayName.isEmpty())
         return;
@@ -93,8 +92,8 @@ void Studio::takeDropped(const QStringList& paths) {
         m_window->messages().show(
             {Notice::Kind::Warning,
              QStringLiteral("dropped"),
-             tr("Nothing can be done here with %1.").arg(strange.join(QStringLiteral(", "))),
-             tr("Drop a GGUF file, a folder of a model or of models, or chats as JSON."),
+             tr("%1 cannot be opened here.").arg(strange.join(QStringLiteral(", "))),
+             tr("Drop a GGUF file, a model's folder, a folder of models, or chats as JSON."),
              {},
              {}});
 }

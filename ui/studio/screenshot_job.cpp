@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/screenshot_job.h"
 
+#include "ui/files/whole_file.h"
+
+#include <QBuffer>
 #include <QImage>
 #include <QImageReader>
-#include <QSaveFile>
 
 namespace ui {
 
@@ -14,7 +16,7 @@ namespace {
 /// Ticks between the last event and the picture: layouts settle, every view is refreshed.
 constexpr int kSettleTicks = 5;
 
-/// Written into every picture.
+/// Stored in every picture.
 const QString kMark = QStringLiteral("SWIFT Studio");
 const QString kMarkName = QStringLiteral("Software");
 
@@ -62,13 +64,14 @@ void ScreenshotJob::take() {
     m_studio.bridge().refreshPictures();
     QImage picture = m_studio.window().grab().toImage();
     picture.setText(kMarkName, kMark);
-    QSaveFile file(m_request.path);
-    const bool isWritten =
-        file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit();
-    if (!isWritten) {
+    QBuffer buffer;
+    buffer.open(QIODevice::WriteOnly);
+    picture.save(&buffer, "PNG");
+    const QString problem = saveWhole(buffer.data(), m_request.path);
+    if (!problem.isEmpty()) {
         emit failed({ErrorCode::Io,
                      tr("The picture %1 could not be written (%2).")
-                         .arg(m_request.path, file.errorString())
+                         .arg(m_request.path, problem)
                          .toStdString(),
                      tr("Name another file.").toStdString()});
         return;

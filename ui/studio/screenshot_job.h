@@ -11,8 +11,8 @@
 
 namespace ui {
 
-/// The window's main job without anybody at it: runs a prompt (or waits for a replay's end), draws
-/// the window into a PNG file and is done. The answer goes to `out` as it comes. Thread: UI.
+/// Runs a prompt without a user (or waits for a replay's end), draws the window into a PNG file and
+/// ends. The answer goes to `out` as it is generated. Thread: UI.
 class ScreenshotJob : public QObject {
     Q_OBJECT
 
@@ -34,7 +34,7 @@ signals:
     /// The picture is on the disk.
     void finished();
 
-    /// There will be none: the engine's error, or the disk's.
+    /// There will be no picture, because of an error of the engine or the disk.
     void failed(const engine::Error& error);
 
 private:
@@ -45,7 +45,7 @@ private:
     Studio& m_studio;
     Request m_request;
     bool m_isSent = false;
-    bool m_isDone = false; ///< what is to be shown is there
+    bool m_isDone = false; ///< everything to show has arrived
     int m_ticksLeft = 0;
 };
 

@@ -29,7 +29,7 @@ SettingsDialog::SettingsDialog(const Theme& theme, MainWindow& window, const Pla
     setWindowTitle(tr("Settings"));
     setMinimumWidth(theme.scaled(480));
     auto* themes = new QComboBox(this);
-    themes->addItem(tr("As the system"), static_cast<int>(ThemeChoice::System));
+    themes->addItem(tr("Same as the system"), static_cast<int>(ThemeChoice::System));
     themes->addItem(tr("Light"), static_cast<int>(ThemeChoice::Light));
     themes->addItem(tr("Dark"), static_cast<int>(ThemeChoice::Dark));
     themes->setCurrentIndex(themes->findData(static_cast<int>(theme.choice())));
@@ -54,9 +54,9 @@ SettingsDialog::SettingsDialog(const Theme& theme, MainWindow& window, const Pla
     form->addRow(tr("Theme"), themes);
     form->addRow(tr("Text size"), size);
     form->addRow(tr("Keys"), keys);
-    form->addRow(tr("Chats are kept in"), placeLabel(places.chats, this));
-    form->addRow(tr("Own presets in"), placeLabel(places.presets, this));
-    form->addRow(tr("Settings in"), placeLabel(places.settings, this));
+    form->addRow(tr("Chats"), placeLabel(places.chats, this));
+    form->addRow(tr("Your presets"), placeLabel(places.presets, this));
+    form->addRow(tr("Settings"), placeLabel(places.settings, this));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* rows = new QVBoxLayout(this);

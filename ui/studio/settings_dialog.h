@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// What belongs to the window and not to a run: theme, text size, keys, and where things are kept.
-/// Every choice acts at once.
+/// Settings of the window, not of a run: theme, text size, keys, and where files are stored. Every
+/// choice takes effect at once.
 class SettingsDialog : public QDialog {
     Q_OBJECT
 

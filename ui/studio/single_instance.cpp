@@ -46,16 +46,18 @@ StartRequest fromLine(const QByteArray& line) {
 SingleInstance::SingleInstance(const QString& settingsPath, QObject* parent)
     : QObject(parent)
     , m_socketPath(socketPathFor(settingsPath))
-    // Not ".lock": by that name QSettings guards its own writing.
+    // Not ".lock": QSettings uses that name for its own lock.
     , m_lock(settingsPath + QStringLiteral(".open")) {
-    m_lock.setStaleLockTime(0); // a window may be open for days; Qt looks whether its process lives
+    m_lock.setStaleLockTime(0); // a window may be open for days; Qt checks whether its process is
+                                // alive
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     connect(&m_server, &QLocalServer::newConnection, this, &SingleInstance::serve);
 }
 
 SingleInstance::Outcome SingleInstance::begin(const StartRequest& request) {
     for (int waitedMs = 0; waitedMs < kPatienceMs; waitedMs += kWaitMs) {
-        // A folder that takes no lock file keeps no settings either: nobody can be disturbed.
+        // A folder that takes no lock file cannot store settings either, so there is nothing to
+        // conflict with.
         if (m_lock.tryLock(kWaitMs) || m_lock.error() != QLockFile::LockFailedError) {
             QLocalServer::removeServer(m_socketPath); // of one that was killed
             m_server.listen(m_socketPath);

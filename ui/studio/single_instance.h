@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What a start of the program asks for. A plain value.
+/// The requests of a program start. A plain value.
 struct StartRequest {
     QString modelPath; ///< absolute; empty = none named
     QString backend;   ///< that runs it; empty = the engine's choice
@@ -18,8 +18,8 @@ struct StartRequest {
     bool operator==(const StartRequest&) const = default;
 };
 
-/// One user has one window on the same settings: a further start hands what it asks for over to it.
-/// A QLocalServer, because Qt's own keeps the socket from other users. Thread: UI.
+/// A user has one window per settings file: a further start passes its requests to it. This is a
+/// QLocalServer, because that keeps the socket from other users. Thread: UI.
 class SingleInstance : public QObject {
     Q_OBJECT
 
@@ -27,13 +27,14 @@ public:
     enum class Outcome {
         First, ///< this is the window; further starts come by asked()
         HandedOver,
-        NoAnswer, ///< a window is open and does not answer
+        NoAnswer, ///< a window is open but does not respond
     };
 
     /// `settingsPath` names the window; its folder exists.
     explicit SingleInstance(const QString& settingsPath, QObject* parent = nullptr);
 
-    /// Becomes the first, or waits at most some seconds for the first to take the request.
+    /// Becomes the first instance, or waits at most some seconds for the first to accept the
+    /// request.
     Outcome begin(const StartRequest& request);
 
 signals:
@@ -46,7 +47,7 @@ private:
     bool handOver(const StartRequest& request) const;
 
     QString m_socketPath;
-    QLockFile m_lock; ///< tells who is first, and whether that one still lives
+    QLockFile m_lock; ///< shows who is first, and whether that process is alive
     QLocalServer m_server;
 };
 

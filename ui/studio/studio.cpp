@@ -23,7 +23,7 @@ using namespace engine;
 
 namespace {
 
-/// Set while the window is open: found at a start, the program did not end by itself.
+/// Set while the window is open. If it is found at a start, the program did not end normally.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
 constexpr const char* kDecoderKey = "run/decoder";
@@ -42,7 +42,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
     , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats, m_answerDefaults))
     , m_recentModels(m_settings) {
-    // Before any widget is made: one that is there already keeps the font it began with.
+    // Before any widget is created, because an existing one keeps its first font.
     m_theme.applyTo(*qApp);
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
     m_generalSampling = keptSampling();
@@ -99,8 +99,8 @@ void Studio::start() {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("ended_badly"),
-         tr("SWIFT Studio was not closed properly the last time."),
-         tr("Everything that was saved is still there. The model is not loaded yet."),
+         tr("SWIFT Studio was not closed properly last time."),
+         tr("Everything that was saved is still there. The model has not been loaded."),
          {},
          {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
 }
@@ -155,13 +155,14 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
         m_window->messages().show({Notice::Kind::Warning,
                                    QStringLiteral("decoder"),
                                    tr("There is no decoder \"%1\".").arg(m_options.decoder),
-                                   tr("Answers are made with %1; Parameters lists the others.")
+                                   tr("Answers use %1 instead; Parameters lists the other "
+                                      "decoders.")
                                        .arg(QString::fromStdString(wanted)),
                                    {},
                                    {}});
 }
 
-/// Words that came with a start of the program never cut an answer off: they wait for its end.
+/// A message from a further start never interrupts an answer: it waits for its end.
 void Studio::sendFirstMessage() {
     if (m_options.firstMessage.isEmpty() || !m_hasChosenDecoder ||
         m_session->obstacle(m_options.firstMessage) != SendObstacle::None)
@@ -201,7 +202,7 @@ void Studio::closeNow() {
     QCoreApplication::quit();
 }
 
-/// What the user chose the last time; at first Auto, or SWIFT where there is none.
+/// The user's last choice; at first Auto, or SWIFT if there is no Auto.
 std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
     const std::string kept = m_settings.value(kDecoderKey).toString().toStdString();
     const std::string asked = m_options.decoder.toStdString();
@@ -212,7 +213,8 @@ std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
     return "vanilla";
 }
 
-/// Greedy answers of small models turn in circles, so chats are sampled unless the user says else.
+/// Greedy answers of small models repeat themselves, so chats are sampled unless the user chooses
+/// otherwise.
 SamplingOptions Studio::keptSampling() const {
     SamplingOptions sampling;
     sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
@@ -319,15 +321,16 @@ void Studio::onFinished(const PromptFinished& finished) {
     if (finished.isInsideGrammar && finished.reason != FinishReason::Cancelled)
         m_window->messages().show({Notice::Kind::Info,
                                    id,
-                                   tr("The answer ends before it has the form that was asked for."),
-                                   tr("Raise the longest answer, or ask for less."),
+                                   tr("The answer ended before it had the requested form."),
+                                   tr("Allow a longer answer, or ask for less."),
                                    {},
                                    {}});
     else
         m_window->messages().withdraw(id);
 }
 
-/// What nobody else tells: the chat tells of its own prompts, the models dock of its own loads.
+/// Errors that no other part shows: the chat shows those of its prompts, the models dock those of
+/// its loads.
 void Studio::onFailed(const EngineFailed& failure) {
     const bool isToldByPanel = failure.task == "inspect_model" ||
                                (failure.task == "load_model" && m_modelPanel->isShowing()) ||
@@ -348,7 +351,7 @@ void Studio::onFailed(const EngineFailed& failure) {
     m_window->messages().show(std::move(notice));
 }
 
-/// What quitting would lose is told first; a dialog would stand in the way of an answer.
+/// The user is told first what quitting would lose, by a notice: a dialog would block an answer.
 bool Studio::mayClose() {
     const qint64 unsaved = m_chats->unsavedCount();
     if (unsaved == 0 || m_quitsAnyway)
@@ -357,8 +360,8 @@ bool Studio::mayClose() {
         {Notice::Kind::Warning,
          QStringLiteral("unsaved"),
          countText(unsaved, tr("1 message is not saved."), tr("%1 messages are not saved.")),
-         tr("The file %1 cannot be written now, and quitting would lose them. "
-            "The window closes once they are saved, or without them.")
+         tr("The file %1 cannot be written now, so quitting would lose them. The window closes "
+            "once they are saved; you can also quit without them.")
              .arg(m_options.chatsPath),
          {},
          {{tr("Quit anyway"),
@@ -390,8 +393,8 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
                    tr("An answer was interrupted when the program ended."),
                    tr("%1 answers were interrupted when the program ended.")),
          answers.size() == 1
-             ? tr("Its beginning is saved in the chat \"%1\".").arg(newest.chatTitle)
-             : tr("Their beginnings are saved, the newest in the chat \"%1\".")
+             ? tr("The part that was written is saved in the chat \"%1\".").arg(newest.chatTitle)
+             : tr("The parts that were written are saved, the newest in the chat \"%1\".")
                    .arg(newest.chatTitle),
          {},
          {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});

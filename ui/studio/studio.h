@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/session/known_backends.h"
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/chat_session.h"
 #include "ui/chat/prompt_list.h"
@@ -33,24 +34,26 @@ class ReplayTransport;
 class SkipSetFinder;
 struct StartRequest;
 
-/// What the window is made from.
+/// What the window is constructed from.
 struct StudioOptions {
-    QString chatsPath;        ///< of the SQLite file
-    QString settingsPath;     ///< of the INI file
-    QString presetsFolder;    ///< shipped
-    QString ownPresetsFolder; ///< the user's
-    QString modelPath;        ///< opened at the first start; empty = none
-    QString defaultModelPath; ///< the model that the set-up fetches, there or not
-    QString backend;          ///< that runs it; empty = the engine's choice
-    QString decoder;          ///< of the first answers; empty = the one used last
-    QString firstMessage;     ///< sent in a new chat once a model is ready; empty = none
-    QString replayName;       ///< shown while a recording is played; empty = a real engine
+    QString chatsPath;                         ///< of the SQLite file
+    QString settingsPath;                      ///< of the INI file
+    QString presetsFolder;                     ///< shipped
+    QString ownPresetsFolder;                  ///< the user's
+    QString modelPath;                         ///< opened at the first start; empty = none
+    QString defaultModelPath;                  ///< the model that the set-up fetches, whether it
+                                               ///< exists or not
+    QString backend;                           ///< that runs it; empty = the engine's choice
+    std::vector<engine::BackendInfo> backends; ///< that can be chosen
+    QString decoder;                           ///< of the first answers; empty = the one used last
+    QString firstMessage; ///< sent in a new chat once a model is ready; empty = none
+    QString replayName;   ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even
     /// after a crash.
     bool isModelAskedFor = false;
 };
 
-/// The whole window: store of the run, chats, workspaces, actions. Thread: UI.
+/// The whole window: run store, chats, workspaces, actions. Thread: UI.
 class Studio : public QObject {
     Q_OBJECT
 
@@ -58,7 +61,7 @@ public:
     Studio(std::unique_ptr<EngineLink> link, StudioOptions options);
     ~Studio() override;
 
-    /// Opens the chats, loads the model, begins the ticks.
+    /// Opens the chats, loads the model, starts the ticks.
     void start();
 
     MainWindow& window() { return *m_window; }
@@ -81,17 +84,18 @@ public:
 
     void loadModel(const QString& path);
 
-    /// Another start of the program: comes to the front and does what that was asked for.
+    /// Handles another start of the program: the window comes to the front and does what was
+    /// requested.
     void takeStart(const StartRequest& request);
 
-    /// Saves and closes, whatever is going on: the system ends the session.
+    /// Saves and closes in any state, because the system ends the session.
     void closeNow();
 
     /// All views, for tests and for pictures of them.
     QList<View*> views() const;
 
 signals:
-    /// The user chose a recording; it takes a window of its own.
+    /// The user chose a recording, which opens in a window of its own.
     void replayAsked(const QString& path);
 
 private:
@@ -174,10 +178,10 @@ private:
     SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
-    bool m_quitsAnyway = false; ///< the user was told what is not saved
+    bool m_quitsAnyway = false; ///< the user has been warned about unsaved messages
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
-    /// Of models without sampling of their own; and what it was when this model was loaded.
+    /// The sampling for models without their own, and its value when this model was loaded.
     engine::SamplingOptions m_generalSampling;
     engine::SamplingOptions m_generalSamplingAtLoad;
 };

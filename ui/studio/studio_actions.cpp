@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-// What can be done by menu and key.
+// The actions of menus and keys.
 
 namespace ui {
 
@@ -58,7 +58,7 @@ void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
     });
 }
 
-/// The title as far as every file system takes it.
+/// The title, reduced to what every file system accepts.
 QString fileNameOf(const QString& title) {
     QString name;
     for (const QChar letter : title)
@@ -118,7 +118,7 @@ void Studio::addChatActions() {
     QMenu& view = *m_window->menu(MainWindow::tr("&View"));
     view.addAction(catalog.add(QStringLiteral("inspect.turn"),
                                tr("Inspect"),
-                               tr("&Turn between search and round"),
+                               tr("&Switch between search and round"),
                                keys({"Ctrl+Shift+I"}),
                                [this] {
                                    m_window->showWorkspace(1);
@@ -174,7 +174,7 @@ void Studio::addModelActions() {
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
-    add("model.forget_defaults", tr("For&get this model's defaults"), {}, [this] {
+    add("model.forget_defaults", tr("Dele&te this model's defaults"), {}, [this] {
         forgetModelDefaults();
     });
     add("model.unload", tr("&Unload"), {}, [this] { m_bridge->send(UnloadModel{}); });
@@ -190,9 +190,9 @@ void Studio::addHelpActions() {
                 {Notice::Kind::Info,
                  QStringLiteral("about"),
                  QStringLiteral("SWIFT Studio %1.").arg(QApplication::applicationVersion()),
-                 tr("Runs language models on this computer and speeds their decoding up by "
-                    "self-speculation (SWIFT, arXiv 2410.06916). The window is GPL-3.0, the engine "
-                    "Apache-2.0."),
+                 tr("SWIFT Studio runs language models on this computer and speeds up their "
+                    "decoding by self-speculation (SWIFT, arXiv 2410.06916). The window is "
+                    "licensed under GPL-3.0, the engine under Apache-2.0."),
                  {},
                  {}});
         }));
@@ -215,7 +215,7 @@ void Studio::keepActionsTrue() {
     updateActions();
 }
 
-/// An action that would do nothing is off; its key then reaches what has the focus.
+/// An action that would do nothing is disabled; its key then reaches the focused widget.
 void Studio::updateActions() {
     const bool isReplay = !m_options.replayName.isEmpty();
     const SendObstacle obstacle = m_session->obstacle(QStringLiteral("x"));
@@ -300,7 +300,7 @@ void Studio::showCommandSearch() {
     });
 }
 
-/// Each is brought to the front, with the keyboard in it.
+/// Each dock is raised and gets the focus.
 std::vector<Command> Studio::dockCommands() {
     std::vector<Command> commands;
     int index = 0;
@@ -317,12 +317,12 @@ std::vector<Command> Studio::dockCommands() {
     return commands;
 }
 
-/// Decoders are chosen at once; a setting is shown, ready to be changed.
+/// A decoder is chosen at once; a setting is shown, ready to be changed.
 std::vector<Command> Studio::parameterCommands() {
     std::vector<Command> commands;
     if (!m_options.replayName.isEmpty() || m_run.model() == nullptr)
         return commands;
-    // Behind another dock it shows what was chosen when it was last seen.
+    // While it is behind another dock, it still shows the earlier choice.
     m_parameters->refresh(Topic::Model | Topic::Decoder);
     for (const DecoderInfo& decoder : m_run.model()->decoders)
         commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// What the user keeps for later: prompts, and how a model is used.
+// What the user saves for later: prompts, and the defaults of a model.
 
 namespace ui {
 
@@ -33,13 +33,13 @@ void Studio::keepAsPrompt(const QString& text) {
     }
     m_window->messages().show({Notice::Kind::Info,
                                QStringLiteral("prompts"),
-                               tr("The message is kept among your prompts."),
-                               tr("File > Prompts lists them, and so does Ctrl+K."),
+                               tr("The message was added to your prompts."),
+                               tr("Find your prompts in File > Prompts or with Ctrl+K."),
                                {},
                                {{tr("Undo"), [this, prompt] { m_prompts.remove(prompt); }, true}}});
 }
 
-/// Sampling and decoder as they are now; its system prompt is kept already.
+/// Sampling and decoder as they are now; the system prompt is already saved.
 void Studio::saveModelDefaults() {
     const ModelLoaded* model = m_run.model();
     const DecoderInfo* decoder = m_run.decoder();
@@ -53,13 +53,14 @@ void Studio::saveModelDefaults() {
     defaults.decoder = decoder->name;
     defaults.decoderSettings = m_run.settings();
     m_answerDefaults.setOfModel(path, defaults);
-    // What was changed since the load was meant for this model.
+    // Changes since the load were meant for this model.
     keepGeneralSampling(m_generalSamplingAtLoad);
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("model_defaults"),
-         tr("%1 starts like this from now on.").arg(QString::fromStdString(model->model.name)),
-         tr("Its decoder %1, the decoder's settings and the sampling are chosen whenever it is "
+         tr("These settings are now the defaults of %1.")
+             .arg(QString::fromStdString(model->model.name)),
+         tr("The decoder %1, its settings and the sampling are restored whenever this model is "
             "loaded.")
              .arg(QString::fromStdString(decoder->title)),
          {},
@@ -81,8 +82,7 @@ void Studio::forgetModelDefaults() {
     m_window->messages().show(
         {Notice::Kind::Info,
          QStringLiteral("model_defaults"),
-         tr("%1 has no defaults of its own any more.")
-             .arg(QString::fromStdString(model->model.name)),
+         tr("%1 no longer has defaults of its own.").arg(QString::fromStdString(model->model.name)),
          {},
          {},
          {{tr("Undo"),
@@ -96,8 +96,8 @@ bool Studio::hasOwnSampling() const {
            m_answerDefaults.ofModel(QString::fromStdString(model->path)).sampling.has_value();
 }
 
-/// What of it is still there. The sampling of the model before is never taken over; a decoder that
-/// was asked for at the start stays.
+/// Applies the parts that still exist. The previous model's sampling is never taken over; a decoder
+/// requested at the start stays.
 void Studio::useModelDefaults(const ModelLoaded& loaded) {
     const ModelDefaults defaults = m_answerDefaults.ofModel(QString::fromStdString(loaded.path));
     m_generalSamplingAtLoad = m_generalSampling;

@@ -26,16 +26,16 @@
 #include <algorithm>
 #include <cstdlib>
 
-// Which views stand where.
+// The places of the views.
 
 namespace ui {
 
 namespace {
 
-constexpr int kNarrowMatchness = 300; ///< pixels at 100 %, where it has nothing to show
+constexpr int kNarrowMatchness = 300; ///< pixels at 100 %, while it has nothing to show
 
-/// The docks below share the width in halves; while there is no search to look at, speed has most
-/// of it. Sizes that the user gave stay.
+/// The docks below share the width equally; while there is no search to show, speed gets most of
+/// it. Sizes set by the user stay.
 void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
     QDockWidget* matchness = docks.dock(QStringLiteral("inspect.matchness"));
     QDockWidget* speed = docks.dock(QStringLiteral("inspect.speed"));
@@ -102,11 +102,7 @@ void Studio::makeChatWorkspace() {
     add(new SpeedView(context(), SpeedForm::Compact), 270);
     add(new LayerMapView(context()), 130);
     m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
-    m_modelPanel =
-        new ModelPanel(context(),
-                       m_recentModels,
-                       *m_library,
-                       {QStringLiteral("cpu"), QStringLiteral("torch"), QStringLiteral("plain")});
+    m_modelPanel = new ModelPanel(context(), m_recentModels, *m_library, m_options.backends);
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
     workspace->addDock({QStringLiteral("chat.models"),
                         tr("Models"),
@@ -161,17 +157,18 @@ void Studio::makeInspectWorkspace() {
     add(new DraftTreeView(context()), Qt::RightDockWidgetArea, {346, 330});
     add(new MaskView(context()), Qt::RightDockWidgetArea, {346, 250});
     add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
-    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {0, 290});
-    add(new SpeedView(context()), Qt::BottomDockWidgetArea, {0, 290});
-    workspace->setArrangement([](Workspace& docks) {
+    add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {480, 290});
+    add(new SpeedView(context()), Qt::BottomDockWidgetArea, {480, 290});
+    workspace->setArrangement([this](Workspace& docks) {
         docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
                               docks.dock(QStringLiteral("inspect.speed")),
                               Qt::Horizontal);
+        m_inspectPage->tellFace(); // what shares the width begins anew
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }
 
-/// The model and the command search stand at the right of the menus.
+/// The model and the command search are at the right of the menus.
 void Studio::makeMenuCorner() {
     auto* corner = new QWidget;
     auto* row = new QHBoxLayout(corner);

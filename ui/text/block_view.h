@@ -19,7 +19,7 @@ struct PlacedPiece {
     QPointF at;
 };
 
-/// A block of a message, laid out: its pieces, frame, bars and lines. Positions are relative to the
+/// A laid-out block of a message: its pieces, frame, bars and lines. Positions are relative to the
 /// block's corner. Thread: UI.
 class BlockView {
 public:
@@ -48,7 +48,7 @@ public:
 
     const std::vector<PlacedPiece>& markers() const { return m_markers; }
 
-    /// Levels of lists that it stands in.
+    /// Number of lists that contain it.
     int listDepth() const { return m_listDepth; }
 
     bool isTight() const { return m_isTight; }
@@ -91,7 +91,7 @@ private:
     std::vector<PlacedPiece> m_parts;
     std::vector<PlacedPiece> m_markers;
     std::vector<int> m_markerLevels;
-    std::vector<int> m_codeStates; ///< [parts] of the highlighter, behind each line
+    std::vector<int> m_codeStates; ///< [parts] of the highlighter, after each line
     QString m_title;
     QRectF m_titleBar;
     QRectF m_frame;                  ///< of code or a table
@@ -103,7 +103,7 @@ private:
     std::size_t m_sharedContainers = 0;
 };
 
-/// The widths of a table's columns: what the cells want where it fits, else shares of the width.
+/// The widths of a table's columns: what the cells need if it fits, otherwise shares of the width.
 std::vector<double>
 columnWidths(const std::vector<double>& wanted, double available, double smallest);
 

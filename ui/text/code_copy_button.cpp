@@ -45,7 +45,7 @@ void CodeCopyButton::paintEvent(QPaintEvent*) {
                                     : QBrush(Qt::NoBrush));
     painter.drawRoundedRect(area, radius, radius);
     painter.setFont(m_theme.font(TextRole::Interface));
-    // The words end where the code's text ends; the icon stands in front of them.
+    // The text ends where the code's text ends; the icon is before it.
     const int side = m_theme.scaled(6);
     const int words = painter.fontMetrics().horizontalAdvance(text());
     painter.setPen(m_isCopied ? colours.success : colours.text);

@@ -3,7 +3,7 @@
 
 namespace ui {
 
-/// Lets screen readers read message bodies as text. Calling it again does nothing.
+/// Lets screen readers read message bodies as text. Further calls do nothing.
 void installMessageAccessibility();
 
 } // namespace ui

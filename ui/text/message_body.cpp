@@ -19,7 +19,7 @@ namespace ui {
 
 namespace {
 
-/// More code blocks than this keep their text, but get no button of their own.
+/// Code blocks beyond this number get no button of their own.
 constexpr std::size_t kMostButtons = 200;
 
 } // namespace
@@ -76,7 +76,7 @@ void MessageBody::finish() {
     QAccessible::updateAccessibility(&changed);
 }
 
-/// A message that was whole goes on: its last block is open again.
+/// A finished message is continued: its last block is open again.
 void MessageBody::reload() {
     const QString text = source();
     const std::vector<TokenMark> known = tokens();
@@ -123,7 +123,7 @@ const MessageLayout& MessageBody::laidOut() const {
     return m_layout;
 }
 
-/// Asks for a repaint of what lies below, and for another height where it is another one.
+/// Requests a repaint of everything below, and a new height if it has changed.
 void MessageBody::afterChange(double unchanged) {
     laidOut();
     placeButtons();
@@ -186,8 +186,8 @@ void MessageBody::copySelection() const {
 }
 
 int MessageBody::heightForWidth(int width) const {
-    // Whoever asks gives this width next, so the lines are made for it at once; laidOut() makes
-    // them anew if it comes otherwise.
+    // The caller will set this width next, so the lines are made for it at once; laidOut() makes
+    // them again if another width comes.
     m_layout.setWidth(layoutWidth(width));
     return totalHeight();
 }

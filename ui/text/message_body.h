@@ -17,10 +17,10 @@ namespace ui {
 
 class CodeCopyButton;
 
-/// An answer as it is read: streaming Markdown in which every token can show its origin. As high as
-/// its text needs at its width. Nothing in the text is ever loaded, opened or run; a link shows its
-/// target. Keys: Ctrl+A and Ctrl+C; while origin is shown Left and Right walk through the tokens
-/// and Esc lets the pinned one go. Thread: UI.
+/// The body of an answer: streaming Markdown in which every token can show its origin. It is as
+/// high as its text needs at its width. Nothing in the text is ever loaded, opened or run; a link
+/// shows its target. Keys: Ctrl+A and Ctrl+C; while origin is shown Left and Right walk through the
+/// tokens and Esc lets the pinned one go. Thread: UI.
 class MessageBody : public QWidget {
     Q_OBJECT
 
@@ -32,7 +32,7 @@ public:
     void setMessage(const QString& text, const std::vector<TokenMark>& tokens);
 
     /// Adds text at the end, and tokens whose offsets count from the start of the message. A caret
-    /// stands at the end until finish().
+    /// is shown at the end until finish().
     void append(const QString& text, const std::vector<TokenMark>& tokens);
 
     /// The stream has ended.
@@ -47,10 +47,10 @@ public:
     /// The widest that text becomes, pixels; the default is no limit.
     void setColumnWidth(int pixels);
 
-    /// Pixels between the widget's left edge and its text, where the focus ring stands.
+    /// Pixels between the widget's left edge and its text, used by the focus ring.
     int textInset() const;
 
-    /// Around the first line of the token; null when Markdown swallowed it.
+    /// Around the first line of the token; null when Markdown does not show it.
     QRect tokenRect(int token) const;
 
     /// The token with the ring, -1 = none.
@@ -63,7 +63,7 @@ public:
     /// The token's characters in the source.
     QString tokenText(int token) const;
 
-    /// The message as Markdown, as it came.
+    /// The message as Markdown, unchanged.
     QString source() const { return m_layout.document().source(); }
 
     /// The message without marks and signs.
@@ -78,7 +78,7 @@ public:
     void clearSelection();
     void copySelection() const;
 
-    /// Tokens that Markdown swallowed; together with those that are drawn they are all.
+    /// Tokens that Markdown does not show; together with the drawn ones they are all tokens.
     int unseenTokens() const { return m_layout.unseenTokens(); }
 
     const MessageLayout& messageLayout() const { return m_layout; }

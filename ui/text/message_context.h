@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What all parts of a message's layout read.
+/// What all parts of a message's layout share.
 struct MessageContext {
     const Theme& theme;
     std::vector<TokenMark> tokens; ///< ascending, apart from one another

@@ -7,7 +7,7 @@ namespace ui {
 
 namespace {
 
-/// Gathers the selected text; what parts two pieces is written only between pieces that are there.
+/// Collects the selected text; separators are written only between pieces that are present.
 class CopyWriter {
 public:
     explicit CopyWriter(SourceRange range)

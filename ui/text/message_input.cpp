@@ -48,7 +48,8 @@ bool MessageBody::showLinkTip(QPoint position, QPoint globalPosition) {
         return false;
     const QString shown =
         target.size() > kLongestTarget ? target.left(kLongestTarget) + QChar(0x2026) : target;
-    const QString sentence = tr("This link names %1. It is not opened from here.").arg(shown);
+    const QString sentence =
+        tr("This link leads to %1. Links are not opened from here.").arg(shown);
     QToolTip::showText(
         globalPosition, QStringLiteral("<span>%1</span>").arg(sentence.toHtmlEscaped()), this);
     return true;
@@ -114,7 +115,7 @@ void MessageBody::setPinnedToken(int token) {
         return;
     const QRect before = tokenRect(m_pinnedToken);
     m_pinnedToken = token;
-    // A token may go on in the next line; the ring is drawn around each part.
+    // A token may continue in the next line; the ring is drawn around each part.
     const int lines = 3 * m_theme.scaled(28);
     for (const QRect& rect : {before, tokenRect(token)})
         if (!rect.isNull())

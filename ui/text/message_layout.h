@@ -11,7 +11,7 @@
 namespace ui {
 
 /// A message laid out in a column: the document, its blocks with their places, and the tokens that
-/// they show. Appending lays out the open rest alone. Positions are in the column. Thread: UI.
+/// they show. Appending lays out only the open rest. Positions are in the column. Thread: UI.
 class MessageLayout {
 public:
     explicit MessageLayout(const Theme& theme);
@@ -28,7 +28,7 @@ public:
     void setWidth(int width);
     void setShowsOrigin(bool showsOrigin);
 
-    /// Makes everything anew, for other fonts or colours.
+    /// Lays out everything again, for other fonts or colours.
     void rebuild();
 
     int width() const { return m_context.width; }
@@ -50,10 +50,10 @@ public:
     SourceRange wordAt(QPointF point) const;
     QString linkAt(QPointF point) const;
 
-    /// Around the token where it begins; null when Markdown swallowed it.
+    /// Around the token where it begins; null when Markdown does not show it.
     QRectF tokenRect(int token) const;
 
-    /// The next token from this one on in this direction (+1, -1) that shows; -1 = none.
+    /// The next visible token from this one in this direction (+1, -1); -1 = none.
     int nextShownToken(int token, int direction) const;
 
     QRectF caretRect() const;

@@ -31,7 +31,7 @@ columnWidths(const std::vector<double>& wanted, double available, double smalles
     std::vector<double> widths = wanted;
     if (sum <= available || wanted.empty())
         return widths;
-    // Columns that ask for less than their share keep it; the others divide what is left.
+    // Columns that need less than their share get what they need; the others divide the rest.
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

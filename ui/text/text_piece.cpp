@@ -36,7 +36,7 @@ QColor colourOf(CodeClass codeClass, const Colours& colours) {
 
 } // namespace
 
-/// Makes the laid out text: shown characters, and behind siblings and lines their signs.
+/// Makes the laid-out text: shown characters, and signs after siblings and lines.
 class TextPiece::Builder {
 public:
     Builder(TextPiece& piece, const MessageContext& context, const PieceStyle& style)
@@ -114,8 +114,8 @@ private:
         m_spanToken = token;
     }
 
-    /// Puts "k2" behind the sibling that ends here. Not in code, whose columns it would shift:
-    /// there the dashed line alone tells a sibling.
+    /// Puts "k2" after the sibling that ends here. In code, whose columns it would shift, only the
+    /// dashed line marks a sibling.
     void endSibling() {
         const int token = std::exchange(m_spanToken, -1);
         if (token < 0 || !m_context.showsOrigin || m_style.isCode)

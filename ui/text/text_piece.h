@@ -42,9 +42,9 @@ struct SourceRange {
     bool isEmpty() const { return begin >= end; }
 };
 
-/// One stretch of text, laid out once, that knows which source character and which token each
-/// shown character belongs to. While origin is shown it holds "k2" and return signs too, which no
-/// copy contains. Positions are relative to its corner. Thread: UI.
+/// A piece of text, laid out once, that knows the source character and the token of each shown
+/// character. While origin is shown it holds "k2" and return signs too, which no copy contains.
+/// Positions are relative to its corner. Thread: UI.
 class TextPiece {
 public:
     TextPiece(const MessageContext& context, const StyledText& text, const PieceStyle& style);
@@ -60,7 +60,7 @@ public:
 
     void paint(QPainter& painter, const MessageContext& context, const PiecePaint& paint) const;
 
-    /// The source offsets of its first character and behind its last one; equal when it has none.
+    /// The source offsets of its first character and after its last one; equal if it has none.
     SourceRange source() const { return m_range; }
 
     int sourceAt(QPointF point) const; ///< the nearest place between two characters
@@ -71,7 +71,7 @@ public:
     /// Around the token on the line where it begins; null when it is not here.
     QRectF tokenRect(int token) const;
 
-    /// Where a caret behind the last character stands.
+    /// The position of a caret after the last character.
     QRectF caretRect(const Theme& theme) const;
 
     /// The shown text without "k2" and return signs.
@@ -79,7 +79,7 @@ public:
 
     bool endsLine() const { return m_newline >= 0; }
 
-    /// Tokens that show here, ascending; one twice where its characters are apart.
+    /// Tokens shown here, ascending; a token appears twice if its characters are apart.
     std::vector<int> tokens() const;
 
 private:
@@ -92,7 +92,7 @@ private:
     struct Sign {
         int start = 0;
         int length = 0;
-        int token = -1; ///< whose rank it tells; -1 = a return sign
+        int token = -1; ///< token whose rank it shows; -1 = a return sign
     };
 
     struct StyleSpan {

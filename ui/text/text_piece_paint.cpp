@@ -115,7 +115,7 @@ void TextPiece::paintSelection(QPainter& painter,
     QRectF box = boxOf(line, from, to - from);
     const bool isLast = line.lineNumber() == m_layout->lineCount() - 1;
     if (isLast && m_newline >= paint.selectionBegin && m_newline < paint.selectionEnd) {
-        // A selected line end shows, or an empty line would not look selected.
+        // A selected line end is drawn, because an empty line would not look selected otherwise.
         const double end = line.cursorToX(static_cast<int>(m_layout->text().size()));
         if (box.isNull())
             box = QRectF(end, lineTop(line) + m_boxTop, 0, m_boxHeight);

@@ -5,8 +5,9 @@
 
 namespace ui {
 
-/// Every colour of the window, named by what it means. One accent, indigo: orange, blue, green and
-/// purple are taken by data. A plain value. Source: the project's mock-ups; contrasts are tested.
+/// All colours of the window, named by their meaning. The one accent colour is indigo, because
+/// orange, blue, green and purple stand for data. A plain value. Source: the project's mock-ups;
+/// contrasts are tested.
 struct Colours {
     bool isDark = false;
 
@@ -17,7 +18,7 @@ struct Colours {
     QColor text;
     QColor muted;
     QColor disabled;
-    QColor border;        ///< lines that part things
+    QColor border;        ///< separating lines
     QColor controlBorder; ///< buttons and fields
     QColor accent;        ///< current, selected, or the live measured value; nothing else
     QColor onAccent;
@@ -32,7 +33,7 @@ struct Colours {
     QColor error;
     QColor errorGround;
     QColor errorLine;
-    QColor recording; ///< the mark of what is being written to a file
+    QColor recording; ///< the mark while something is written to a file
 
     QColor attention; ///< a skipped attention sublayer
     QColor mlp;       ///< a skipped MLP sublayer

@@ -14,9 +14,8 @@ namespace {
 
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
 // "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
-// `form` of a text or list is "field" where it stands in a form, and it has an edge then; `tone` of
-// a label is "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or
-// "raised".
+// `form` of a text or list is "field" in a form, where it has an edge; `tone` of a label is
+// "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
@@ -38,7 +37,7 @@ QLabel[tone="bold"] { font-weight: 600; }
 
 QPushButton { background: {panel}; border: 1px solid {control}; border-radius: 4px;
     padding: 0 {12}px; min-height: {26}px; color: {text}; font-size: {13}px;
-    icon-size: {16}px; }
+    icon-size: {16}px; outline: none; }
 QPushButton[form="small"] { min-height: {22}px; padding: 0 {8}px; font-size: {12}px; }
 QPushButton[form="large"] { min-height: {38}px; }
 QPushButton:hover { background: {hover}; }
@@ -68,6 +67,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: 
     border: 1px solid {control}; border-radius: 4px; color: {text};
     selection-background-color: {accent}; selection-color: {onAccent}; }
 QLineEdit, QAbstractSpinBox, QComboBox { min-height: {22}px; padding: 0 {6}px; }
+QAbstractSpinBox[form="small"], QComboBox[form="small"] { font-size: {12}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
     border: 1px solid {focus}; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: {disabled};

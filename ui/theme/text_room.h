@@ -5,7 +5,7 @@
 
 namespace ui {
 
-/// The text with each digit a 0: texts that differ in their figures alone take the same room, so
+/// The text with each digit replaced by 0: texts that differ only in digits take the same room, so
 /// measuring one of them is enough.
 QString textRoom(QString text);
 

@@ -117,7 +117,7 @@ void Theme::setTextPercent(int percent) {
 
 void Theme::applyTo(QApplication& application) {
     m_application = &application;
-    // Qt before 6.5 does not tell a dark system; its palette does.
+    // Qt before 6.5 does not report a dark system theme, but its palette shows it.
     m_isSystemDark = application.palette().color(QPalette::Window).lightness() < 128;
     application.setStyle(QStyleFactory::create("Fusion"));
     application.installEventFilter(this);

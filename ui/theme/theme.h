@@ -12,7 +12,7 @@ namespace ui {
 
 enum class ThemeChoice { System, Light, Dark };
 
-/// What a piece of text is for. Sizes are pixels at text size 100 %.
+/// The role of a text. Sizes are pixels at text size 100 %.
 enum class TextRole {
     Interface,    ///< 13
     Conversation, ///< 14

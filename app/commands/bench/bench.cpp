@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostRows = 64;
 
-/// Measures, and reports what there is even when the user has stopped it.
+/// Measures, and reports the results so far even if the user has stopped it.
 Result<void> measure(const BenchOptions& options,
                      const Console& console,
                      BenchParts& parts,
@@ -82,63 +82,85 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
 void addWhat(CLI::App& command, BenchOptions& options) {
     command.add_option("--shape",
                        options.shape,
-                       "Instead of a model: made-up weights in the sizes of a LLaMA of about 1b, "
-                       "3b or 7b parameters");
+                       "Use made-up weights in the shape of a LLaMA of about 1b, 3b or 7b "
+                       "parameters instead of a model");
     command.get_option("--weights")
-        ->description("How the cpu backend holds weights, as for the other commands. With --shape: "
-                      "how the made-up file stores them, f32 (default), bf16, "
-                      "int8 or 4bit, and they are held like that");
-    command.add_option("--layers", options.layers, "Of a shape; 0 keeps its own number")
+        ->description("How the cpu backend holds weights, as in the other commands. With --shape, "
+                      "how the made-up file stores them: f32 (default), bf16, int8 or 4bit; they "
+                      "are held in the same form");
+    command
+        .add_option("--layers",
+                    options.layers,
+                    "Number of layers of the --shape; 0 keeps the "
+                    "shape's own number")
         ->check(wholeFrom(0))
         ->capture_default_str();
     command.add_option("--prompts",
                        options.data.files,
-                       "Prompts for decoding, as --data of compare (of a list of turns the first); "
-                       "may be given several times; default: a few built-in ones");
+                       "File of prompts to decode, in the format of compare's --data (only the "
+                       "first turn of a list is used); may be given several times; default: a few "
+                       "built-in prompts");
     command
         .add_option_function<std::int64_t>(
             "--limit",
             [&options](std::int64_t limit) { options.data.stream.limit = limit; },
-            "Prompts of each file at most; default: all")
+            "Use at most this many prompts of each file; default: all")
         ->check(wholeFrom(1));
-    command.add_flag("--raw", options.isRaw, "Prompts as they are, without a chat template");
-    command.add_option(
-        "--decoder", options.decoder, "Compared with vanilla; default: auto where there is one");
+    command.add_flag("--raw",
+                     options.isRaw,
+                     "Use the prompts as they are, without a chat "
+                     "template");
+    command.add_option("--decoder",
+                       options.decoder,
+                       "The decoder that is compared with vanilla; default: auto, "
+                       "if this build has it");
     command.add_option("--set",
                        options.settings,
                        "A setting of that decoder, NAME=VALUE; may be given several times");
     command.add_option("--skip-set",
                        options.skipSets,
-                       "Skip sets whose cost c is measured: a file as --skip of forward (of a "
-                       "collection all), or JSON; may be given several times");
+                       "Skip sets whose cost c is measured: JSON, or a file in the format of "
+                       "forward's --skip (all sets of a collection); may be given several times");
 }
 
 void addHowMuch(CLI::App& command, BenchOptions& options) {
     options.rows.resize(16);
     std::iota(options.rows.begin(), options.rows.end(), 1);
     command
-        .add_option("--rows", options.rows, "Rows of the passes that are timed; default: 1 to 16")
+        .add_option("--rows",
+                    options.rows,
+                    "Numbers of rows whose passes are timed; default: 1 to "
+                    "16")
         ->delimiter(',')
         ->check(numberFrom(1, kMostRows));
-    command.add_option("--cached", options.cachedTokens, "Tokens in the cache behind those passes")
+    command
+        .add_option("--cached",
+                    options.cachedTokens,
+                    "Number of tokens in the cache during "
+                    "those passes")
         ->check(wholeFrom(1))
         ->capture_default_str();
-    command.add_option("--prefill", options.prefillTokens, "Tokens of the prompt that is read")
+    command
+        .add_option("--prefill",
+                    options.prefillTokens,
+                    "Length, in tokens, of the prompt whose "
+                    "prefill is timed")
         ->check(wholeFrom(1))
         ->capture_default_str();
-    command.add_option("--max-tokens", options.maxTokens, "Tokens of an answer at most")
+    command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--pairs",
                     options.pairs,
-                    "Interleaved repetitions; prompts of files are all decoded, once at least")
+                    "Interleaved repetitions; every prompt of a file is decoded at least once")
         ->check(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--roof-mib",
                     options.roofMib,
-                    "Memory that the roof probe reads, MiB; less than 1024 may measure caches")
+                    "MiB of memory that the bandwidth probe reads; below 1024 it may measure the "
+                    "caches instead")
         ->check(numberFrom(1, 1 << 20))
         ->capture_default_str();
 }
@@ -146,28 +168,30 @@ void addHowMuch(CLI::App& command, BenchOptions& options) {
 void addAgainst(CLI::App& command, BenchOptions& options) {
     command.add_flag("--against-llama-cpp",
                      options.isAgainstLlama,
-                     "Run the same GGUF file through llama-cpp-python in turn with ours");
+                     "Also run the same GGUF file through llama-cpp-python, in turn with our own "
+                     "runs");
     command.add_option("--llama-python",
                        options.llamaPython,
-                       "An interpreter that has llama-cpp-python; default: the one that "
-                       "tests/benchmarks/set_up_llama_cpp.sh makes ready");
+                       "Python interpreter that has llama-cpp-python; default: the one that "
+                       "tests/benchmarks/set_up_llama_cpp.sh installs");
     command.add_option("--llama-script",
                        options.llamaScript,
-                       "The script it runs; default: tests/benchmarks/llama_cpp_bench.py");
+                       "Script that this interpreter runs; default: "
+                       "tests/benchmarks/llama_cpp_bench.py");
 }
 
 } // namespace
 
 void addBenchCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
-        "bench", "Measure speed: share of the memory's roof, cost of rows, prefill, tokens/s");
+        "bench", "Measure speed: share of the memory bandwidth, cost of rows, prefill, tokens/s");
     const auto options = std::make_shared<BenchOptions>();
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
     addWhat(*command, *options);
     addHowMuch(*command, *options);
     addAgainst(*command, *options);
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runBench(*options, context); };

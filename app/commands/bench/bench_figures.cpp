@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Applies `value` to all and tells their spread; nothing when there are none.
+/// The spread of `value` over all samples; nothing if there are none.
 template <typename Samples, typename Value>
 std::optional<Spread> spreadOfEach(const Samples& samples, Value value) {
     std::vector<double> values;
@@ -41,10 +41,10 @@ void compareTokens(const DecodeSample& own, const DecodeSample& other, DecodeRat
     }
 }
 
-/// `own` over `other`: how many times as many tokens a second.
+/// `own` over `other`: the ratio of their tokens per second.
 std::optional<DecodeRatio>
 decodeRatio(const std::vector<DecodePair>& pairs, const DecodeOf& own, const DecodeOf& other) {
-    std::map<std::string, SampleGroup> times; // milliseconds a token
+    std::map<std::string, SampleGroup> times; // milliseconds per token
     DecodeRatio ratio;
     for (const DecodePair& pair : pairs) {
         const DecodeSample* mine = own(pair);
@@ -74,7 +74,7 @@ std::optional<Spread> rateOf(const std::vector<DecodePair>& pairs, const DecodeO
     });
 }
 
-/// The part of the memory's speed that a step of so many milliseconds uses.
+/// The share of the memory bandwidth that a step of this many milliseconds uses.
 double shareOf(const BenchFacts& facts, double stepMs, double roofGbps) {
     return facts.bytesPerStep / (stepMs * 1e-3 * roofGbps * 1e9);
 }

@@ -14,14 +14,14 @@ namespace app {
 /// How much faster one way of decoding is than another on the same prompts.
 struct DecodeRatio {
     engine::RatioEstimate all;                          ///< mean of the tasks' ratios
-    std::map<std::string, engine::RatioEstimate> tasks; ///< ratio of mean times a token
+    std::map<std::string, engine::RatioEstimate> tasks; ///< ratio of mean times per token
     std::map<std::string, double> medians;              ///< of the prompts' own ratios
     int pairs = 0;
     int equal = 0;                      ///< pairs whose answers are the same
     std::optional<int> firstDifference; ///< the earliest token at which two answers differ
 };
 
-/// What follows from the samples. Empty optionals were not measured. A plain value.
+/// The figures computed from the samples. Empty optionals were not measured. A plain value.
 struct BenchFigures {
     engine::Spread roofGbps;
     std::optional<engine::Spread> oneRowMs;

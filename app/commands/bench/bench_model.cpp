@@ -2,10 +2,11 @@
 #include "app/commands/bench/bench_model.h"
 
 #include "app/data/data_model.h"
+#include "app/program_paths.h"
 #include "engine/base/counter_random.h"
 #include "engine/base/system_memory.h"
 #include "engine/loading/synthetic_model.h"
-#include "engine/model/memory_need.h"
+#include "engine/model/backend_registry.h"
 
 #include <algorithm>
 #include <array>
@@ -31,15 +32,15 @@ struct StoredForm {
     TensorType type;
 };
 
-/// The first one where nothing is asked for.
+/// The first one is the default.
 constexpr std::array kStoredForms = {StoredForm{"f32", TensorType::F32},
                                      StoredForm{"bf16", TensorType::BF16},
                                      StoredForm{"int8", TensorType::Q8_0},
                                      StoredForm{"4bit", TensorType::Q4_1}};
 
-/// What --weights says of a shape; null for an unknown word.
+/// The meaning of --weights for a shape; null for an unknown word.
 const StoredForm* storedForm(const BenchOptions& options) {
-    const std::string& name = options.model.words.weights;
+    const std::string name = givenWord(options.model, "weights");
     if (name.empty())
         return &kStoredForms.front();
     const auto found = std::find_if(kStoredForms.begin(),
@@ -48,7 +49,7 @@ const StoredForm* storedForm(const BenchOptions& options) {
     return found == kStoredForms.end() ? nullptr : &*found;
 }
 
-/// The longest pass that will be asked for must fit into what the model was made for.
+/// The longest pass must fit into the context that the model was trained for.
 Result<void> checkContext(const BenchOptions& options, int contextLength) {
     const int mostRows =
         options.rows.empty() ? 16 : *std::max_element(options.rows.begin(), options.rows.end());
@@ -56,13 +57,13 @@ Result<void> checkContext(const BenchOptions& options, int contextLength) {
     if (needed <= contextLength)
         return {};
     return Error{ErrorCode::InvalidInput,
-                 fmt::format("{} tokens shall be measured, but the context holds {}.",
+                 fmt::format("The measurement needs {} tokens, but the context holds only {}.",
                              needed,
                              contextLength),
-                 "Ask for less with --cached and --prefill."};
+                 "Choose smaller values for --cached and --prefill."};
 }
 
-/// Adds a prompt unless it and an answer of one token do not fit.
+/// Adds a prompt if it fits together with an answer of one token.
 void addPrompt(BenchModel& model, BenchPrompt prompt) {
     if (static_cast<int>(prompt.ids.size()) < model.contextLength)
         model.prompts.push_back(std::move(prompt));
@@ -87,7 +88,7 @@ Result<void> readPrompts(const BenchOptions& options, const DataModel& model, Be
     if (into.prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "No prompt fits into the model's context.",
-                     "Name shorter prompts with --prompts, or a longer --context."};
+                     "Give shorter prompts with --prompts, or a longer --context."};
     return {};
 }
 
@@ -103,7 +104,8 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
         model.file = files.path();
     }
     ModelOptions measured = options.model;
-    measured.usesPackedCache = false; // nothing shall be written while passes are measured
+    measured.usesPackedCache = false; // nothing may be written to the disk while passes are
+                                      // measured
     ENGINE_TRY(DataModel data, loadDataModel(measured, options.isRaw, stop));
     model.name = data.name;
     model.endIds = data.endIds;
@@ -112,20 +114,18 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     return model;
 }
 
-/// The roof probe takes of what is left.
+/// The roof probe uses part of the rest.
 Result<void> checkShapeMemory(const BenchOptions& options,
                               const ModelOptions& model,
                               const ModelConfig& config,
                               const SyntheticWeights& weights) {
-    ENGINE_TRY(const TransformerOptions computing, transformerOptions(model.words));
-    PackedNeed need;
-    if (chosenBackend(model.words.backend) == "cpu") {
-        ENGINE_TRY(need, packedNeed(config, weights, computing, kShapeContext));
-    } else {
-        need.memory = memoryNeed(config, computing.precision, kShapeContext);
-    }
+    BackendRegistry registry(moduleFolder());
+    ENGINE_TRY(const BackendInfo backend, registry.info(chosenBackend(model.backend)));
+    ENGINE_TRY(const TransformerOptions computing, registry.options(backend.name, model.settings));
+    ENGINE_TRY(const LoadForecast forecast,
+               backend.forecast(config, weights, computing, kShapeContext));
     return checkMemoryFor(
-        static_cast<double>(need.memory.totalBytes()),
+        static_cast<double>(forecast.memory.totalBytes()),
         fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
 }
 
@@ -137,7 +137,7 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     const StoredForm& form = *storedForm(options);
     const SyntheticWeights weights(config, form.type);
     ModelOptions asStored = options.model;
-    asStored.words.weights.clear();
+    asStored.settings.erase("weights");
     ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
     model.name =
         fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, form.name);
@@ -157,17 +157,17 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     };
     if (options.shape.empty()) {
         if (options.layers > 0)
-            return wrong("--layers shortens a made-up model, but no --shape is named.",
+            return wrong("--layers shortens a made-up model, but --shape was not given.",
                          "Add --shape 1b, or leave --layers out.");
         return {};
     }
     if (storedForm(options) == nullptr)
-        return wrong(
-            fmt::format("There are no made-up weights \"{}\".", options.model.words.weights),
-            "Choose f32, bf16, int8 or 4bit.");
+        return wrong(fmt::format("\"{}\" is not a form of made-up weights.",
+                                 givenWord(options.model, "weights")),
+                     "Choose f32, bf16, int8 or 4bit.");
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
     if (!options.model.model.empty())
-        return wrong("--shape and --model exclude each other.", "Name one of them.");
+        return wrong("--shape and --model cannot be used together.", "Give only one of them.");
     if (!options.data.files.empty())
         return wrong("--prompts needs a tokenizer, and a shape has none.",
                      "Leave --prompts out, or name a model with --model.");

@@ -14,7 +14,7 @@ struct BenchPrompt {
     std::vector<engine::TokenId> ids;
 };
 
-/// The model that is measured, and what it is asked.
+/// The model that is measured, and its prompts.
 struct BenchModel {
     std::string name;
     std::filesystem::path file; ///< empty for a shape
@@ -25,12 +25,12 @@ struct BenchModel {
     int leftOut = 0;                  ///< prompts that do not fit into the context
 };
 
-/// Loads a model's files or makes up a shape's weights, after checking that they fit into
-/// memory. Errors: those of loadModel and of reading prompts; NoMemory with the
-/// two numbers; InvalidInput when the model's context is shorter than what shall be measured.
+/// Loads a model's files or generates a shape's weights, after checking that they fit into memory.
+/// Errors: those of loadModel and of reading prompts; NoMemory with the two numbers; InvalidInput
+/// if the model's context is too short for the measurement.
 engine::Result<BenchModel> openBenchModel(const BenchOptions& options, const std::stop_token& stop);
 
-/// Ids without meaning, the same ones each time.
+/// Arbitrary ids, always the same ones.
 std::vector<engine::TokenId> arbitraryIds(int count, int vocabSize, std::uint64_t seed);
 
 } // namespace app

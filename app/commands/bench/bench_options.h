@@ -9,11 +9,11 @@
 
 namespace app {
 
-/// What swift-run bench shall measure, as typed.
+/// The options of swift-run bench, as typed.
 struct BenchOptions {
     ModelOptions model;
-    /// "1b", "3b", "7b": made-up weights; empty = a model's files. Of a shape --weights says how
-    /// they would be stored in a file: "f32" (also when empty), "bf16", "int8", "4bit".
+    /// "1b", "3b", "7b": made-up weights; empty = a model's files. With a shape, --weights says how
+    /// the file would store them: "f32" (also when empty), "bf16", "int8", "4bit".
     std::string shape;
     int layers = 0;                    ///< of a shape; 0 = its own number
     DataOptions data;                  ///< no files = built-in prompts
@@ -21,7 +21,7 @@ struct BenchOptions {
     std::vector<std::string> settings; ///< NAME=VALUE for that decoder
     std::vector<std::string> skipSets; ///< files or JSON
     std::vector<int> rows;             ///< of the passes that are timed; empty = 1 to 16
-    int cachedTokens = 256;            ///< behind which those passes run
+    int cachedTokens = 256;            ///< number in the cache before those passes
     int prefillTokens = 512;
     int maxTokens = 128;
     int pairs = 7;      ///< interleaved repetitions of everything

@@ -73,7 +73,7 @@ Json ratioJson(const std::optional<DecodeRatio>& ratio) {
     return ratio ? number(ratio->all.ratio) : Json();
 }
 
-/// What stands behind a ratio of rates.
+/// The details of a ratio of rates.
 Json ratioDetails(const std::optional<DecodeRatio>& ratio) {
     if (!ratio)
         return {};
@@ -89,7 +89,7 @@ Json ratioDetails(const std::optional<DecodeRatio>& ratio) {
             {"tasks", std::move(tasks)}};
 }
 
-/// First quartile, median, third quartile of what the plain fields give the median of.
+/// First quartile, median and third quartile of the fields that give only the median.
 Json spreadsJson(const BenchFigures& figures) {
     return {{"roof_gbps", spreadJson(figures.roofGbps)},
             {"one_row_ms", spreadJson(figures.oneRowMs)},
@@ -233,8 +233,9 @@ std::string benchTable(const BenchResults& results) {
                                 figures.prefillOverLlama->ratio,
                                 figures.prefillOverLlama->low,
                                 figures.prefillOverLlama->high));
-    text += "Medians (quartiles); ratios [95 % intervals]; roof read beside every sample.";
-    text += results.isIncomplete ? " INCOMPLETE: it was stopped.\n" : "\n";
+    text += "Medians (quartiles); ratios [95 % intervals]; the roof is the memory bandwidth, "
+            "measured with every sample.";
+    text += results.isIncomplete ? " INCOMPLETE: the run was stopped.\n" : "\n";
     return text;
 }
 

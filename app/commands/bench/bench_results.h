@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// What was measured, and on what. A plain value.
+/// What was measured, and on which machine and model. A plain value.
 struct BenchFacts {
     std::string cpu; ///< the processor's own name
     std::string isa; ///< instruction set of the backend's kernels
@@ -32,7 +32,7 @@ struct BenchFacts {
     std::vector<std::string> remarks;
 };
 
-/// A pass and the full one-row pass timed right beside it.
+/// A pass and the full one-row pass timed right before or after it.
 struct PassPair {
     TimedSample own;
     TimedSample oneRow;
@@ -48,14 +48,14 @@ struct SkipSetSamples {
 /// One answer.
 struct DecodeSample {
     std::vector<engine::TokenId> tokens;
-    TimedSample time; ///< behind the prompt
+    TimedSample time; ///< after the prompt
 
     double msPerToken() const { return time.ms / static_cast<double>(tokens.size()); }
 
     double tokensPerSecond() const { return 1e3 / msPerToken(); }
 };
 
-/// The same prompt, answered by all within the same seconds.
+/// The same prompt, answered by all within a few seconds.
 struct DecodePair {
     std::string task;
     DecodeSample vanilla;
@@ -75,8 +75,8 @@ struct BenchResults {
     bool isIncomplete = false;
 };
 
-/// The index from which on two answers to one prompt differ; none where one is the beginning of
-/// the other.
+/// The index of the first difference between two answers to one prompt; none if one is the
+/// beginning of the other.
 std::optional<std::size_t> firstDifference(const DecodeSample& one, const DecodeSample& other);
 
 } // namespace app

@@ -90,7 +90,7 @@ Result<void> BenchRun::checkStop() const {
     return {};
 }
 
-/// The pass and the full one-row pass, one right behind the other.
+/// The pass and the full one-row pass, one directly after the other.
 Result<PassPair> BenchRun::timePair(const LayerPlan& plan, int rows) {
     PassPair pair;
     ENGINE_TRY_DO(inTurn({[&]() -> Result<void> {

@@ -19,7 +19,7 @@ struct NamedPlan {
     engine::LayerPlan plan;
 };
 
-/// Who takes part. All are guests but the decoders.
+/// The participants. All except the decoders are borrowed.
 struct BenchParts {
     BenchModel& model;
     RoofSampler& roof;
@@ -31,8 +31,8 @@ struct BenchParts {
     std::stop_token stop = {};
 };
 
-/// Measures everything in turn, again and again, so that a slow minute of the machine touches all
-/// quantities alike; every other repetition goes through them in reverse order.
+/// Measures everything in turn, repeatedly, so that a slow minute of the machine affects all
+/// quantities alike. Every other repetition goes in reverse order.
 class BenchRun {
 public:
     BenchRun(const BenchOptions& options,
@@ -40,8 +40,8 @@ public:
              BenchParts& parts,
              BenchResults& results);
 
-    /// Errors: Cancelled when the user stops it (`results` holds what was measured until then);
-    /// those of a pass, a decoder or the llama.cpp process.
+    /// Errors: Cancelled if the user stops it (`results` holds the measurements so far); those of a
+    /// pass, a decoder or the llama.cpp process.
     engine::Result<void> run();
 
 private:

@@ -8,6 +8,7 @@
 #include "engine/kernels/processor.h"
 #include "engine/loading/json_document.h"
 #include "engine/loading/network/network_tensors.h"
+#include "engine/model/backend_registry.h"
 #include "engine/model/skip_set.h"
 #include "engine/model/weight_share.h"
 
@@ -24,8 +25,8 @@ std::string orUnknown(std::string_view text) {
     return std::string(text.empty() ? "unknown" : text);
 }
 
-/// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads a
-/// row, unless that is the head as well. Norms and biases are too small to count.
+/// Bytes of the weights that a pass of one row reads: all but the embedding, of which it reads one
+/// row, unless the embedding is also the head. Norms and biases are too small to count.
 double bytesPerStep(const Transformer& transformer) {
     const ModelConfig& config = transformer.config();
     double read = static_cast<double>(config.hiddenSize) * config.vocabSize;
@@ -42,9 +43,11 @@ double bytesPerStep(const Transformer& transformer) {
 
 /// Threads that the backend computes with.
 int threadCountOf(const ModelOptions& options, const std::string& backend) {
-    if (backend == "plain")
+    const auto info = BackendRegistry(moduleFolder()).info(backend);
+    if (info && info.value().find("threads") == nullptr)
         return 1;
-    return options.threads > 0 ? usefulThreads(options.threads) : allowedProcessors();
+    const int threads = givenThreads(options);
+    return threads > 0 ? usefulThreads(threads) : allowedProcessors();
 }
 
 bool isCollection(const JsonValue& root) {
@@ -95,8 +98,8 @@ Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegist
         if (registry.info(kAuto))
             choice.decoder = kAuto;
         else
-            choice.remark = "This build has no decoder auto, so vanilla alone is measured; "
-                            "--decoder names another one.";
+            choice.remark = "This build has no auto decoder, so only vanilla is measured; choose "
+                            "another one with --decoder.";
     }
     if (choice.decoder == "vanilla")
         choice.decoder.clear();
@@ -168,9 +171,10 @@ Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchF
     facts.roofBytes = roof->byteSize();
     if (facts.roofBytes < kWholeRoof)
         facts.remarks.push_back(
-            fmt::format("The roof is read over {} MiB{}: the processor's caches may lift it.",
+            fmt::format("The memory bandwidth is measured over {} MiB{}, so the processor's caches "
+                        "may make it look higher.",
                         facts.roofBytes >> 20U,
-                        bytes < wanted ? ", because memory is short" : ""));
+                        bytes < wanted ? " because little memory is free" : ""));
     return roof;
 }
 
@@ -181,7 +185,7 @@ Result<void> checkLlama(const BenchOptions& options) {
     if (files.path().extension() != ".gguf")
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("llama.cpp reads GGUF files, and {} is none.", files.path().string()),
+            fmt::format("llama.cpp reads GGUF files, and {} is not one.", files.path().string()),
             "Name a GGUF file with --model, or leave --against-llama-cpp out."};
     return LlamaProcess::checkParts(llamaPython(options), llamaScript(options));
 }

@@ -6,11 +6,11 @@
 
 namespace app {
 
-/// Which decoder is compared with vanilla.
+/// The decoder that is compared with vanilla.
 struct DraftingChoice {
     std::string decoder; ///< empty = none
     engine::SettingValues settings;
-    std::string remark; ///< why none, for people; empty otherwise
+    std::string remark; ///< why there is none, as a sentence; empty otherwise
 };
 
 /// --decoder, or auto where that exists. Errors: those of parseSettings.
@@ -19,10 +19,11 @@ engine::Result<DraftingChoice> chooseDrafting(const BenchOptions& options,
 
 struct BenchDecoders {
     std::unique_ptr<engine::Decoder> vanilla;
-    std::unique_ptr<engine::Decoder> drafting; ///< null where none is compared
+    std::unique_ptr<engine::Decoder> drafting; ///< null if none is compared
 };
 
-/// Greedy decoders that know nothing of earlier runs. Errors: those of DecoderRegistry::make.
+/// Greedy decoders without anything learned in earlier runs. Errors: those of
+/// DecoderRegistry::make.
 engine::Result<BenchDecoders> makeDecoders(engine::DecoderRegistry& registry,
                                            const DraftingChoice& choice,
                                            const BenchModel& model);
@@ -34,15 +35,15 @@ engine::Result<std::vector<NamedPlan>> readPlans(const std::vector<std::string>&
 
 SkipSetSamples emptySamples(const NamedPlan& plan, const engine::ModelConfig& config);
 
-/// The processor, the backend and what its weights take.
+/// The processor, the backend and the size of its weights.
 void describeModel(const BenchOptions& options, const BenchModel& model, BenchFacts& facts);
 
-/// A probe as large as asked for, or as fits; then that is a remark. Errors: NoMemory.
+/// A probe of the requested size, or as large as fits, with a note. Errors: NoMemory.
 engine::Result<std::unique_ptr<engine::MemoryRoof>> openRoof(const BenchOptions& options,
                                                              BenchFacts& facts);
 
-/// Refuses what llama.cpp could not take part in, before anything is loaded. Errors: InvalidInput
-/// when the model is no GGUF file; those of LlamaProcess::checkParts.
+/// Refuses options with which llama.cpp could not take part, before anything is loaded. Errors:
+/// InvalidInput when the model is no GGUF file; those of LlamaProcess::checkParts.
 engine::Result<void> checkLlama(const BenchOptions& options);
 
 /// The llama.cpp process, null when it is not asked for. Errors: those of LlamaProcess::start.

@@ -58,8 +58,9 @@ Result<void> checkExists(const std::filesystem::path& path, const char* what) {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored))
         return {};
-    return Error{
-        ErrorCode::NotFound, fmt::format("{} is not at {}.", what, path.string()), kSetUpHint};
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} was not found at {}.", what, path.string()),
+                 kSetUpHint};
 }
 
 } // namespace
@@ -71,7 +72,7 @@ LlamaProcess::LlamaProcess(pid_t process, int channel, std::stop_token stop)
 
 LlamaProcess::~LlamaProcess() {
     close(m_channel);
-    // It holds nothing that must be put away, and may be in the middle of a long pass.
+    // It has nothing to save, and may be in the middle of a long pass.
     kill(m_process, SIGKILL);
     waitpid(m_process, nullptr, 0);
 }
@@ -84,9 +85,10 @@ Result<void> LlamaProcess::checkParts(const std::filesystem::path& python,
 
 Result<std::unique_ptr<LlamaProcess>> LlamaProcess::start(const LlamaLaunch& launch) {
     ENGINE_TRY_DO(checkParts(launch.python, launch.script));
-    std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket tells a dead reader politely
+    std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket reports a dead reader as an
+                                        // error, not a signal
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        return childError("no pipe can be made");
+        return childError("no pipe could be created");
     const pid_t process = spawnChild(launch, ends[1]);
     close(ends[1]);
     if (process == 0) {
@@ -109,7 +111,7 @@ Result<void> LlamaProcess::awaitReady(const LlamaLaunch& launch) {
     }
     const std::string said = first.is_object()
                                  ? first.value("error", std::string("it is not ready"))
-                                 : "it says no JSON";
+                                 : "its output is not JSON";
     if (first.is_object() && first.value("missing", false))
         return Error{ErrorCode::NotFound,
                      fmt::format("{} has no llama-cpp-python.", launch.python.string()),
@@ -155,10 +157,10 @@ Result<nlohmann::json> LlamaProcess::readAnswer() {
     ENGINE_TRY(const std::string line, readLine());
     auto said = nlohmann::json::parse(line, nullptr, false);
     if (!said.is_object())
-        return childError("it says no JSON");
+        return childError("its output is not JSON");
     if (said.contains("error"))
         return childError(said["error"].is_string() ? said["error"].get<std::string>()
-                                                    : std::string("it names no reason"));
+                                                    : std::string("it gave no reason"));
     return said;
 }
 

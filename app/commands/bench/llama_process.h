@@ -17,25 +17,25 @@
 
 namespace app {
 
-/// What llama.cpp made of a prompt.
+/// llama.cpp's answer to a prompt.
 struct LlamaAnswer {
     std::vector<engine::TokenId> tokens;
     double promptMs = 0.0; ///< all but the prompt's last token
-    double decodeMs = 0.0; ///< everything behind that
+    double decodeMs = 0.0; ///< everything after that
 };
 
-/// How the child is started.
+/// How to start the child process.
 struct LlamaLaunch {
     std::filesystem::path python;
-    std::filesystem::path script; ///< tests/benchmarks/llama_cpp_bench.py tells the protocol
+    std::filesystem::path script; ///< tests/benchmarks/llama_cpp_bench.py describes the protocol
     std::filesystem::path model;
     int threads = 1;
     int contextLength = 0;
-    std::stop_token stop = {}; ///< polled while an answer is awaited
+    std::stop_token stop = {}; ///< polled while waiting for an answer
 };
 
-/// llama.cpp in a process of its own, driven through pipes, one line a command. It ends with this
-/// object. Thread: one.
+/// llama.cpp in a process of its own, driven through pipes with one line per command. The process
+/// ends with this object. Thread: one.
 class LlamaProcess {
 public:
     /// Waits until the model is loaded. Errors: NotFound when the interpreter, the script or
@@ -69,7 +69,7 @@ private:
     engine::Result<std::string> readLine();
 
     pid_t m_process;
-    int m_channel; // both ends of the talk
+    int m_channel; // both ends of the connection
     std::stop_token m_stop;
     std::string m_received; // beyond the last line
     std::string m_version;

@@ -16,7 +16,7 @@ using namespace engine;
 
 namespace {
 
-/// Shorter samples would be lost in the clock of a busy machine.
+/// Shorter samples would be lost in the noise of a busy machine.
 constexpr double kShortestSampleMs = 20.0;
 
 class Stopwatch {
@@ -53,7 +53,7 @@ Result<PassClock> PassClock::make(Transformer& transformer, const PassSetup& set
     return clock;
 }
 
-/// One pass as verification does it: the only place that asks for the head of all rows.
+/// One pass as verification runs it: the only place that asks for the head of all rows.
 Result<void> PassClock::pass(const LayerPlan& plan, int rows) {
     const auto count = static_cast<std::size_t>(rows);
     return m_transformer->forwardInto({.plan = plan,
@@ -71,8 +71,8 @@ Result<double> PassClock::passMs(const LayerPlan& plan, int rows) {
     }
     const Stopwatch first;
     ENGINE_TRY_DO(pass(plan, rows));
-    // What the reading of the roof took out of the caches, and sleeping threads, cost a short pass
-    // much more than decoding ever pays.
+    // Measuring the roof empties the caches and lets threads sleep, which costs a short pass much
+    // more than it ever does in decoding.
     if (const double ms = first.ms(); ms >= kShortestSampleMs)
         return ms;
     int passes = 0;

@@ -8,7 +8,7 @@
 
 namespace app {
 
-/// What a PassClock shall be ready for.
+/// The largest passes that a PassClock has to time.
 struct PassSetup {
     int cachedTokens = 0;
     int mostRows = 0;
@@ -16,14 +16,14 @@ struct PassSetup {
     std::stop_token stop = {};
 };
 
-/// Times passes of one model as verification and prompts do them. Thread: one.
+/// Times passes of one model as verification and prompts run them. Thread: one.
 class PassClock {
 public:
     /// Reads `cachedTokens` arbitrary tokens. Errors: NoMemory, Cancelled, those of a pass.
     /// `transformer` must outlive it.
     static engine::Result<PassClock> make(engine::Transformer& transformer, const PassSetup& setup);
 
-    /// Milliseconds of one pass of a chain of `rows` rows behind the cached tokens, with the head's
+    /// Milliseconds of one pass of a chain of `rows` rows after the cached tokens, with the head's
     /// summary of each, as greedy verification asks for it; short passes are repeated, and their
     /// mean counts. Errors: those of a pass.
     engine::Result<double> passMs(const engine::LayerPlan& plan, int rows);

@@ -8,7 +8,7 @@
 
 namespace app {
 
-/// A time and the memory's speed right around it.
+/// A time and the memory bandwidth measured around it.
 struct TimedSample {
     double ms = 0.0;
     double roofGbps = 0.0; ///< mean of the readings before and after
@@ -19,11 +19,11 @@ class RoofSampler {
 public:
     explicit RoofSampler(engine::MemoryRoof& roof)
         : m_roof(roof) {
-        m_roof.readGbps(); // the first reading pays for waking up
+        m_roof.readGbps(); // the first reading includes the threads' waking up
         read();
     }
 
-    /// `work` gives its milliseconds. Errors: those of `work`.
+    /// `work` returns its milliseconds. Errors: those of `work`.
     engine::Result<TimedSample> take(const std::function<engine::Result<double>()>& work) {
         const double before = m_readings.back();
         ENGINE_TRY(const double ms, work());

@@ -39,7 +39,7 @@ OutputPlace csvPlace(const CompareOptions& options) {
                        isComparisonCsv);
 }
 
-/// The decoders in the order asked for, vanilla first when it was not.
+/// The decoders in the given order, with vanilla first if it was not named.
 Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
     std::vector<std::string> names = options.decoders;
     if (std::find(names.begin(), names.end(), kVanilla) == names.end())
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
     return names;
 }
 
-/// What was typed for each decoder: DECODER.NAME=VALUE goes to one, NAME=VALUE to all that draft.
+/// The settings of each decoder: DECODER.NAME=VALUE applies to one, NAME=VALUE to all that draft.
 Result<std::map<std::string, std::vector<std::string>>>
 settingsByDecoder(const std::vector<std::string>& typed, const std::vector<std::string>& names) {
     std::map<std::string, std::vector<std::string>> settings;
@@ -67,12 +67,11 @@ settingsByDecoder(const std::vector<std::string>& typed, const std::vector<std::
         const std::string decoder = text.substr(0, dot);
         if (std::find(names.begin(), names.end(), decoder) == names.end()) {
             const std::string near = nearestName(decoder, names);
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("--set {} is for the decoder {}, which is not compared.",
-                                     text,
-                                     decoder),
-                         fmt::format("{}Name it in --decoders.",
-                                     near.empty() ? "" : fmt::format("Did you mean {}? ", near))};
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("--set {} sets the decoder {}, which is not compared.", text, decoder),
+                fmt::format("{}Add it to --decoders.",
+                            near.empty() ? "" : fmt::format("Did you mean {}? ", near))};
         }
         settings[decoder].push_back(text.substr(dot + 1));
     }
@@ -143,7 +142,7 @@ private:
         return true;
     }
 
-    /// A decoder that has just failed costs its own figures; the error is the program's in the end.
+    /// A decoder that fails loses only its own figures; its error becomes the program's at the end.
     void tellFailures() {
         const auto& contestants = m_comparison.contestants();
         m_hasFailed.resize(contestants.size());
@@ -154,7 +153,7 @@ private:
             m_hasFailed[i] = true;
             m_report.addFailure(i, failure->message);
             Console::note(fmt::format(
-                "{} is given up, the others go on: {}", contestants[i].name, failure->message));
+                "{} is dropped and the others go on: {}", contestants[i].name, failure->message));
             m_console.jsonLine({{"event", "given_up"},
                                 {"decoder", contestants[i].name},
                                 {"message", failure->message}});
@@ -163,7 +162,7 @@ private:
         }
     }
 
-    /// A prompt that no decoder can take is told and counted; anything else ends the run.
+    /// A prompt that no decoder can take is reported and counted; any other error ends the run.
     Result<bool> leaveOut(const DataPrompt& prompt, const Error& error) {
         if (error.code == ErrorCode::Cancelled) {
             m_isCancelled = true;
@@ -173,7 +172,7 @@ private:
             return error;
         m_report.addLeftOut();
         Console::note(fmt::format(
-            "{}: line {} is left out: {}", prompt.file, prompt.record.line, error.message));
+            "{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
         m_console.jsonLine({{"event", "left_out"},
                             {"data", prompt.file},
                             {"line", prompt.record.line},
@@ -236,7 +235,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
 
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("compare", "Run prompts with several decoders: equal tokens, speedups");
+        app.add_subcommand("compare", "Compare decoders on prompts: tokens and speedups");
     const auto options = std::make_shared<CompareOptions>();
     addDataOptions(*command, options->data);
     addModelOptions(*command, options->model);
@@ -244,23 +243,26 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     command
         ->add_option("--decoders",
                      options->decoders,
-                     "Who takes part, with commas between; vanilla always does")
+                     "The decoders to compare, separated by commas; vanilla is always one of them")
         ->delimiter(',')
         ->capture_default_str();
     command->add_option("--set",
                         options->settings,
-                        "A setting: DECODER.NAME=VALUE, or NAME=VALUE for all that draft; may be "
-                        "given several times");
-    command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
+                        "A setting: DECODER.NAME=VALUE, or NAME=VALUE for all decoders that draft; "
+                        "may be given several times");
+    command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
     addSamplingOptions(*command, options->sampling);
-    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
+    command->add_flag("--raw",
+                      options->isRaw,
+                      "Use the prompts as they are, without a chat "
+                      "template");
     addOutputOptions(
-        *command, options->csv, "--csv", "Write the figures to this file as well, as CSV");
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
-    command->footer("Each prompt is run by all decoders in order, then in reverse order; each half "
-                    "has its own decoders,\nso that neither knows the other's prompts.");
+        *command, options->csv, "--csv", "Also write the figures to this file, as CSV");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
+    command->footer("All decoders run each prompt in order, then again in reverse order. Each half "
+                    "has decoders of its own,\nso that neither half has seen the other's prompts.");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runCompare(*options, context); };

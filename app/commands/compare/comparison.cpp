@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Two logits that are nearer than this may change places by the order of summation alone.
+/// Two logits that are closer than this may swap because of the order of summation alone.
 constexpr double kNearTie = 1e-3;
 
 using HalfAnswers = std::array<std::vector<std::optional<Answers>>, 2>; // [halves][contestants]
@@ -95,7 +95,7 @@ Comparison::run(const DataRecord& record, const std::function<void(std::string_v
     return std::optional(std::move(outcomes));
 }
 
-/// None when the decoder has failed just now.
+/// None if the decoder has just failed.
 Result<std::optional<Answers>>
 Comparison::answer(std::size_t which, std::size_t half, const DataRecord& record) {
     Contestant& contestant = m_contestants[which];
@@ -128,7 +128,7 @@ Result<void> Comparison::compare(const Answers& reference,
     return {};
 }
 
-/// Between the full model's two best logits behind the prompt and the first tokens of an answer.
+/// Between the full model's two best logits after the prompt and the first tokens of an answer.
 Result<double> Comparison::marginAt(const AnsweredTurn& turn, std::size_t position) const {
     Transformer& transformer = *m_request.model.loaded.transformer;
     std::vector<TokenId> tokens = turn.prompt;

@@ -13,26 +13,26 @@
 
 namespace app {
 
-/// A decoder that takes part: one instance for each half, so that neither half's search has seen
+/// A decoder in the comparison: one instance for each half, so that neither half's search has seen
 /// the other's prompts.
 struct Contestant {
     std::string name;
     std::array<std::unique_ptr<engine::Decoder>, 2> halves; // forward, reverse
-    std::optional<engine::Error> failure = {}; ///< what put it out, with the prompts behind it
+    std::optional<engine::Error> failure = {}; ///< why it was dropped, and after how many prompts
 };
 
-/// Where a decoder's tokens leave vanilla's.
+/// The first difference between a decoder's tokens and vanilla's.
 struct Difference {
     bool isInReverseHalf = false;
     int turn = 0;
     int position = 0; ///< in the answer, from 0
-    /// Between vanilla's two best logits there; none when vanilla's answer has ended before.
+    /// The gap between vanilla's two best logits there; none if vanilla's answer ended before.
     std::optional<double> margin;
 
     bool isNearTie() const;
 };
 
-/// What one decoder made of one prompt, both halves together.
+/// One decoder's result for one prompt, both halves together.
 struct PromptOutcome {
     DecodeTally tally;
     long promptTokens = 0;
@@ -42,7 +42,7 @@ struct PromptOutcome {
 
     bool isEqual() const { return differences.empty(); }
 
-    /// Every half differs at a near-tie only.
+    /// Whether every half differs only at a near tie.
     bool isNearTie() const;
 
     double decodeSeconds() const { return (decodeMs[0] + decodeMs[1]) / 1e3; }
@@ -55,8 +55,8 @@ struct PromptOutcome {
 /// [contestants]; none for one that has failed.
 using PromptOutcomes = std::vector<std::optional<PromptOutcome>>;
 
-/// Runs prompts with several decoders, first vanilla's tokens are what the others' are held
-/// against. A decoder in which something goes wrong is out; the others go on.
+/// Runs prompts with several decoders and compares their tokens with vanilla's. A decoder that
+/// fails is dropped; the others go on.
 class Comparison {
 public:
     /// One of `contestants` is vanilla.
@@ -66,9 +66,9 @@ public:
 
     std::size_t vanilla() const { return m_vanilla; }
 
-    /// Runs a record with every decoder in order, then in reverse order. `onTurn` is told who is
-    /// next. None when it was cancelled. Errors: those of answerRecord, but for what goes wrong in
-    /// a decoder other than vanilla.
+    /// Runs a record with every decoder in order, then in reverse order. `onTurn` is called with
+    /// the next decoder. None if it was cancelled. Errors: those of answerRecord, except for errors
+    /// of a decoder other than vanilla.
     engine::Result<std::optional<PromptOutcomes>>
     run(const engine::DataRecord& record,
         const std::function<void(std::string_view decoder)>& onTurn);

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <span>
 
-// A comparison as a file for spreadsheets.
+// Writes a comparison as a file for spreadsheets.
 
 namespace app {
 
@@ -38,7 +38,7 @@ constexpr std::array kNames = {"scope",
                                "search_ms_per_token",
                                "other_ms_per_token"};
 
-/// Quoted where it must be. What a spreadsheet would take for a formula is made a text of it.
+/// Quoted if necessary. A text that a spreadsheet would take for a formula is marked as text.
 std::string textCell(const std::string& text) {
     const bool isFormula =
         !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string::npos;

@@ -20,7 +20,7 @@ Json differenceJson(const Difference& difference) {
             {"margin", difference.margin ? Json(*difference.margin) : Json(nullptr)}};
 }
 
-/// Cut to a width that tables keep, by whole characters.
+/// Cut to the column's width at a whole character.
 std::string cut(const std::string& text, std::size_t width) {
     std::size_t end = 0;
     std::size_t count = 0;
@@ -208,15 +208,15 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
             text += rows(task, sums);
     text += rows(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
     text +=
-        fmt::format("{} of {} prompts, both halves; ms: of each token; {} bad lines, {} prompts "
-                    "left out.{}\n",
+        fmt::format("{} of {} prompts, both halves; times are ms per token; {} bad lines and {} "
+                    "prompts were skipped.{}\n",
                     prompts(),
                     data.prompts,
                     data.badLines,
                     m_leftOut,
-                    isIncomplete ? " INCOMPLETE: it was stopped." : "");
+                    isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     for (const auto& [decoder, sentence] : m_failures)
-        text += fmt::format("{} was given up behind {} prompts: {}\n",
+        text += fmt::format("{} was dropped after {} prompts: {}\n",
                             m_decoders[decoder],
                             m_all[decoder].prompts,
                             sentence);

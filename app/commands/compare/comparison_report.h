@@ -13,7 +13,7 @@
 
 namespace app {
 
-/// What one decoder did on many prompts.
+/// One decoder's results on many prompts.
 struct DecoderSums {
     int prompts = 0;
     int equal = 0;
@@ -21,17 +21,17 @@ struct DecoderSums {
     DecodeTally tally;
     double promptSeconds = 0.0;
     double decodeSeconds = 0.0;
-    double rateSum = 0.0;  ///< of the prompts' own tokens a second
+    double rateSum = 0.0;  ///< of the prompts' own tokens per second
     double layerSum = 0.0; ///< of the prompts' own tokens per layer
 
     void add(const PromptOutcome& outcome);
 
-    double tokensPerSecond() const;           ///< all tokens over all time behind the prompts
-    double tokensPerSecondWithPrompt() const; ///< the time of the prompts counted in
+    double tokensPerSecond() const;           ///< all tokens over all time after the prompts
+    double tokensPerSecondWithPrompt() const; ///< the same, including the time of the prompts
     double meanTokensPerSecond() const;       ///< mean of the prompts' own rates
     double meanTokensPerLayer() const;        ///< mean of the prompts' own: eTPL
 
-    /// Where the time behind the prompts went besides drafting, verifying and searching.
+    /// Where the time after the prompts went besides drafting, verifying and searching.
     double otherMs() const;
 
     /// Milliseconds of each emitted token.
@@ -41,17 +41,17 @@ struct DecoderSums {
 /// Whether a file is what ComparisonReport::csv() makes. Errors: Io, NotFound.
 engine::Result<bool> isComparisonCsv(const std::filesystem::path& path);
 
-/// Collects outcomes by task and over all, and shows them. Thread: one.
+/// Collects results by task and over all, and shows them. Thread: one.
 class ComparisonReport {
 public:
-    /// `vanilla` is the index of what the others are measured against.
+    /// `vanilla` is the index of the decoder that the others are compared with.
     ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla);
 
     void add(const std::string& task, const PromptOutcomes& outcomes);
 
     void addLeftOut() { ++m_leftOut; }
 
-    /// The decoder is out from here on; what it did before stays counted.
+    /// The decoder is dropped from here on; its earlier results stay counted.
     void addFailure(std::size_t decoder, const std::string& sentence);
 
     int prompts() const { return m_all[m_vanilla].prompts; }

@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// First turns only: the later ones would depend on answers.
+/// Only first turns: later ones would depend on answers.
 Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearchChoice& search,
                                                              const DataOptions& data,
                                                              const AnswerRequest& request,
@@ -21,7 +21,7 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
                    request.model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
         const auto room = static_cast<std::size_t>(request.model.contextLength - search.maxTokens);
         if (ids.size() >= room)
-            watcher.onRemark(fmt::format("{}: line {} is left out: its {} tokens are too many.",
+            watcher.onRemark(fmt::format("{}: line {} was skipped: its {} tokens are too many.",
                                          prompt.file,
                                          prompt.record.line,
                                          ids.size()));

@@ -39,7 +39,7 @@ struct SearchOptions {
     bool json = false;
 
     std::string objective = "tokens_per_second";
-    std::string entry; ///< of a collection; empty = the file holds this set alone
+    std::string entry; ///< in a collection; empty = the file holds only this set
 
     bool isByTrials() const { return method == "random" || method == "bayes"; }
 
@@ -48,20 +48,22 @@ struct SearchOptions {
     bool isOnline() const { return !isByTrials() && !isByDecoding(); }
 };
 
-/// Options of one kind of method that were given to the other.
+/// Refuses options of one kind of method that were given for the other.
 Result<void> checkOptions(const SearchOptions& options) {
     if (!options.isOnline() && !options.settings.empty())
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("--set is for the methods swift and guided, not for {}.", options.method),
+            fmt::format("--set works with the methods swift and guided, not with {}.",
+                        options.method),
             "The others have --trials, --seed and --max-tokens, random and bayes also --ratio."};
     if (options.isByDecoding() && options.ratio)
         return Error{ErrorCode::InvalidInput,
-                     "--ratio is for the methods random and bayes; self_sd finds the ratio itself.",
+                     "--ratio works with the methods random and bayes; self_sd finds the ratio "
+                     "itself.",
                      "Leave it out."};
     if (options.isOnline() && (options.trials || options.ratio))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} is for the methods random and bayes, not for {}.",
+                     fmt::format("{} works with the methods random and bayes, not with {}.",
                                  options.trials ? "--trials" : "--ratio",
                                  options.method),
                      "Write it as a setting: --set S=300, --set r=0.45."};
@@ -79,8 +81,8 @@ Result<bool> isJson(const std::filesystem::path& path,
     return document.error();
 }
 
-/// Whether a file holds one set as foundJson() makes it; a set that someone wrote by hand does not
-/// say how it was found.
+/// Whether a file holds one set as foundJson() makes it; a set written by hand does not say how it
+/// was found.
 Result<bool> isFoundSet(const std::filesystem::path& path) {
     return isJson(path, [&path](const JsonValue& root) {
         return readSkipSet(root, path.string()) && root["method"].isString() &&
@@ -95,7 +97,7 @@ Result<bool> isSkipSetCollection(const std::filesystem::path& path) {
     });
 }
 
-/// A collection is added to and never replaced, so --overwrite says nothing there.
+/// A collection is extended and never replaced, so --overwrite has no effect there.
 OutputPlace outPlace(const SearchOptions& options) {
     const bool isAdded = !options.entry.empty();
     OutputPlace place = outputPlace(options.out,
@@ -111,7 +113,7 @@ OutputPlace outPlace(const SearchOptions& options) {
     return place;
 }
 
-/// The profile is the method; everything else may be set.
+/// The method determines the profile; everything else may be set.
 Result<SettingValues> decoderSettings(const SearchOptions& options, DecoderRegistry& registry) {
     ENGINE_TRY(SettingValues settings,
                parseSettings(registry, kSearchingDecoder, options.settings));
@@ -139,7 +141,7 @@ Json foundJson(const SearchOptions& options, const DataModel& model, const Found
             {"incomplete", found.isCancelled}};
 }
 
-/// Writes the set, and says what it is.
+/// Writes the set, and prints it.
 Result<void> finish(const SearchOptions& options,
                     const DataModel& model,
                     const FoundSet& found,
@@ -148,8 +150,8 @@ Result<void> finish(const SearchOptions& options,
         return cancelledError();
     if (!found.plan || found.scored == 0)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The search has tried no set: {} prompts of {} tokens at most are "
-                                 "too little.",
+                     fmt::format("The search has tried no skip set: {} prompts of at most {} "
+                                 "tokens are too few.",
                                  found.prompts,
                                  options.maxTokens.value_or(kDefaultMaxTokens)),
                      "Give more prompts, a larger --max-tokens, or --set gamma=16."};
@@ -262,9 +264,9 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
         .add_option(
             "--method",
             options.method,
-            "swift or guided: as these profiles of the decoder swift search while decoding; "
-            "random or bayes: trials on windows that vanilla has collected; self_sd: by decoding "
-            "with each set, any sublayer may be skipped")
+            "swift or guided: search while decoding, as these profiles of the swift decoder do; "
+            "random or bayes: score sets on windows that vanilla decoding has collected; self_sd: "
+            "decode with each set, which may skip any sublayer")
         ->check(CLI::IsMember({"swift", "guided", "random", "bayes", "self_sd"}))
         ->required();
     command.add_option("--set",
@@ -274,7 +276,8 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
     command
         .add_option("--trials",
                     options.trials,
-                    "Sets that are tried; default: 300, for self_sd 100; not for swift and guided")
+                    "Number of sets to try; default: 300, for self_sd 100; not for swift and "
+                    "guided")
         ->check(wholeFrom(1));
     command
         .add_option("--ratio",
@@ -284,18 +287,22 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
     command
         .add_option("--objective",
                     options.objective,
-                    "self_sd: tokens_per_second, or expected_speed, which counts passes instead "
-                    "and repeats")
+                    "self_sd: tokens_per_second, or expected_speed, which counts passes and is "
+                    "therefore reproducible")
         ->check(CLI::IsMember({"tokens_per_second", "expected_speed"}))
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "random, bayes, self_sd: same seed, same trials")
+    command
+        .add_option("--seed",
+                    options.seed,
+                    "random, bayes, self_sd: the same seed gives the "
+                    "same trials")
         ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
     command
         .add_option("--max-tokens",
                     options.maxTokens,
-                    "Tokens of an answer at most; default: 128, for random and bayes 33, for "
-                    "self_sd 32")
+                    "Longest answer, in tokens; default: 128, for random and bayes 33, for self_sd "
+                    "32")
         ->check(wholeFrom(1));
 }
 
@@ -303,22 +310,26 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
 
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
-        app.add_subcommand("search", "Search a skip set for a task on prompts, and write it");
+        app.add_subcommand("search", "Search for a task's skip set on prompts, and save it");
     const auto options = std::make_shared<SearchOptions>();
     addDataOptions(*command, options->data);
-    command->add_option("--task", options->task, "The task; prompts of other tasks are passed over")
+    command->add_option("--task", options->task, "The task; prompts of other tasks are skipped")
         ->required();
-    addOutputOptions(*command, options->out, "--out", "The file that the set is written to (JSON)")
+    addOutputOptions(*command, options->out, "--out", "The file to write the set to (JSON)")
         ->required();
     command->add_option("--entry",
                         options->entry,
-                        "Write the set into a collection under this name, as MODEL_TASK, and keep "
-                        "what else the file holds: {\"NAME\":{\"attention\":[...],\"mlp\":[...]}}");
+                        "Write the set into a collection under this name, such as MODEL_TASK, and "
+                        "keep the other sets of the file: "
+                        "{\"NAME\":{\"attention\":[...],\"mlp\":[...]}}");
     addMethodOptions(*command, *options);
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
-    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_flag("--raw",
+                      options->isRaw,
+                      "Use the prompts as they are, without a chat "
+                      "template");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer(fmt::format("Without --limit, random and bayes use the first {} prompts of "
                                 "each file, self_sd the first {}.",
                                 kDefaultWindows,

@@ -12,10 +12,10 @@ using namespace engine;
 
 namespace {
 
-/// Answers that are shorter say little about a set.
+/// Shorter answers say little about a set.
 constexpr std::size_t kShortestAnswer = 8;
 
-/// Random sets before the first suggestion: a surrogate that knows nothing suggests nothing good.
+/// Random sets before the first suggestion: a surrogate without data suggests nothing useful.
 constexpr int kRandomBeforeBayes = 10;
 
 /// A prompt in the cache, and what followed it.
@@ -24,7 +24,7 @@ struct CollectedWindow {
     MatchnessWindow window;
 };
 
-/// Keeps the last set that a decoder's reports tell of.
+/// Keeps the last set that a decoder has reported.
 void follow(const SearchReport& report, const SearchWatcher& watcher, FoundSet& found) {
     for (const TrialRecord& trial : report.trials) {
         found.trials = trial.index;
@@ -48,7 +48,7 @@ bool isPassedOver(const Error& error, const DataPrompt& prompt, const SearchWatc
     if (error.code != ErrorCode::InvalidInput)
         return false;
     watcher.onRemark(
-        fmt::format("{}: line {} is left out: {}", prompt.file, prompt.record.line, error.message));
+        fmt::format("{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
     return true;
 }
 
@@ -59,7 +59,7 @@ public:
         : m_request(request)
         , m_vanilla(std::move(vanilla)) {}
 
-    /// Nothing is added for an answer that is too short. Errors: those of answerRecord.
+    /// Adds nothing if the answer is too short. Errors: those of answerRecord.
     Result<void> add(DataRecord record) {
         record.turns.resize(1);
         ENGINE_TRY(Answers answers, answerRecord(*m_vanilla, record, m_request));
@@ -87,7 +87,7 @@ private:
     std::vector<CollectedWindow> m_windows;
 };
 
-/// Tries one set after the other on all windows.
+/// Tries one set after another on all windows.
 class TrialRun {
 public:
     TrialRun(const TrialSearch& search, const AnswerRequest& request, const SearchWatcher& watcher)
@@ -205,9 +205,9 @@ Result<FoundSet> searchByTrials(const TrialSearch& search,
     if (layerCount < 3)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The model has {} layers, and the first and the last one always "
-                                 "run: there is nothing to search.",
+                                 "run, so there is nothing to search.",
                                  layerCount),
-                     "Choose a model of three layers or more."};
+                     "Choose a model with three or more layers."};
     ENGINE_TRY(auto vanilla,
                makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));
     AnswerRequest windowRequest = request;

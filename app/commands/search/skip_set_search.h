@@ -15,23 +15,23 @@ namespace app {
 /// The best set so far and what it cost.
 struct FoundSet {
     std::optional<engine::LayerPlan> plan;
-    std::optional<double> score; ///< none when this very set was not scored
+    std::optional<double> score; ///< none if this set itself was not scored
     std::string measure = "matchness";
-    double ratio = 0.0; ///< share of the searchable sublayers that it was to skip
+    double ratio = 0.0; ///< requested share of the searchable sublayers to skip
     int trials = 0;
     int scored = 0; ///< trials, start sets and re-scores
     int prompts = 0;
     bool isCancelled = false;
 };
 
-/// Told after each trial, and after each prompt.
+/// Called after each trial, and after each prompt.
 struct SearchWatcher {
     std::function<void(const engine::TrialRecord&)> onTrial;
     std::function<void(const std::string& remark)> onRemark;
     std::function<void(const std::string& doing)> onProgress;
 };
 
-/// How a set is searched for by trials on windows that vanilla has collected.
+/// The options of a search by trials on windows that vanilla has collected.
 struct TrialSearch {
     bool isBayesian = false;
     int trials = 300;
@@ -41,23 +41,23 @@ struct TrialSearch {
 };
 
 /// Answers the prompts with a decoder that searches while it decodes, until its search is over or
-/// the prompts are used up; takes the set it uses last.
-/// Errors: those of decoding; prompts that no decoder can take are passed over and told.
+/// there are no more prompts; the result is the set it uses last. Errors: those of decoding;
+/// prompts that no decoder can take are skipped and reported.
 engine::Result<FoundSet> searchWhileDecoding(engine::Decoder& decoder,
                                              const DataOptions& data,
                                              const AnswerRequest& request,
                                              const SearchWatcher& watcher);
 
-/// Collects one window a prompt with vanilla, then tries sets; a set's score is its matchness
-/// averaged over the windows. The uniform set is the first one tried and counts as a trial.
-/// Errors: Unsupported for a model without searchable layers; InvalidInput when no answer is long
-/// enough; NoMemory for the prompts' caches, which are all held.
+/// Collects one window per prompt with vanilla, then tries sets; a set's score is its matchness
+/// averaged over the windows. The uniform set is the first one tried and counts as a trial. Errors:
+/// Unsupported for a model without searchable layers; InvalidInput when no answer is long enough;
+/// NoMemory for the prompts' caches, which are all held.
 engine::Result<FoundSet> searchByTrials(const TrialSearch& search,
                                         const DataOptions& data,
                                         const AnswerRequest& request,
                                         const SearchWatcher& watcher);
 
-/// How Self-SD's sets are searched for: by decoding with each of them.
+/// The options of Self-SD's search, which decodes with each set.
 struct OfflineSearchChoice {
     engine::SearchObjective objective = engine::SearchObjective::TokensPerSecond;
     int trials = 100;

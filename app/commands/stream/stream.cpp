@@ -31,15 +31,11 @@ Result<StreamSetup> makeSetup(const StreamOptions& options) {
     StreamSetup setup;
     setup.decoder.name = options.decoder;
     ENGINE_TRY(setup.decoder.settings, parseSettings(registry, options.decoder, options.settings));
-    // Opened only to tell what is wrong with it before the data files are read.
+    // Opened only to report its faults before the data files are read.
     ENGINE_TRY(const ModelFiles files, openModel(options.model));
     setup.model = {.path = files.path().string(),
-                   .backend = options.model.words.backend,
-                   .precision = options.model.words.precision,
-                   .weights = options.model.words.weights,
-                   .kvType = options.model.words.kvType,
-                   .instructionSet = options.model.words.instructionSet,
-                   .threads = options.model.threads,
+                   .backend = options.model.backend,
+                   .settings = options.model.settings,
                    .contextLength = options.model.context};
     ENGINE_TRY(const auto tokenizer, openTokenizer(files));
     ENGINE_TRY(setup.sampling.sampling, resolveSampling(options.sampling, tokenizer.get()));
@@ -83,27 +79,43 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
 } // namespace
 
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
-    CLI::App* command = app.add_subcommand(
-        "stream", "Carry one decoder and its search over all prompts of data files");
+    CLI::App* command =
+        app.add_subcommand("stream", "Run data files with one decoder that keeps its search");
     const auto options = std::make_shared<StreamOptions>();
     addDataOptions(*command, options->data);
-    command->add_option("--text-field", options->data.stream.textField, "The prompt's field")
+    command
+        ->add_option("--text-field",
+                     options->data.stream.textField,
+                     "Name of the field that "
+                     "holds the prompt")
         ->capture_default_str();
-    command->add_option("--task-field", options->data.stream.taskField, "The task's field")
+    command
+        ->add_option("--task-field",
+                     options->data.stream.taskField,
+                     "Name of the field that "
+                     "holds the task")
         ->capture_default_str();
-    command->add_option("--decoder", options->decoder, "How tokens are made")->required();
+    command
+        ->add_option("--decoder",
+                     options->decoder,
+                     "The decoder; swift-run decoders lists "
+                     "them")
+        ->required();
     command->add_option("--set",
                         options->settings,
                         "A setting of the decoder, NAME=VALUE; may be given several times");
-    command->add_option("--max-tokens", options->maxTokens, "Tokens of an answer at most")
+    command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
     addOutputOptions(*command, options->out, "--out", "Record all events of the run (.swiftrun)");
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
     addSamplingOptions(*command, options->sampling);
-    command->add_flag("--raw", options->isRaw, "Prompts as they are, without a chat template");
-    command->add_flag("--json", options->json, "One JSON object a line on standard output");
+    command->add_flag("--raw",
+                      options->isRaw,
+                      "Use the prompts as they are, without a chat "
+                      "template");
+    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;
         chosen.run = [options](CommandContext& context) { return runStream(*options, context); };

@@ -95,7 +95,7 @@ void StreamReport::add(const PlanChanged& change) {
 Json StreamReport::endPrompt() {
     for (StreamSums* sums : {&m_current, &m_all, &m_byTask[m_prompt.record.task]})
         ++sums->prompts;
-    // What the search had found before goes on to hold.
+    // The earlier results of the search stay valid.
     m_current.matchness = m_byTask[m_prompt.record.task].matchness;
     m_current.ratio = m_byTask[m_prompt.record.task].ratio;
     Json line = {{"event", "prompt"},
@@ -139,12 +139,12 @@ std::string StreamReport::table(const DataSummary& data, bool isIncomplete) cons
         text += row(task, sums);
     if (m_byTask.size() > 1)
         text += row("all", m_all);
-    text += fmt::format("{} of {} prompts; {} bad lines, {} prompts left out.{}\n",
+    text += fmt::format("{} of {} prompts; {} bad lines and {} prompts were skipped.{}\n",
                         prompts(),
                         data.prompts,
                         data.badLines,
                         m_leftOut,
-                        isIncomplete ? " INCOMPLETE: it was stopped." : "");
+                        isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     return text;
 }
 

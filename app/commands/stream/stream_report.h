@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// What a decoder did on the prompts of a task, or of all.
+/// A decoder's results on the prompts of a task, or of all tasks.
 struct StreamSums {
     int prompts = 0;
     long tokens = 0;
@@ -28,19 +28,19 @@ struct StreamSums {
     nlohmann::ordered_json json() const;
 };
 
-/// Collects what a session tells, by task and over all. Thread: one.
+/// Collects the events of a session, by task and over all. Thread: one.
 class StreamReport {
 public:
-    /// The record whose answers come next.
+    /// Sets the record whose answers come next.
     void beginPrompt(const DataPrompt& prompt);
 
-    /// One of its turns is answered.
+    /// Records the answer of one of its turns.
     void add(const engine::PromptFinished& answer);
 
     void add(const engine::TrialFinished& trial);
     void add(const engine::PlanChanged& change);
 
-    /// All turns are answered; the JSON line of the record.
+    /// Call this when all turns are answered; returns the JSON line of the record.
     nlohmann::ordered_json endPrompt();
 
     void addLeftOut() { ++m_leftOut; }

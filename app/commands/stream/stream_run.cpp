@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPollInterval(100);
 
-/// What a prompt's messages are without a template.
+/// A prompt's messages without a template.
 std::string rawText(const std::vector<PromptMessage>& messages) {
     std::string text;
     for (const PromptMessage& message : messages)
@@ -31,7 +31,7 @@ StreamRun::StreamRun(EngineSession& session,
     , m_console(console)
     , m_stop(std::move(stop)) {}
 
-/// Waits until the event says that the command was carried out, or another one that it failed.
+/// Waits for the event of the command's success, or for one of its failure.
 template <typename Event> Result<void> StreamRun::perform(EngineCommand command) {
     std::optional<Error> failure;
     ENGINE_TRY_DO(send(std::move(command)));
@@ -54,7 +54,7 @@ Result<void> StreamRun::prepare(StreamSetup setup) {
     ENGINE_TRY_DO(perform<DecoderChosen>(std::move(setup.decoder)));
     if (setup.recording.path.empty())
         return {};
-    // Last, so that nothing that is wrong with the rest costs an earlier recording.
+    // Last, so that no other fault destroys an earlier recording.
     ENGINE_TRY_DO(perform<RecordingStarted>(std::move(setup.recording)));
     m_isRecording = true;
     return {};
@@ -63,7 +63,7 @@ Result<void> StreamRun::prepare(StreamSetup setup) {
 Result<void> StreamRun::send(EngineCommand command) {
     if (!m_session.send(std::move(command)))
         return Error{
-            ErrorCode::Internal, "The engine takes no more commands.", "Please report it."};
+            ErrorCode::Internal, "The engine accepts no more commands.", "Please report it."};
     return {};
 }
 
@@ -109,7 +109,7 @@ void StreamRun::tell(const std::string& remark) {
     Console::note(remark);
 }
 
-/// Nothing when the user has stopped it. Errors: those of the prompt.
+/// Nothing if the user has stopped it. Errors: those of the prompt.
 Result<std::optional<PromptFinished>> StreamRun::answer(SubmitPrompt prompt) {
     const std::uint64_t id = prompt.promptId = ++m_promptId;
     std::optional<PromptFinished> finished;
@@ -150,10 +150,10 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
         if (!answered && isAnswered && answered.error().code == ErrorCode::InvalidInput)
             break; // the conversation has outgrown the context
         if (!answered && answered.error().code == ErrorCode::NoMemory)
-            return answered.error(); // the others would fare no better
+            return answered.error(); // the other prompts would fail as well
         if (!answered) {
             m_report.addLeftOut();
-            tell(fmt::format("{}: line {} is left out: {}",
+            tell(fmt::format("{}: line {} was skipped: {}",
                              prompt.file,
                              prompt.record.line,
                              answered.error().message));
@@ -173,7 +173,7 @@ Result<void> StreamRun::finish() {
     m_status.clear();
     if (m_isRecording)
         ENGINE_TRY_DO(perform<RecordingStopped>(StopRecording{}));
-    // Without its model the session tells what of the learnt could not be stored.
+    // When its model is unloaded, the session reports which statistics could not be stored.
     ENGINE_TRY_DO(perform<ModelUnloaded>(UnloadModel{}));
     if (m_recordingError)
         return *m_recordingError;

@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// What a session is set up with before the first prompt.
+/// A session's set-up before the first prompt.
 struct StreamSetup {
     engine::LoadModel model;
     engine::ChooseDecoder decoder;
@@ -20,13 +20,13 @@ struct StreamSetup {
     engine::StartRecording recording; ///< a .swiftrun file; its path is empty for none
 };
 
-/// How prompts are asked.
+/// How prompts are sent.
 struct StreamAsking {
     int maxTokens = 0;
     bool isRaw = false;
 };
 
-/// Sends the records of a stream through one session, one at a time, and collects what it tells.
+/// Sends the records of a stream through one session, one at a time, and collects its events.
 /// Thread: one.
 class StreamRun {
 public:
@@ -35,18 +35,18 @@ public:
               const Console& console,
               std::stop_token stop);
 
-    /// Loads the model and chooses the decoder. Errors: what the session tells of them; Cancelled.
+    /// Loads the model and chooses the decoder. Errors: those that the session reports; Cancelled.
     engine::Result<void> prepare(StreamSetup setup);
 
-    /// Asks all turns of a record; false when the user has stopped it. A record that fails is told
-    /// and left out. Errors: NoMemory; a session that no longer answers (Internal).
+    /// Sends all turns of a record; false if the user has stopped it. A record that fails is
+    /// reported and skipped. Errors: NoMemory; a session that no longer answers (Internal).
     engine::Result<bool> ask(const DataPrompt& prompt, const StreamAsking& asking);
 
-    /// Ends the recording and frees the model. Errors: Io when the recording is not whole.
+    /// Ends the recording and frees the model. Errors: Io if the recording is incomplete.
     engine::Result<void> finish();
 
 private:
-    /// Waits until `isDone` says so of an event; every event is also collected.
+    /// Waits until `isDone` returns true for an event; every event is also collected.
     engine::Result<void> await(const std::function<bool(const engine::EngineEvent&)>& isDone);
     void collect(const engine::EngineEvent& event);
     engine::Result<void> send(engine::EngineCommand command);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/forward_clock.h"
 #include "engine/decoding/answer/generation_metrics.h"
+#include "engine/decoding/answer/stop_strings.h"
 #include "engine/decoding/decoder.h"
+#include "engine/text/token_stream.h"
 #include "engine/text/tokenizer.h"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace engine {
@@ -21,6 +26,21 @@ struct GenerationLimits {
     std::vector<std::string> stopStrings = {}; ///< the text ends before the first one that appears
 };
 
+/// What to generate from. What it refers to outlives the answer.
+struct GenerationRequest {
+    std::span<const TokenId> prompt;
+    /// An answer that goes on: its ids so far, which decide how the new text joins the old one.
+    std::span<const TokenId> begun = {};
+    std::string_view begunText =
+        {};                ///< what is told of their text already; LateText tells the rest
+    std::string task = {}; ///< whose search state the decoder shall use
+    GenerationLimits limits = {};
+    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
+    std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
+    std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
+    std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
+};
+
 struct GenerationResult {
     std::vector<TokenId> tokens; ///< new ids, the end id included when met
     std::string text;            ///< special tokens left out; empty without a tokenizer
@@ -29,44 +49,73 @@ struct GenerationResult {
     GenerationMetrics metrics;
 };
 
-/// Told after each step: its tokens (cut at the answer's end) and the text that became certain.
-using GenerationProgress = std::function<void(const DecodeStep& step, std::string_view text)>;
+/// A step, its tokens cut at the answer's end.
+struct AnswerStep {
+    DecodeStep step;
+    std::vector<std::string> pieces = {}; ///< [step.tokens] the text that each made certain
+    double stepMs = 0.0;                  ///< wall-clock, the search included
+    bool isBaseline = false;              ///< a plain step that was asked for
 
-/// One step as it is told to whoever wants all of it. Guests of the call alone.
-struct StepDetails {
-    const DecodeStep& step;
-    std::string_view text;               ///< of all its tokens
-    std::span<const std::string> pieces; ///< [step.tokens] the part that each made certain
-    double stepMs = 0.0;                 ///< wall-clock, the search included
-    bool isBaseline = false;             ///< a plain step that was asked for
+    std::string text() const;
 };
 
-/// What to generate from, and who is told.
-struct GenerationRequest {
-    std::span<const TokenId> prompt;
-    /// An answer that goes on: its ids so far, which decide how the new text joins the old one.
-    std::span<const TokenId> begun = {};
-    /// What is told of their text already. The rest is told first, by onStep with an empty step.
-    std::string_view begunText = {};
-    std::string task = {}; ///< whose search state the decoder shall use
-    GenerationLimits limits = {};
-    const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
-    std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
-    std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
-    GenerationProgress onStep = {};
-    /// Told before onStep; not told of text that was held back to the end.
-    std::function<void(const StepDetails&)> onStepDetails = {};
-    /// Asked before each step: true lets the full model alone make it (Decoder::plainStep).
-    std::function<bool()> isBaselineStep = {};
-    /// Called before each step: the moment to change settings. An error ends the answer.
-    std::function<Result<void>()> betweenSteps = {};
-    std::function<void(const SearchReport&)> onEnd = {}; ///< what the decoder did at the end
-    std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
+/// Text that belongs to no step: of tokens an answer begins with, or held back until its end
+/// because a stop string might have begun with it.
+struct LateText {
+    std::string text;
 };
 
-/// Runs a decoder until the answer ends. Thread: engine.
-/// Errors: those of Decoder; InvalidInput for limits that make no sense, or when the model makes
-/// an id that the tokenizer does not know (it belongs to another model).
-Result<GenerationResult> generate(Decoder& decoder, const GenerationRequest& request);
+/// What the decoder did when the answer had ended.
+struct AnswerEnd {
+    SearchReport report;
+};
+
+using AnswerPart = std::variant<AnswerStep, LateText, AnswerEnd>;
+
+/// One answer of a decoder, made part by part as it is asked for. Thread: engine.
+class Answer {
+public:
+    /// Reads the prompt. A stop meanwhile gives an answer that is over at once.
+    /// Errors: those of Decoder; InvalidInput for limits that make no sense.
+    static Result<Answer> begin(Decoder& decoder, GenerationRequest request);
+
+    /// Makes the next part; none when the answer is over. `isBaseline` lets the full model alone
+    /// make the step (Decoder::plainStep), if the part is one. Errors: those of Decoder;
+    /// InvalidInput when the model makes an id that the tokenizer does not know (it belongs to
+    /// another model). The answer is over after an error.
+    Result<std::optional<AnswerPart>> next(bool isBaseline = false);
+
+    /// All that has come.
+    const GenerationResult& result() const { return m_result; }
+
+private:
+    enum class Stage { Steps, End, Text, Over };
+
+    Answer(Decoder& decoder, GenerationRequest request);
+    Result<void> readPrompt();
+    int begunTokens() const;
+    Result<void> takeUpText();
+    Result<std::optional<AnswerPart>> makeNext(bool isBaseline);
+    std::optional<FinishReason> reasonBeforeStep() const;
+    Result<std::optional<AnswerStep>> oneStep(bool isBaseline);
+    void noteEnd(std::span<const TokenId> tokens);
+    Result<std::optional<AnswerEnd>> endAnswer();
+    Result<std::string> lastText();
+    Result<std::string> textOf(TokenId id);
+    Result<std::string> pieceOf(TokenId id);
+
+    Decoder* m_decoder;
+    GenerationRequest m_request;
+    StopStringFilter m_stops;
+    std::optional<TokenStream> m_stream; // none without a tokenizer
+    std::string m_begunRest;             // of an answer that goes on, not told yet
+    std::optional<FinishReason> m_finished;
+    GenerationResult m_result;
+    Stage m_stage = Stage::Steps;
+    ForwardClock::time_point m_start = ForwardClock::now();
+};
+
+/// The whole answer at once. Errors: as Answer.
+Result<GenerationResult> generate(Decoder& decoder, GenerationRequest request);
 
 } // namespace engine

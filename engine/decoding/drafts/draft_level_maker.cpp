@@ -55,12 +55,14 @@ DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosit
     const HeadSummary& summary = pass.summaries.front();
     DraftLevel level;
     std::vector<TokenId> ids;
-    if (draws() && m_draws == nullptr) {
+    const bool isRejection = m_terms.rule == VerifyRule::Rejection;
+    if (draws() && m_draws == nullptr && !isRejection) {
         ids = m_sampler.chooseSeveral(pass.logitRow(0), mostChoices(), outputPosition);
     } else if (draws()) {
         Distribution q = m_sampler.distribution(pass.logitRow(0));
-        ids = m_draws->drawSeveral(q, mostChoices(), outputPosition);
-        if (m_terms.rule == VerifyRule::Rejection)
+        DraftDraws& drawn = m_draws == nullptr ? m_roundDraws : *m_draws;
+        ids = drawn.drawSeveral(q, mostChoices(), outputPosition);
+        if (isRejection)
             level.drawnFrom = std::move(q);
     } else if (needsLogits()) {
         for (const std::size_t place : bestPlaces(pass.logitRow(0), mostChoices()))

@@ -22,10 +22,14 @@ private:
 /// one draft: what it is made from must outlive it.
 class DraftLevelMaker {
 public:
-    /// `draws` null: vanilla's own.
-    DraftLevelMaker(const Sampler& sampler, const DraftTerms& terms, DraftDraws* draws)
+    /// `draws` null: vanilla's own for Match, those of this round for Rejection.
+    DraftLevelMaker(const Sampler& sampler,
+                    const DraftTerms& terms,
+                    DraftDraws* draws,
+                    std::uint64_t round)
         : m_sampler(sampler)
         , m_terms(terms)
+        , m_roundDraws(sampler.options().seed, round)
         , m_draws(draws) {}
 
     /// Whether a pass must give full logits: to draw from, or to find more choices than a summary
@@ -45,6 +49,7 @@ private:
 
     const Sampler& m_sampler;
     const DraftTerms& m_terms;
+    mutable RoundDraws m_roundDraws;
     DraftDraws* m_draws;
 };
 

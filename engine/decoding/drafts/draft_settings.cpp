@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/drafts/draft_settings.h"
 
-#include "engine/decoding/setting_makers.h"
+#include "engine/base/setting_makers.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ SettingInfo longestDraftSetting(int initial, int most) {
     return stepSetting(
         integerSetting("max_draft", "Longest draft", initial, {1, static_cast<double>(most)}),
         "tokens",
-        "A draft has at most so many tokens.");
+        "The most tokens that a draft may have.");
 }
 
 SettingInfo exitLayerSetting(std::string meaning) {
@@ -43,9 +43,11 @@ Result<int> exitLayerOf(const SettingValues& values, int layerCount, std::string
 }
 
 SettingInfo verificationSetting() {
-    return stepSetting(choiceSetting("verification", "Verification", {"match", kRejection}),
-                       "",
-                       "match gives vanilla's own tokens, rejection tokens of vanilla's own law.");
+    return stepSetting(
+        choiceSetting("verification", "Verification", {"match", kRejection}),
+        "",
+        "match emits exactly the tokens that vanilla would; rejection emits other tokens, drawn "
+        "from the same distribution.");
 }
 
 VerifyRule verifyRuleOf(const SettingValues& values) {
@@ -53,10 +55,11 @@ VerifyRule verifyRuleOf(const SettingValues& values) {
 }
 
 SettingInfo sharedNoiseSetting() {
-    return stepSetting(flagSetting("shared_noise", "Shared noise", true),
-                       "",
-                       "Sampled drafts are drawn with vanilla's own random numbers; off takes the "
-                       "most probable token.");
+    return stepSetting(
+        flagSetting("shared_noise", "Shared noise", true),
+        "",
+        "When sampling, drafts are drawn with the same random numbers as vanilla, which makes "
+        "them right more often; off: the most probable token is drafted.");
 }
 
 std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initial, int mostSteps) {
@@ -67,7 +70,7 @@ std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initi
         share("th",
               "Confidence threshold",
               initial.threshold,
-              "A draft ends after its first token that is less probable than this; the adaptive "
+              "A draft ends after the first token that is less probable than this. The adaptive "
               "threshold starts here."),
         stepSetting(
             flagSetting("adapt", "Adaptive threshold", initial.adapts),
@@ -81,15 +84,15 @@ std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initi
         share("step",
               "Threshold step ε",
               initial.stepSize,
-              "How far the threshold wants to move in a round."),
+              "How far the threshold tries to move in each round."),
         share("beta1",
               "Memory of the acceptance β1",
               initial.acceptanceMemory,
-              "Share of the smoothed acceptance that a round keeps."),
+              "How much of the smoothed acceptance each round keeps."),
         share("beta2",
               "Memory of the threshold β2",
               initial.thresholdMemory,
-              "Share of the threshold that a round keeps."),
+              "How much of the threshold each round keeps."),
         longestDraftSetting(initial.maxSteps, mostSteps),
     };
 }
@@ -105,11 +108,11 @@ AdaptiveThresholdOptions thresholdOf(const SettingValues& values) {
 }
 
 SettingInfo marginSetting() {
-    return stepSetting(
-        numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
-        "",
-        "How much faster than a plain step a draft must promise to be: 0.02 asks for "
-        "2 % more tokens in the same time, -1 drafts whatever it costs.");
+    return stepSetting(numberSetting("margin", "Margin", 0.02, {-1.0, 1.0}),
+                       "",
+                       "A draft is made only if it promises to be this much faster than a plain "
+                       "step: 0.02 asks for "
+                       "2 % more tokens in the same time, -1 drafts whatever it costs.");
 }
 
 } // namespace engine

@@ -11,8 +11,8 @@
 
 namespace engine {
 
-// Settings of more than one decoder, and what resolved values say about them. All act from the next
-// step on; where decoders differ in defaults and ranges, these are given.
+// Settings that several decoders share, and how to read their resolved values. All take effect at
+// the next step. Defaults and ranges that differ between decoders are parameters.
 
 /// "max_draft": from 1 to `most`.
 SettingInfo longestDraftSetting(int initial, int most);
@@ -20,7 +20,7 @@ SettingInfo longestDraftSetting(int initial, int most);
 /// "exit_layer", counted from 1; 0 leaves it to the decoder.
 SettingInfo exitLayerSetting(std::string meaning);
 
-/// What it says, 0 too. Errors: InvalidInput for an exit that a model of so many layers does not
+/// Its value, 0 included. Errors: InvalidInput for an exit that a model of so many layers does not
 /// have; `hint` says what 0 does.
 Result<int> exitLayerOf(const SettingValues& values, int layerCount, std::string hint);
 
@@ -36,10 +36,10 @@ SettingInfo sharedNoiseSetting();
 /// drafts of at most `mostSteps`. Which acceptance is meant is no part of them.
 std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initial, int mostSteps);
 
-/// What those say.
+/// The values of those.
 AdaptiveThresholdOptions thresholdOf(const SettingValues& values);
 
-/// "margin", of decoders that weigh a draft against the time it takes.
+/// "margin", for decoders that weigh a draft against the time it takes.
 SettingInfo marginSetting();
 
 } // namespace engine

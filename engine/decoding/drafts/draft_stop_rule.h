@@ -9,19 +9,20 @@
 namespace engine {
 
 /// When to stop drafting. The pass whose confidence stops the draft is kept: dropping a drawn token
-/// for its own probability would change the law (swift.md 4.4 b).
+/// because of its own probability would change the law of what is emitted.
 class DraftStopRule {
 public:
     virtual ~DraftStopRule() = default;
 
-    /// Why the draft ends behind this pass, none while it goes on: `confidence` is the probability
-    /// of its first choice at temperature 1, `steps` the passes of this draft so far.
+    /// Why the draft ends behind this pass; nothing while it goes on. `confidence` is the
+    /// probability of the pass's first choice at temperature 1, `steps` counts the passes of this
+    /// draft.
     virtual std::optional<DraftEnd> stopsAfter(double confidence, int steps) const = 0;
 
-    /// Told the outcome of a round.
+    /// Learns from the outcome of a round.
     virtual void learn(int /*accepted*/, int /*draftSteps*/) {}
 
-    /// Told that another answer begins.
+    /// Another answer begins.
     virtual void beginAnswer() {}
 
 protected:
@@ -56,10 +57,10 @@ private:
 /// Which acceptance a threshold follows.
 enum class AcceptanceMeaning {
     /// Of the newest round, smoothed from 0 on in each answer; a draft of full length that was good
-    /// enough leaves the threshold. Source: the code of arXiv 2309.08168; swift.md 7.2.
+    /// enough leaves the threshold. Source: the code of arXiv 2309.08168.
     PerRound,
     /// Of the answer so far, smoothed on from answer to answer, its first value taken as it is.
-    /// Source: the code of arXiv 2504.05598; decoders.md 1.3.
+    /// Source: the code of arXiv 2504.05598.
     Cumulative,
 };
 
@@ -76,7 +77,7 @@ struct AdaptiveThresholdOptions {
 };
 
 /// A confidence threshold that follows the acceptance rate: less drafting while acceptance is below
-/// its target, more while it is above. Source: arXiv 2309.08168 and its code; swift.md 7.2.
+/// its target, more while it is above. Source: arXiv 2309.08168 and its code.
 class AdaptiveStopRule final : public DraftStopRule {
 public:
     explicit AdaptiveStopRule(const AdaptiveThresholdOptions& options)

@@ -20,14 +20,9 @@ Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     if (limit.tokens <= 0)
         return made;
     DraftTree& chain = made.tree;
-    RoundDraws roundDraws(target.sampler().options().seed, m_round++);
-    DraftDraws* draws = m_draws;
-    if (draws == nullptr && terms.rule == VerifyRule::Rejection)
-        draws = &roundDraws;
     const DraftTerms onlyFirst{.rule = terms.rule, .sharesNoise = terms.sharesNoise};
-    const DraftLevelMaker maker(target.sampler(), onlyFirst, draws);
+    const DraftLevelMaker maker(target.sampler(), onlyFirst, m_draws, m_round++);
     const Position firstOutput = target.outputPosition();
-    const std::span<const TokenId> endIds = target.endIds();
     ENGINE_CHECK(!m_options.addBeside || terms.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");
     beginRows(target);
@@ -48,8 +43,7 @@ Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
         chain.add(choice.token, chain.size() - 1, choice.probability);
         chain.addConfidence(confidence);
         m_tokens.assign(1, choice.token);
-        const bool isAnswerOver =
-            std::find(endIds.begin(), endIds.end(), choice.token) != endIds.end();
+        const bool isAnswerOver = target.endsAnswer(choice.token);
         if (isAnswerOver)
             chain.setEnd({DraftEndReason::EndToken});
         isOver = stopped || isAnswerOver || chain.size() == limit.tokens;

@@ -3,22 +3,15 @@
 
 #include "engine/decoding/drafts/draft_level_maker.h"
 
-#include <algorithm>
-
 namespace engine {
 
 Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
-    RoundDraws roundDraws(target.sampler().options().seed, m_round++);
-    DraftDraws* draws = m_draws;
-    if (draws == nullptr && terms.rule == VerifyRule::Rejection)
-        draws = &roundDraws;
-    const DraftLevelMaker maker(target.sampler(), terms, draws);
+    const DraftLevelMaker maker(target.sampler(), terms, m_draws, m_round++);
     const ChainLimit limit = chainLimit(target, terms);
     if (limit.tokens <= 0)
         return Draft::empty(limit.end);
     DraftEnd end = limit.end;
     const Position firstOutput = target.outputPosition();
-    const std::span<const TokenId> endIds = target.endIds();
     std::vector<DraftLevel> levels;
     TokenId token = target.pending();
     const int onlyRow = 0;
@@ -42,7 +35,7 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
         const auto stopped = terms.stopsAfter(first.probability, static_cast<int>(steps) + 1);
         if (stopped)
             end = *stopped;
-        const bool isAnswerOver = std::find(endIds.begin(), endIds.end(), token) != endIds.end();
+        const bool isAnswerOver = target.endsAnswer(token);
         if (isAnswerOver)
             end = {DraftEndReason::EndToken};
         isOver = stopped || isAnswerOver || static_cast<int>(levels.size()) >= limit.tokens;

@@ -3,7 +3,7 @@
 
 #include "engine/decoding/free/lookup_drafter.h"
 #include "engine/decoding/free/successor_table.h"
-#include "engine/decoding/learnt/decayed_rate.h"
+#include "engine/decoding/statistics/decayed_rate.h"
 #include "engine/sampling/sampler.h"
 
 #include <span>

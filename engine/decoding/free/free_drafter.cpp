@@ -164,7 +164,7 @@ std::vector<std::string> FreeDrafter::storeAll() {
 
 std::string FreeDrafter::failureOf(const Result<void>& stored) {
     const std::string failure =
-        stored ? std::string() : notStored("What follows which tokens", stored.error());
+        stored ? std::string() : notStored("The table of successors", stored.error());
     return std::exchange(m_reportedFailure, failure) == failure ? std::string() : failure;
 }
 

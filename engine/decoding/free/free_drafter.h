@@ -4,7 +4,7 @@
 #include "engine/decoding/drafts/drafter.h"
 #include "engine/decoding/free/free_candidates.h"
 #include "engine/decoding/free/successor_memory.h"
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 
 #include <optional>
 #include <string>

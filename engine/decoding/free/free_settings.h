@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/free/free_candidates.h"
-#include "engine/decoding/setting_makers.h"
 
 #include <vector>
 
@@ -11,17 +11,21 @@ namespace engine {
 /// The settings that every decoder with free drafts has: what they are made from, and whether
 /// successors outlive the run.
 inline std::vector<SettingInfo> freeDraftSettings() {
-    return {stepSetting(flagSetting("lookup", "Earlier places", true),
-                        "",
-                        "Draft what followed the newest tokens in prompt and answer."),
-            stepSetting(flagSetting("successors", "Successors", true),
-                        "",
-                        "Draft what the model last had follow the newest token or two."),
-            describedSetting(flagSetting("remember", "Remember successors", true),
-                             "",
-                             SettingEffect::NextAnswer,
-                             "Go on from the successors of earlier runs with this model, and store "
-                             "them; off: drafts depend on this run alone.")};
+    return {
+        stepSetting(
+            flagSetting("lookup", "Earlier places", true),
+            "",
+            "Draft the tokens that followed the newest ones earlier in the prompt or the answer."),
+        stepSetting(
+            flagSetting("successors", "Successors", true),
+            "",
+            "Draft the tokens that the model last predicted behind the newest token, or behind "
+            "the newest two."),
+        describedSetting(flagSetting("remember", "Remember successors", true),
+                         "",
+                         SettingEffect::NextAnswer,
+                         "Use the successors stored by earlier runs of this model, and store new "
+                         "ones; off: drafts depend on this run alone.")};
 }
 
 /// What the first two of them say.

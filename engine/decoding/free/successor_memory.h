@@ -27,8 +27,8 @@ public:
     const std::filesystem::path& path() const { return m_path; }
 
     /// Puts what the file holds into a table; no file is no error. A file that cannot be understood
-    /// (damaged, of another model, of a later version) leaves the table alone, is renamed to
-    /// NAME.broken-N, and the remark that comes back says so; else the remark is empty.
+    /// (damaged, of another model, of a later version) leaves the table alone and is renamed to
+    /// NAME.broken-N. Returns a note for the user that says so, usually an empty one.
     /// Errors: Io; InvalidInput for what is there and no regular file.
     Result<std::string> load(SuccessorTable& table);
 

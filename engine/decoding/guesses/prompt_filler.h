@@ -12,7 +12,7 @@ namespace engine {
 
 /// Random tokens of the prompt, which parallel decoding guesses with where it knows nothing better:
 /// they suit a decoder-only model more than padding does. The same seed gives the same tokens.
-/// Thread: one. Source: arXiv 2402.02057, 3.1; decoders.md 5.3.
+/// Thread: one. Source: arXiv 2402.02057, 3.1.
 class PromptFiller {
 public:
     /// `prompt` is not empty. End ids are not given, unless it holds nothing else: what is guessed

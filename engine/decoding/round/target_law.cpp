@@ -81,6 +81,7 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
     if (m_tokens != nullptr)
         findStates(rows.draft);
     const auto width = static_cast<std::size_t>(pass.vocabSize);
+    m_isStuck.assign(static_cast<std::size_t>(rows.draft.size()) + 1, false);
     for (int row = 0; row <= rows.draft.size(); ++row) {
         m_sequence.resize(rows.sequence.size());
         for (int node = row - 1; node >= 0; node = rows.draft.node(node).parent)
@@ -90,8 +91,15 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
         const auto place = static_cast<std::size_t>(row);
         const auto logits = std::span(pass.logits).subspan(place * width, width);
         m_penalties.apply(m_sequence, m_answerStart, logits);
-        if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead)
-            ENGINE_TRY_DO(m_tokens->apply(m_states[place], m_endIds, logits));
+        if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead) {
+            auto applied = m_tokens->apply(m_states[place], m_endIds, logits);
+            if (!applied && row == 0)
+                return applied;
+            if (!applied) {
+                m_isStuck[place] = true;
+                std::fill(logits.begin(), logits.end(), 0.0);
+            }
+        }
         pass.summaries[place] = lawSummary(logits);
     }
     return {};

@@ -42,8 +42,13 @@ public:
     /// Changes the logits of the rows and makes their summaries anew. Shapes: pass.logits and
     /// pass.summaries [1 + draft or more]; row 0 belongs to the root, row 1 + i to node i, the
     /// others stay. Behind a token that the grammar forbids nothing is forbidden: no token can come
-    /// of such a row. Errors: those of TokenGrammar::apply.
+    /// of such a row. Errors: those of TokenGrammar::apply at the root.
     Result<void> apply(const LawRows& rows, ForwardResult& pass);
+
+    /// Whether the grammar cannot go on behind this row of a draft. Vanilla may never come there,
+    /// so nothing that such a row decides is emitted: the next step has it at its root, and tells
+    /// it.
+    bool isStuck(int row) const { return m_isStuck[static_cast<std::size_t>(row)]; }
 
     /// These tokens belong to the answer now.
     void keep(std::span<const TokenId> tokens);
@@ -67,6 +72,7 @@ private:
     bool m_hasEnded = false;
     std::size_t m_answerStart = 0;   // where the answer begins in a sequence
     std::vector<State> m_states;     // [rows] of a pass
+    std::vector<bool> m_isStuck;     // [rows]
     std::vector<TokenId> m_sequence; // of one row
 };
 

@@ -13,10 +13,10 @@ namespace engine {
 /// How a draft is checked. Both are lossless; greedy decoding does the same under either.
 enum class VerifyRule {
     /// The full model's token is drawn as vanilla draws it and accepted if it was drafted: the same
-    /// tokens as vanilla under the same seed, whatever drafted. S1 of swift.md 4.4.
+    /// tokens as vanilla under the same seed, whatever drafted.
     Match,
     /// Drafted tokens are accepted by ratio and the rest of the law renewed behind each rejection:
-    /// the same law as vanilla, other tokens; needs drawn siblings. S2 of swift.md 4.4.
+    /// the same law as vanilla, other tokens; needs drawn siblings.
     Rejection,
 };
 
@@ -26,7 +26,8 @@ struct AnswerRoom {
     std::span<const TokenId> endIds = {}; ///< behind the first of them nothing is emitted
 };
 
-/// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before.
+/// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before, or
+/// the grammar cannot go on (TargetLaw::isStuck).
 struct Verdict {
     std::vector<int> path; ///< accepted nodes, from the root on
     std::vector<TokenId> emitted;
@@ -82,7 +83,7 @@ public:
 
     /// Shapes: target.summaries [1 + tree.size() or more] and, unless greedy, target.logits
     /// [as many, vocab]; row 0 belongs to the root, row 1 + i to node i, what follows to nobody.
-    /// `outputPosition` is that of the first token to emit. Source: swift.md 4.1, 4.4.
+    /// `outputPosition` is that of the first token to emit.
     Verdict verify(const DraftTree& tree,
                    const ForwardResult& target,
                    Position outputPosition,

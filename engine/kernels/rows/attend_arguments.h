@@ -17,11 +17,12 @@ struct KeyRun {
 /// The widest head that the kernels take.
 inline constexpr int kMaxHeadDim = 256;
 
-/// Keys whose scores are weighed together. The sums of attention are cut at multiples of this
-/// number, counted in a row's own keys from its first one.
+/// Number of keys whose scores are weighted together. The sums of attention are cut at multiples of
+/// this number, counted in a row's own keys from its first one.
 inline constexpr int kAttendBlockKeys = 64;
 
-/// Keys of a section: sections can be attended to apart, and are then joined in their order.
+/// Number of keys of a section. Sections can be computed separately and are then joined in their
+/// order.
 inline constexpr int kAttendSectionKeys = 64;
 
 /// Query heads that share one sweep over the keys.
@@ -30,21 +31,21 @@ inline constexpr int kAttendHeads = 8;
 /// Keys or values that are widened to float32 at a time.
 inline constexpr int kAttendStripKeys = 16;
 
-/// What a section leaves beside its sums: the highest score, and the sum of the weights
-/// e^(score - highest).
+/// A section's result besides its sums: the highest score, and the sum of the weights e^(score -
+/// highest).
 struct AttendTotal {
     float highest;
     float weights;
 };
 
-/// Sums of weighted values [groupSize, headDim] and what they are to be divided by [groupSize].
+/// Sums of weighted values [groupSize, headDim] and their divisors [groupSize].
 struct AttendSums {
     float* values;
     AttendTotal* totals;
 };
 
 /// Attention of the query heads of one kv head over a row's own keys, or one section of them. Rows
-/// that see the same keys may hand in their heads together.
+/// that see the same keys may pass their heads together.
 struct AttendArguments {
     const float* queries; // [groupSize, headDim], rotated and scaled
     const void* keys;     // this kv head's plane [capacity, headDim] of `element`
@@ -58,7 +59,7 @@ struct AttendArguments {
     float* out;                    // [groupSize, headDim]
     std::int32_t section = -1;     // keys [section, section + 1) * kAttendSectionKeys; -1: all
     AttendTotal* totals = nullptr; // [groupSize], of a section only, whose sums stay undivided
-    float softCap = 0.0F;          // scores become cap * tanh(score / cap); 0: they stay
+    float softCap = 0.0F;          // scores become cap * tanh(score / cap); 0 leaves them unchanged
 };
 
 /// Length of AttendArguments::scratch.

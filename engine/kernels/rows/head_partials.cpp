@@ -8,7 +8,7 @@ namespace engine {
 
 namespace {
 
-/// Tiles come in ascending order of ids: an equal logit that comes later stays behind.
+/// Tiles come in ascending order of ids, so a later equal logit ranks lower.
 void insert(HeadTotal& summary, float logit, TokenId id) {
     int place = kSummaryTop - 1;
     for (; place > 0 && logit > summary.logits[place - 1]; --place) {

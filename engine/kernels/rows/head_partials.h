@@ -5,10 +5,10 @@
 
 namespace engine {
 
-/// Highest logits that are kept of a row.
+/// Number of highest logits kept for a row.
 inline constexpr int kSummaryTop = 10;
 
-/// What is kept of one tile of a row's logits.
+/// The summary of one tile of a row's logits.
 struct HeadPartial {
     float logits[kSummaryTop]; // the highest, best first; of equal ones the lower id first
     TokenId ids[kSummaryTop];  // kNoToken, with logit -infinity, where the tile has fewer
@@ -17,7 +17,7 @@ struct HeadPartial {
     bool isFinite; // all logits of the tile are
 };
 
-/// What is kept of a row's logits over the whole vocabulary.
+/// The summary of a row's logits over the whole vocabulary.
 struct HeadTotal {
     float logits[kSummaryTop]; // as in HeadPartial
     TokenId ids[kSummaryTop];
@@ -25,8 +25,9 @@ struct HeadTotal {
     bool isFinite;
 };
 
-/// Joins the tiles of one row, which are given in ascending order of their ids. Which tiles there
-/// are decides the last bits of logSumExp; who made them, and when, does not. Thread: any.
+/// Joins the tiles of one row, which are given in ascending order of their ids. The last bits of
+/// logSumExp depend on the division into tiles, but not on the thread or time of their computation.
+/// Thread: any.
 HeadTotal combinePartials(const HeadPartial* partials, int count);
 
 } // namespace engine

@@ -12,7 +12,8 @@ namespace engine {
 /// Values that share one scale in a QuantizedRow.
 inline constexpr int kQuantGroup = 32;
 
-/// Where a row is quantised to: 8 bits for each value, a scale for each group of kQuantGroup.
+/// The destination of a quantised row: 8 bits for each value, a scale for each group of
+/// kQuantGroup.
 struct QuantizedRow {
     std::int8_t* values;    // [width rounded up to whole groups], the rest 0
     float* scales;          // [groups]: largest magnitude / 127; NaN where a value is not finite
@@ -26,10 +27,10 @@ struct SquareSums {
     double stream;
 };
 
-/// Kernels on rows of float32, one set per instruction set; each result depends on its own row
-/// alone: not on the number of rows, on threads, or on where a row lies. Widths are any number;
-/// nothing need be aligned, though 64 bytes is faster. Numbers that are not finite are carried on
-/// as IEEE 754 says and never lead a kernel astray. Thread: any; no shared state, no allocation.
+/// Kernels on rows of float32, one set per instruction set; each result depends only on its own
+/// row: not on the number of rows, on threads, or on a row's address. Any width is allowed.
+/// Alignment is not required, but 64 bytes is faster. Numbers that are not finite are propagated as
+/// in IEEE 754 and are otherwise harmless. Thread: any; no shared state, no allocation.
 struct RowKernels {
     /// out = in / rms(in) * weight; `out` may be `in`. Source: arXiv 1910.07467.
     void (*rmsNorm)(const float* in, const float* weight, float epsilon, int width, float* out);
@@ -38,7 +39,7 @@ struct RowKernels {
     /// [half] are given. Source: arXiv 2104.09864, half-split layout.
     void (*rotate)(float* head, const float* cosines, const float* sines, int half);
 
-    /// stream += added; says whether the result is finite everywhere.
+    /// stream += added; returns whether the result is finite everywhere.
     bool (*addTo)(float* stream, const float* added, int width);
 
     /// Float32 sums in a fixed order.
@@ -54,18 +55,18 @@ struct RowKernels {
     /// Values become cap * tanh(value / cap); `cap` is above 0.
     void (*softCap)(float* values, float cap, int width);
 
-    /// Softmax attention. Depends on the sequence of keys and values alone, never on how it is
-    /// divided into runs or in which slots it lies: keys are taken in blocks of kAttendBlockKeys
-    /// counted from the row's first key, and blocks are joined in their order.
+    /// Softmax attention. The result depends only on the sequence of keys and values, never on its
+    /// division into runs or its slots: keys are processed in blocks of kAttendBlockKeys, counted
+    /// from the row's first key, and blocks are joined in their order.
     void (*attend)(const AttendArguments& arguments);
 
-    /// Adds what a later section left to the sums of the earlier ones.
+    /// Adds a later section's result to the sums of the earlier ones.
     void (*joinAttention)(int groupSize,
                           int headDim,
                           const AttendSums& later,
                           const AttendSums& sums);
 
-    /// Divides the sums of all sections, so that they are what attention gives out.
+    /// Divides the sums of all sections, which gives the output of attention.
     void (*divideAttention)(int groupSize, int headDim, const AttendSums& sums);
 
     /// Writes `row` [headDim] into a slot as `element`, rounded to nearest even; NaN stays NaN.

@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// 16 numbers that are worked on at once.
+/// 16 numbers that are processed at once.
 struct Lanes {
     __m256 low;
     __m256 high;

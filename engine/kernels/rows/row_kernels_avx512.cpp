@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// 16 numbers that are worked on at once.
+/// 16 numbers that are processed at once.
 using Lanes = __m512;
 
 // Heads and widths that attention keeps in the 32 registers.
@@ -78,7 +78,8 @@ inline float sumOfLanes(Lanes x) {
 
 /// Four times sumOfLanes, in the same order; to [4].
 inline void sumOfFourLanes(const Lanes* x, float* to) {
-    // Each shuffle halves what is left of two vectors: first their lanes i and i + 8 meet, then ...
+    // Each shuffle halves the rest of two vectors: it first combines their lanes i and i + 8, then
+    // ...
     const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(x[0], x[1], 0x44),
                                     _mm512_shuffle_f32x4(x[0], x[1], 0xEE));
     const __m512 cd = _mm512_add_ps(_mm512_shuffle_f32x4(x[2], x[3], 0x44),
@@ -103,7 +104,7 @@ inline Lanes loadBf16(const std::uint16_t* from) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
 }
 
-/// By integers, for the instruction of AVX-512 BF16 would turn subnormal numbers into 0.
+/// With integers, because the AVX-512 BF16 instruction would turn subnormal numbers into 0.
 inline void storeBf16(std::uint16_t* to, Lanes x) {
     const __m512i bits = _mm512_castps_si512(x);
     const __m512i upper = _mm512_srli_epi32(bits, 16);

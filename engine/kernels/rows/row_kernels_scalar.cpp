@@ -99,8 +99,8 @@ template <typename Visit> void forEachKey(const AttendArguments& arguments, Visi
                 visit(ordinal, arguments.runs[run].slot + i);
 }
 
-/// One head, key after key: the highest score is known first, so nothing is rescaled and no
-/// score need be kept.
+/// One head, key after key. The highest score is computed first, so nothing is rescaled and no
+/// score is stored.
 void attendHead(const AttendArguments& arguments, int head) {
     const int dim = arguments.headDim;
     const float* query = arguments.queries + head * dim;
@@ -199,7 +199,7 @@ void summarise(const float* logits, int count, TokenId firstId, HeadPartial* par
     partial->sum = sumOfLanes(lanes);
 }
 
-/// One group, of which `count` values exist.
+/// One group with `count` values.
 void quantizeGroup(
     const float* in, int count, std::int8_t* values, float* scales, std::int32_t* halfSums) {
     constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// Where a group's scales and stored bytes lie within its tile.
+/// The position of a group's scales and stored bytes within its tile.
 struct GroupPlace {
     std::size_t header;   ///< bytes
     std::size_t scale;    ///< of lane 0, counted in numbers from the header

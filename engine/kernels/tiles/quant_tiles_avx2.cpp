@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFarRows = 16; // none: measured with AVX2 on Zen 4 only
 
-/// What stored bytes hold: two 4-bit numbers; values below 32; values 128 above a signed one.
+/// The contents of stored bytes: two 4-bit numbers; values below 32; signed values plus 128.
 enum class Bytes { Halves, Small, Signed };
 
 /// `part` counts eight numbers.
@@ -32,8 +32,8 @@ __m256i loadBytes(const std::byte* at) {
 }
 
 /// The lower and the upper eight rows of a tile share each activation. Sums within a group are
-/// whole numbers and so exact; groups are added in order of columns, each as the wider vectors do
-/// it.
+/// integers and therefore exact; groups are added in order of columns, exactly as with the wider
+/// vectors.
 template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
     static constexpr int kGroupHeader = (Scale == ScaleForm::F32 ? 64 : 32) * (HasMinima ? 2 : 1);
     static constexpr int kChunkGroups = kGroupHeader < 64 ? 2 : 1;

@@ -24,7 +24,7 @@ __m512i fourQuants(const std::int8_t* quants) {
     return _mm512_set1_epi32(four);
 }
 
-/// Sums within a group are whole numbers and so exact; groups are added in order of columns.
+/// Sums within a group are integers and therefore exact; groups are added in order of columns.
 template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
     static constexpr int kMostRows = 8;
     static constexpr int kSums = 8; // each with a whole and a real number, of 32 registers

@@ -9,14 +9,14 @@ namespace engine {
 
 namespace {
 
-/// Tiles that all pieces of rows visit before the next ones are read from memory.
+/// Number of tiles that all groups of rows process before the next ones are read from memory.
 constexpr int kTilesInCache = 4;
 
-/// Asks for a line of a tile's stream that is needed much later. One row reads so fast that the
-/// processor's own reading ahead serves it best; more rows are slower, and then that one, which
-/// stops at each page of 4 KiB, leaves the sums waiting. Distances and caches as measured on Zen 4:
-/// with 8 rows of bfloat16 a pass takes 1.3 times that of one instead of 2.6. `FarRows`: so many
-/// rows are best served by the second cache.
+/// Prefetches a line of a tile's stream that is needed much later. One row reads so fast that the
+/// hardware prefetcher is best. More rows are slower, and then the hardware prefetcher, which stops
+/// at each page of 4 KiB, lets the sums wait. Distances and caches as measured on Zen 4: with 8
+/// rows of bfloat16 a pass takes 1.3 times that of one instead of 2.6. `FarRows`: for this many
+/// rows, prefetching into the second cache is best.
 template <int Rows, int FarRows> static inline void fetchAhead(const std::byte* line) {
     if constexpr (Rows >= FarRows)
         __builtin_prefetch(line + 8192, 0, 2);
@@ -34,7 +34,7 @@ struct TileRun {
     std::size_t outStride;
 };
 
-/// Tiles that a kernel takes at once, so that all its sums have a register.
+/// Number of tiles that a kernel processes at once, so that all its sums have a register.
 constexpr int widestRun(int rows, int sums) {
     return rows * 4 <= sums ? 4 : rows * 2 <= sums ? 2 : 1;
 }
@@ -63,8 +63,8 @@ template <typename Kernel, int Rows> static void runPiece(const TileRun& run, in
     runRows<Kernel, Rows>(run, tiles);
 }
 
-/// A kernel takes Kernel::kMostRows at most; more run in pieces while their tiles are still in the
-/// cache.
+/// A kernel takes at most Kernel::kMostRows rows; more rows run in groups while their tiles are
+/// still in the cache.
 template <typename Kernel>
 static void multiplyWith(const TileMatrix& matrix,
                          const TileInput& input,

@@ -26,8 +26,8 @@ enum class TileForm : std::uint8_t {
 /// How the scales and minima of quantised weights are stored.
 enum class ScaleForm : std::uint8_t { F16, F32 };
 
-/// A packed matrix as kernels see it: tiles of 16 rows one behind the other, the last one filled
-/// up with zeros. A weight is scale * (stored - offset) + minimum. Quantised tiles are read as one
+/// A packed matrix as kernels see it: tiles of 16 rows one after another, the last one filled up
+/// with zeros. A weight is scale * (stored - offset) + minimum. Quantised tiles are read as one
 /// stream: a header of scales [chunkGroups][16] and minima [chunkGroups][16], the chunk's groups,
 /// the next header; the last chunk may hold fewer groups. A plain value.
 struct TileMatrix {
@@ -45,8 +45,8 @@ struct TileMatrix {
     int offset = 0;
 };
 
-/// Rows of activations as kernels read them; of the three kinds the one that the matrix wants.
-/// Every row is filled up with zeros to the matrix' columns. Strides count elements.
+/// Rows of activations as kernels read them, in the one of three kinds that the matrix needs. Every
+/// row is filled up with zeros to the matrix' columns. Strides count elements.
 struct TileInput {
     const float* values = nullptr;         ///< [rows, stride] for F32 and F16
     const std::uint16_t* bf16 = nullptr;   ///< [rows, stride] for Bf16
@@ -60,14 +60,14 @@ struct TileInput {
     int rows = 0;
 };
 
-/// Where products go: out[row * stride + tile * 16 + lane], the last tile whole.
+/// The destination of products: out[row * stride + tile * 16 + lane], with a full last tile.
 struct TileOutput {
     float* values = nullptr;
     std::size_t stride = 0;
 };
 
-/// The product of some tiles with all rows of an input. Each number is summed over the columns in
-/// one fixed order that depends on the matrix alone. Thread: any.
+/// The product of some tiles with all rows of an input. Each number is summed over the columns in a
+/// fixed order that depends only on the matrix. Thread: any.
 using TileKernel = void (*)(const TileMatrix& matrix,
                             const TileInput& input,
                             int firstTile,

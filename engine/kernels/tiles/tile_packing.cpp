@@ -29,7 +29,12 @@ bool holdsQuants(const TileFormat& format) {
 
 std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
 
-/// Where the stored number of a column lies in its group: its byte, and its shift.
+/// Whether the tile keeps the file's own quantised numbers.
+bool isPackedByGroups(TensorType type) {
+    return isQuantised(type) && quantTraits(type).fitsTiles();
+}
+
+/// The position of a column's stored number in its group: its byte, and its shift.
 struct StoredPlace {
     std::size_t byte;
     unsigned shift;
@@ -42,7 +47,7 @@ StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t inGroup) {
     return {half / 4 * kLine + lane * 4 + half % 4, inGroup < 16 ? 0U : 4U};
 }
 
-/// Where a plain number lies, in elements.
+/// The position of a plain number, in elements.
 std::size_t plainPlace(TileForm form, std::size_t lane, std::size_t column) {
     return form == TileForm::Bf16 ? column / 2 * 2 * kTileRows + lane * 2 + column % 2
                                   : column * kTileRows + lane;
@@ -68,7 +73,7 @@ float readScale(ScaleForm form, const std::byte* scales, std::size_t place) {
     return floatFromHalf(half);
 }
 
-/// Eight bits for values of any size: scale and minimum are 0 and the largest one's.
+/// Eight bits per value, with a scale from the largest magnitude.
 QuantGroup roundedGroup(std::span<const float> values) {
     QuantGroup group;
     float largest = 0.0F;
@@ -97,7 +102,7 @@ public:
 
     /// Errors: Numeric. `raw` is the row as stored.
     Result<void> pack(int row, std::span<const std::byte> raw) {
-        if (holdsQuants({m_matrix.form}) && isQuantised(m_tensor.type))
+        if (holdsQuants({m_matrix.form}) && isPackedByGroups(m_tensor.type))
             return packGroups(row, raw);
         dequantize(m_tensor.type, raw, m_values);
         const auto bad = std::find_if_not(
@@ -154,7 +159,7 @@ private:
             readQuantBlock(m_tensor.type, raw.data() + at, groups.data());
             for (std::size_t i = 0; i < groupsOfBlock; ++i, ++group) {
                 const QuantGroup& read = groups[i];
-                if (!std::isfinite(read.scales[0] + read.scales[1] + read.minimum))
+                if (!std::isfinite(read.scales[0] + read.scales[1] + read.minima[0]))
                     return notFinite(row);
                 write(row, group, read);
             }
@@ -167,8 +172,9 @@ private:
     void write(int row, std::size_t index, const QuantGroup& values) {
         std::byte* tile = tileOf(row);
         const std::size_t lane = toSize(row % kTileRows);
-        const int raise =
-            isQuantised(m_tensor.type) ? m_matrix.offset - quantTraits(m_tensor.type).offset : 0;
+        const int raise = isPackedByGroups(m_tensor.type)
+                              ? m_matrix.offset - quantTraits(m_tensor.type).offset
+                              : 0;
         const std::size_t columns = toSize(m_matrix.groupColumns);
         const std::size_t parts = kGroupColumns / columns;
         for (std::size_t part = 0; part < parts; ++part) {
@@ -181,7 +187,7 @@ private:
             std::byte* header = tile + place.header;
             writeScale(m_matrix.scaleForm, header, place.scale + lane, values.scales[part]);
             if (m_matrix.hasMinima)
-                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minimum);
+                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minima[part]);
         }
     }
 
@@ -199,7 +205,7 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
         return {.form = TileForm::F32};
     if (wanted == WeightForm::Bf16 || (type == TensorType::BF16 && isAsStored))
         return {.form = TileForm::Bf16};
-    if (!isQuantised(type)) {
+    if (!isPackedByGroups(type)) {
         if (wanted == WeightForm::Int8)
             return {.form = TileForm::Int8, .offset = 128};
         return {.form = type == TensorType::F16 ? TileForm::F16 : TileForm::F32};
@@ -212,7 +218,7 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
                       .offset = traits.offset};
     if (traits.bits == 4 && isAsStored)
         format.form = TileForm::Int4;
-    else if (traits.bits > 5)
+    else if (traits.bits > 5 || traits.scaleValues < kQuantGroupValues)
         format.offset = 128;
     return format;
 }

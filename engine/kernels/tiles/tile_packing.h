@@ -10,16 +10,16 @@
 
 namespace engine {
 
-/// In which form weights shall be held.
+/// The form in which weights are held in memory.
 enum class WeightForm {
     Auto, ///< as File; as F32 where the whole model fits into the processor's caches
-    File, ///< none below the file's own precision
+    File, ///< none with less precision than the file
     F32,  ///< widened: the most exact, the most memory
     Int8, ///< 4-bit numbers widened without loss; plain ones rounded to 8 bits, a scale per 32
     Bf16, ///< rounded to bfloat16
 };
 
-/// What a matrix of a file becomes. Widths and offsets follow from it.
+/// The packed form of a file's matrix, which determines widths and offsets.
 struct TileFormat {
     TileForm form = TileForm::F32;
     ScaleForm scaleForm = ScaleForm::F16;
@@ -30,7 +30,7 @@ struct TileFormat {
     bool operator==(const TileFormat&) const = default;
 };
 
-/// For types that can be computed with.
+/// Only for types that kernels can compute with.
 TileFormat tileFormat(TensorType type, WeightForm wanted);
 
 /// For people: "4-bit, scale and minimum per 32", "bfloat16".
@@ -51,7 +51,7 @@ Result<void> packMatrix(const WeightSource& source,
                         const TileFormat& format,
                         std::byte* memory);
 
-/// One row as float32: exactly what products are made with. Shapes: out [matrix.columns].
+/// One row as float32, exactly as used in products. Shapes: out [matrix.columns].
 void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out);
 
 } // namespace engine

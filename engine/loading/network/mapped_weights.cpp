@@ -35,7 +35,8 @@ public:
             tensor.name = std::move(part.name);
             if (part.shape.empty())
                 continue;
-            const std::uint64_t rowBytes = part.stored->byteSize / part.stored->rows();
+            const std::uint64_t rows = part.stored->rows(); // 0 in a damaged file
+            const std::uint64_t rowBytes = rows == 0 ? 0 : part.stored->byteSize / rows;
             tensor.shape = std::move(part.shape);
             tensor.byteSize = tensor.rows() * rowBytes;
         }

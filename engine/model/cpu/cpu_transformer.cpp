@@ -19,7 +19,7 @@ void scaleRow(float* row, float scale, std::size_t width) {
 
 CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,
-                               const TransformerOptions& options,
+                               const Options& options,
                                const KernelSet& kernels)
     : m_config(std::move(config))
     , m_weights(std::move(weights))
@@ -331,9 +331,8 @@ namespace engine {
 
 Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& config,
                                                         const WeightSource& source,
-                                                        const TransformerOptions& options) {
+                                                        const cpu::Options& options) {
     ENGINE_TRY_DO(config.validate());
-    ENGINE_TRY_DO(cpu::checkPrecision(options.precision));
     if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "

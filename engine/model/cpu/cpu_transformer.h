@@ -17,7 +17,7 @@ public:
     /// `kernels` decide the last bits; a test may bring its own.
     CpuTransformer(ModelConfig config,
                    Weights weights,
-                   const TransformerOptions& options,
+                   const Options& options,
                    const KernelSet& kernels);
 
     const ModelConfig& config() const override { return m_config; }

@@ -21,7 +21,7 @@ constexpr std::string_view kWhat = "the packed weights";
 /// First finds and measures all matrices, then packs them.
 class Packer {
 public:
-    Packer(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
+    Packer(const ModelConfig& config, const WeightSource& source, const Options& options)
         : m_config(config)
         , m_source(source)
         , m_options(options)
@@ -133,7 +133,7 @@ private:
 
     const ModelConfig& m_config;
     const WeightSource& m_source;
-    const TransformerOptions& m_options;
+    const Options& m_options;
     WeightForm m_form;
     std::vector<PackingJob> m_jobs;
     std::size_t m_bytes = 0;
@@ -234,18 +234,6 @@ TileFormat Weights::mainFormat() const {
     return main;
 }
 
-Result<void> checkPrecision(Precision precision) {
-    if (precision == Precision::F32)
-        return {};
-    return Error{
-        ErrorCode::Unsupported,
-        fmt::format("The cpu backend adds in float32, not in {}.", precisionName(precision)),
-        precision == Precision::F64 ? "Choose the backend plain (--backend plain), which computes "
-                                      "in float64, or the precision float32."
-                                    : "Choose the backend torch (--backend torch), or hold the "
-                                      "weights alone in bfloat16 (--weights bf16)."};
-}
-
 int threadCount(int wanted) { return wanted > 0 ? wanted : allowedProcessors(); }
 
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
@@ -264,15 +252,14 @@ WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
 
 Result<Weights>
 outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form) {
-    const TransformerOptions options{.weights = form};
+    const Options options{.weights = form};
     Weights weights;
     ENGINE_TRY_DO(Packer(config, source, options).plan(weights));
     return weights;
 }
 
-Result<Weights> packWeights(const ModelConfig& config,
-                            const WeightSource& source,
-                            const TransformerOptions& options) {
+Result<Weights>
+packWeights(const ModelConfig& config, const WeightSource& source, const Options& options) {
     try {
         return Packer(config, source, options).packAll();
     } catch (const std::bad_alloc&) {

@@ -4,7 +4,7 @@
 #include "engine/kernels/huge_memory.h"
 #include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/transformer.h"
+#include "engine/model/cpu/cpu_backend.h"
 
 #include <optional>
 #include <string>
@@ -73,9 +73,6 @@ KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted);
 Result<Weights>
 outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form);
 
-/// Errors: Unsupported for all but float32, with the backend that has what was asked for.
-Result<void> checkPrecision(Precision precision);
-
 /// So many as were asked for; for 0 one for each processor.
 int threadCount(int wanted);
 
@@ -83,8 +80,7 @@ int threadCount(int wanted);
 /// them from the packed cache. Errors: NotFound, CorruptFile, Numeric
 /// name the tensor; NoMemory before anything is packed, with both
 /// numbers, `cacheSlots` of the options counted in; Cancelled.
-Result<Weights> packWeights(const ModelConfig& config,
-                            const WeightSource& source,
-                            const TransformerOptions& options);
+Result<Weights>
+packWeights(const ModelConfig& config, const WeightSource& source, const Options& options);
 
 } // namespace engine::cpu

@@ -17,7 +17,7 @@ GrammarPart joined(GrammarBuilder& builder, std::initializer_list<GrammarPart> p
     return builder.sequence(std::span(parts.begin(), parts.size()));
 }
 
-/// Of numbers whose signs are left out.
+/// Compares numbers without their signs.
 int compareSizes(const Decimal& a, const Decimal& b) {
     if (a.whole != b.whole)
         return a.whole < b.whole ? -1 : 1;
@@ -33,7 +33,7 @@ Decimal decimalOf(double number) {
         decimal.whole = JsonParts::kMostInteger + 1;
         return decimal;
     }
-    std::array<char, 400> text{}; // the smallest double has 324 zeros behind its point
+    std::array<char, 400> text{}; // the smallest double has 324 zeros after its point
     const auto written = std::to_chars(
         text.data(), text.data() + text.size(), std::abs(number), std::chars_format::fixed);
     const std::string_view digits(text.data(), static_cast<std::size_t>(written.ptr - text.data()));
@@ -76,7 +76,8 @@ GrammarPart DecimalRange::between(const std::optional<DecimalBound>& least,
     return m_builder.choice(parts);
 }
 
-/// By the part before the point: that of the lower bound, that of the upper one, those between.
+/// Three cases by the integer part: that of the lower bound, that of the upper one, and those
+/// between.
 GrammarPart DecimalRange::unsignedBetween(const DecimalBound& least, const DecimalBound& most) {
     const Edge low{least.value.fraction, least.isExclusive};
     const Edge high{most.value.fraction, most.isExclusive};
@@ -115,8 +116,9 @@ DecimalRange::MaybeEdge DecimalRange::behind(const MaybeEdge& edge) {
     return Edge{edge->digits.substr(1), edge->isExclusive};
 }
 
-/// At most `left` digits that are no less than `least` and no more than `most`, both taken as what
-/// stands behind a point; a digit that differs from a bound's own frees what follows of it.
+/// At most `left` digits that are no less than `least` and no more than `most`, both taken as
+/// fractions. After a digit that differs from a bound's own, this bound no longer restricts the
+/// rest.
 GrammarPart DecimalRange::digits(MaybeEdge least, MaybeEdge most, int left, bool mayEnd) {
     if (least && least->digits.empty() && !least->isExclusive)
         least.reset(); // nothing is less than zeros

@@ -9,11 +9,12 @@
 
 namespace engine {
 
-/// A number as it is written in JSON without an exponent.
+/// A number as JSON writes it without an exponent.
 struct Decimal {
     bool isNegative = false;
-    std::int64_t whole = 0;    ///< at most JsonParts::kMostInteger + 1, which stands for all beyond
-    std::string fraction = {}; ///< the digits behind the point; the last one is no 0
+    std::int64_t whole = 0;    ///< at most JsonParts::kMostInteger + 1, which stands for everything
+                               ///< larger
+    std::string fraction = {}; ///< the digits after the point; the last one is not 0
 };
 
 /// The shortest decimal that is read as this number, which must be finite.
@@ -28,8 +29,8 @@ struct DecimalBound {
     bool isExclusive = false;
 };
 
-/// Decimals of 16 digits before the point and `places` behind it, at most, that lie between the
-/// bounds. A negative zero and exponents are left out. 0 <= places <= kMostPlaces.
+/// Decimals between the bounds, with at most 16 digits before the point and `places` after it. A
+/// negative zero and exponents are left out. 0 <= places <= kMostPlaces.
 class DecimalRange {
 public:
     static constexpr int kMostPlaces = 16;
@@ -43,7 +44,7 @@ public:
                         const std::optional<DecimalBound>& most);
 
 private:
-    /// What the digits that are still to come are held against, of one bound; empty = nothing.
+    /// The remaining restriction of one bound on the following digits; empty = none.
     struct Edge {
         std::string digits; ///< of the bound, without zeros at the end
         bool isExclusive;

@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// What describes the form of an answer.
+/// The kind of description of an answer's form.
 enum class GrammarKind : std::uint8_t {
     None,   ///< any text
     Json,   ///< any JSON object
@@ -18,7 +18,7 @@ enum class GrammarKind : std::uint8_t {
     Regex,  ///< texts that match a regular expression as a whole
 };
 
-/// The form of an answer, as written. A plain value.
+/// The form of an answer, as given by the user. A plain value.
 struct Grammar {
     GrammarKind kind = GrammarKind::None;
     std::string text = {}; ///< the schema, the expression

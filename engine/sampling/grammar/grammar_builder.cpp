@@ -76,8 +76,8 @@ GrammarPart GrammarBuilder::character(std::span<const CharacterRange> ranges) {
     return between;
 }
 
-/// Cuts the range where bytes behind the first differing one do not run through all their values;
-/// what is left is a product of byte ranges. All of the range has UTF-8 of one length.
+/// Splits the range until each piece is a product of byte ranges. The whole range has UTF-8 of one
+/// length.
 void GrammarBuilder::addUtf8(const CharacterRange& range, GrammarPart between) {
     if (m_isFull)
         return;
@@ -140,8 +140,8 @@ GrammarPart GrammarBuilder::star(GrammarPart part) {
     return all;
 }
 
-/// A part that is needed several times becomes a rule, so that nested bounds add up and do not
-/// multiply.
+/// A part that is used several times becomes a rule, so that the sizes of nested bounds add up
+/// instead of multiplying.
 GrammarPart GrammarBuilder::repeat(GrammarPart part, int least, int most) {
     if (least == 1 && most == 1)
         return part;
@@ -223,7 +223,7 @@ Result<GrammarGraph> GrammarBuilder::finish(std::string_view what) && {
         return Error{
             ErrorCode::InvalidInput,
             fmt::format("{} is too large: it needs more than {} states.", what, kMostNodes),
-            "Lower its bounds of repetition, or allow less at once."};
+            "Lower its repetition bounds, or allow less at once."};
     return checkGrammar(std::move(m_graph), what);
 }
 

@@ -12,8 +12,8 @@
 
 namespace engine {
 
-/// A part of a rule while it is built: it is entered at `first` and left at `last`, from where
-/// nothing leads on yet. Each part goes into one place only.
+/// A part of a rule under construction: it is entered at `first` and left at `last`, which has no
+/// outgoing edges yet. Each part is used in only one place.
 struct GrammarPart {
     int first;
     int last;
@@ -25,8 +25,8 @@ struct CharacterRange {
     std::uint32_t high;
 };
 
-/// Puts a GrammarGraph together. A graph that grows beyond kMostNodes is refused by finish();
-/// until then everything can be called, but nothing grows any further.
+/// Builds a GrammarGraph. finish() refuses a graph that grew beyond kMostNodes; until then all
+/// functions can be called, but the graph no longer grows.
 class GrammarBuilder {
 public:
     static constexpr int kMostNodes = 100'000;
@@ -38,28 +38,28 @@ public:
     GrammarPart byteRange(std::uint8_t low, std::uint8_t high);
     GrammarPart text(std::string_view bytes);
 
-    /// One character out of the ranges in UTF-8; surrogates (D800 to DFFF) are left out.
+    /// One character of the ranges in UTF-8, without surrogates (D800 to DFFF).
     GrammarPart character(std::span<const CharacterRange> ranges);
 
     GrammarPart sequence(std::span<const GrammarPart> parts);
     GrammarPart choice(std::span<const GrammarPart> parts); ///< of none: no text at all
-    /// `most` times at most, kUnbounded = as often as one likes; 0 <= least <= most.
+    /// At most `most` times, kUnbounded = any number; 0 <= least <= most.
     GrammarPart repeat(GrammarPart part, int least, int most);
 
-    /// One of these texts; common beginnings are read once.
+    /// One of these texts; common prefixes are shared.
     GrammarPart anyOfTexts(std::vector<std::string> texts);
 
-    /// A rule that can be called before it is defined. The first one made is the whole text.
+    /// A rule that can be called before it is defined. The first rule is the whole text.
     int addRule(std::string name);
     void define(int rule, GrammarPart part);
     GrammarPart call(int rule);
 
-    /// The graph without what leads nowhere. Every rule must be defined. `what` names the grammar
-    /// in messages ("The JSON schema"). Errors: InvalidInput when it is too large, when no text
-    /// fits it, and when a rule calls itself before it reads a byte.
+    /// The graph without dead ends. Every rule must be defined. `what` names the grammar in
+    /// messages ("The JSON schema"). Errors: InvalidInput when it is too large, when no text fits
+    /// it, and when a rule calls itself before it reads a byte.
     Result<GrammarGraph> finish(std::string_view what) &&;
 
-    /// Leads from a node of one part to a node of another without a byte.
+    /// Adds an edge without a byte from a node of one part to a node of another.
     void connect(int from, int to);
 
 private:

@@ -11,7 +11,7 @@ namespace {
 
 using Node = GrammarGraph::Node;
 
-/// Work on one graph: which rules come to an end, which may be empty, which loop.
+/// The analysis of one graph: which rules can end, which may be empty, which loop.
 class GrammarCheck {
 public:
     GrammarCheck(GrammarGraph graph, std::string_view what)
@@ -25,22 +25,21 @@ public:
             return Error{ErrorCode::InvalidInput,
                          fmt::format("{} allows no text at all.", m_what),
                          "Look for parts that contradict each other, or that refer to themselves "
-                         "without an end."};
+                         "endlessly."};
         prune(ends);
         const int looping = findLoop(rulesThatEnd(false));
         if (looping >= 0)
-            return Error{
-                ErrorCode::InvalidInput,
-                fmt::format("{} loops: {} refers to itself before anything is read.",
-                            m_what,
-                            m_graph.rules[static_cast<std::size_t>(looping)].name),
-                "Let something stand before the reference, such as a bracket or a property."};
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} loops: {} refers to itself before anything is read.",
+                                     m_what,
+                                     m_graph.rules[static_cast<std::size_t>(looping)].name),
+                         "Put something before the reference, such as a bracket or a property."};
         return std::move(m_graph);
     }
 
 private:
-    /// Rules whose end is reached, with bytes or without; found by what is known of the rules that
-    /// they call, again and again until nothing is added.
+    /// Rules whose end can be reached, with bytes or without: computed from the rules that they
+    /// call, repeatedly until nothing changes.
     std::vector<bool> rulesThatEnd(bool takesBytes) {
         std::vector<bool> ends(m_graph.rules.size(), false);
         for (bool hasGrown = true; hasGrown;) {
@@ -57,7 +56,7 @@ private:
         return ends;
     }
 
-    /// Leaves only edges from which the end of the rule can be reached.
+    /// Keeps only edges from which the end of the rule can be reached.
     void prune(const std::vector<bool>& ends) {
         std::vector<std::vector<int>> before(m_graph.nodes.size());
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
@@ -97,12 +96,13 @@ private:
         }
     }
 
-    /// A rule that comes back to itself by calls alone, before a byte; -1 when there is none.
+    /// A rule that returns to itself by calls alone, before any byte; -1 if there is none.
     int findLoop(const std::vector<bool>& mayBeEmpty) {
         enum class Mark { New, Open, Done };
 
         std::vector<Mark> marks(m_graph.rules.size(), Mark::New);
-        std::vector<std::pair<int, std::vector<int>>> open; // a rule and those it has yet to enter
+        std::vector<std::pair<int, std::vector<int>>> open; // a rule and the rules that it has
+                                                            // still to enter
         const auto enter = [&](int rule) {
             marks[static_cast<std::size_t>(rule)] = Mark::Open;
             open.emplace_back(rule, calledFirst(rule, mayBeEmpty));
@@ -137,8 +137,8 @@ private:
         return called;
     }
 
-    /// The nodes that are reached from `start` by free edges, by bytes if they are taken, and past
-    /// the calls of these rules.
+    /// The nodes that can be reached from `start` by free edges, by bytes if `bytes` are allowed,
+    /// and past calls of these rules.
     std::vector<int> reached(int start, bool takesBytes, const std::vector<bool>& passes) {
         ++m_walk;
         std::vector<int> found;
@@ -165,7 +165,7 @@ private:
 
     GrammarGraph m_graph;
     std::string_view m_what;
-    std::vector<int> m_seenIn; // [nodes] the last walk that came by
+    std::vector<int> m_seenIn; // [nodes] the last walk that visited it
     int m_walk = 0;
 };
 

@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// Takes out of a graph what can never come to the end of its rule, so that whatever has been read
+/// Removes everything from a graph that can never reach the end of its rule, so that every prefix
 /// can be completed. Every rule must have a start and an end. `what`: see GrammarBuilder::finish.
-/// Errors: InvalidInput when nothing is left, and when a rule calls itself before it reads a byte.
+/// Errors: InvalidInput if nothing is left, and if a rule calls itself before it reads a byte.
 Result<GrammarGraph> checkGrammar(GrammarGraph graph, std::string_view what);
 
 } // namespace engine

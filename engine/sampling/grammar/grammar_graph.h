@@ -7,30 +7,30 @@
 
 namespace engine {
 
-/// What a text may look like, byte by byte: rules, each a graph of nodes between its start and its
-/// end. A byte leads along the edges that it lies on; a call reads what another rule allows, then
-/// goes on behind the call, so rules may nest in each other without end. A plain value.
+/// The form of a text, byte by byte: rules, each a graph of nodes between its start and its end. A
+/// byte follows the edges whose range contains it; a call reads a text of another rule and
+/// continues after the call, so rules may be nested to any depth. A plain value.
 struct GrammarGraph {
     struct ByteEdge {
-        std::uint8_t low; ///< the first and the last byte that lead along it
+        std::uint8_t low; ///< the first and the last byte of its range
         std::uint8_t high;
         int to;
     };
 
     struct Call {
         int rule;
-        int behind; ///< the node where it goes on
+        int behind; ///< the node where it continues
     };
 
     struct Node {
         std::vector<ByteEdge> bytes = {};
-        std::vector<int> free = {}; ///< nodes that are reached without a byte
+        std::vector<int> free = {}; ///< nodes that can be reached without a byte
         std::vector<Call> calls = {};
-        bool isEnd = false; ///< of its rule; nothing leads on from there
+        bool isEnd = false; ///< of its rule; it has no outgoing edges
     };
 
     struct Rule {
-        std::string name; ///< for people: where it was written
+        std::string name; ///< for messages: where it was written
         int start = -1;
         int end = -1;
     };

@@ -39,22 +39,24 @@ void GrammarMatcher::reset() {
     m_numbers.clear();
     m_states.clear();
     m_next.clear();
-    m_start = add({{m_graph->rules.front().start, 0}});
+    m_start = std::max(add({{m_graph->rules.front().start, 0}}), kDead);
 }
 
 GrammarMatcher::State GrammarMatcher::find(State state, std::uint8_t byte) {
+    if (isGivenUp(state, byte))
+        return kDead;
     std::vector<Place> open;
     for (const auto& [node, call] : *m_states[static_cast<std::size_t>(state)].places)
         for (const auto& edge : m_graph->nodes[static_cast<std::size_t>(node)].bytes)
             if (edge.low <= byte && byte <= edge.high)
                 open.emplace_back(edge.to, call);
-    const State found = open.empty() ? kDead : add(std::move(open));
-    m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] = found;
-    return found;
+    const State made = open.empty() ? kDead : add(std::move(open)); // may move the table
+    m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] = made;
+    return std::max(made, kDead);
 }
 
-/// The state of these places and of all that are reached from them without a byte; of those only
-/// the ones that bytes lead on from are kept.
+/// The state of these places and of all places reachable without a byte, of which only those with
+/// byte edges are kept. kGivenUp if there are too many.
 GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
     std::set<Place> seen(open.begin(), open.end());
     open.assign(seen.begin(), seen.end());
@@ -81,10 +83,8 @@ GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
         for (const auto& called : node.calls)
             visit(m_graph->rules[static_cast<std::size_t>(called.rule)].start,
                   openCall(called.behind, call));
-        if (seen.size() > kMostPlaces) {
-            m_isTooAmbiguous = true;
-            return kDead;
-        }
+        if (seen.size() > kMostPlaces)
+            return kGivenUp;
     }
     m_work += seen.size();
     std::sort(places.begin(), places.end());
@@ -97,8 +97,8 @@ GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
     return entry->second;
 }
 
-/// A call behind which its own rule ends at once comes to nothing of its own: what is around it
-/// goes on. So lists that are written by a rule that calls itself at its end need no stack.
+/// If a rule ends directly after a call, the call is not put on the stack, and the surrounding call
+/// continues. So lists described by a rule that calls itself at its end need no stack.
 int GrammarMatcher::openCall(int behind, int outer) {
     const GrammarGraph::Node* node = &m_graph->nodes[static_cast<std::size_t>(behind)];
     while (node->bytes.empty() && node->calls.empty() && node->free.size() == 1 && !node->isEnd)

@@ -13,29 +13,36 @@
 
 namespace engine {
 
-/// Follows a GrammarGraph byte by byte. A state is the set of all places where the text may stand,
-/// each with the calls that it is inside of; states are found when they are first come to and have
-/// numbers, so that a byte that was met before costs one look into a table. Thread: one at a time.
+/// Follows a GrammarGraph byte by byte. A state is the set of all places where the text may be,
+/// each with its open calls. States are created when they are first reached and have numbers, so
+/// that a byte seen before costs one table lookup. Thread: one at a time.
 class GrammarMatcher {
 public:
     using State = std::int32_t;
 
-    static constexpr State kDead = -1; ///< no text goes on like this
+    static constexpr State kDead = -1; ///< no text continues like this
 
-    /// Places of a state at most; more is refused as too ambiguous.
+    /// Most places of a state; a grammar that needs more is refused as too ambiguous.
     static constexpr std::size_t kMostPlaces = 4096;
 
     explicit GrammarMatcher(std::shared_ptr<const GrammarGraph> graph);
 
+    /// kDead if it has too many places.
     State start() const { return m_start; }
 
-    /// `state` may be kDead. Also kDead when the state behind has too many places.
+    /// `state` may be kDead. Also kDead if the next state has too many places.
     State next(State state, std::uint8_t byte) {
         if (state == kDead)
             return kDead;
         const std::size_t place = static_cast<std::size_t>(state) * m_classCount + m_classes[byte];
         const State known = m_next[place];
-        return known != kUnknown ? known : find(state, byte);
+        return known >= kDead ? known : find(state, byte);
+    }
+
+    /// Whether next() returned kDead because the next state has too many places.
+    bool isGivenUp(State state, std::uint8_t byte) const {
+        return state != kDead &&
+               m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] == kGivenUp;
     }
 
     /// Whether the text may end here.
@@ -43,27 +50,26 @@ public:
         return state != kDead && m_states[static_cast<std::size_t>(state)].canEnd;
     }
 
-    /// Whether a state was given up because it had too many places.
-    bool isTooAmbiguous() const { return m_isTooAmbiguous; }
-
     std::size_t stateCount() const { return m_states.size(); }
 
-    /// Places that were looked at to find states: what following a new text has cost so far.
+    /// Number of places visited to find states: the cost of following new texts so far.
     std::size_t work() const { return m_work; }
 
-    /// Forgets all states but this one; returns its new number. The start gets a new one, too.
+    /// Forgets all states except this one; returns its new number. The start gets a new number,
+    /// too.
     State forgetAllBut(State state);
 
 private:
     static constexpr State kUnknown = -2;
+    static constexpr State kGivenUp = -3;
 
-    /// Node, and the call that is gone on with at the end of its rule (a stack of calls).
+    /// A node, and the call that continues at the end of its rule (a stack of calls).
     using Place = std::pair<int, int>;
     using Places = std::vector<Place>;
 
-    /// A call that is not over; 0 is the bottom, which belongs to the whole text.
+    /// An open call; 0 is the bottom, which belongs to the whole text.
     struct OpenCall {
-        int behind = -1; ///< the node where it goes on
+        int behind = -1; ///< the node where it continues
         int outer = 0;   ///< the call around it
     };
 
@@ -78,7 +84,7 @@ private:
     int openCall(int behind, int outer);
 
     std::shared_ptr<const GrammarGraph> m_graph;
-    std::array<std::uint8_t, 256> m_classes{}; // bytes of a class lie on the same edges
+    std::array<std::uint8_t, 256> m_classes{}; // bytes of a class are on the same edges
     std::size_t m_classCount = 0;
     std::vector<OpenCall> m_calls;
     std::unordered_map<std::uint64_t, int> m_callNumbers;
@@ -87,7 +93,6 @@ private:
     std::vector<State> m_next; // [states, classes]
     State m_start = kDead;
     std::size_t m_work = 0;
-    bool m_isTooAmbiguous = false;
 };
 
 } // namespace engine

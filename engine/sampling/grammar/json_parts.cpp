@@ -24,7 +24,7 @@ GrammarPart choice(GrammarBuilder& builder, Parts parts) {
     return builder.choice(std::span(parts.begin(), parts.size()));
 }
 
-/// All that a string holds as an escape. A surrogate comes with its other half.
+/// All escapes of a string. A surrogate comes with its other half.
 constexpr const char* kEscape =
     R"(\\(?:["\\/bfnrt]|u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
     R"(|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})))";
@@ -157,7 +157,7 @@ GrammarPart JsonParts::anyArray() {
     return m_builder.call(m_array);
 }
 
-/// Along the names as long as one of them is followed, and freely behind.
+/// Follows the names while the text matches one of them, and is free after that.
 GrammarPart JsonParts::nameBut(const std::vector<std::string>& names) {
     if (names.empty())
         return string(0, GrammarBuilder::kUnbounded);
@@ -170,7 +170,7 @@ GrammarPart JsonParts::nameBut(const std::vector<std::string>& names) {
     struct Beginning {
         int node;
         bool isName = false;
-        std::map<std::string, std::size_t> next = {}; ///< by the character behind it
+        std::map<std::string, std::size_t> next = {}; ///< by the character after it
     };
 
     std::vector<Beginning> beginnings = {{quote.last}};
@@ -220,7 +220,7 @@ int JsonParts::memberRule(const std::vector<std::string>& names, GrammarPart val
     return rule;
 }
 
-/// Two nodes for each place in the row of members: with a member before it and without.
+/// Two nodes for each place in the sequence of members: with and without an earlier member.
 GrammarPart JsonParts::object(const std::vector<Member>& members, int rest) {
     const GrammarPart open = sequence(m_builder, {m_builder.text("{"), space()});
     const GrammarPart close = sequence(m_builder, {space(), m_builder.text("}")});
@@ -251,7 +251,7 @@ GrammarPart JsonParts::object(const std::vector<Member>& members, int rest) {
         lead(none, m_builder.call(rest), some);
         lead(some, further(rest), some);
     }
-    // Without members nothing but the one space stands between the braces.
+    // Without members, there is only one optional space between the braces.
     const GrammarPart end = m_builder.text("}");
     m_builder.connect(none, end.first);
     m_builder.connect(some, close.first);

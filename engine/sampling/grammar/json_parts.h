@@ -9,10 +9,9 @@
 
 namespace engine {
 
-/// The parts that all JSON is made of. Between its parts JSON may hold one space, or a line break
-/// and up to 20 spaces; numbers have up to 16 digits before and behind the point and an exponent
-/// of two, so that neither goes on without an end. Strings are UTF-8, their escapes whole
-/// characters.
+/// The parts of all JSON texts. Between parts there may be one space, or a line break and up to 20
+/// spaces. Numbers have up to 16 digits before and after the point and an exponent of two digits,
+/// so that neither can go on forever. Strings are UTF-8, and their escapes are whole characters.
 class JsonParts {
 public:
     /// The largest number of 16 digits; integers lie between it and its negative.
@@ -25,17 +24,18 @@ public:
     GrammarPart anyValue();
     GrammarPart anyObject();
     GrammarPart anyArray();
-    GrammarPart string(int least, int most); ///< of so many characters, see GrammarBuilder::repeat
-    GrammarPart number(bool isNegative);     ///< whether it may be negative
+    GrammarPart string(int least, int most);                    ///< with this many characters, see
+                                                                ///< GrammarBuilder::repeat
+    GrammarPart number(bool isNegative);                        ///< whether it may be negative
     GrammarPart integer(std::int64_t least, std::int64_t most); ///< from `least` to `most`
 
-    /// A name of a member that is none of these and has no escapes, with its quotes.
+    /// A member name other than these and without escapes, with its quotes.
     GrammarPart nameBut(const std::vector<std::string>& names);
 
-    /// A rule of `name : value`, its name any but these.
+    /// A rule for `name : value` with any name except these.
     int memberRule(const std::vector<std::string>& names, GrammarPart value);
 
-    /// { and } around members: `rest` is a rule for as many further ones as one likes, -1 for none.
+    /// { and } around members: `rest` is a rule for any number of further members, -1 for none.
     struct Member {
         int rule;
         bool isRequired;
@@ -43,7 +43,7 @@ public:
 
     GrammarPart object(const std::vector<Member>& members, int rest);
 
-    /// [ and ] around items: `first` are rules for the first places, `rest` for those behind, -1
+    /// [ and ] around items: `first` are rules for the first items, `rest` for those after them, -1
     /// for none; `most` as in GrammarBuilder::repeat.
     GrammarPart array(const std::vector<int>& first, int rest, int least, int most);
 
@@ -54,14 +54,14 @@ private:
     GrammarPart regex(const char* pattern);
 
     GrammarBuilder& m_builder;
-    int m_space = -1;     // rules, made when they are first needed
+    int m_space = -1;     // rules, created on first use
     int m_character = -1; // of a string
     int m_value = -1;
     int m_object = -1;
     int m_array = -1;
 };
 
-/// Characters that a JSON string holds as they are.
+/// Characters that a JSON string contains unescaped.
 const std::vector<CharacterRange>& plainJsonCharacters();
 
 } // namespace engine

@@ -36,7 +36,7 @@ Ranges without(Ranges ranges) {
     return others;
 }
 
-/// A recursive descent through the pattern, one method for each level of binding.
+/// A recursive descent through the pattern, one method for each precedence level.
 class RegexParser {
 public:
     RegexParser(GrammarBuilder& builder,
@@ -97,15 +97,15 @@ private:
         return m_builder.sequence(parts);
     }
 
-    /// The whole answer matches anyway: an anchor says nothing at the ends, and never fits between.
+    /// The whole answer has to match anyway: an anchor has no effect at the ends and can never
+    /// match elsewhere.
     Result<void> anchor() {
         const bool isStart = peek() == '^';
         const bool isFirst = m_at == 0;
         const bool isLast = m_at + 1 == m_pattern.size();
         if (isStart ? !isFirst : !isLast)
-            return refuse(fmt::format("{} stands elsewhere than at the {} of the pattern",
-                                      peek(),
-                                      isStart ? "start" : "end"));
+            return refuse(fmt::format(
+                "{} is only allowed at the {} of the pattern", peek(), isStart ? "start" : "end"));
         ++m_at;
         return {};
     }
@@ -125,7 +125,7 @@ private:
                 break;
             }
             if (take("?")) {
-                // As many as possible or as few: the texts that match are the same.
+                // Greedy or lazy: the matching texts are the same.
             } else if (peek() == '+') {
                 return refuse("possessive repetition is not supported");
             }
@@ -139,8 +139,7 @@ private:
         ++m_at;
         const auto first = number();
         if (!first)
-            return refuse("{ stands for a number of times, as in {2,5}; write \\{ for the "
-                          "character");
+            return refuse("{ begins a repetition count, as in {2,5}; write \\{ for the character");
         least = *first;
         most = least;
         if (take(",")) {
@@ -148,7 +147,7 @@ private:
             most = second.value_or(GrammarBuilder::kUnbounded);
         }
         if (!take("}"))
-            return refuse("a number of times does not end with }");
+            return refuse("a repetition count does not end with }");
         if (most != GrammarBuilder::kUnbounded && most < least)
             return refuse(
                 fmt::format("{{{},{}}} asks for at most fewer than at least", least, most));
@@ -323,11 +322,11 @@ private:
                     .find(static_cast<char>(letter >= 'A' && letter <= 'F' ? letter - 'A' + 'a'
                                                                            : letter));
             if (digit == std::string_view::npos)
-                return refuse("an escape holds a letter that is no hexadecimal digit");
+                return refuse("an escape contains a letter that is not a hexadecimal digit");
             code = code * 16 + static_cast<std::uint32_t>(digit);
         }
         if (!isComplete || code > kLastCharacter)
-            return refuse("an escape by number is no character");
+            return refuse("the number of an escape is not a character");
         m_at = end + (hasBraces ? 1 : 0);
         return single(code);
     }

@@ -11,14 +11,14 @@ namespace engine {
 
 /// The texts that match a regular expression as a whole: characters, `.` (any but a line feed),
 /// classes, groups, alternatives, bounds of repetition, \d \w \s (of ASCII) and the usual escapes.
-/// Anchors may stand at the ends. Errors: InvalidInput with the place in the pattern; what belongs
-/// to other dialects (look-around, references, word boundaries, possessive repetition, flags) is
-/// refused by name. `never` are characters that no part of the pattern stands for.
+/// Anchors are allowed at the ends. Errors: InvalidInput with the place in the pattern; features of
+/// other dialects (look-around, references, word boundaries, possessive repetition, flags) are
+/// refused by name. `never` are characters that no part of the pattern matches.
 Result<GrammarPart> regexPart(GrammarBuilder& builder,
                               std::string_view pattern,
                               std::span<const CharacterRange> never = {});
 
-/// All characters but these.
+/// All characters except these.
 std::vector<CharacterRange> charactersBut(std::vector<CharacterRange> ranges);
 
 } // namespace engine

@@ -23,7 +23,7 @@ constexpr JsonLimits kSchemaLimits{.maxBytes = 4U << 20U, .maxDepth = 64, .maxNo
 
 constexpr std::size_t kMostMerged = 1'000;
 
-/// Texts of each format; all of them are right, and a few right ones are left out (29 February).
+/// Texts of each format. All of them are valid; a few valid ones are missing (29 February).
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormats = {
     {{"date",
       "[0-9]{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|"
@@ -37,8 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormats 
       "(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"},
      {"uuid", "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"}}};
 
-/// What a pattern stands for in no case: what a JSON string cannot hold as it is, and spaces and
-/// line ends beyond ASCII, which dialects of regular expressions take for different classes.
+/// Characters that a pattern never matches: those that a JSON string cannot contain unescaped, and
+/// spaces and line ends beyond ASCII, which regular expression dialects classify differently.
 const std::vector<CharacterRange>& neverInPatterns() {
     static const std::vector<CharacterRange> kNever = [] {
         std::vector<CharacterRange> ranges = charactersBut(plainJsonCharacters());
@@ -57,7 +57,7 @@ const std::vector<CharacterRange>& neverInPatterns() {
     return kNever;
 }
 
-/// One schema on its way to a grammar.
+/// The conversion of one schema to a grammar.
 class SchemaGrammar {
 public:
     SchemaGrammar(GrammarBuilder& builder, JsonValue root)
@@ -94,7 +94,7 @@ private:
         return reference(meant);
     }
 
-    /// Each place that is referred to is a rule, so that schemas may hold themselves.
+    /// Each referenced place is a rule, so that schemas may contain themselves.
     Result<GrammarPart> reference(const SchemaPlace& place) {
         const auto [entry, isNew] = m_rules.try_emplace(place.pointer, 0);
         if (isNew) {
@@ -116,7 +116,7 @@ private:
         if (place.value.contains("const"))
             values = {place.value["const"]};
         else if (!place.value["enum"].isArray())
-            return refuseSchema(place.pointer, "\"enum\" is no list");
+            return refuseSchema(place.pointer, "\"enum\" is not a list");
         ENGINE_TRY(const unsigned types, typesOf(place));
         std::vector<std::string> texts;
         for (const JsonValue constant : values)
@@ -157,8 +157,8 @@ private:
         return m_builder.choice(parts);
     }
 
-    /// As one schema. What is put together from the same parts is one rule, so that these may hold
-    /// themselves, too.
+    /// Merged into one schema. The same combination of parts is one rule, so that merged schemas
+    /// may contain themselves, too.
     Result<GrammarPart> merged(const SchemaPlace& place) {
         ENGINE_TRY(const std::string text, mergedSchema(place, m_root));
         const auto [entry, isNew] = m_rules.try_emplace("allOf " + text, 0);
@@ -175,7 +175,7 @@ private:
         return m_builder.call(rule);
     }
 
-    /// Words that are about a type say something only of values of that type.
+    /// Keywords for a type apply only to values of that type.
     Result<GrammarPart> byTypes(const SchemaPlace& place) {
         ENGINE_TRY(unsigned types, typesOf(place));
         Words known = {"type"};
@@ -220,7 +220,7 @@ private:
         const SchemaPlace properties = place["properties"];
         const JsonValue others = place.value["additionalProperties"];
         if (!properties.value.isNull() && !properties.value.isObject())
-            return refuseSchema(properties.pointer, "it is no object of schemas");
+            return refuseSchema(properties.pointer, "it is not an object of schemas");
         std::vector<std::string> required;
         for (const JsonValue name : place.value["required"].items())
             required.emplace_back(name.asString().value_or(""));
@@ -239,7 +239,7 @@ private:
         for (const std::string& name : required) {
             if (std::find(names.begin(), names.end(), name) != names.end())
                 continue;
-            // A name that properties lack has whatever value the others may have.
+            // A name that is not in properties may have any value allowed for other names.
             const bool isForbidden = others.asBool().has_value() && !*others.asBool();
             ENGINE_TRY(const GrammarPart part,
                        isForbidden ? Result<GrammarPart>(m_builder.choice({})) : otherValue(place));
@@ -336,18 +336,19 @@ private:
         if (!pattern.starts_with('^') || !pattern.ends_with('$'))
             return refuseSchema(place.pointer,
                                 "a pattern is supported when it begins with ^ and ends with $");
-        // Between the anchors there may be alternatives, which they do not belong to.
+        // Refuses alternatives between the anchors, because the anchors would not apply to all of
+        // them.
         const std::string whole = fmt::format("(?:{})", pattern.substr(1, pattern.size() - 2));
         if (pattern.find('|') != std::string_view::npos && !isOneGroup(pattern))
             return refuseSchema(place.pointer,
-                                "alternatives stand in a group between ^ and $, as in ^(a|b)$");
+                                "alternatives need a group between ^ and $, as in ^(a|b)$");
         auto part = regexPart(m_builder, whole, neverInPatterns());
         if (!part)
             return refuseSchema(place.pointer, part.error().message);
         return quoted(std::move(part));
     }
 
-    /// ^( ... )$ with alternatives inside of groups only.
+    /// Accepts ^( ... )$ with alternatives only inside groups.
     static bool isOneGroup(std::string_view pattern) {
         int depth = 0;
         for (std::size_t at = 0; at < pattern.size(); ++at) {

@@ -8,10 +8,10 @@
 namespace engine {
 
 /// The JSON texts that fit a JSON schema (a JSON text itself). Members come in the order of
-/// `properties`; further ones only where `additionalProperties` says so, or where no properties are
-/// named. All texts of the part fit the schema; of those that do it leaves out other orders, other
-/// spaces, needless escapes and the longest numbers (see JsonParts). What is not supported is
-/// refused by name. Errors: InvalidInput with the place in the schema.
+/// `properties`; further ones only if `additionalProperties` allows them, or if no properties are
+/// named. All these texts fit the schema; valid texts with another order, other spaces, needless
+/// escapes or longer numbers are left out (see JsonParts). Unsupported keywords are refused by
+/// name. Errors: InvalidInput with the place in the schema.
 Result<GrammarPart> schemaPart(GrammarBuilder& builder, std::string_view schema);
 
 } // namespace engine

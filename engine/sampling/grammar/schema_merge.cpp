@@ -14,7 +14,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kMostParts = 1'000; // a schema that holds itself has no end of them
+constexpr int kMostParts = 1'000; // a schema that contains itself would never end
 
 using Texts = std::vector<std::string>;
 
@@ -25,7 +25,7 @@ void addOnce(Texts& texts, std::string text) {
 
 std::string listed(const Texts& texts) { return fmt::format("[{}]", fmt::join(texts, ",")); }
 
-/// A schema that all of these make together.
+/// The schema that combines all of these.
 std::string allOf(Texts schemas) {
     if (std::find(schemas.begin(), schemas.end(), "false") != schemas.end())
         return "false";
@@ -35,7 +35,7 @@ std::string allOf(Texts schemas) {
     return schemas.size() == 1 ? schemas.front() : fmt::format("{{\"allOf\":{}}}", listed(schemas));
 }
 
-/// Schemas that a value must fit together, on their way to one.
+/// The merge of schemas that must all hold.
 class SchemaMerge {
 public:
     explicit SchemaMerge(JsonValue root)
@@ -43,7 +43,7 @@ public:
 
     Result<void> add(const SchemaPlace& place) {
         if (++m_parts > kMostParts)
-            return refuseSchema(place.pointer, "\"allOf\" refers to itself without an end");
+            return refuseSchema(place.pointer, "\"allOf\" refers to itself endlessly");
         if (const auto truth = place.value.asBool()) {
             m_isFalse |= !*truth;
             return {};
@@ -62,7 +62,7 @@ public:
         std::string own = ownText();
         if (m_choices.empty())
             return own;
-        // A value fits one of the first choice and all of the rest: each in turn.
+        // A value fits one option of the first choice and all of the rest: each option in turn.
         Texts rest = {std::move(own)};
         for (std::size_t i = 1; i < m_choices.size(); ++i)
             rest.push_back(fmt::format("{{\"anyOf\":{}}}", listed(m_choices[i])));
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// What one of the schemas says of names.
+    /// What one of the schemas requires of names.
     struct Members {
         Texts names;
         std::optional<std::string> others; ///< "additionalProperties"
@@ -121,8 +121,8 @@ private:
 
     Result<void> addAll(const SchemaPlace& list) {
         const auto items = list.value.items();
-        if (items.empty())
-            return refuseSchema(list.pointer, "it is no list of schemas");
+        if (items.empty() || !list.value.isArray())
+            return refuseSchema(list.pointer, "it is not a list of schemas");
         for (std::size_t i = 0; i < items.size(); ++i)
             ENGINE_TRY_DO(add({items[i], fmt::format("{}/{}", list.pointer, i)}));
         return {};
@@ -150,7 +150,7 @@ private:
     Result<void> addConstants(const SchemaPlace& place, std::string_view word) {
         const JsonValue value = place.value[word];
         if (word == "enum" && !value.isArray())
-            return refuseSchema(place.pointer, "\"enum\" is no list");
+            return refuseSchema(place.pointer, "\"enum\" is not a list");
         Texts texts;
         for (const JsonValue each : word == "const" ? std::vector{value} : value.items())
             addOnce(texts, jsonTextOf(each));
@@ -169,7 +169,7 @@ private:
             return checkWords(place, word);
         const auto bound = place.value[word].asNumber();
         if (!bound)
-            return refuseSchema(place.pointer, fmt::format("\"{}\" is no number", word));
+            return refuseSchema(place.pointer, fmt::format("\"{}\" is not a number", word));
         const auto [known, isNew] =
             m_bounds.try_emplace(std::string(word), *bound, jsonTextOf(place.value[word]));
         if (!isNew && (isLeast ? *bound > known->second.first : *bound < known->second.first))
@@ -218,7 +218,7 @@ private:
         m_members.push_back(std::move(members));
     }
 
-    /// What one of the schemas says of other names holds for those that only the rest know.
+    /// A schema's rule for other names applies to names that only the other schemas list.
     std::string propertiesText() const {
         Texts members;
         for (const std::string& name : m_names) {

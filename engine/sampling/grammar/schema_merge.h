@@ -7,8 +7,9 @@
 
 namespace engine {
 
-/// One schema, as JSON text, for a place whose words say "allOf", or "$ref" beside others: a value
-/// fits it when it fits all of them. Errors: InvalidInput, naming what cannot be put together.
+/// One schema, as JSON text, for a place with "allOf", or with "$ref" beside other keywords: a
+/// value fits it if it fits all of them. Errors: InvalidInput, naming the parts that cannot be
+/// merged.
 Result<std::string> mergedSchema(const SchemaPlace& place, JsonValue root);
 
 } // namespace engine

@@ -13,7 +13,7 @@ namespace engine {
 
 namespace {
 
-constexpr std::int64_t kMostListed = 10'000; // multiples that are written down one by one
+constexpr std::int64_t kMostListed = 10'000; // most multiples that are listed one by one
 constexpr std::int64_t kMostRemainders = 100;
 constexpr int kMostDigits = 16;
 
@@ -22,11 +22,11 @@ Result<std::optional<double>> numberOf(const SchemaPlace& place, std::string_vie
         return std::optional<double>();
     const auto number = place.value[word].asNumber();
     if (!number)
-        return refuseSchema(place.pointer, fmt::format("\"{}\" is no number", word));
+        return refuseSchema(place.pointer, fmt::format("\"{}\" is not a number", word));
     return number;
 }
 
-/// The tighter one of two bounds, of which each may be missing. `sign`: 1 for lower bounds.
+/// The tighter of two bounds, each of which may be missing. `sign`: 1 for lower bounds.
 std::optional<DecimalBound>
 tighter(std::optional<double> inclusive, std::optional<double> exclusive, int sign) {
     if (!inclusive && !exclusive)
@@ -39,7 +39,7 @@ tighter(std::optional<double> inclusive, std::optional<double> exclusive, int si
     return sign * compare(open.value, closed.value) >= 0 ? open : closed;
 }
 
-/// The places behind the point that 1, 0.1, 0.01 and so on allow; none for another number.
+/// The decimal places for 1, 0.1, 0.01 and so on; none for another number.
 std::optional<int> placesOf(double multiple) {
     const Decimal unit = decimalOf(multiple);
     if (unit.isNegative || unit.whole > 1)
@@ -53,9 +53,9 @@ std::optional<int> placesOf(double multiple) {
     return isUnit ? std::optional(static_cast<int>(digits.size())) : std::nullopt;
 }
 
-/// The nearest whole number that a bound allows.
+/// The nearest integer that a bound allows.
 std::int64_t wholeBound(JsonValue value, bool isLeast, bool isExclusive) {
-    constexpr double kFar = 1e17; // beyond all that can be written
+    constexpr double kFar = 1e17; // beyond every number that can be written
     if (const auto integer = value.asInteger()) {
         const std::int64_t bound =
             std::clamp(*integer, static_cast<std::int64_t>(-kFar), static_cast<std::int64_t>(kFar));
@@ -67,8 +67,7 @@ std::int64_t wholeBound(JsonValue value, bool isLeast, bool isExclusive) {
     return static_cast<std::int64_t>(whole) + (isMoved ? (isLeast ? 1 : -1) : 0);
 }
 
-/// Numbers without a sign, 0 aside, that leave no remainder: one node for each remainder and count
-/// of digits.
+/// Positive multiples: one node for each remainder and number of digits.
 GrammarPart multiples(GrammarBuilder& builder, std::int64_t multiple) {
     const GrammarPart whole{builder.nothing().first, builder.nothing().first};
     std::vector<int> nodes(static_cast<std::size_t>(multiple), -1); // by remainder
@@ -99,7 +98,7 @@ Result<GrammarPart> multiplesBetween(GrammarBuilder& builder,
                                      std::int64_t least,
                                      std::int64_t most,
                                      std::int64_t multiple) {
-    const auto below = [&](std::int64_t number) { // the greatest multiple that is not above
+    const auto below = [&](std::int64_t number) { // the greatest multiple that is not larger
         return number / multiple - (number % multiple < 0 ? 1 : 0);
     };
     least = std::clamp(least, -JsonParts::kMostInteger, JsonParts::kMostInteger + 1);
@@ -151,7 +150,7 @@ numberPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place) 
         const auto found = placesOf(*multiple);
         if (!found)
             return refuseSchema(place.pointer,
-                                "of numbers that need not be whole, only \"multipleOf\" 1, 0.1, "
+                                "for numbers that need not be whole, only \"multipleOf\" 1, 0.1, "
                                 "0.01 and so on is supported");
         places = *found;
     }
@@ -181,7 +180,7 @@ integerPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place)
         return parts.integer(least, most);
     if (*multiple < 1.0 || *multiple != std::floor(*multiple) || *multiple > 1e15)
         return refuseSchema(place.pointer,
-                            "of whole numbers, \"multipleOf\" is supported when it is whole, or "
+                            "for whole numbers, \"multipleOf\" is supported when it is whole, or "
                             "0.1, 0.01 and so on");
     return multiplesBetween(builder, place, least, most, static_cast<std::int64_t>(*multiple));
 }

@@ -7,11 +7,11 @@
 namespace engine {
 
 /// The numbers that "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" and "multipleOf"
-/// allow; with any but "minimum": 0 they are written without an exponent. Errors: InvalidInput,
-/// naming a word whose value is not supported.
+/// allow; with any of them except "minimum": 0, numbers are written without an exponent. Errors:
+/// InvalidInput, naming a keyword with an unsupported value.
 Result<GrammarPart> numberPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place);
 
-/// The same of whole numbers.
+/// The same for integers.
 Result<GrammarPart>
 integerPart(GrammarBuilder& builder, JsonParts& parts, const SchemaPlace& place);
 

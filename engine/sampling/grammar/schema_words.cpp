@@ -13,9 +13,9 @@ namespace engine {
 namespace {
 
 constexpr int kMostCount = 1'000'000;
-constexpr int kMostReferences = 50; // one leading to the next
+constexpr int kMostReferences = 50; // most references that lead to another
 
-/// Words that say nothing about which values fit.
+/// Keywords without an effect on which values fit.
 constexpr std::array<std::string_view, 17> kAnnotations = {"$schema",
                                                            "$id",
                                                            "$anchor",
@@ -90,7 +90,7 @@ std::string unescaped(std::string_view step) {
     return text;
 }
 
-/// The constants that a value must be one of; nothing when it may be others.
+/// The constants of which a value must be one; nothing if other values are allowed.
 std::optional<std::set<std::string>> constantsOf(JsonValue schema) {
     std::set<std::string> texts;
     if (schema.contains("const"))
@@ -180,7 +180,8 @@ Result<int> countOf(const SchemaPlace& place, std::string_view word, int otherwi
     const auto count = place.value[word].asInteger();
     if (!count || *count < 0 || *count > kMostCount)
         return refuseSchema(
-            place.pointer, fmt::format("\"{}\" is no whole number from 0 to {}", word, kMostCount));
+            place.pointer,
+            fmt::format("\"{}\" is not a whole number from 0 to {}", word, kMostCount));
     return static_cast<int>(*count);
 }
 
@@ -193,11 +194,11 @@ Result<unsigned> typesOf(const SchemaPlace& place) {
     for (const JsonValue name : names) {
         const unsigned found = typeNamed(name.asString().value_or(""));
         if (found == 0)
-            return refuseSchema(place.pointer + "/type", "it names no type of JSON");
+            return refuseSchema(place.pointer + "/type", "it is not the name of a JSON type");
         types |= found;
     }
     if (place.value.contains("type") && types == 0)
-        return refuseSchema(place.pointer + "/type", "it names no type of JSON");
+        return refuseSchema(place.pointer + "/type", "it is not the name of a JSON type");
     if (types != 0)
         return types;
     constexpr std::array<TypeName, 16> kAbout = {{{"properties", kObjectType},
@@ -294,7 +295,7 @@ alternativesOf(const SchemaPlace& list, bool isOne, JsonValue root) {
     for (const JsonValue item : list.value.items())
         places.push_back({item, fmt::format("{}/{}", list.pointer, places.size())});
     if (places.empty() || !list.value.isArray())
-        return refuseSchema(list.pointer, "it is no list of schemas");
+        return refuseSchema(list.pointer, "it is not a list of schemas");
     if (!isOne)
         return places;
     ENGINE_TRY(const bool isDisjoint, areDisjoint(places, root));

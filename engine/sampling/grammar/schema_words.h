@@ -22,7 +22,7 @@ enum SchemaType : unsigned {
     kObjectType = 64,
 };
 
-/// One part of a JSON schema and where it stands: "#/properties/name".
+/// One part of a JSON schema and its place: "#/properties/name".
 struct SchemaPlace {
     JsonValue value;
     std::string pointer;
@@ -36,31 +36,32 @@ Error refuseSchema(const std::string& pointer, const std::string& why);
 /// The value as JSON without spaces.
 std::string jsonTextOf(JsonValue value);
 
-/// Whether a word says nothing about which values fit.
+/// Whether a keyword has no effect on which values fit.
 bool isAnnotation(std::string_view word);
 
-/// Refuses words that are neither annotations nor among these. Errors: InvalidInput, naming one.
+/// Refuses keywords that are neither annotations nor in this list. Errors: InvalidInput, naming
+/// one.
 Result<void> checkWords(const SchemaPlace& place, const std::vector<std::string_view>& known);
 
-/// A count of items or characters; `otherwise` when the word is not there.
-/// Errors: InvalidInput for what is no whole number from 0 to a million.
+/// A count of items or characters; `otherwise` if the keyword is missing. Errors: InvalidInput if
+/// it is not an integer from 0 to a million.
 Result<int> countOf(const SchemaPlace& place, std::string_view word, int otherwise);
 
-/// The types that `type` names, or those that other words are about; 0 when neither says anything.
+/// The types given by `type`, or those that other keywords imply; 0 if there are none.
 Result<unsigned> typesOf(const SchemaPlace& place);
 
-/// What "type" says of a set of types, as JSON.
+/// The value of "type" for a set of types, as JSON.
 std::string typesText(unsigned types);
 
-/// What a "$ref" within the document means. Errors: InvalidInput when there is no such place.
+/// The target of a "$ref" within the document. Errors: InvalidInput if there is no such place.
 Result<SchemaPlace> resolveReference(const SchemaPlace& place, JsonValue root);
 
-/// Whether no value fits two of the alternatives, by their types, their constants, or a required
-/// property that has another constant in each.
+/// Whether no value can fit two of the alternatives, because of their types, their constants, or a
+/// required property with a different constant in each.
 Result<bool> areDisjoint(const std::vector<SchemaPlace>& alternatives, JsonValue root);
 
-/// The schemas of "anyOf" or "oneOf" (`isOne`). Errors: InvalidInput for what is no list of them,
-/// and when one value may fit two of those of which it must fit one.
+/// The schemas of "anyOf" or "oneOf" (`isOne`). Errors: InvalidInput if it is not a list of
+/// schemas, and if a value may fit two schemas of a "oneOf".
 Result<std::vector<SchemaPlace>>
 alternativesOf(const SchemaPlace& list, bool isOne, JsonValue root);
 

@@ -12,12 +12,13 @@ namespace {
 constexpr double kForbidden = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kWordBits = 64;
 
-/// What is kept at most, when a round is over: of ordinary grammars everything, always.
+/// The limit of what is kept after a round; ordinary grammars never reach it.
 constexpr std::size_t kMostStates = 50'000;
 constexpr std::size_t kMostMasks = 2'000;
 
-/// What one walk may cost, in places of states. It comes to more only where nearly every token
-/// leads to a state of its own with many places; such a grammar would take seconds for each token.
+/// The most that one walk may cost, in places of states. A walk costs more only if nearly every
+/// token leads to a state of its own with many places; such a grammar would take seconds for each
+/// token.
 constexpr std::size_t kMostWork = 3'000'000;
 
 } // namespace
@@ -31,7 +32,7 @@ TokenGrammar::TokenGrammar(std::shared_ptr<const GrammarGraph> graph,
 Error TokenGrammar::ambiguityError() {
     return {ErrorCode::InvalidInput,
             "The grammar is too ambiguous: the same text can be read in thousands of ways.",
-            "Nest fewer repetitions in each other, or bound them lower."};
+            "Nest fewer repetitions, or lower their bounds."};
 }
 
 TokenGrammar::State TokenGrammar::next(State state, TokenId token) {
@@ -43,7 +44,7 @@ TokenGrammar::State TokenGrammar::next(State state, TokenId token) {
     return state;
 }
 
-/// One walk: a byte that does not fit leaves out everything below it.
+/// One walk: a byte that does not fit prunes everything below it.
 const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
     const auto [entry, isNew] = m_masks.try_emplace(state);
     if (!isNew)
@@ -59,6 +60,10 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         const TokenTrie::Node& node = nodes[at];
         const auto depth = static_cast<std::size_t>(node.depth);
         const State found = m_matcher.next(m_path[depth - 1], node.byte);
+        if (m_matcher.isGivenUp(m_path[depth - 1], node.byte)) {
+            mask.clear(); // what was found is not all
+            return mask;
+        }
         if (found == GrammarMatcher::kDead) {
             at = static_cast<std::size_t>(node.behind);
             continue;
@@ -71,14 +76,14 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         ++at;
     }
     if (m_matcher.work() > most)
-        mask.clear(); // what was found is not all
+        mask.clear();
     return mask;
 }
 
 Result<void>
 TokenGrammar::apply(State state, std::span<const TokenId> endIds, std::span<double> logits) {
     const Mask& mask = maskOf(state);
-    if (mask.empty() || m_matcher.isTooAmbiguous())
+    if (mask.empty())
         return ambiguityError();
     const bool canEnd = m_matcher.canEnd(state);
     std::vector<double> ends; // [endIds]

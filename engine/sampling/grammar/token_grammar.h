@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// Which tokens may follow, by a grammar over their bytes. What may follow a state is found by one
-/// walk through the vocabulary's trie and kept. Thread: one at a time.
+/// Determines which tokens may follow, by a grammar over their bytes. The tokens allowed in a state
+/// are found by one walk through the vocabulary's trie and cached. Thread: one at a time.
 class TokenGrammar {
 public:
     using State = GrammarMatcher::State;
@@ -22,24 +22,25 @@ public:
     TokenGrammar(std::shared_ptr<const GrammarGraph> graph,
                  std::shared_ptr<const TokenTrie> vocabulary);
 
-    /// kDead where the grammar is too ambiguous to be followed from its start.
+    /// kDead if the grammar is too ambiguous to be followed from its start.
     State start() const { return m_matcher.start(); }
 
     static Error ambiguityError();
 
-    /// Behind a token. kDead behind one that the grammar does not allow and behind kDead.
+    /// The state after a token. kDead after a token that the grammar does not allow, and after
+    /// kDead.
     State next(State state, TokenId token);
 
     bool canEnd(State state) const { return m_matcher.canEnd(state); }
 
-    /// Makes -infinity of the logits of all tokens that may not follow; end ids may where the text
-    /// can end, and never count as text. Shapes: logits [vocab]. `state` is not kDead.
-    /// Errors: InvalidInput when no token may follow (those of this model cannot write what the
-    /// grammar asks for), and when the grammar is too ambiguous to be followed.
+    /// Sets the logits of all tokens that may not follow to -infinity. End ids are allowed where
+    /// the text can end, and never count as text. Shapes: logits [vocab]. `state` is not kDead.
+    /// Errors: InvalidInput if no token may follow (the model's tokens cannot write what the
+    /// grammar requires), and if the grammar is too ambiguous to be followed.
     Result<void> apply(State state, std::span<const TokenId> endIds, std::span<double> logits);
 
-    /// To be called between passes with the one state that is still needed: forgets the others
-    /// when they are many. Returns its number from now on.
+    /// Call it between passes with the one state that is still needed: it forgets the others if
+    /// there are many. Returns the state's new number.
     State settle(State state);
 
 private:

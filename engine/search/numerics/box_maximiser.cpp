@@ -38,7 +38,7 @@ public:
 
     BoxMaximum maximum() const { return {m_point, m_value}; }
 
-    /// One iteration; false when nothing is left to gain or a stop is asked for.
+    /// One iteration; false if nothing can be gained or a stop is requested.
     bool climb() {
         const std::vector<double> uphill = freeGradient();
         double steepest = 0.0;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    /// The gradient without the coordinates that a bound holds back.
+    /// The gradient without the coordinates that are held by a bound.
     std::vector<double> freeGradient() const {
         std::vector<double> uphill = m_gradient;
         for (std::size_t i = 0; i < uphill.size(); ++i)
@@ -91,7 +91,7 @@ private:
         return direction;
     }
 
-    /// Shortens the step until it gains what the slope promises; false when no step does.
+    /// Shortens the step until its gain agrees with the slope; false if no step does.
     bool search(const std::vector<double>& direction) {
         double length = 1.0;
         std::vector<double> step(m_point.size());
@@ -112,7 +112,7 @@ private:
                 accept(std::move(step), std::move(point), std::move(gradient), value);
                 return true;
             }
-            // The top of the parabola through what is known, kept within bounds.
+            // The maximum of the parabola through the known values, kept within bounds.
             const double top = promised / (2.0 * (promised - gain));
             length *= std::isfinite(top) ? std::clamp(top, 0.1, 0.5) : 0.1;
         }

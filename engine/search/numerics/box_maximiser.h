@@ -14,7 +14,7 @@ namespace engine {
 using BoxFunction =
     std::function<double(std::span<const double> point, std::span<double> gradient)>;
 
-/// Where and how long a maximum is looked for.
+/// The bounds and limits of a maximisation.
 struct BoxClimb {
     double lower = 0.0; ///< bounds of every coordinate
     double upper = 1.0;
@@ -35,7 +35,7 @@ struct BoxMaximum {
 Result<BoxMaximum>
 maximiseInBox(const BoxFunction& function, std::vector<double> start, const BoxClimb& climb);
 
-/// What a search answers when its stop token asks for the end.
+/// The error of a search whose stop token requested the end.
 Error searchCancelled();
 
 } // namespace engine

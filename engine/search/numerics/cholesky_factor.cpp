@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// A pivot below this part of its diagonal is rounding noise, whatever its sign.
+/// A pivot below this share of its diagonal is rounding noise, whatever its sign.
 constexpr double kLeastPivotPart = 1e-14;
 
 } // namespace

@@ -8,8 +8,8 @@
 namespace engine {
 
 /// The lower triangle L with L L^T = A of a symmetric positive definite matrix A that grows by a
-/// row and a column at a time. A row depends on the rows before it alone, so a factor that has
-/// grown is bit for bit the one made from scratch. Not copied cheaply: size^2 / 2 numbers.
+/// row and a column at a time. A row depends only on the rows before it, so a factor that has grown
+/// is bit for bit the same as one computed at once. A copy costs size^2 / 2 numbers.
 class CholeskyFactor {
 public:
     int size() const { return m_size; }
@@ -20,10 +20,10 @@ public:
     /// the matrix would no longer be positive definite in double arithmetic. O(size^2).
     [[nodiscard]] bool append(std::span<const double> row);
 
-    /// Overwrites b by the x with L x = b. Shapes: [size].
+    /// Overwrites b with the x that solves L x = b. Shapes: [size].
     void solveLower(std::span<double> values) const;
 
-    /// Overwrites b by the x with L^T x = b. Shapes: [size].
+    /// Overwrites b with the x that solves L^T x = b. Shapes: [size].
     void solveUpper(std::span<double> values) const;
 
     /// Natural logarithm of the determinant of A.
@@ -39,7 +39,7 @@ private:
     }
 
     int m_size = 0;
-    std::vector<double> m_rows; // row i behind row i - 1, i + 1 numbers
+    std::vector<double> m_rows; // row i after row i - 1, i + 1 numbers
 };
 
 } // namespace engine

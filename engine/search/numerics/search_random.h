@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// The random numbers of a search: one stream, repeatable from its seed.
+/// The random numbers of a search: one stream, reproducible from its seed.
 class SearchRandom {
 public:
     explicit SearchRandom(std::uint64_t seed)
@@ -43,7 +43,7 @@ public:
         return descending(keys);
     }
 
-    /// The coordinates by falling value, those of equal value shuffled.
+    /// The coordinates by descending value; those of equal value are shuffled.
     std::vector<int> descending(std::span<const double> values) {
         const std::vector<double> ties = uniformPoint(static_cast<int>(values.size()));
         std::vector<int> result(values.size());

@@ -9,7 +9,8 @@ namespace engine {
 namespace {
 
 constexpr std::uint64_t kBaselinePeriod = 64;
-constexpr std::uint64_t kFirstBaselineStep = 30; // of a period; a decoder starts on its own steps
+constexpr std::uint64_t kFirstBaselineStep = 30; // offset within a period; a decoder starts with
+                                                 // its own steps
 constexpr std::uint64_t kBaselineSteps = 2;
 
 constexpr std::size_t kPlainStepsKept = 64;
@@ -58,7 +59,7 @@ Result<SearchReport> DecoderSlot::changeSettings(const SettingValues& values,
 Result<void> DecoderSlot::changeSampling(const SamplingOptions& sampling) {
     ENGINE_TRY_DO(sampling.validate());
     const bool isSame = sampling == m_sampling;
-    // A decoder that cannot take them is made anew.
+    // A decoder that cannot apply them is created again.
     if (!isSame && m_decoder && !m_decoder->changeSampling(sampling))
         drop();
     if (!isSame)
@@ -76,7 +77,7 @@ Result<Decoder*> DecoderSlot::ready(DecoderGround ground) {
 
 void DecoderSlot::drop() {
     if (m_decoder)
-        for (std::string& remark : m_decoder->storeLearnt())
+        for (std::string& remark : m_decoder->storeStatistics())
             m_remarks.push_back(std::move(remark));
     m_decoder.reset();
     m_phase.reset();
@@ -95,7 +96,7 @@ void DecoderSlot::enterChat(std::uint64_t chat) {
         beginSpan(SpanCause::Chat);
 }
 
-/// A span without a step is no span: what changes next belongs to the same beginning.
+/// A span without a step does not count: the next change belongs to the same start.
 void DecoderSlot::beginSpan(SpanCause cause) {
     if (m_metrics.allTokens() > 0) {
         ++m_span;
@@ -110,6 +111,7 @@ std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
 }
 
 void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
+    ++m_stepCount;
     if (isBaseline)
         m_metrics.addBaseline(step, stepMs);
     else
@@ -142,8 +144,8 @@ void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
     m_cached.resize(std::min(m_cached.size(), static_cast<std::size_t>(held)));
 }
 
-bool DecoderSlot::takesBaselineStep() {
-    const std::uint64_t place = m_stepCount++ % kBaselinePeriod;
+bool DecoderSlot::isBaselineStepNext() const {
+    const std::uint64_t place = m_stepCount % kBaselinePeriod;
     return m_info.name != "vanilla" && place >= kFirstBaselineStep &&
            place < kFirstBaselineStep + kBaselineSteps;
 }

@@ -17,14 +17,14 @@
 
 namespace engine {
 
-/// What a decoder works on; null without a model, and while no skip sets are kept.
+/// The model and memory of a decoder; null without a model, and if no skip sets are saved.
 struct DecoderGround {
     SessionModel* model = nullptr;
     SkipSetMemory* memory = nullptr;
 };
 
-/// The chosen decoder with its settings and its sums. Nothing changes when a change fails.
-/// Thread: engine.
+/// The chosen decoder with its settings and its totals. A failed change changes nothing. Thread:
+/// engine.
 class DecoderSlot {
 public:
     explicit DecoderSlot(DecoderRegistry& registry)
@@ -33,34 +33,39 @@ public:
     /// Errors: those of the registry; with a model also those of making the decoder.
     Result<void> choose(const std::string& name, const SettingValues& given, DecoderGround ground);
 
-    /// What the decoder did at once. With a model a decoder that is not made yet is made, so that
-    /// settings that do not fit the model are told now and not by the next prompt.
-    /// Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
+    /// Whether these are the decoder chosen last and its current settings.
+    bool isChosen(const std::string& name, const SettingValues& given) const {
+        return name == m_info.name && given == m_given;
+    }
+
+    /// Returns what the decoder did at once. With a model, a decoder that does not exist yet is
+    /// created, so that settings that do not fit the model are reported now and not by the next
+    /// prompt. Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
     Result<SearchReport> changeSettings(const SettingValues& values, DecoderGround ground);
 
     /// Errors: InvalidInput for options out of range.
     Result<void> changeSampling(const SamplingOptions& sampling);
 
-    /// The decoder, made when there is none. Errors: those of making it.
+    /// The decoder, created if there is none. Errors: those of creating it.
     Result<Decoder*> ready(DecoderGround ground);
 
-    /// Forgets the decoder, not the choice: it is made anew when it is needed. It stores what it
-    /// has learnt. Must be called before the ground goes away.
+    /// Drops the decoder, but not the choice: it is created again when it is needed. The decoder
+    /// first stores its statistics. Call it before the model goes away.
     void drop();
 
-    /// What decoders that went have told since the last call: sentences for the user.
+    /// Notes of dropped decoders since the last call: sentences for the user.
     std::vector<std::string> takeRemarks() { return std::exchange(m_remarks, {}); }
 
-    /// Forgets the sums too: they were measured on another model.
+    /// Also forgets the totals, which were measured on another model.
     void leaveModel();
 
-    /// What follows belongs to this chat.
+    /// The following steps belong to this chat.
     void enterChat(std::uint64_t chat);
 
-    /// The span that has begun since this was asked last; none when none has.
+    /// The span that has begun since the last call; none if there is none.
     std::optional<SpanStarted> takeSpanStart();
 
-    /// Adds what a step was to the sums of its span.
+    /// Adds a step to the totals of its span, and counts it.
     void add(const DecodeStep& step, double stepMs, bool isBaseline);
 
     /// Milliseconds of a plain step on this model: the mean of the newest 64; 0 until two were
@@ -70,14 +75,14 @@ public:
     /// Tokens at the beginning of `prompt` whose keys and values the decoder has cached.
     int reusableTokens(std::span<const TokenId> prompt) const;
 
-    /// The decoder has worked on these tokens, prompt and answer.
+    /// Records that the decoder has processed these tokens, prompt and answer.
     void noteSequence(std::vector<TokenId> tokens);
 
-    /// Whether the next step shall be a plain one: 2 of every 64, and none of the first, so that
-    /// the speedup is measured while running. Counts the step.
-    bool takesBaselineStep();
+    /// Whether the next step should be a plain one: 2 of every 64, but none of the first, so that
+    /// the speedup is measured during the run.
+    bool isBaselineStepNext() const;
 
-    /// Whether this phase is another one than the last; it is the last one from here on.
+    /// Whether this phase differs from the last one; it becomes the last one.
     bool entersPhase(DecoderPhase phase) { return std::exchange(m_phase, phase) != phase; }
 
     Decoder* decoder() { return m_decoder.get(); }

@@ -7,13 +7,12 @@ namespace engine {
 
 namespace {
 
-/// A longer answer is not carried into a recording that begins within it.
-constexpr std::size_t kAnswerEventsKept = 4096;
+/// A recording that starts within a longer answer does not include it.
+constexpr std::size_t kAnswerEventsKept = 8192;
 
 bool isPicture(const EventContent& content) {
     return std::holds_alternative<ModelLoadProgress>(content) ||
-           std::holds_alternative<PromptProgress>(content) ||
-           std::holds_alternative<Statistics>(content);
+           std::holds_alternative<PromptProgress>(content);
 }
 
 bool isContext(const EventContent& content) {
@@ -27,7 +26,7 @@ bool isContext(const EventContent& content) {
            std::holds_alternative<Statistics>(content);
 }
 
-/// Whether what an earlier event said no longer holds.
+/// Whether this event makes an earlier one obsolete.
 bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
     const bool isOfDecoder =
         earlier.as<PlanChanged>() != nullptr || earlier.as<PhaseChanged>() != nullptr;
@@ -77,7 +76,8 @@ void EventOutlet::noteAnswer(const EngineEvent& event) {
     else if (event.as<PromptFinished>() != nullptr || isFailure)
         m_answer.clear();
     else if (!m_answer.empty() &&
-             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr))
+             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr ||
+              event.as<Statistics>() != nullptr))
         m_answer.push_back(event);
     if (m_answer.size() > kAnswerEventsKept)
         m_answer.clear();

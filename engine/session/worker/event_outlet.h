@@ -14,9 +14,9 @@
 
 namespace engine {
 
-/// Where the engine's events leave: each gets its time, goes into the recording if there is one,
-/// then to the queue; a full queue lets the engine wait. A recording that fails ends, the run goes
-/// on. Thread: engine.
+/// The exit of the engine's events: each gets its time, goes into the recording if there is one,
+/// then into the queue; if the queue is full, the engine waits. A failed recording ends, and the
+/// run goes on. Thread: engine.
 class EventOutlet {
 public:
     explicit EventOutlet(BoundedQueue<EngineEvent>& queue)
@@ -24,10 +24,9 @@ public:
 
     void emit(EventContent content);
 
-    /// Begins a recording with what is known of model, decoder, plan and sums, and with the answer
-    /// that is being made, so that it can be understood without what came before; these carry the
-    /// times at which they happened and stand before RecordingStarted. Ends an earlier one.
-    /// Errors: those of RunRecorder.
+    /// Starts a recording with the current model, decoder, plan and totals, and with the answer in
+    /// progress, so that it can be understood on its own. These events have their original times
+    /// and come before RecordingStarted. Ends an earlier one. Errors: those of RunRecorder.
     Result<void> startRecording(const std::filesystem::path& path, bool mayOverwrite);
 
     void stopRecording();
@@ -44,7 +43,7 @@ private:
     /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
     /// variant's index.
     std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> m_context;
-    std::vector<EngineEvent> m_answer; // the one being made, from its PromptStarted on
+    std::vector<EngineEvent> m_answer; // the answer in progress, from its PromptStarted on
 };
 
 } // namespace engine

@@ -6,49 +6,106 @@
 #include "engine/session/worker/step_texts.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace engine {
 
 namespace {
 
-std::vector<EmittedToken> emittedTokens(const StepDetails& details, const Tokenizer* tokenizer) {
-    const DecodeStep& step = details.step;
+std::vector<EmittedToken> emittedTokens(const AnswerStep& made, const Tokenizer* tokenizer) {
+    const DecodeStep& step = made.step;
     std::vector<EmittedToken> tokens;
     for (std::size_t i = 0; i < step.tokens.size(); ++i) {
-        tokens.push_back({step.tokens[i], details.pieces[i], step.facts[i]});
+        tokens.push_back({step.tokens[i], made.pieces[i], step.facts[i]});
         if (i < step.chances.size())
             tokens.back().choices = tokenChoices(step.chances[i], tokenizer);
     }
     return tokens;
 }
 
+Error tooLongError(int tokens, int contextLength, int room) {
+    const int kept = contextLength - room;
+    return {ErrorCode::InvalidInput,
+            fmt::format("The prompt has {} tokens, but the context holds {}, {} of them for the "
+                        "answer.",
+                        tokens,
+                        contextLength,
+                        kept == 1 ? "one" : std::to_string(kept)),
+            "Shorten the prompt or raise --context (up to what the model was made for)."};
+}
+
 } // namespace
 
 Result<void> PromptRun::run() {
-    ENGINE_TRY(PromptTokens prompt, promptTokens(m_setup.command, m_setup.model));
-    m_prompt = std::move(prompt.ids);
-    m_begun = std::move(prompt.begun);
-    ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
+    ENGINE_TRY_DO(makePrompt());
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
                                       static_cast<int>(m_prompt.size()),
                                       m_setup.slot.reusableTokens(m_prompt),
                                       questionOf(m_setup.command)});
-    auto result = generate(*decoder, request());
-    if (!result) {
-        // A prompt that is refused has touched nothing; what was searched stays.
-        const bool isRefused = result.error().code == ErrorCode::InvalidInput && m_stepCount == 0;
-        const int tokens = static_cast<int>(m_prompt.size());
-        if (!isRefused)
-            m_setup.slot.drop();
-        else if (tokens >= m_setup.model.contextLength)
-            m_tooManyTokens = tokens;
-        return std::move(result).error();
+    ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
+    auto done = answer(*decoder);
+    // A refused prompt has changed nothing; the search is kept.
+    if (!done && (done.error().code != ErrorCode::InvalidInput || m_stepCount > 0))
+        m_setup.slot.drop();
+    return done;
+}
+
+/// Only a prompt that is too long is counted message by message.
+Result<void> PromptRun::makePrompt() {
+    const SubmitPrompt& command = m_setup.command;
+    ENGINE_TRY(PromptTokens prompt, promptTokens(command, m_setup.model));
+    m_prompt = std::move(prompt.ids);
+    m_begun = std::move(prompt.begun);
+    const int room = promptRoom(m_setup.model.contextLength, command.answerRoom);
+    return static_cast<int>(m_prompt.size()) <= room ? Result<void>() : leaveOut(room);
+}
+
+/// The prompt without the messages that the policy leaves out; it is refused if that is not enough.
+Result<void> PromptRun::leaveOut(int room) {
+    const SubmitPrompt& command = m_setup.command;
+    const int contextLength = m_setup.model.contextLength;
+    ENGINE_TRY(
+        PromptCount count,
+        countTokens({0, command.messages, command.text, command.continuesLast}, m_setup.model));
+    const std::size_t first =
+        !command.messages.empty() && command.messages.front().role == "system" ? 1 : 0;
+    const std::span<const int> perMessage = std::span(count.perMessage).subspan(first);
+    const int overhead = count.total - std::accumulate(perMessage.begin(), perMessage.end(), 0);
+    const ContextFit fit = fitContext(command.policy, perMessage, overhead, room);
+    m_tooLong = std::move(count);
+    if (!fit.isEnough)
+        return tooLongError(m_tooLong->total, contextLength, room);
+    SubmitPrompt shorter = command;
+    shorter.messages.clear();
+    for (std::size_t i = 0; i < command.messages.size(); ++i)
+        if (i < first || fit.isSent[i - first])
+            shorter.messages.push_back(command.messages[i]);
+    ENGINE_TRY(PromptTokens prompt, promptTokens(shorter, m_setup.model));
+    m_prompt = std::move(prompt.ids);
+    m_begun = std::move(prompt.begun);
+    // Where separate texts become adjacent, the tokens may differ from those counted.
+    if (static_cast<int>(m_prompt.size()) >= contextLength)
+        return tooLongError(m_tooLong->total, contextLength, room);
+    m_tooLong.reset();
+    return {};
+}
+
+Result<void> PromptRun::answer(Decoder& decoder) {
+    ENGINE_TRY(Answer answer, Answer::begin(decoder, request()));
+    while (true) {
+        m_metrics.addSearch(m_setup.betweenSteps());
+        ENGINE_TRY(const std::optional<AnswerPart> part,
+                   answer.next(m_setup.slot.isBaselineStepNext()));
+        if (!part)
+            break;
+        tell(*part);
     }
     std::vector<TokenId> sequence = m_prompt;
-    sequence.insert(sequence.end(), result.value().tokens.begin(), result.value().tokens.end());
+    sequence.insert(sequence.end(), answer.result().tokens.begin(), answer.result().tokens.end());
     m_setup.slot.noteSequence(std::move(sequence));
-    tellEnd(result.value());
+    tellEnd(answer.result());
     return {};
 }
 
@@ -72,37 +129,32 @@ GenerationRequest PromptRun::request() {
     request.onPrompt = [this](double part) {
         m_setup.outlet.emit(PromptProgress{m_setup.command.promptId, part});
     };
-    request.betweenSteps = [this]() -> Result<void> {
-        m_metrics.addSearch(m_setup.betweenSteps());
-        return {};
-    };
-    request.isBaselineStep = [this] { return m_setup.slot.takesBaselineStep(); };
-    request.onStepDetails = [this](const StepDetails& details) { tellStep(details); };
-    request.onStep = [this](const DecodeStep& step, std::string_view text) {
-        if (step.tokens.empty())
-            m_setup.outlet.emit(TextReleased{m_setup.command.promptId, std::string(text)});
-    };
-    request.onEnd = [this](const SearchReport& report) {
-        m_metrics.addSearch(report.searchMs);
-        m_setup.slot.metrics().addSearch(report.searchMs);
-        tellSearch(report, true);
-    };
     return request;
 }
 
-/// The search first: a plan must be known before a step that drafted with it.
-void PromptRun::tellStep(const StepDetails& details) {
-    const DecodeStep& step = details.step;
-    m_setup.slot.add(step, details.stepMs, details.isBaseline);
-    const DecodeMetrics& total = m_setup.slot.metrics();
-    const double baselineStepMs = m_setup.slot.baselineStepMs();
-    if (details.isBaseline)
-        m_metrics.addBaseline(step, details.stepMs);
+void PromptRun::tell(const AnswerPart& part) {
+    if (const auto* made = std::get_if<AnswerStep>(&part)) {
+        tellStep(*made);
+    } else if (const auto* late = std::get_if<LateText>(&part)) {
+        m_setup.outlet.emit(TextReleased{m_setup.command.promptId, late->text});
+    } else if (const auto* end = std::get_if<AnswerEnd>(&part)) {
+        m_metrics.addSearch(end->report.searchMs);
+        m_setup.slot.metrics().addSearch(end->report.searchMs);
+        tellSearch(end->report, true);
+    }
+}
+
+/// Search events first: a plan must be known before a step that drafted with it.
+void PromptRun::tellStep(const AnswerStep& made) {
+    const DecodeStep& step = made.step;
+    m_setup.slot.add(step, made.stepMs, made.isBaseline);
+    if (made.isBaseline)
+        m_metrics.addBaseline(step, made.stepMs);
     else
-        m_metrics.add(step, details.stepMs);
-    m_tokenCount += static_cast<std::int64_t>(step.tokens.size());
-    m_decodeMs += details.stepMs;
-    tellSearch(step.search, !details.isBaseline);
+        m_metrics.add(step, made.stepMs);
+    m_tokenCount += step.tokens.size();
+    m_decodeMs += made.stepMs;
+    tellSearch(step.search, !made.isBaseline);
     const double namedMs = step.draftMs + step.verifyMs + step.search.searchMs;
     const auto confidences = step.draft.confidences();
     const auto nodes = step.draft.nodes();
@@ -110,8 +162,8 @@ void PromptRun::tellStep(const StepDetails& details) {
     m_setup.outlet.emit(StepFinished{
         .promptId = m_setup.command.promptId,
         .step = m_stepCount++,
-        .text = std::string(details.text),
-        .tokens = emittedTokens(details, tokenizer),
+        .text = made.text(),
+        .tokens = emittedTokens(made, tokenizer),
         .draft = {nodes.begin(), nodes.end()},
         .draftTexts = draftTexts(step.draft, tokenizer),
         .path = step.path,
@@ -121,7 +173,7 @@ void PromptRun::tellStep(const StepDetails& details) {
         .sideTexts = sideTexts(step.sides, tokenizer),
         .tables = shownTables(step.tables, tokenizer),
         .planId = step.planId,
-        .isBaseline = details.isBaseline,
+        .isBaseline = made.isBaseline,
         .verifiedRows = step.verifiedRows,
         .draftLayers = step.draftLayers,
         .verifyLayers = step.verifyLayers,
@@ -136,20 +188,21 @@ void PromptRun::tellStep(const StepDetails& details) {
         .draftMs = step.draftMs,
         .verifyMs = step.verifyMs,
         .searchMs = step.search.searchMs,
-        .otherMs = std::max(0.0, details.stepMs - namedMs),
+        .otherMs = std::max(0.0, made.stepMs - namedMs),
         .tokensPerSecond =
-            m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0,
-        .baselineStepMs = baselineStepMs,
-        .total = total});
-    m_setup.outlet.emit(
-        Statistics{static_cast<int>(m_prompt.size() + static_cast<std::size_t>(m_tokenCount)),
-                   m_setup.model.contextLength,
-                   m_setup.promptsFinished,
-                   baselineStepMs,
-                   total});
+            m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0});
+    tellStatistics(m_tokenCount, m_setup.promptsFinished);
 }
 
-/// Plain steps that were asked for say nothing of the decoder's phase.
+void PromptRun::tellStatistics(std::size_t tokens, std::int64_t promptsFinished) {
+    m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + tokens),
+                                   m_setup.model.contextLength,
+                                   promptsFinished,
+                                   m_setup.slot.baselineStepMs(),
+                                   m_setup.slot.metrics()});
+}
+
+/// Plain baseline steps say nothing about the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
     engine::tellSearch(report,
                        m_setup.model.tokenizer.get(),
@@ -165,11 +218,7 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                                        result.metrics,
                                        m_metrics,
                                        result.isInsideGrammar});
-    m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + result.tokens.size()),
-                                   m_setup.model.contextLength,
-                                   m_setup.promptsFinished + 1,
-                                   m_setup.slot.baselineStepMs(),
-                                   m_setup.slot.metrics()});
+    tellStatistics(result.tokens.size(), m_setup.promptsFinished + 1);
 }
 
 } // namespace engine

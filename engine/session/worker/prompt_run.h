@@ -4,15 +4,17 @@
 #include "engine/decoding/answer/generation.h"
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/event_outlet.h"
+#include "engine/text/chat_prompt.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
 namespace engine {
 
-/// What a prompt is run with; the references must outlive the run.
+/// The environment of a prompt; the references must outlive the run.
 struct PromptSetup {
     const SubmitPrompt& command;
     const SessionModel& model;
@@ -24,32 +26,38 @@ struct PromptSetup {
     std::function<double()> betweenSteps; ///< the milliseconds that it searched
 };
 
-/// One prompt from its messages to PromptFinished: generate() told as events. Thread: engine.
+/// Runs one prompt from its messages to PromptFinished and reports the Answer as events. Thread:
+/// engine.
 class PromptRun {
 public:
     explicit PromptRun(PromptSetup setup)
         : m_setup(std::move(setup)) {}
 
-    /// Errors: those of the template, the tokenizer, making the decoder and generate(). The
-    /// decoder is dropped when it may be in the midst of something.
+    /// Errors: those of the template, the tokenizer, making the decoder and Answer; InvalidInput
+    /// for a prompt that does not fit. The decoder is dropped if its state may be inconsistent.
     Result<void> run();
 
-    /// The prompt's tokens when run() refused it because they do not fit into the context, else 0.
-    int tooManyTokens() const { return m_tooManyTokens; }
+    /// The prompt's length, if run() refused it because it does not fit into the context.
+    const std::optional<PromptCount>& tooLong() const { return m_tooLong; }
 
 private:
+    Result<void> makePrompt();
+    Result<void> leaveOut(int room);
+    Result<void> answer(Decoder& decoder);
     GenerationRequest request();
-    void tellStep(const StepDetails& details);
+    void tell(const AnswerPart& part);
+    void tellStep(const AnswerStep& made);
+    void tellStatistics(std::size_t tokens, std::int64_t promptsFinished);
     void tellSearch(const SearchReport& report, bool tellsPhase);
     void tellEnd(const GenerationResult& result);
 
     PromptSetup m_setup;
     std::vector<TokenId> m_prompt;
-    std::vector<TokenId> m_begun; ///< of an answer that goes on; the end of m_prompt where known
+    std::vector<TokenId> m_begun; ///< of an answer to be continued; the end of m_prompt if known
     DecodeMetrics m_metrics;      // of this prompt alone
-    int m_tooManyTokens = 0;
+    std::optional<PromptCount> m_tooLong;
     int m_stepCount = 0;
-    std::int64_t m_tokenCount = 0;
+    std::size_t m_tokenCount = 0;
     double m_decodeMs = 0.0;
 };
 

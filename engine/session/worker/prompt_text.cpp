@@ -23,8 +23,8 @@ Result<void> checkReadable(const std::vector<PromptMessage>& messages,
                      "Send one of them."};
     if (continuesLast && (messages.empty() || messages.back().role != "assistant"))
         return Error{ErrorCode::InvalidInput,
-                     "There is no answer to go on with: the last message is not the assistant's.",
-                     "Send the conversation up to the answer that shall go on."};
+                     "There is no answer to continue: the last message is not the assistant's.",
+                     "Send the conversation up to the answer that is to be continued."};
     if (!model.tokenizer)
         return Error{ErrorCode::NotFound,
                      "The model has no tokenizer, so it cannot read the prompt.",

@@ -14,11 +14,11 @@ namespace engine {
 /// without tokenizer or template; those of rendering and encoding.
 Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionModel& model);
 
-/// How many they would be; raw text has no messages. Errors: as promptTokens().
+/// The number of tokens; raw text has no messages. Errors: as promptTokens().
 Result<PromptCount> countTokens(const CountTokens& command, const SessionModel& model);
 
-/// What the user asks with it: the last message of the user, or the raw text, cut at kQuestionBytes
-/// between two characters.
+/// The user's question: the user's last message, or the raw text, cut at kQuestionBytes between two
+/// characters.
 std::string questionOf(const SubmitPrompt& command);
 
 } // namespace engine

@@ -6,8 +6,8 @@
 
 namespace engine {
 
-/// Tells what a search did: its trials, what is drafted with from now on, the phase if it is a new
-/// one, then the remarks. Without a tokenizer windows have no texts. Thread: engine.
+/// Reports a search: its trials, the plan that drafts use from now on, the phase if it is new, then
+/// the notes. Without a tokenizer, windows have no texts. Thread: engine.
 void tellSearch(const SearchReport& report,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,

@@ -11,13 +11,13 @@
 
 namespace engine {
 
-/// A command and its place in the order of sending, from 1.
+/// A command and its number in the order of sending, from 1.
 struct NumberedCommand {
     std::uint64_t number = 0;
     EngineCommand command;
 };
 
-/// All that the two threads of a session share.
+/// Everything that the two threads of a session share.
 struct SessionChannels {
     SessionChannels(std::size_t commandCapacity, std::size_t eventCapacity)
         : commands(commandCapacity)

@@ -65,14 +65,14 @@ std::uint64_t requestIdOf(const EngineCommand& command) {
     return count != nullptr ? count->requestId : 0;
 }
 
-/// Changes what later commands of the queue refer to.
+/// Whether it changes something that later commands in the queue refer to.
 bool isBarrier(const EngineCommand& command) {
     return std::holds_alternative<LoadModel>(command) ||
            std::holds_alternative<UnloadModel>(command) ||
            std::holds_alternative<ChooseDecoder>(command);
 }
 
-/// Acts while a prompt runs.
+/// Whether it takes effect while a prompt runs.
 bool actsWhileRunning(const EngineCommand& command) {
     return std::holds_alternative<ChangeSettings>(command) ||
            std::holds_alternative<InspectModel>(command) ||
@@ -117,7 +117,7 @@ bool SessionWorker::nextCommand(NumberedCommand& command) {
     return true;
 }
 
-/// Bounded like the queue: what does not fit stays there, and the sender is refused.
+/// Bounded like the queue: further commands stay there, and the sender is refused.
 void SessionWorker::takeWaiting() {
     if (m_waiting.size() >= m_options.commandCapacity)
         return;
@@ -125,8 +125,8 @@ void SessionWorker::takeWaiting() {
         m_waiting.push_back(std::move(command));
 }
 
-/// What a command throws is an error inside the program, or memory; the decoder may be in the
-/// midst of something then and is made anew.
+/// An exception of a command is an error inside the program, or a lack of memory. The decoder's
+/// state may be inconsistent then, so it is created again.
 void SessionWorker::workOn(const NumberedCommand& command) {
     try {
         attempt(command);
@@ -139,12 +139,12 @@ void SessionWorker::workOn(const NumberedCommand& command) {
         m_slot.drop();
         fail({ErrorCode::Internal,
               fmt::format("An error inside the program: {}.", exception.what()),
-              "Please report it; the decoder was made anew and the session goes on."});
+              "Please report it; the decoder was created again and the session goes on."});
     } catch (...) {
         m_slot.drop();
         fail({ErrorCode::Internal,
-              "A decoder or a backend threw something that is no exception.",
-              "Please report it; the decoder was made anew and the session goes on."});
+              "A decoder or a backend threw something that is not an exception.",
+              "Please report it; the decoder was created again and the session goes on."});
     }
 }
 
@@ -167,17 +167,20 @@ void SessionWorker::tellSpan() {
 }
 
 void SessionWorker::fail(Error error) {
-    m_outlet.emit(
-        EngineFailed{.error = std::move(error),
-                     .task = std::string(m_task.name),
-                     .promptId = m_task.promptId,
-                     .requestId = m_task.requestId,
-                     .promptTokens = m_task.tooManyTokens,
-                     .contextLength = m_task.tooManyTokens > 0 ? m_model->contextLength : 0});
+    EngineFailed failed{.error = std::move(error),
+                        .task = std::string(m_task.name),
+                        .promptId = m_task.promptId,
+                        .requestId = m_task.requestId};
+    if (m_task.tooLong) {
+        failed.promptTokens = m_task.tooLong->total;
+        failed.contextLength = m_model->contextLength;
+        failed.perMessage = m_task.tooLong->perMessage;
+    }
+    m_outlet.emit(std::move(failed));
 }
 
-/// The new model is loaded beside the old one, which goes on working if that fails. Only when
-/// both do not fit into memory is the old one freed first.
+/// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
+/// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
     const ModelLoadWork work{
         m_channels.control.begin(WorkKind::Load, m_task.number),
@@ -266,6 +269,10 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (!m_model)
         return Error{
             ErrorCode::NotFound, "There is no model to answer the prompt.", "Load a model first."};
+    if (command.decoder && !m_slot.isChosen(command.decoder->name, command.decoder->settings))
+        ENGINE_TRY_DO(handle(*command.decoder));
+    if (command.sampling && *command.sampling != m_slot.sampling())
+        ENGINE_TRY_DO(handle(ChangeSampling{*command.sampling}));
     m_slot.enterChat(command.chat);
     tellSpan();
     const auto stop = m_channels.control.begin(WorkKind::Prompt, m_task.number);
@@ -281,12 +288,13 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (done)
         ++m_promptsFinished;
     else
-        m_task.tooManyTokens = prompt.tooManyTokens();
+        m_task.tooLong = prompt.tooLong();
     return done;
 }
 
-/// Commands that need not wait for the running prompt's end, up to the first that changes what
-/// later ones refer to. Each has its own success or failure. The milliseconds searched for them.
+/// Runs the commands that need not wait for the running prompt's end, up to the first one that
+/// later commands depend on. Each succeeds or fails on its own. Returns the milliseconds of search
+/// that they caused.
 double SessionWorker::applyWhileRunning() {
     takeWaiting();
     const TaskKeeper keeper(m_task);
@@ -312,7 +320,7 @@ Result<void> SessionWorker::handle(const StopRecording&) {
     return {};
 }
 
-/// The two stops acted when they were sent and never come here.
+/// The two stops took effect when they were sent and never arrive here.
 Result<void> SessionWorker::handle(const StopLoading&) { return {}; }
 
 Result<void> SessionWorker::handle(const StopGeneration&) { return {}; }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/event_outlet.h"
 #include "engine/session/worker/session_channels.h"
+#include "engine/text/chat_prompt.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace engine {
 
-/// The engine's thread of a session: takes commands, tells events. Its loop holds the one `try` of
+/// The engine's thread of a session: takes commands, sends events. Its loop holds the one `try` of
 /// the engine. Thread: engine.
 class SessionWorker {
 public:
@@ -28,16 +29,17 @@ public:
     void run();
 
 private:
-    /// What is being worked on, for failures.
+    /// The current task, for failures.
     struct Task {
         std::uint64_t number = 0; ///< of its command
         std::string_view name;
         std::uint64_t promptId = 0;
         std::uint64_t requestId = 0;
-        int tooManyTokens = 0; ///< of a prompt that does not fit
+        std::optional<PromptCount> tooLong = {}; ///< of a prompt that does not fit
     };
 
-    /// Puts the task back at its end, so that what is thrown later is the running prompt's failure.
+    /// Restores the task at its end, so that a later exception counts as the running prompt's
+    /// failure.
     class TaskKeeper {
     public:
         explicit TaskKeeper(Task& task)

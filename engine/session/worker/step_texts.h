@@ -12,7 +12,7 @@ namespace engine {
 
 class Tokenizer;
 
-// What people read in the place of a step's token ids. A null tokenizer gives empty texts.
+// The readable texts of a step's token ids. A null tokenizer gives empty texts.
 
 std::vector<TokenChoice> tokenChoices(std::span<const TokenChance> chances,
                                       const Tokenizer* tokenizer);

@@ -8,15 +8,14 @@
 
 namespace engine {
 
-/// What takes long enough to be stopped.
+/// The kinds of work that can be stopped.
 enum class WorkKind : std::uint8_t { Load, Prompt };
 
-/// Stops work across threads, keyed by the numbers of commands: a stop reaches all work whose
-/// command was sent before it, at work or still waiting, and nothing that was sent later.
-/// Thread: any.
+/// Stops work across threads by command numbers: a stop affects all work whose command was sent
+/// before it, running or waiting, and nothing that was sent later. Thread: any.
 class WorkControl {
 public:
-    /// The engine begins the work of command `number`; the token holds until the next begin().
+    /// Starts the work of command `number`; the token is valid until the next begin().
     std::stop_token begin(WorkKind kind, std::uint64_t number) {
         const std::scoped_lock lock(m_mutex);
         m_kind = kind;

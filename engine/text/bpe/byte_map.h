@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// The byte-level alphabet: each of the 256 bytes as one printable character. Printable bytes
-/// stand for themselves, the other 68 for U+0100 and up. Source: GPT-2; formats.md 4.4.
+/// stand for themselves, the other 68 for U+0100 and up. Source: GPT-2's bytes_to_unicode.
 namespace engine::byte_map {
 
 /// The character a byte is written as, in UTF-8.

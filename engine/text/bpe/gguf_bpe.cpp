@@ -30,6 +30,11 @@ constexpr std::string_view kWidePunctuation =
     "\\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+";
 // \s+$, written so that a long run elsewhere is looked at once only.
 constexpr std::string_view kSpaceAtEnd = R"((?<!\s)\s++\z)";
+// Words end where letters turn from small to capital.
+constexpr std::string_view kGpt4o =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kNumberRun = R"(\p{N}+)";
 constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
 
@@ -41,6 +46,10 @@ Result<PreTokenizerKind> findKind(std::string_view name) {
     using namespace split_patterns;
     if (isOneOf(name, {"llama-bpe", "llama3", "llama-v3"}))
         return PreTokenizerKind{{kLlama3}, false, true, true};
+    if (isOneOf(name, {"dbrx", "smaug-bpe"})) // OLMo 2, SmolLM3
+        return PreTokenizerKind{{kLlama3}};
+    if (name == "gpt-4o") // Phi-4-mini
+        return PreTokenizerKind{{kGpt4o}};
     if (isOneOf(name, {"qwen2", "deepseek-r1-qwen"}))
         return PreTokenizerKind{{kQwen2}, true, false, false};
     if (isOneOf(name, {"smollm", "starcoder", "refact", "command-r"}))
@@ -56,7 +65,8 @@ Result<PreTokenizerKind> findKind(std::string_view name) {
         return PreTokenizerKind{{kDefaultSigns, kDefaultWords, kNumberRun, kThreeDigits}};
     return Error{ErrorCode::Unsupported,
                  fmt::format("the pre-tokenizer '{}' is not supported; supported: llama-bpe, "
-                             "qwen2, smollm, gpt-2, deepseek-coder, deepseek-llm, default",
+                             "qwen2, smollm, gpt-2, gpt-4o, dbrx, smaug-bpe, deepseek-coder, "
+                             "deepseek-llm, default",
                              readable(name)),
                  "Use a model of a supported family."};
 }

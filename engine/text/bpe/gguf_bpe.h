@@ -10,7 +10,7 @@ namespace engine {
 /// Reads a GGUF vocabulary of tokenizer model "gpt2": tokens, types, merges and the named split
 /// patterns. Control and user-defined tokens become added tokens.
 /// Errors: Unsupported names the pre-tokenizer; CorruptFile says what contradicts what.
-/// Source: formats.md 4.3; llama.cpp's vocabulary keys.
+/// Source: llama.cpp's vocabulary keys.
 Result<BpeParts> readGgufBpe(const GgufFile& file);
 
 } // namespace engine

@@ -12,7 +12,7 @@ namespace engine {
 
 /// Reads the BPE tokenizer that a tokenizer.json describes. `source` names the file in messages.
 /// Errors: Unsupported names the component; CorruptFile says what is wrong and the byte offset.
-/// Source: formats.md 4.4; behaviour checked against Hugging Face tokenizers 0.23.
+/// Its behaviour is checked against Hugging Face tokenizers 0.23.
 Result<BpeParts> readTokenizerJson(const JsonValue& root, const std::string& source);
 
 /// Parts of that reader, one section of the file each.

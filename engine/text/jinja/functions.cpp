@@ -3,6 +3,7 @@
 #include "engine/text/jinja/values/value_text.h"
 
 #include <algorithm>
+#include <clocale>
 #include <ctime>
 
 namespace engine::jinja {
@@ -72,7 +73,7 @@ Result<Value> raiseException(RenderContext& context, const Arguments& arguments)
     return context.refuse(std::move(message));
 }
 
-/// The local time now.
+/// The local time now, with English names whatever the user's language: prompts are in English.
 Result<Value> strftimeNow(RenderContext& context, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("strftime_now", arguments, {"format"}, 1));
     ENGINE_TRY(const std::string format, bound.textOr(0, ""));
@@ -80,8 +81,9 @@ Result<Value> strftimeNow(RenderContext& context, const Arguments& arguments) {
     const std::time_t now = std::time(nullptr);
     std::tm local{};
     localtime_r(&now, &local);
+    static const locale_t english = newlocale(LC_ALL_MASK, "C", nullptr);
     char text[kMaxTimeBytes]; // bounds what widths in the format can ask for
-    const std::size_t bytes = std::strftime(text, sizeof text, format.c_str(), &local);
+    const std::size_t bytes = strftime_l(text, sizeof text, format.c_str(), &local, english);
     if (bytes == 0 && !format.empty())
         return templateLimit("strftime_now is asked for too long a text");
     return Value::text(std::string(text, bytes));

@@ -43,8 +43,8 @@ struct MetaspaceDecode {
 /// A space between tokens: what a tokenizer.json without a decoder asks for.
 struct JoinDecode {};
 
-/// The decoder of a tokenizer.json as a chain of steps that work token by token. Source:
-/// formats.md 4.4; behaviour checked against Hugging Face tokenizers. Thread: read-only once made.
+/// The decoder of a tokenizer.json as a chain of steps that work token by token. Its
+/// behaviour is checked against Hugging Face tokenizers. Thread: read-only once made.
 class TokenDecoder {
 public:
     using Step = std::variant<ByteLevelDecode,

@@ -15,7 +15,7 @@ namespace engine {
 
 /// What of a SentencePiece ModelProto matters for encoding and decoding: read by our own bounded
 /// reader, checked, and written anew, so that the library sees nothing that was not checked.
-/// Source: sentencepiece_model.proto; formats.md 4.5.
+/// Source: sentencepiece_model.proto.
 struct SentencePieceModel {
     enum class Algorithm : std::uint8_t { Unigram = 1, Bpe = 2 };
 

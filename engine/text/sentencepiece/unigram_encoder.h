@@ -14,8 +14,10 @@ namespace engine {
 /// Cuts normalised text into the pieces of a unigram model with the largest sum of scores.
 /// Our own, because ties are common (runs of one letter) and how they fall depends on the rounding
 /// of the sums: sentencepiece 0.2.1, which we link, compares sums in double with sums in float;
-/// this adds in float throughout, as sentencepiece 0.2.3 does. Unknown characters become byte
-/// pieces or one unknown piece a run, as in the library.
+/// this adds in float throughout, as sentencepiece 0.2.3 does. The later versions are not linked:
+/// 0.2.3 clones Abseil, protobuf and flatbuffers by git while it is configured, and Debian 12's
+/// Abseil is too old for it; 0.2.2 brings Abseil along, which more than doubles its build. Unknown
+/// characters become byte pieces or one unknown piece a run, as in the library.
 /// Thread: read-only after construction.
 class UnigramEncoder {
 public:

@@ -38,8 +38,8 @@ struct PrependStep {
     std::string text;
 };
 
-/// The normalizer of a tokenizer.json: steps in order. Source: formats.md 4.4; Unicode data by
-/// utf8proc. Thread: one at a time.
+/// The normalizer of a tokenizer.json: steps in order. Unicode data by utf8proc.
+/// Thread: one at a time.
 class Normalizer {
 public:
     using Step = std::variant<UnicodeFormStep,

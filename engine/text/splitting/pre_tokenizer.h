@@ -44,7 +44,7 @@ struct MetaspaceStep {
     bool cutsBeforeSymbol = true;
 };
 
-/// The pre_tokenizer of a tokenizer.json: steps in order. Source: formats.md 4.4; behaviour
+/// The pre_tokenizer of a tokenizer.json: steps in order. Its behaviour is
 /// checked against Hugging Face tokenizers. Thread: one at a time.
 class PreTokenizer {
 public:

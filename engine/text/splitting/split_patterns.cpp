@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-// The patterns as the models' own tokenizer.json files spell them (formats.md 4.4).
+// The patterns as the models' own tokenizer.json files spell them.
 namespace engine::split_patterns {
 
 const std::string_view kGpt2 =

@@ -12,7 +12,7 @@ namespace engine {
 /// Longest text that is encoded at once; far beyond any context, and safe for 32-bit counts.
 inline constexpr std::size_t kMaxTextBytes = 64U << 20U;
 
-/// Most entries of a vocabulary (reliability.md section 2).
+/// Most entries of a vocabulary; published ones have fewer than 300,000.
 inline constexpr std::size_t kMaxVocabSize = 4'000'000;
 
 /// Longest entry of a vocabulary and longest added token that are searched for in texts: bounds

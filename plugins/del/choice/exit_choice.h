@@ -24,7 +24,7 @@ using ExitValue = std::function<double(int exit, int steps)>;
 double expectedTokens(double alpha, int steps);
 
 /// Tokens per layer load, TPL: the loads of a round are those of its draft passes and of the full
-/// model once. Source: arXiv 2504.05598 equation 4; decoders.md 3.3.
+/// model once. Source: arXiv 2504.05598 equation 4
 double tokensPerLayer(double alpha, const ExitOffer& round, int layerCount);
 
 /// The best number of steps, 0 to `mostSteps`, for each exit; of equals the fewest.
@@ -39,11 +39,11 @@ ExitOffer bestOf(std::span<const ExitOffer> offers);
 /// mean counts as 0; an exit that never matched has 1, so that a draft ends behind its first token.
 /// `isOfficial`: the quotient alone, not a number for lack of matches or mismatches, and then no
 /// draft ever ends by it, as in the published code.
-/// Source: arXiv 2504.05598 section 3.3; decoders.md 3.4.
+/// Source: arXiv 2504.05598 section 3.3
 double dynamicThreshold(const ExitCounts& counts, bool isOfficial);
 
 /// The exits that are compared while `exit` is drafted with: those at most `near` layers away, and
-/// every `stride`-th. Ascending; 1 <= exit < layerCount. Source: decoders.md 3.7 c.
+/// every `stride`-th. Ascending; 1 <= exit < layerCount.
 std::vector<int> thinnedExits(int exit, int near, int stride, int layerCount);
 
 } // namespace del

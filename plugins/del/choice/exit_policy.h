@@ -32,7 +32,7 @@ public:
     /// `wanted`.
     virtual int contextRows(int wanted, std::size_t /*exits*/) const { return wanted; }
 
-    /// Whether the next round shall be a plain step, for what that tells.
+    /// Whether the next round shall be a plain step, to measure it.
     virtual bool wantsPlainRound() const { return false; }
 
     /// What each exit that was compared promises.
@@ -46,7 +46,7 @@ public:
     virtual engine::StepTable table(const ExitStatistics& statistics,
                                     std::span<const ExitOffer> offers) const = 0;
 
-    /// Why a round was drafted as told, where that was weighed in time; else nothing was chosen.
+    /// Why a round was drafted as it was, if time decided that; otherwise nothing was chosen.
     virtual engine::DraftChoice choice(const ExitStatistics& /*statistics*/,
                                        std::span<const ExitOffer> /*offers*/,
                                        const ExitOffer& /*round*/) const {

@@ -19,7 +19,7 @@ struct ShadowToken {
 };
 
 /// Decayed counts of one exit: a shadow token counts as a match by its agreement. A plain value.
-/// Source: arXiv 2504.05598 section 3.2; decoders.md 3.1.
+/// Source: arXiv 2504.05598 section 3.2
 struct ExitCounts {
     double matches = 0.0;            ///< cM
     double mismatches = 0.0;         ///< cX

@@ -10,7 +10,7 @@ using namespace engine;
 namespace {
 
 /// DEL's own: tokens per layer, a draft ends by the dynamic threshold.
-/// Source: arXiv 2504.05598 section 3; decoders.md 3.
+/// Source: arXiv 2504.05598 section 3
 class LayerPolicy final : public ExitPolicy {
 public:
     explicit LayerPolicy(int layerCount)

@@ -46,7 +46,7 @@ double RowLine::at(int rows) const {
     const double guess =
         meanMs * StepCosts::kFirstGuess / (1.0 + StepCosts::kFirstGuess * (meanRows - 1.0));
     const double covariance = m_rowsMs / m_weight - meanRows * meanMs;
-    // Passes that hardly differ in rows tell nothing about what a row costs.
+    // Passes that hardly differ in rows do not show what a row costs.
     const double slope = variance > 0.25 ? std::max(covariance / variance, 0.0) : guess;
     return std::max(meanMs + slope * (rows - meanRows), kLeastOfMean * meanMs);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/learnt/step_costs.h"
+#include "engine/decoding/statistics/step_costs.h"
 #include "engine/loading/model_config.h"
 #include "plugins/del/choice/exit_choice.h"
 
@@ -72,7 +72,7 @@ private:
 };
 
 /// Tokens per millisecond of drafting `steps` tokens at an exit. `besideMs`: what is measured
-/// beside the round. Source: decoders.md 9, proposal 1.
+/// beside the round.
 double tokensPerMs(double alpha, const ExitOffer& round, const RoundCosts& costs, double besideMs);
 
 } // namespace del

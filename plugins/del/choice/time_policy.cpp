@@ -46,17 +46,17 @@ private:
 };
 
 /// What the next token of a draft is weighed with.
-struct DraftTerms {
+struct RoundTerms {
     ExitOffer round; ///< its value is what a millisecond is worth, tokens
     double alpha = 0.0;
     int mostDraft = 0;
 };
 
 /// Goes on while the next token, should all before it be taken, gives more than its pass and its
-/// row cost. Source: decoders.md 9, proposal 5.
+/// row cost.
 class BreakEvenStopRule final : public DraftStopRule {
 public:
-    BreakEvenStopRule(const DraftTerms& terms, const RoundCosts& costs, const Calibration& known)
+    BreakEvenStopRule(const RoundTerms& terms, const RoundCosts& costs, const Calibration& known)
         : m_terms(terms)
         , m_costs(costs)
         , m_known(known) {}
@@ -75,14 +75,14 @@ public:
     }
 
 private:
-    DraftTerms m_terms;
+    RoundTerms m_terms;
     const RoundCosts& m_costs;
     const Calibration& m_known;
     mutable double m_path = 1.0; // of the present draft: that all its tokens so far are taken
 };
 
 /// Tokens per measured millisecond. Comparing exits is paid from a purse that fills with a share of
-/// the time. Source: decoders.md 9, proposals 1 and 5.
+/// the time.
 class TimePolicy final : public ExitPolicy {
 public:
     explicit TimePolicy(const ModelConfig& config)
@@ -110,8 +110,8 @@ public:
         return wanted;
     }
 
-    /// A plain step is what drafts are weighed against; without new ones a machine that has become
-    /// slower would not be told from drafts that have.
+    /// Drafts are compared with plain steps. Without new plain steps a machine that became slower
+    /// could not be distinguished from drafts that did.
     bool wantsPlainRound() const override {
         return m_costs.plainSamples() < kFirstPlainRounds || m_roundsSincePlain >= kPlainEvery;
     }
@@ -130,7 +130,7 @@ public:
     std::unique_ptr<DraftStopRule> stopRule(const ExitStatistics& statistics,
                                             const ExitOffer& round) const override {
         return std::make_unique<BreakEvenStopRule>(
-            DraftTerms{round, statistics.counts(round.exit).alpha(), m_settings.mostDraft},
+            RoundTerms{round, statistics.counts(round.exit).alpha(), m_settings.mostDraft},
             m_costs,
             m_calibrations[static_cast<std::size_t>(round.exit)]);
     }
@@ -156,14 +156,14 @@ public:
         const auto cost = [&](const ExitOffer& offer) {
             return m_costs.roundMs(offer.exit, offer.steps) / m_costs.plainMs();
         };
-        DraftChoice told{.plainMs = m_costs.plainSamples() > 0 ? m_costs.plainMs() : 0.0};
+        DraftChoice choice{.plainMs = m_costs.plainSamples() > 0 ? m_costs.plainMs() : 0.0};
         if (round.steps > 0) {
-            told.drafter = "exit";
-            told.expectedTokens = tokens(round);
-            told.expectedCost = cost(round);
-            return told;
+            choice.drafter = "exit";
+            choice.expectedTokens = tokens(round);
+            choice.expectedCost = cost(round);
+            return choice;
         }
-        told.drafter = "none";
+        choice.drafter = "none";
         ExitOffer refused{};
         for (ExitOffer offer : offers) {
             offer.steps = 1;
@@ -171,11 +171,11 @@ public:
                 refused = offer;
         }
         if (refused.steps > 0 && bestOf(offers).steps == 0) {
-            told.refused = "exit";
-            told.refusedTokens = tokens(refused);
-            told.refusedCost = cost(refused);
+            choice.refused = "exit";
+            choice.refusedTokens = tokens(refused);
+            choice.refusedCost = cost(refused);
         }
-        return told;
+        return choice;
     }
 
     void learnShadows(int exit, std::span<const ShadowToken> shadows) override {

@@ -2,6 +2,7 @@
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/step_check.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 
@@ -258,14 +259,16 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
 /// The text is right, so the answer goes on; only what is shown is cut.
 void DecoderRegistryTest::tablesThatAreTooLargeAreCutAndTold() {
     const auto made = faulty("huge table");
-    auto asked = request(3);
     std::vector<std::string> remarks;
     std::vector<StepTable> tables;
-    asked.onStep = [&](const DecodeStep& step, std::string_view) {
-        remarks.insert(remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
-        tables = step.tables;
-    };
-    QCOMPARE(generate(*made.value(), asked).value().tokens.size(), std::size_t{3});
+    auto answer = Answer::begin(*made.value(), request(3));
+    while (const auto part = answer.value().next().value())
+        if (const auto* step = std::get_if<AnswerStep>(&*part)) {
+            const std::vector<std::string>& told = step->step.search.remarks;
+            remarks.insert(remarks.end(), told.begin(), told.end());
+            tables = step->step.tables;
+        }
+    QCOMPARE(answer.value().result().tokens.size(), std::size_t{3});
     QCOMPARE(remarks.size(), std::size_t{1}); // once, not at each of 3 steps
     QVERIFY2(remarks[0].find("decoder faulty") != std::string::npos, remarks[0].c_str());
     QVERIFY2(remarks[0].find("\"pool\"") != std::string::npos, remarks[0].c_str());
@@ -340,15 +343,15 @@ void DecoderRegistryTest::theGuidesExampleDraftsWhatRepeats() {
     m_prompt = {1, 2, 3};
     int accepted = 0;
     int drafted = 0;
-    auto asked = request(200);
-    asked.onStep = [&](const DecodeStep& step, std::string_view) {
-        accepted += static_cast<int>(step.path.size());
-        drafted += step.draft.size();
-    };
-    const auto result = generate(*echo.value(), asked);
+    auto answer = Answer::begin(*echo.value(), request(200));
+    while (const auto part = answer.value().next().value())
+        if (const auto* made = std::get_if<AnswerStep>(&*part)) {
+            accepted += static_cast<int>(made->step.path.size());
+            drafted += made->step.draft.size();
+        }
     QVERIFY(drafted > 0);
     QVERIFY(accepted > 0); // a small greedy model soon repeats itself
-    QVERIFY(result.value().metrics.tokensPerStep() > 1.0);
+    QVERIFY(answer.value().result().metrics.tokensPerStep() > 1.0);
 }
 
 QTEST_APPLESS_MAIN(DecoderRegistryTest)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/setting_makers.h"
 #include "engine/decoding/drafts/draft_settings.h"
-#include "engine/decoding/setting_makers.h"
 
 #include <QTest>
 

@@ -179,31 +179,31 @@ void GenerationTest::heldBackTextComesOutAtTheEnd() {
 void GenerationTest::noTextIsStreamedTwice() {
     const ByteTokenizer tokenizer;
     ScriptedDecoder decoder({bytes("abSa"), bytes("bST"), bytes("STx")});
+    auto answer = Answer::begin(decoder,
+                                {.prompt = kPrompt,
+                                 .limits = {.maxTokens = 10, .stopStrings = {"STOP"}},
+                                 .tokenizer = &tokenizer});
     std::string streamed;
-    const auto result =
-        generate(decoder,
-                 {.prompt = kPrompt,
-                  .limits = {.maxTokens = 10, .stopStrings = {"STOP"}},
-                  .tokenizer = &tokenizer,
-                  .onStep = [&](const DecodeStep&, std::string_view text) { streamed += text; }});
+    while (const auto part = answer.value().next().value()) {
+        if (const auto* made = std::get_if<AnswerStep>(&*part))
+            streamed += made->text();
+        else if (const auto* late = std::get_if<LateText>(&*part))
+            streamed += late->text;
+    }
     QCOMPARE(streamed, std::string("abSabSTSTx"));
-    QCOMPARE(result.value().text, streamed);
+    QCOMPARE(answer.value().result().text, streamed);
 }
 
 void GenerationTest::cancellingKeepsWhatIsThere() {
     ScriptedDecoder decoder({{5}, {6}, {7}});
     std::stop_source source;
-    int steps = 0;
-    const auto result = generate(decoder,
-                                 {.prompt = kPrompt,
-                                  .onStep =
-                                      [&](const DecodeStep&, std::string_view) {
-                                          if (++steps == 2)
-                                              source.request_stop();
-                                      },
-                                  .stop = source.get_token()});
-    QCOMPARE(result.value().tokens, (std::vector<TokenId>{5, 6}));
-    QCOMPARE(result.value().reason, FinishReason::Cancelled);
+    auto answer = Answer::begin(decoder, {.prompt = kPrompt, .stop = source.get_token()});
+    for (int step = 0; step < 2; ++step)
+        QVERIFY(answer.value().next().value().has_value());
+    source.request_stop();
+    QVERIFY(!answer.value().next().value());
+    QCOMPARE(answer.value().result().tokens, (std::vector<TokenId>{5, 6}));
+    QCOMPARE(answer.value().result().reason, FinishReason::Cancelled);
 }
 
 void GenerationTest::cancellingWhileThePromptIsReadGivesAnEmptyAnswer() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model that names a mask token never emits it, whoever decodes and however tokens are drawn.
 #include "engine/decoding/target.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/tiny_model.h"
 

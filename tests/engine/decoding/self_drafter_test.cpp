@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/drafts/self_drafter.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/live_bytes.h"
 #include "tests/support/tiny_model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/loading/byte_reader.h"
 #include "tests/support/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"

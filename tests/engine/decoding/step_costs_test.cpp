@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/step_costs.h"
+#include "engine/decoding/statistics/step_costs.h"
 
 #include <QTest>
 

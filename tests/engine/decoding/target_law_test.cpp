@@ -3,6 +3,7 @@
 // rows by their own path; compared with fresh passes and a slow reference.
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/target.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/grammar_walk.h"
 #include "tests/support/lossless_case.h"
@@ -75,6 +76,7 @@ private slots:
     void anAnswerThatIsCutInsideItsGrammarSaysSo();
     void aGrammarNeedsAVocabulary();
     void anAnswerThatGoesOnIsTheOneThatWasNeverStopped();
+    void whereADraftIsStuckOnlyItsAcceptanceMatters();
     void whatHasBegunMustFitTheGrammar();
 
 private:
@@ -265,6 +267,38 @@ void TargetLawTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
         const Ids rest = answer(joined);
         joined.insert(joined.end(), rest.begin(), rest.end());
         QCOMPARE(joined, whole);
+    }
+}
+
+/// A draft may lead where no token of the model can go on. Vanilla is told so once it stands there,
+/// and speculation neither earlier nor elsewhere.
+void TargetLawTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
+    const auto vocabulary = support::caseVocabulary(m_model->config().vocabSize);
+    constexpr TokenId kHalf = 97; // the first byte of a character whose second one no token has
+    QCOMPARE(vocabulary->bytesOf(kHalf), std::string("\xC3"));
+    for (const double bias : {-50.0, 50.0}) {
+        SamplingOptions options;
+        options.grammar = {GrammarKind::Regex, "(?:[A-Z]|\xC3\xA5)*"};
+        options.logitBias = {{kHalf, bias}};
+        const auto vanilla = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        QVERIFY(vanilla->begin({.tokens = kPrompt, .vocabulary = vocabulary}, {}).hasValue());
+        const Ids first = vanilla->step().value().tokens;
+        const auto second = vanilla->step();
+        QCOMPARE(first.front() == kHalf, bias > 0.0);
+        QCOMPARE(second.hasValue(), bias < 0.0);
+        Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+        QVERIFY(target.begin({.tokens = kPrompt, .vocabulary = vocabulary}, {}).hasValue());
+        Draft draft;
+        draft.tree.add(kHalf, -1, 1.0);
+        const auto step = target.verify(std::move(draft));
+        QVERIFY2(step.hasValue(), step ? "" : step.error().message.c_str());
+        QCOMPARE(step.value().tokens, first);
+        const auto next = target.plainStep();
+        QCOMPARE(next.hasValue(), second.hasValue());
+        if (next)
+            QCOMPARE(next.value().tokens, second.value().tokens);
+        else
+            QCOMPARE(next.error().message, second.error().message);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/round/cached_sequence.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/tiny_model.h"
 

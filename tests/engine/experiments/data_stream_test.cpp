@@ -156,8 +156,8 @@ void DataStreamTest::badLinesAreNamedAndTheRestGoesOn_data() {
     };
     row("no JSON", "{\"prompt\":", "not valid JSON");
     row("two values", "{\"prompt\":\"a\"} {\"prompt\":\"b\"}", "not valid JSON");
-    row("text", "\"prompt\"", "no object");
-    row("list", "[\"prompt\"]", "no object");
+    row("text", "\"prompt\"", "not an object");
+    row("list", "[\"prompt\"]", "not an object");
     row("missing", "{\"text\":\"a\"}", "\"prompt\" is missing");
     row("null", "{\"prompt\":null}", "\"prompt\" is missing");
     row("number", "{\"prompt\":5}", "\"prompt\" is neither");
@@ -166,8 +166,8 @@ void DataStreamTest::badLinesAreNamedAndTheRestGoesOn_data() {
     row("blank", "{\"prompt\":\" \\n\"}", "empty text");
     row("empty list", "{\"prompt\":[]}", "empty list");
     row("empty turn", "{\"prompt\":[\"a\",\"\"]}", "empty text");
-    row("mixed list", "{\"prompt\":[\"a\",5]}", "no text");
-    row("task", "{\"prompt\":\"a\",\"task\":5}", "\"task\" is no text");
+    row("mixed list", "{\"prompt\":[\"a\",5]}", "not a text");
+    row("task", "{\"prompt\":\"a\",\"task\":5}", "\"task\" is not a text");
     row("twice", "{\"prompt\":\"a\",\"prompt\":\"b\"}", "twice");
     row("half a surrogate", "{\"prompt\":\"\\ud800\"}", "not valid JSON");
     row("encoding", "{\"prompt\":\"caf\xE9\"}", "not valid UTF-8 (byte 14)");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/learnt/skip_set_memory.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/experiments/offline_search.h"
 #include "engine/experiments/saved_plans.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/model/weight_share.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_decoders.h"

@@ -188,7 +188,7 @@ std::vector<HintCase> fileCases() {
         fileCase("another family",
                  "Choose a model of a supported architecture",
                  "config.json",
-                 replaced(config, "llama", "gemma2")),
+                 replaced(config, "llama", "cohere")),
         fileCase("quantised",
                  "Choose the unquantised checkpoint",
                  "config.json",
@@ -225,7 +225,7 @@ std::vector<HintCase> fileCases() {
 
 std::vector<HintCase> ggufCases() {
     TinyGguf other;
-    other.addString("general.architecture", "gemma2");
+    other.addString("general.architecture", "mamba");
     TinyGguf part = tinyGgufMetadata();
     part.addValue("split.count", GgufType::U16, bytesOf(std::uint16_t(2)));
     addTinyTensors(part);
@@ -244,7 +244,7 @@ std::vector<HintCase> ggufCases() {
         ggufCase("an old GGUF",
                  "Convert the model again with a current converter",
                  std::string("GGUF\1\0\0\0", 8) + std::string(64, '\0')),
-        ggufCase("a part of a GGUF", "Join the parts first", part.toBytes()),
+        ggufCase("a part of a GGUF", "Give the parts names that end in", part.toBytes()),
     };
 }
 

@@ -339,7 +339,7 @@ void ModelConfigTest::llama3ScalingHasThreeZones() {
     int blended = 0;
     int stretched = 0;
     for (std::size_t i = 0; i < plain.size(); ++i) {
-        // The definition as formats.md 4.2 words it.
+        // Rope type "llama3": short waves are kept, long ones stretched, those between blended.
         const double wavelength = 2 * std::numbers::pi / plain[i];
         const double s = (64 / wavelength - 1) / (4 - 1);
         double wanted = (1 - s) * plain[i] / 8 + s * plain[i];

@@ -53,7 +53,7 @@ struct CachedRepository {
 
 } // namespace
 
-/// The rules of formats.md 4.1 and the public faults of other readers, one file each.
+/// The rules of the format and the public faults of other readers, one file each.
 class SafetensorsFileTest : public QObject {
     Q_OBJECT
 

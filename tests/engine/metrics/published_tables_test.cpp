@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the published tables of early exit, DEL, SPACE and Lookahead say of each other, by the
 // formulas that runs here are described with: where they fit, and the numbers that do not.
-// Source: decoders.md 8, with the papers' own tables.
+// Source: the papers' own tables (arXiv 2404.16710, 2504.05598, 2402.11809, 2402.02057).
 #include "engine/metrics/decode_metrics.h"
 #include "engine/model/weight_share.h"
 
@@ -213,7 +213,7 @@ void PublishedTablesTest::passesSavedBoundTheSpeedupButForTwoRows() {
         QVERIFY2(row.speedup < row.tokensPerPass, row.name);
 }
 
-/// decoders.md 3.7: kappa, what a pass of the head costs in layers.
+/// Kappa: what a pass of the head costs in layers.
 void PublishedTablesTest::headsInLayersAreThoseOfTheTable() {
     struct Sizes {
         int hidden, mlp, heads, kvHeads, headDim, vocab;

@@ -34,6 +34,7 @@ private slots:
     void aMissingFolderLeavesTheBuiltInOnes();
     void modulesAreListedByTheirFileNames();
     void aModuleRegistersItselfWhenAskedFor();
+    void aModuleDescribesItself();
     void anUnknownNameListsTheChoices();
     void aNameCannotLeadOutOfTheFolder();
     void aModuleThatIsRefusedSaysWhy_data();
@@ -75,6 +76,21 @@ void BackendRegistryTest::aModuleRegistersItselfWhenAskedFor() {
     QVERIFY(BackendRegistry(TEST_MODULE_DIR).find("good").hasValue());
 }
 
+void BackendRegistryTest::aModuleDescribesItself() {
+    BackendRegistry registry(TEST_MODULE_DIR);
+    std::vector<Error> refused;
+    const auto infos = registry.list(&refused);
+    QVERIFY(!refused.empty()); // the modules that are broken
+    const auto good = std::find_if(
+        infos.begin(), infos.end(), [](const BackendInfo& info) { return info.name == "good"; });
+    QVERIFY(good != infos.end());
+    QVERIFY(good->find("device") != nullptr);
+    QVERIFY(mentions(good->devices().error(), "Needs more"));
+    const auto options = registry.options("good", {{"device", "1"}});
+    QCOMPARE(textOf(options.value().settings, "device"), std::string("1"));
+    QVERIFY(mentions(registry.options("cpu", {{"device", "1"}}).error(), "--backend good"));
+}
+
 void BackendRegistryTest::anUnknownNameListsTheChoices() {
     const auto found = BackendRegistry(TEST_MODULE_DIR).find("abacus");
     QCOMPARE(found.error().code, ErrorCode::NotFound);
@@ -98,7 +114,7 @@ void BackendRegistryTest::aModuleThatIsRefusedSaysWhy_data() {
     QTest::newRow("another build") << "stale"
                                    << "0.0.1-of-last-year";
     QTest::newRow("no exports") << "bare"
-                                << "no backend module";
+                                << "not a backend module";
     QTest::newRow("throws") << "throwing"
                             << "the registration broke down";
     QTest::newRow("another name") << "misnamed"

@@ -46,7 +46,8 @@ load(const QString& path, const QString& named, const QString& precision, int co
     ENGINE_CHECK(factory.hasValue(), "{}", factory.error().message);
     TransformerOptions options;
     options.precision = precision == "float64" ? Precision::F64 : Precision::F32;
-    options.instructionSet = instructionSet.toStdString();
+    if (!instructionSet.isEmpty())
+        options.settings = {{"isa", instructionSet.toStdString()}};
     options.cacheSlots = contextLength;
     auto transformer = factory.value()(config.value(), *weights.value(), options);
     ENGINE_CHECK(transformer.hasValue(), "{}", transformer.error().message);

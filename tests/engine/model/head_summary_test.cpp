@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/head_summary.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/model/transformer.h"
 #include "tests/support/tiny_model.h"
 

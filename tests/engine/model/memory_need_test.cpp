@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/memory_need.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/tiny_model.h"
 
 #include <QTest>
@@ -101,14 +103,14 @@ void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel() {
     config.tiedHead = isTied;
     config.qkvBias = config.mlpBias = true;
     const auto weights = support::randomWeights(config, 1);
-    const TransformerOptions options{.threads = 1,
-                                     .weights = static_cast<WeightForm>(form),
-                                     .kvType = static_cast<KvType>(kvType),
-                                     .instructionSet = "scalar",
-                                     .cacheSlots = 300};
+    const cpu::Options options{.threads = 1,
+                               .weights = static_cast<WeightForm>(form),
+                               .kvType = static_cast<KvType>(kvType),
+                               .instructionSet = "scalar",
+                               .cacheSlots = 300};
     const auto model = makeCpuTransformer(config, weights, options);
     QVERIFY(model.hasValue());
-    const auto need = packedNeed(config, weights, options, 300);
+    const auto need = cpu::forecast(config, weights, options, 300);
     QVERIFY(need.hasValue());
     QCOMPARE(need.value().memory.weightBytes, std::uint64_t{model.value()->weightBytes()});
     QCOMPARE(need.value().memory.cacheBytes,
@@ -116,7 +118,9 @@ void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel() {
     QCOMPARE(need.value().arithmeticName, model.value()->arithmeticName());
     QCOMPARE(QString::fromStdString(need.value().arithmeticName), arithmetic);
     QCOMPARE(model.value()->kvTypeName(), std::string_view(kvName.toStdString()));
+    QCOMPARE(need.value().kvTypeName, kvName.toStdString());
     QCOMPARE(model.value()->instructionSet(), std::string_view("scalar"));
+    QCOMPARE(need.value().instructionSet, std::string("scalar"));
 }
 
 void MemoryNeedTest::aPackedModelWithoutRoomForItsContextIsRefused() {
@@ -139,7 +143,7 @@ void MemoryNeedTest::aModelThatLacksATensorHasNoPackedNeed() {
     ModelConfig config = support::tinyConfig();
     const auto weights = support::randomWeights(config, 1);
     ++config.layerCount;
-    const auto need = packedNeed(config, weights, {}, 1);
+    const auto need = cpu::forecast(config, weights, {}, 1);
     QVERIFY(!need);
     QCOMPARE(need.error().code, ErrorCode::NotFound);
 }

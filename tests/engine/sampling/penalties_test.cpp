@@ -139,16 +139,16 @@ void PenaltiesTest::optionsOutsideTheirRangeAreRefused_data() {
     const auto add = [](const char* sentence, SamplingOptions options) {
         QTest::addRow("%s", sentence) << std::move(options) << QString(sentence);
     };
-    add("Min-p is 1, but must lie between 0 and 1, without 1 itself.", {.minP = 1.0});
+    add("Min-p is 1, but must be at least 0 and below 1.", {.minP = 1.0});
     add("Min-p is nan, but", {.minP = nan});
-    add("Typical-p is 0, but must lie above 0 and not above 1.", {.typicalP = 0.0});
-    add("The repetition penalty is 0, but must lie above 0 and not above 10.",
+    add("Typical-p is 0, but must be above 0 and at most 1.", {.typicalP = 0.0});
+    add("The repetition penalty is 0, but must be above 0 and at most 10.",
         {.repetitionPenalty = 0.0});
     add("The repetition penalty is 1e+300, but", {.repetitionPenalty = 1e300});
     add("The repetition window is -1, but must not be negative.", {.repetitionWindow = -1});
-    add("The presence penalty is 2.5, but must lie between -2 and 2.", {.presencePenalty = 2.5});
+    add("The presence penalty is 2.5, but must be between -2 and 2.", {.presencePenalty = 2.5});
     add("The frequency penalty is nan, but", {.frequencyPenalty = nan});
-    add("The logit bias of token 7 is 101, but must lie between -100 and 100.",
+    add("The logit bias of token 7 is 101, but must be between -100 and 100.",
         {.logitBias = {{7, 101.0}}});
     add("Token 7 has two logit biases.", {.logitBias = {{7, 1.0}, {8, 1.0}, {7, 2.0}}});
 }

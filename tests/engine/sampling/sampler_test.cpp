@@ -110,7 +110,7 @@ void SamplerTest::drawsFollowTheDistribution() {
         drawn += count;
     }
     QCOMPARE(drawn, kDraws); // nothing outside the law
-    // 31 degrees of freedom: beyond 84.2 with probability 8e-7 (reliability.md 5).
+    // 31 degrees of freedom: beyond 84.2 with probability 8e-7.
     QVERIFY2(chiSquared < 84.2, qPrintable(QString::number(chiSquared)));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/model/plain/plain_backend.h"
 #include "engine/sampling/sampler.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"

@@ -192,6 +192,20 @@ public:
         }
     }
 
+    /// What was told behind each step.
+    std::vector<engine::Statistics> behindSteps() const {
+        std::vector<engine::Statistics> told;
+        bool isBehindStep = false;
+        for (const engine::EngineEvent& event : events) {
+            if (event.template as<engine::StepFinished>() != nullptr)
+                isBehindStep = true;
+            else if (const auto* statistics = event.template as<engine::Statistics>();
+                     statistics != nullptr && std::exchange(isBehindStep, false))
+                told.push_back(*statistics);
+        }
+        return told;
+    }
+
     /// The end of a prompt, or null when it failed.
     const engine::PromptFinished* finish(std::uint64_t promptId) {
         return next<engine::PromptFinished>(

@@ -61,6 +61,10 @@ private slots:
     void withoutAModelNothingIsCounted();
     void questionsAreAnsweredWhileAPromptRuns();
     void aPromptThatDoesNotFitIsKnownByItsNumbers();
+    void aConversationThatDoesNotFitIsToldMessageByMessage();
+    void thePolicySaysWhatIsLeftOut_data();
+    void thePolicySaysWhatIsLeftOut();
+    void aPromptBringsItsDecoderAndSampling();
     void otherFailuresHaveNoSuchNumbers();
 };
 
@@ -100,7 +104,8 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
 
 void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     RealSession session;
-    const auto seen = session.ask<ModelInspected>(InspectModel{.path = kGguf, .weights = "file"});
+    const auto seen =
+        session.ask<ModelInspected>(InspectModel{.path = kGguf, .settings = {{"weights", "file"}}});
     QVERIFY(seen.has_value());
     const ModelFacts& facts = seen->model;
     QCOMPARE(facts.backend, std::string("cpu"));
@@ -109,7 +114,8 @@ void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
     QCOMPARE(facts.kvType, std::string("float16"));
     QVERIFY(!facts.instructionSet.empty());
     QVERIFY(facts.weightBytes < facts.parameterCount * 4);
-    const auto loaded = session.ask<ModelLoaded>(LoadModel{.path = kGguf, .weights = "file"});
+    const auto loaded =
+        session.ask<ModelLoaded>(LoadModel{.path = kGguf, .settings = {{"weights", "file"}}});
     QVERIFY(loaded.has_value());
     QCOMPARE(loaded->model.backend, facts.backend);
     QCOMPARE(loaded->model.precision, facts.precision);
@@ -122,26 +128,29 @@ void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
 void SessionQuestionsTest::weightsAreHeldAsAsked() {
     RealSession session;
     const auto seen = session.ask<ModelInspected>(InspectModel{
-        .path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+        .path = kGguf, .settings = {{"weights", "bf16"}, {"kv", "f32"}, {"isa", "scalar"}}});
     QVERIFY(seen.has_value());
-    const auto loaded = session.ask<ModelLoaded>(
-        LoadModel{.path = kGguf, .weights = "bf16", .kvType = "f32", .instructionSet = "scalar"});
+    const auto loaded = session.ask<ModelLoaded>(LoadModel{
+        .path = kGguf, .settings = {{"weights", "bf16"}, {"kv", "f32"}, {"isa", "scalar"}}});
     QVERIFY(loaded.has_value());
     for (const ModelFacts* facts : {&seen->model, &loaded->model}) {
         QCOMPARE(facts->arithmetic, std::string("bfloat16"));
         QCOMPARE(facts->kvType, std::string("float32"));
         QCOMPARE(facts->instructionSet, std::string("scalar"));
     }
-    QVERIFY(
-        !session.ask<ModelLoaded>(LoadModel{.path = kGguf, .backend = "plain", .kvType = "f16"}));
+    QVERIFY(!session.ask<ModelLoaded>(
+        LoadModel{.path = kGguf, .backend = "plain", .settings = {{"kv", "f16"}}}));
     QVERIFY(session.failure.has_value());
     QVERIFY(session.failure->error.message.find("--kv") != std::string::npos);
 }
 
 void SessionQuestionsTest::aFolderHasItsOwnName() {
     RealSession session;
-    const auto seen = session.ask<ModelInspected>(
-        InspectModel{.requestId = 1, .path = kFolder, .backend = "plain", .precision = "float64"});
+    const auto seen =
+        session.ask<ModelInspected>(InspectModel{.requestId = 1,
+                                                 .path = kFolder,
+                                                 .backend = "plain",
+                                                 .settings = {{"precision", "float64"}}});
     QVERIFY(seen.has_value());
     QCOMPARE(seen->model.name, std::string("tiny_llama"));
     QCOMPARE(seen->model.precision, std::string("float64"));
@@ -181,7 +190,7 @@ void SessionQuestionsTest::aContextBeyondTheModelsIsRefusedWithAHintThatHelps() 
     const int most = whole->model.modelContextLength;
     QVERIFY(!inspect(most + 1));
     QVERIFY(session.failure.has_value());
-    QCOMPARE(session.failure->error.hint, fmt::format("Ask for {} at most.", most));
+    QCOMPARE(session.failure->error.hint, fmt::format("Choose at most {}.", most));
     QVERIFY(inspect(most).has_value());
 }
 
@@ -210,11 +219,12 @@ void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion() {
     QFETCH(const QString, precision);
     QFETCH(const int, contextLength);
     RealSession session;
-    const auto failed = session.ask<EngineFailed>(InspectModel{.requestId = 9,
-                                                               .path = path.toStdString(),
-                                                               .backend = backend.toStdString(),
-                                                               .precision = precision.toStdString(),
-                                                               .contextLength = contextLength});
+    const auto failed =
+        session.ask<EngineFailed>(InspectModel{.requestId = 9,
+                                               .path = path.toStdString(),
+                                               .backend = backend.toStdString(),
+                                               .settings = {{"precision", precision.toStdString()}},
+                                               .contextLength = contextLength});
     QVERIFY(failed.has_value());
     QCOMPARE(failed->task, std::string("inspect_model"));
     QCOMPARE(failed->requestId, std::uint64_t{9});
@@ -284,10 +294,84 @@ void SessionQuestionsTest::aPromptThatDoesNotFitIsKnownByItsNumbers() {
         QCOMPARE(failed.promptId, std::uint64_t{length});
         QCOMPARE(failed.promptTokens, static_cast<int>(length));
         QCOMPARE(failed.contextLength, 20);
-        QCOMPARE(fixture.all<PromptStarted>().back().promptId, std::uint64_t{length});
+        QVERIFY(fixture.all<PromptStarted>().empty()); // nothing has begun
     }
     fixture.session.send(rawPrompt(3, std::string(19, 'a'), 5));
     QVERIFY(fixture.finish(3) != nullptr); // with room for one token
+}
+
+void SessionQuestionsTest::aConversationThatDoesNotFitIsToldMessageByMessage() {
+    Fixture fixture;
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 60});
+    QVERIFY(fixture.next<ModelLoaded>() != nullptr);
+    fixture.session.send(SubmitPrompt{.promptId = 1, .messages = kMessages, .answerRoom = 13});
+    QVERIFY(fixture.fails("submit_prompt"));
+    const EngineFailed failed = fixture.all<EngineFailed>().back();
+    QCOMPARE(failed.perMessage, kCounts);
+    QCOMPARE(failed.promptTokens, 12 + 15 + 10 + kOpening);
+    QCOMPARE(failed.contextLength, 60);
+    QVERIFY(failed.error.message.find("13 of them for the answer") != std::string::npos);
+    fixture.session.send(SubmitPrompt{.promptId = 2, .messages = kMessages, .answerRoom = 12});
+    QVERIFY(fixture.finish(2) != nullptr);
+    QVERIFY(fixture.all<TokensCounted>().empty()); // nobody had to ask
+}
+
+void SessionQuestionsTest::thePolicySaysWhatIsLeftOut_data() {
+    QTest::addColumn<int>("policy");
+    QTest::addColumn<QString>("sent");
+    QTest::newRow("oldest") << static_cast<int>(ContextPolicy::DropOldest)
+                            << "[system]Be brief.\n[user]three\n[assistant]";
+    QTest::newRow("middle") << static_cast<int>(ContextPolicy::CutMiddle)
+                            << "[system]Be brief.\n[user]one\n[assistant]1\n[user]three\n"
+                               "[assistant]";
+}
+
+void SessionQuestionsTest::thePolicySaysWhatIsLeftOut() {
+    QFETCH(const int, policy);
+    QFETCH(const QString, sent);
+    Fixture fixture;
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 90});
+    QVERIFY(fixture.next<ModelLoaded>() != nullptr);
+    const std::string long1(policy == static_cast<int>(ContextPolicy::DropOldest) ? 30 : 1, '1');
+    fixture.session.send(SubmitPrompt{.promptId = 1,
+                                      .messages = {{"system", "Be brief."},
+                                                   {"user", "one"},
+                                                   {"assistant", long1},
+                                                   {"user", "two"},
+                                                   {"assistant", std::string(30, '2')},
+                                                   {"user", "three"}},
+                                      .maxTokens = 3,
+                                      .policy = static_cast<ContextPolicy>(policy)});
+    const PromptFinished* end = fixture.finish(1);
+    QVERIFY(end != nullptr);
+    QCOMPARE(fixture.all<PromptStarted>().at(0).promptTokens, static_cast<int>(sent.size()));
+    QCOMPARE(end->tokens, expectedAnswer(sent.toStdString(), 3));
+}
+
+void SessionQuestionsTest::aPromptBringsItsDecoderAndSampling() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    SubmitPrompt prompt = rawPrompt(1, "abc", 13);
+    prompt.decoder = ChooseDecoder{"drafting", {{"length", 2.0}}};
+    prompt.sampling = SamplingOptions{.seed = 7};
+    const std::size_t before = fixture.all<DecoderChosen>().size();
+    fixture.session.send(prompt);
+    QVERIFY(fixture.finish(1) != nullptr);
+    prompt.promptId = 2;
+    fixture.session.send(prompt);
+    QVERIFY(fixture.finish(2) != nullptr);
+    // Chosen once: what is the same stays, with all that it has cached.
+    const auto chosen = fixture.all<DecoderChosen>();
+    QCOMPARE(chosen.size(), before + 1);
+    QCOMPARE(chosen.back().info.name, std::string("drafting"));
+    QCOMPARE(fixture.all<SamplingChanged>().size(), std::size_t{1});
+    QCOMPARE(fixture.all<SamplingChanged>().at(0).sampling.seed, std::uint64_t{7});
+    QCOMPARE(fixture.all<PromptStarted>().at(1).reusedTokens, 2);
+    prompt.promptId = 3;
+    prompt.decoder = ChooseDecoder{"nobody", {}};
+    fixture.session.send(prompt);
+    QVERIFY(fixture.fails("submit_prompt"));
+    QCOMPARE(fixture.all<EngineFailed>().back().promptId, std::uint64_t{3});
 }
 
 void SessionQuestionsTest::otherFailuresHaveNoSuchNumbers() {

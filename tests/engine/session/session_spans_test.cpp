@@ -49,7 +49,7 @@ private:
         fixture.session.send(promptOfChat(id, static_cast<std::uint64_t>(chat)));
         if (fixture.finish(id) == nullptr)
             return std::nullopt;
-        return fixture.all<StepFinished>().back().total;
+        return fixture.behindSteps().back().total;
     }
 };
 
@@ -108,21 +108,21 @@ void SessionSpansTest::theBaselineOutlivesTheDecoderAndEndsWithTheModel() {
     Fixture fixture;
     QVERIFY(fixture.loadModel("vanilla"));
     QVERIFY(answer(fixture, 1));
-    const auto steps = fixture.all<StepFinished>();
-    QCOMPARE(steps[0].baselineStepMs, 0.0); // one is no measurement
-    QVERIFY(steps[1].baselineStepMs > 0.0);
-    const double known = steps.back().baselineStepMs;
+    const auto told = fixture.behindSteps();
+    QCOMPARE(told[0].baselineStepMs, 0.0); // one is no measurement
+    QVERIFY(told[1].baselineStepMs > 0.0);
+    const double known = told.back().baselineStepMs;
     fixture.session.send(ChooseDecoder{"drafting"});
     QVERIFY(answer(fixture, 2));
-    const auto drafted = fixture.all<StepFinished>().at(steps.size());
-    QVERIFY(!drafted.isPlain());
-    QCOMPARE(drafted.baselineStepMs, known);
+    QVERIFY(!fixture.all<StepFinished>().at(told.size()).isPlain());
+    QCOMPARE(fixture.behindSteps().at(told.size()).baselineStepMs, known);
     fixture.session.send(LoadModel{"stub"});
     QVERIFY(answer(fixture, 3));
     const auto all = fixture.all<StepFinished>();
     const auto anew = std::find_if(
         all.begin(), all.end(), [](const StepFinished& step) { return step.promptId == 3; });
-    QCOMPARE(anew->baselineStepMs, 0.0);
+    QCOMPARE(fixture.behindSteps().at(static_cast<std::size_t>(anew - all.begin())).baselineStepMs,
+             0.0);
 }
 
 void SessionSpansTest::aStepTellsWhyItsDraftEnded() {
@@ -216,7 +216,7 @@ void SessionSpansTest::aRecordingCarriesTheSumsFromBeforeIt() {
     QVERIFY(fixture.loadModel("drafting"));
     const auto before = answer(fixture, 1);
     QVERIFY(before);
-    const double baseline = fixture.all<StepFinished>().back().baselineStepMs;
+    const double baseline = fixture.behindSteps().back().baselineStepMs;
     fixture.session.send(StartRecording{path});
     fixture.session.send(StopRecording{});
     QVERIFY(fixture.next<RecordingStopped>() != nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small file for each public fault of other vocabulary readers (reliability.md section 2) and
+// One small file for each public fault of other vocabulary readers and
 // for each check of our own: refused with a message that names what is wrong.
 #include "engine/text/sentencepiece/charsmap_check.h"
 #include "engine/text/sentencepiece/protobuf_reader.h"

@@ -306,6 +306,9 @@ private slots:
                                  "deepseek-coder",
                                  "deepseek-llm",
                                  "gpt-2",
+                                 "gpt-4o",
+                                 "dbrx",
+                                 "smaug-bpe",
                                  "default"}) {
             const auto loaded = tiny::load("model.gguf", tiny::ggufBpe(name).toBytes());
             QVERIFY2(loaded, name);
@@ -313,6 +316,22 @@ private slots:
         }
         const auto loaded = tiny::load("model.gguf", tiny::ggufBpe("poro").toBytes());
         QVERIFY(!loaded && mentions(loaded.error().message, "'poro'"));
+    }
+
+    void wordsEndAtCapitalsWhereThePreTokenizerSaysSo() {
+        const auto ids = [](const char* pre) {
+            TinyGguf file = tiny::gguf("gpt2", {"<|end|>", "a", "b", "A", "ab", "bA"});
+            file.addString("tokenizer.ggml.pre", pre);
+            file.addArray<std::int32_t>(
+                "tokenizer.ggml.token_type", GgufType::I32, {3, 1, 1, 1, 1, 1});
+            file.addStrings("tokenizer.ggml.merges", {"b A", "a b"});
+            file.addU32("tokenizer.ggml.eos_token_id", 0);
+            const auto loaded = tiny::load("model.gguf", file.toBytes());
+            return loaded ? encoded(*loaded.value(), "abAb") : Ids();
+        };
+        QCOMPARE(ids("smollm"), (Ids{1, 5, 2}));
+        QCOMPARE(ids("dbrx"), (Ids{1, 5, 2}));
+        QCOMPARE(ids("gpt-4o"), (Ids{4, 3, 2})); // "ab", "Ab"
     }
 
     void addingBeginAndEndFollowsTheGguf() {

@@ -10,4 +10,14 @@ refuse(const engine::ModelConfig&, const engine::WeightSource&, const engine::Tr
 
 } // namespace
 
-ENGINE_BACKEND_MODULE(TEST_MODULE_NAME, &refuse);
+static void registerRefusing(engine::BackendRegistry& registry) {
+    engine::BackendInfo info;
+    info.name = TEST_MODULE_NAME;
+    info.summary = "only a test";
+    info.settings = {engine::loadChoice("device", "Device", {"0", "1"}, {}, "Which one computes.")};
+    info.forecast = &engine::widenedForecast;
+    info.devices = [] { return engine::Error{engine::ErrorCode::Unsupported, "Needs more.", ""}; };
+    registry.add(std::move(info), &refuse);
+}
+
+ENGINE_BACKEND_MODULE(registerRefusing);

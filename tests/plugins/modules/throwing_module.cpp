@@ -6,8 +6,12 @@
 extern "C" const char* swiftStudioModuleBuildId() { return SWIFT_STUDIO_BUILD_ID; }
 
 extern "C" void swiftStudioRegisterBackend(engine::BackendRegistry& registry) {
+    engine::BackendInfo info;
+    info.name = "throwing";
+    info.forecast = &engine::widenedForecast;
+    info.devices = &engine::processorDevice;
     registry.add(
-        "throwing",
+        std::move(info),
         [](const engine::ModelConfig&,
            const engine::WeightSource&,
            const engine::TransformerOptions&)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "engine/session/run_recording.h"
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/run_store.h"
 
@@ -104,12 +105,14 @@ private slots:
         StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
         drafted.draftMs = 10.0;
         drafted.verifyMs = 20.0;
-        drafted.total.rounds = 1;
-        drafted.total.tokens = 3;
-        drafted.total.accepted = drafted.total.draftSteps = 2;
-        drafted.total.draftMs = 10.0;
-        drafted.total.verifyMs = 20.0;
         apply(store, drafted);
+        DecodeMetrics total;
+        total.rounds = 1;
+        total.tokens = 3;
+        total.accepted = total.draftSteps = 2;
+        total.draftMs = 10.0;
+        total.verifyMs = 20.0;
+        apply(store, statistics(total));
         QCOMPARE(*store.speed().baselineMs(), 25.0);
         QCOMPARE(*store.speed().chat().speedup(), 2.5);
         const auto factors = store.speed().chat().factors();
@@ -130,11 +133,13 @@ private slots:
         apply(store, chosen);
         StepFinished drafted = draftStep(1, 2, {"c", "d"}, 2, "e");
         drafted.verifyMs = 30.0;
-        drafted.total.rounds = drafted.total.plainRounds = 1;
-        drafted.total.tokens = 3;
-        drafted.total.accepted = drafted.total.draftSteps = 2;
-        drafted.total.verifyMs = drafted.total.plainMs = 30.0;
         apply(store, drafted);
+        DecodeMetrics total;
+        total.rounds = total.plainRounds = 1;
+        total.tokens = 3;
+        total.accepted = total.draftSteps = 2;
+        total.verifyMs = total.plainMs = 30.0;
+        apply(store, statistics(total));
         QCOMPARE(*store.speed().baselineMs(), 25.0);
         QCOMPARE(*store.speed().chat().speedup(), 25.0 * 4.0 / 60.0);
         QCOMPARE(store.speed().chat().factors()->tokensPerRound, 2.0);
@@ -177,11 +182,13 @@ private slots:
         apply(store, promptStarted(1));
         StepFinished drafted = draftStep(1, 0, {"a"}, 1, "b");
         drafted.verifyMs = 40.0;
-        drafted.baselineStepMs = 25.0;
-        drafted.total.rounds = 1;
-        drafted.total.tokens = 2;
-        drafted.total.verifyMs = 40.0;
         apply(store, drafted);
+        Statistics told;
+        told.baselineStepMs = 25.0;
+        told.total.rounds = 1;
+        told.total.tokens = 2;
+        told.total.verifyMs = 40.0;
+        apply(store, told);
         QCOMPARE(*store.speed().chat().speedup(), 1.25);
         apply(store, SpanStarted{2, SpanCause::Settings});
         QVERIFY(store.speed().chat().isEmpty());
@@ -196,14 +203,81 @@ private slots:
     void theBaselineThatTheEngineTellsHolds() {
         RunStore store;
         apply(store, promptStarted(1));
-        StepFinished step = plainStep(1, 0, "a", 20.0);
-        step.baselineStepMs = 31.0;
-        apply(store, step);
-        QCOMPARE(*store.speed().baselineMs(), 31.0);
-        Statistics statistics;
-        statistics.baselineStepMs = 33.0;
-        apply(store, statistics);
+        apply(store, plainStep(1, 0, "a", 20.0));
+        apply(store, plainStep(1, 1, "a", 20.0));
+        QCOMPARE(*store.speed().baselineMs(), 20.0);
+        Statistics told;
+        told.baselineStepMs = 33.0;
+        apply(store, told);
         QCOMPARE(*store.speed().baselineMs(), 33.0);
+    }
+
+    void aPointHasTheSumsBehindItsOwnStep() {
+        RunStore store;
+        apply(store, promptStarted(1));
+        for (int step = 0; step < 2; ++step) {
+            StepFinished drafted = draftStep(1, step, {"a"}, 1, "b");
+            drafted.verifyMs = 10.0;
+            apply(store, drafted);
+            DecodeMetrics total;
+            total.rounds = step + 1;
+            total.tokens = 2 * total.rounds;
+            total.verifyMs = 10.0 * (step + 1);
+            apply(store, statistics(total));
+        }
+        DecodeMetrics atTheEnd;
+        atTheEnd.rounds = 2;
+        atTheEnd.tokens = 4;
+        atTheEnd.verifyMs = 20.0;
+        atTheEnd.searchMs = 20.0;
+        apply(store, statistics(atTheEnd));
+        for (const SpeedPoint& point : store.speed().points())
+            QCOMPARE(point.chatPerMs, 0.2);
+        QCOMPARE(store.speed().chat().tokensPerMs(), 0.1);
+    }
+
+    void whatTheSearchTakesBehindTheLastStepIsOfTheAnswerToo() {
+        RunStore store;
+        apply(store, loadedModel());
+        apply(store, promptStarted(1));
+        StepFinished step = draftStep(1, 0, {"a"}, 1, "b");
+        step.draftMs = 10.0;
+        step.verifyMs = 20.0;
+        step.searchMs = step.otherMs = 0.0;
+        apply(store, step);
+        PromptFinished end = promptFinished(1);
+        end.decoding.searchMs = 30.0;
+        apply(store, end);
+        const DecodeMetrics total = store.speed().answer().sums; // as the engine sums the chat
+        QCOMPARE(total.searchMs, 30.0);
+        apply(store, statistics(total));
+        QCOMPARE(*store.speed().answer().tokensPerSecond(), 2.0 / 60.0 * 1e3);
+        QCOMPARE(store.speed().answer().tokensPerSecond(), store.speed().chat().tokensPerSecond());
+    }
+
+    /// Written while each step told the sums, and Statistics once more.
+    void anOlderRecordingHasTheFiguresThatItHad() {
+        auto reader = RunReader::open(SWIFT_STUDIO_TEST_DATA_DIR "/runs/sums_in_steps.swiftrun");
+        QVERIFY(reader.hasValue());
+        RunStore store;
+        std::optional<PromptFinished> end;
+        while (const auto event = reader.value().next().value()) {
+            store.apply(*event);
+            if (const auto* finished = event->as<PromptFinished>())
+                end = *finished;
+        }
+        QCOMPARE(reader.value().unknownEvents(), 0);
+        QVERIFY(end);
+        QCOMPARE(end->decoding.rounds, 31); // its own figures, as that program told them
+        QCOMPARE(end->decoding.accepted, 33);
+        QCOMPARE(end->decoding.verifyMs, 5.728536007925868);
+        QCOMPARE(store.speed().chat().sums, end->decoding);
+        QCOMPARE(*store.speed().baselineMs(), 0.0313635);
+        QCOMPARE(store.answers().latest()->text, end->text);
+        QCOMPARE(store.answers().latest()->steps.size(), std::size_t{33});
+        QCOMPARE(store.speed().points().size(), std::size_t{33});
+        QVERIFY(store.speed().points().front().chatPerMs > 0.0);
+        QCOMPARE(store.speed().points().back().chatPerMs, store.speed().chat().tokensPerMs());
     }
 
     /// A search of sets asks on its own: what people read of an answer stays that of theirs.
@@ -211,13 +285,11 @@ private slots:
         RunStore store;
         apply(store, loadedModel());
         apply(store, promptStarted(kFirstHiddenPrompt + 1));
-        StepFinished step = draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b");
-        step.baselineStepMs = 20.0;
-        step.total.rounds = 1;
-        apply(store, step);
-        Statistics statistics;
-        statistics.total.rounds = 1;
-        apply(store, statistics);
+        apply(store, draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b"));
+        Statistics told;
+        told.baselineStepMs = 20.0;
+        told.total.rounds = 1;
+        apply(store, told);
         QVERIFY(store.speed().answer().isEmpty());
         QVERIFY(store.speed().now().isEmpty());
         QVERIFY(store.speed().points().empty());

@@ -31,7 +31,6 @@ class ChatBranchesTest : public QObject {
     void converse(FinishReason reason) {
         session().send(QStringLiteral("count"));
         m_chat->count();
-        say(promptStarted(m_chat->promptId()));
         StepFinished first = plainStep(m_chat->promptId(), 0, "one", 20.0);
         first.tokens[0].choices = {{1, "one", 0.9}, {40, "uno", 0.05}};
         say(first);
@@ -69,13 +68,12 @@ private slots:
         converse(FinishReason::MaxTokens);
         const StoredMessage cut = last();
         session().continueAnswer(cut.id);
-        QVERIFY(engine().lastSent<CountTokens>()->continuesLast);
+        QVERIFY(engine().lastSent<SubmitPrompt>()->continuesLast);
         m_chat->count();
         QVERIFY(prompt().continuesLast);
         QCOMPARE(prompt().messages.back().content, std::string("one two three four"));
         QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{1, 100, 101, 199}));
         QVERIFY(session().isAnswering());
-        say(promptStarted(m_chat->promptId()));
         say(plainStep(m_chat->promptId(), 0, " five", 20.0));
         PromptFinished end = promptFinished(m_chat->promptId());
         end.reason = FinishReason::EndToken;
@@ -107,11 +105,12 @@ private slots:
         session().continueAnswer(last().id);
         m_chat->count();
         const std::uint64_t id = m_chat->promptId();
-        say(promptStarted(id));
         StepFinished drafted = draftStep(id, 0, {" five", " six", " no"}, 2, " seven");
         drafted.draftMs = 5.0;
         drafted.verifyMs = 25.0;
-        drafted.baselineStepMs = 20.0;
+        Statistics told;
+        told.baselineStepMs = 20.0;
+        say(told);
         say(drafted);
         const SpanFigures shown = m_chat->run.speed().answer();
         QCOMPARE(*shown.sums.tokensPerRound(), 3.0);
@@ -133,7 +132,6 @@ private slots:
         agree();
         session().continueAnswer(last().id);
         m_chat->count();
-        say(promptStarted(m_chat->promptId()));
         PromptFinished nothing = promptFinished(m_chat->promptId());
         nothing.reason = FinishReason::Cancelled;
         nothing.generation.outputTokens = 0;
@@ -146,26 +144,24 @@ private slots:
         converse(FinishReason::MaxTokens);
         say(SamplingChanged{{.temperature = 0.6, .seed = 12}});
         session().continueAnswer(last().id);
+        say(SamplingChanged{{.temperature = 0.6, .seed = 11}}); // as the prompt asks for
         m_chat->count();
-        const auto* changed = engine().lastSent<ChangeSampling>();
-        QVERIFY(changed != nullptr);
-        QCOMPARE(changed->sampling.seed, std::uint64_t{11});
-        QCOMPARE(changed->sampling.temperature, 0.6);
-        say(SamplingChanged{changed->sampling});
+        QVERIFY(prompt().sampling.has_value());
+        QCOMPARE(prompt().sampling->seed, std::uint64_t{11});
+        QCOMPARE(prompt().sampling->temperature, 0.6);
         m_chat->finish(FinishReason::MaxTokens);
         QCOMPARE(*last().figures.seed, quint64{11});
         // A text that the user wrote was drawn with none.
         say(SamplingChanged{{.temperature = 0.6, .seed = 13}});
         session().editAnswer(last().id, QStringLiteral("one two 3"), true);
         m_chat->count();
-        QCOMPARE(engine().lastSent<ChangeSampling>()->sampling.seed, std::uint64_t{11});
+        QVERIFY(!prompt().sampling);
         QCOMPARE(*last().figures.seed, quint64{13});
     }
 
     void whatWasHeldBackBehindTheLastTokenComesAgain() {
         session().send(QStringLiteral("count"));
         m_chat->count();
-        say(promptStarted(m_chat->promptId()));
         say(plainStep(m_chat->promptId(), 0, "one", 20.0));
         say(TextReleased{m_chat->promptId(), " tw"});
         m_chat->finish(FinishReason::MaxTokens);
@@ -192,6 +188,36 @@ private slots:
         m_chat->finish(FinishReason::Cancelled);
         session().showBranch(cut);
         QCOMPARE(session().branch().size(), 4);
+    }
+
+    void whileAQuestionIsCountedItsBranchStays() {
+        converse(FinishReason::EndToken);
+        const MessageId first = last().id;
+        session().editAnswer(first, QStringLiteral("uno due"), false);
+        session().send(QStringLiteral("and then?"));
+        const ChatId chat = session().chat().record.id;
+        session().showBranch(first);
+        session().openMessage(chat, first);
+        session().branchIntoNewChat(session().branch().first().id);
+        QCOMPARE(session().chat().record.id, chat);
+        m_chat->count();
+        QCOMPARE(prompt().messages.size(), std::size_t{3});
+        QCOMPARE(prompt().messages[1].content, std::string("uno due"));
+        QCOMPARE(prompt().messages[2].content, std::string("and then?"));
+        m_chat->finish();
+        session().showBranch(first);
+        QCOMPARE(last().id, first);
+    }
+
+    void aBranchIsBegunWhereItsChatLies() {
+        converse(FinishReason::EndToken);
+        const ChatId chat = session().chat().record.id;
+        m_chat->store->setFolder(chat, QStringLiteral("Thesis"));
+        m_chat->store->setPinned(chat, true);
+        QTRY_COMPARE(session().chat().record.isPinned, true);
+        session().branchIntoNewChat(last().id);
+        QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        QVERIFY(!session().chat().record.isPinned);
     }
 
     void anEditedAnswerIsANewBranchAndTheOldOneStays() {
@@ -245,7 +271,6 @@ private slots:
         QVERIFY(prompt().continuesLast);
         QCOMPARE(prompt().messages.back().content, std::string());
         QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{40}));
-        say(promptStarted(m_chat->promptId()));
         say(TextReleased{m_chat->promptId(), "uno"});
         say(plainStep(m_chat->promptId(), 0, " due", 20.0));
         m_chat->finish();

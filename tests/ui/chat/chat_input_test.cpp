@@ -223,13 +223,13 @@ private slots:
         QVERIFY(sparse.resize(qint64(100) << 30)); // reading it would take all memory
         const QByteArray oneTooMuch(kMostAttachmentBytes + 1, 'a');
         for (const auto& [path, word] :
-             {std::pair{file("a.png", QByteArray("\x89PNG\r\n\x1a\n\0\0", 10)), "no text"},
-              {file("latin.txt", "caf\xe9"), "no text"},
+             {std::pair{file("a.png", QByteArray("\x89PNG\r\n\x1a\n\0\0", 10)), "as text"},
+              {file("latin.txt", "caf\xe9"), "as text"},
               {file("empty.txt", " \n"), "empty"},
               {m_folder->filePath(QStringLiteral("missing")), "no file"},
-              {m_folder->path(), "no file"},
-              {pipe, "no file"},
-              {QStringLiteral("/dev/zero"), "no file"},
+              {m_folder->path(), "not a regular file"},
+              {pipe, "not a regular file"},
+              {QStringLiteral("/dev/zero"), "not a regular file"},
               {file("big.txt", oneTooMuch), "larger"},
               {sparse.fileName(), "larger"}}) {
             const AttachmentFile read = readAttachment(path);

@@ -43,13 +43,15 @@ private slots:
         QCOMPARE(session().obstacle(QStringLiteral("hello")), SendObstacle::None);
     }
 
-    void aPromptIsCountedThenSentWithTheWholeConversation() {
+    void theWholeConversationIsSentInOneCommand() {
         m_chat->loadModel();
         converse(QStringLiteral("first"));
+        engine().sent.clear();
         session().send(QStringLiteral("second"));
-        m_chat->count();
+        QCOMPARE(engine().sent.size(), std::size_t(1));
         const auto* prompt = engine().lastSent<SubmitPrompt>();
         QCOMPARE(prompt->messages.size(), std::size_t(3));
+        QCOMPARE(prompt->answerRoom, kAnswerRoom);
         QCOMPARE(prompt->messages[1].content, std::string("one two three four"));
         QCOMPARE(prompt->messages[1].tokens.size(), std::size_t(4));
         QCOMPARE(prompt->messages[2].content, std::string("second"));
@@ -135,7 +137,6 @@ private slots:
         m_chat->loadModel();
         session().send(QStringLiteral("stop me"));
         m_chat->count();
-        engine().say(promptStarted(m_chat->promptId()));
         engine().say(plainStep(m_chat->promptId(), 0, "some", 20.0));
         m_chat->bridge->tick();
         session().stop();
@@ -151,7 +152,7 @@ private slots:
         converse(QStringLiteral("again"));
         const MessageId first = last().id;
         session().regenerate(first);
-        QVERIFY(engine().lastSent<ChangeSampling>() != nullptr);
+        QVERIFY(engine().lastSent<SubmitPrompt>()->sampling.has_value());
         m_chat->count();
         m_chat->answer();
         QVERIFY(last().id != first);
@@ -199,8 +200,8 @@ private slots:
         m_chat->count(200);
         QVERIFY(session().contextQuestion() == nullptr);
         const auto* prompt = engine().lastSent<SubmitPrompt>();
-        QCOMPARE(prompt->messages.size(), std::size_t(1));
-        QCOMPARE(prompt->messages[0].content, std::string("two"));
+        QCOMPARE(prompt->messages.size(), std::size_t(3));
+        QVERIFY(prompt->policy == ContextPolicy::DropOldest); // the engine leaves out what it must
         m_chat->answer();
         session().send(QStringLiteral("three"));
         m_chat->count(200);
@@ -224,7 +225,7 @@ private slots:
         const ChatId old = session().chat().record.id;
         session().send(QStringLiteral("two"));
         m_chat->count(200);
-        session().goOn(ContextPolicy::NewChatWithSummary);
+        session().goOnInNewChat();
         m_chat->answer();
         QVERIFY(session().chat().record.id != old);
         QVERIFY(session().chat().record.systemPrompt.contains(QStringLiteral("one two three")));
@@ -233,6 +234,27 @@ private slots:
         QCOMPARE(prompt->messages.size(), std::size_t(2));
         QCOMPARE(prompt->messages[0].role, std::string("system"));
         QCOMPARE(prompt->messages[1].content, std::string("two"));
+    }
+
+    void aPromptThatCannotBeReadIsToldAndLeavesNoAnswer() {
+        m_chat->loadModel();
+        QSignalSpy failed(&session(), &ChatSession::failed);
+        session().send(QStringLiteral("x"));
+        EngineFailed refused = failedTask(
+            "submit_prompt", {ErrorCode::NotFound, "There is no chat template.", "Send text."});
+        refused.promptId = m_chat->promptId();
+        engine().say(refused);
+        m_chat->bridge->tick();
+        QCOMPARE(failed.count(), 1);
+        QCOMPARE(session().branch().size(), 1);
+        QCOMPARE(session().obstacle(QStringLiteral("y")), SendObstacle::None);
+    }
+
+    void policiesAreReadBackFromTheirNames() {
+        for (const ContextPolicy policy :
+             {ContextPolicy::Ask, ContextPolicy::DropOldest, ContextPolicy::CutMiddle})
+            QCOMPARE(policyNamed(policyName(policy)), policy);
+        QCOMPARE(policyNamed(QStringLiteral("nonsense")), ContextPolicy::Ask);
     }
 
     void aRefusedPromptIsToldAndTheNextOneWorks() {
@@ -255,8 +277,6 @@ private slots:
         session().send(QStringLiteral("a"));
         m_chat->count();
         const std::uint64_t old = m_chat->promptId();
-        engine().say(promptStarted(old));
-        m_chat->bridge->tick();
         session().newChat();
         QVERIFY(engine().lastSent<StopGeneration>() != nullptr);
         engine().say(plainStep(old, 0, "tail", 20.0));

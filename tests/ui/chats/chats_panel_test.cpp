@@ -125,7 +125,7 @@ private slots:
         QTest::keyClick(&list(), Qt::Key_Delete);
         QTRY_COMPARE(rowCount(), 2);
         QCOMPARE(deleted.count(), 1);
-        QAbstractButton& undo = button(QStringLiteral("Bring the deleted chat back"));
+        QAbstractButton& undo = button(QStringLiteral("Restore the deleted chat"));
         QVERIFY(undo.isVisible());
         undo.setFocus();
         QTest::keyClick(&undo, Qt::Key_Space);

@@ -258,7 +258,7 @@ private slots:
         const auto* before = m_stage->engine->lastSent<ChangeSampling>();
         type("logit_bias", "yes=2");
         QCOMPARE(row->problem(),
-                 QString("Write token ids and values with commas between, as in 42=-5, 7=2."));
+                 QString("Write token ids and values separated by commas, such as 42=-5, 7=2."));
         QCOMPARE(m_stage->engine->lastSent<ChangeSampling>(), before);
     }
 
@@ -309,7 +309,7 @@ private slots:
         QVERIFY(m_view->form().isHidden());
         bool isSaid = false;
         for (const QLabel* label : m_view->findChildren<QLabel*>())
-            isSaid = isSaid || (!label->isHidden() && label->text().contains("nothing to set"));
+            isSaid = isSaid || (!label->isHidden() && label->text().contains("has no settings"));
         QVERIFY(isSaid);
     }
 

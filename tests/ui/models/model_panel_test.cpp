@@ -79,8 +79,10 @@ private slots:
         m_settings->clear();
         m_recent = std::make_unique<RecentModels>(*m_settings);
         m_library = std::make_unique<ModelLibrary>(m_stage->bridge, m_stage->store, *m_settings);
-        m_panel = std::make_unique<ModelPanel>(
-            m_stage->context(), *m_recent, *m_library, QStringList{"cpu", "plain", "torch"});
+        m_panel = std::make_unique<ModelPanel>(m_stage->context(),
+                                               *m_recent,
+                                               *m_library,
+                                               engine::knownBackends(SWIFT_STUDIO_MODULE_DIR));
         m_panel->show();
         m_stage->bridge.tick();
     }
@@ -96,13 +98,13 @@ private slots:
         m_panel->propose("/models/tiny.gguf");
         QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));
         auto* backend = m_panel->findChildren<QComboBox*>().first();
-        backend->setCurrentIndex(backend->findData("torch"));
+        backend->setCurrentIndex(backend->findData("plain"));
         emit backend->activated(backend->currentIndex());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->backend, std::string("torch"));
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->backend, std::string("plain"));
         QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
         button("Load")->click();
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("torch"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("plain"));
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
     }
 
@@ -121,17 +123,36 @@ private slots:
         QVERIFY(box("Weights")->isEnabled() && !box("Precision")->isEnabled());
         choose("Weights", "int8");
         choose("Keys and values", "f32");
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string("int8"));
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string("f32"));
+        const SettingValues chosen = {{"weights", "int8"}, {"kv", "f32"}};
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->settings, chosen);
         choose("Backend", "plain");
         choose("Precision", "float64");
         QVERIFY(!box("Weights")->isEnabled() && box("Precision")->isEnabled());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->weights, std::string());
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->kvType, std::string());
+        const SettingValues wide = {{"precision", "float64"}};
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->settings, wide);
         choose("Backend", "cpu");
         button("Load")->click();
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->weights, std::string("int8"));
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->precision, std::string("float32"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->settings, chosen);
+    }
+
+    void aBackendThatCannotBeUsedHereIsGreyAndSaysWhy() {
+        std::vector<BackendInfo> backends = knownBackends(SWIFT_STUDIO_MODULE_DIR);
+        backends.resize(1);
+        BackendInfo other = backends.front();
+        other.name = "other";
+        other.settings = {loadChoice("device", "Device", {"0", "1"}, {}, "Which one computes.")};
+        other.devices = [] {
+            return Error{ErrorCode::Unsupported, "It needs a driver.", "Install one."};
+        };
+        backends.push_back(std::move(other));
+        const LoadOptions options(std::move(backends));
+        const auto boxes = options.findChildren<QComboBox*>();
+        const QComboBox& names = *boxes.front();
+        const QModelIndex item = names.model()->index(names.findData("other"), 0);
+        QVERIFY(!(item.flags() & Qt::ItemIsEnabled));
+        QCOMPARE(item.data(Qt::ToolTipRole).toString(), QString("It needs a driver. Install one."));
+        QCOMPARE(boxes.back()->accessibleName(), QString("Device"));
+        QVERIFY(!boxes.back()->isEnabled()); // the usual backend does not take it
     }
 
     void whatDoesNotFitIsSaidBeforeLoading() {
@@ -142,7 +163,7 @@ private slots:
         QVERIFY(button("Load anyway") != nullptr);
         const auto lists = m_panel->findChildren<FigureList*>();
         const FigureList::Row sum = lists.last()->rows().back();
-        QCOMPARE(sum.name, QString("Needed of 8.0 GiB free"));
+        QCOMPARE(sum.name, QString("Needed, of 8.0 GiB free"));
         QCOMPARE(sum.value, QString("15.5 GiB"));
         QVERIFY(sum.isAlarm);
     }

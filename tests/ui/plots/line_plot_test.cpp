@@ -72,8 +72,8 @@ private slots:
         shown.theme.setTextPercent(150);
         shown.plot.setEmptyNote({QStringLiteral("Nothing measured yet"),
                                  QStringLiteral("Matchness says how many of the last tokens a "
-                                                "draft would have written itself. Points appear "
-                                                "with the first search step."),
+                                                "draft would have written itself. The first search "
+                                                "step adds the first point."),
                                  QStringLiteral("Use SWIFT")});
         QVERIFY(shown.show());
         for (const QSize size :
@@ -85,6 +85,8 @@ private slots:
                     continue;
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
+                // Together: no line of it takes room that the others leave.
+                QVERIFY(label->height() <= label->heightForWidth(label->width()) + 2);
                 const QRect place(label->mapTo(&shown.plot, QPoint()), label->size());
                 QVERIFY2(shown.plot.rect().contains(place), qPrintable(label->text()));
             }

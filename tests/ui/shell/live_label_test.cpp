@@ -104,7 +104,7 @@ private slots:
 
     void aSentenceHasRoomForAllItsLinesAtEverySize() {
         const QString words = QStringLiteral(
-            "The tree of each step appears here once a decoder drafts: its candidates, and which "
+            "Once a decoder drafts, the tree of each step appears here: its candidates, and which "
             "of them the full model accepted.");
         for (int percent = 100; percent <= 200; percent += 10) {
             open(LiveLabel::Fit::Wrapped, 280);

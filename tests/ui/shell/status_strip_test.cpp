@@ -76,7 +76,8 @@ private slots:
 
     void withoutAModelItSaysSo() {
         QCOMPARE(text("Model"), QStringLiteral("No model"));
-        for (const char* name : {"Device", "Phase", "Tokens per second", "Speedup", "View rate"})
+        for (const char* name :
+             {"Device", "Phase", "Tokens per second", "Speedup", "Update rate of the views"})
             QVERIFY2(!part(name)->isVisible(), name);
     }
 
@@ -141,7 +142,7 @@ private slots:
         m_stage->say(PhaseChanged{DecoderPhase::Accelerate});
         m_stage->say(promptFinished(1));
         m_stage->settle();
-        QCOMPARE(text("Newest remark"), QStringLiteral("The search stays at 5 % skipped."));
+        QCOMPARE(text("Latest notice"), QStringLiteral("The search stays at 5 % skipped."));
         switch (change) {
         case 0:
             m_stage->say(DecoderChosen{});
@@ -160,11 +161,11 @@ private slots:
             break;
         }
         m_stage->settle();
-        QCOMPARE(text("Newest remark"), QString());
-        QVERIFY(part("Newest remark")->toolTip().contains(QStringLiteral("5 % skipped")));
+        QCOMPARE(text("Latest notice"), QString());
+        QVERIFY(part("Latest notice")->toolTip().contains(QStringLiteral("5 % skipped")));
         m_stage->say(Remark{"Another one."});
         m_stage->settle();
-        QCOMPARE(text("Newest remark"), QStringLiteral("Another one."));
+        QCOMPARE(text("Latest notice"), QStringLiteral("Another one."));
     }
 
     void memoryIsOfThisProcess() {
@@ -176,15 +177,15 @@ private slots:
     }
 
     void aRecordingIsMarkedWithItsLengthAndSizeWhileItIsWritten() {
-        QVERIFY(!part("Recording: its length and size")->isVisible());
+        QVERIFY(!part("Length and size of the recording")->isVisible());
         QTemporaryFile file;
         QVERIFY(file.open());
         file.write(QByteArray(3'100'000, 'x'));
         QVERIFY(file.flush());
         m_stage->say(RecordingStarted{file.fileName().toStdString()});
         m_stage->settle();
-        QVERIFY(part("Recording: its length and size")->isVisible());
-        QCOMPARE(text("Recording: its length and size"),
+        QVERIFY(part("Length and size of the recording")->isVisible());
+        QCOMPARE(text("Length and size of the recording"),
                  QStringLiteral("\u25CF Recording 00:00 3.1 MB"));
         QVERIFY(!part("Memory")->isVisible()); // there is no room for everything
         auto* stop = m_strip->findChild<QToolButton*>();
@@ -193,7 +194,7 @@ private slots:
         QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
         m_stage->say(RecordingStopped{file.fileName().toStdString(), {}});
         m_stage->settle();
-        QVERIFY(!part("Recording: its length and size")->isVisible());
+        QVERIFY(!part("Length and size of the recording")->isVisible());
         QVERIFY(part("Memory")->isVisible());
     }
 
@@ -209,8 +210,9 @@ private slots:
             m_stage->bridge.tick();
             QCoreApplication::processEvents();
         }
-        QVERIFY(part("View rate")->isVisible());
-        QCOMPARE(text("View rate"), QStringLiteral("Views slowed to 10 a second"));
+        QVERIFY(part("Update rate of the views")->isVisible());
+        QCOMPARE(text("Update rate of the views"),
+                 QStringLiteral("Views update 10 times a second"));
     }
 };
 

@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(chat.currentBranch()[1].figures.modelName, QStringLiteral("small-model"));
         QCOMPARE(slice.problems.size(), 1); // the picture
         QVERIFY(slice.problems.first().contains(QStringLiteral("A trip")));
-        QVERIFY(slice.problems.first().contains(QStringLiteral("no text")));
+        QVERIFY(slice.problems.first().contains(QStringLiteral("not text")));
         QCOMPARE(slice.leftOut, 0);
     }
 
@@ -133,7 +133,8 @@ private slots:
         QCOMPARE(list.chats.first().messages.last().text, QStringLiteral("Hi \"friend\"."));
         QCOMPARE(list.leftOut, 2);
         QCOMPARE(list.problems.size(), 3);
-        QVERIFY(list.problems[0].contains(QStringLiteral("message 1 answers no question")));
+        QVERIFY(
+            list.problems[0].contains(QStringLiteral("message 1 is an answer without a question")));
         QVERIFY(list.problems[1].contains(QStringLiteral("one question had no answer")));
         QVERIFY(list.problems[2].contains(QStringLiteral("no messages")));
         const ImportSlice lines = importOf({kData + QStringLiteral("share_gpt.jsonl")});
@@ -206,18 +207,18 @@ private slots:
                             const char* said) {
             QTest::newRow(name) << content << chats << leftOut << QString::fromUtf8(said);
         };
-        row("empty", {}, 0, 0, "no chats of a form");
-        row("an empty list", "[]", 0, 0, "no chats of a form");
-        row("other JSON", R"({"a":1})", 0, 0, "no chats of a form");
+        row("empty", {}, 0, 0, "no chats in a known format");
+        row("an empty list", "[]", 0, 0, "no chats in a known format");
+        row("other JSON", R"({"a":1})", 0, 0, "no chats in a known format");
         row("other JSON among chats", '[' + good + R"(,{"a":1}])", 1, 1, "1 of the 2 entries");
-        row("no JSON", "Dear diary", 0, 0, "not the JSON of chats at byte 0");
-        row("a number behind", '[' + good + ", 5]", 1, 0, "What stands before was imported");
+        row("no JSON", "Dear diary", 0, 0, "not valid JSON at byte 0");
+        row("a number behind", '[' + good + ", 5]", 1, 0, "Everything before it was imported");
         row("cut in a chat", '[' + good + ',' + good.chopped(9), 1, 0, "ends in the middle");
         row("cut behind a chat", '[' + good + ',', 1, 0, "ends in the middle");
         row("lists in lists", "[[" + good + "]]", 0, 0, "at byte 1");
         row("UTF-16", QByteArray("\xff\xfe{\0", 4), 0, 0, "UTF-16");
         row("a mark before", "\xef\xbb\xbf[" + good + "]", 1, 0, "");
-        row("broken UTF-8", '[' + shareGpt("\xc3\x28") + ',' + good + ']', 1, 1, "not UTF-8");
+        row("broken UTF-8", '[' + shareGpt("\xc3\x28") + ',' + good + ']', 1, 1, "not valid UTF-8");
         row("a bad member",
             '[' + QByteArray(R"({"conversations":[1,,2]})") + ',' + good + ']',
             1,
@@ -239,13 +240,13 @@ private slots:
             R"([{"chat":{"history":{"messages":{"a":{"role":"user","content":"x","parentId":"z"}}}}}])",
             0,
             1,
-            "follow none that is in the file");
+            "reply to a message that is not in the file");
         row("a ring of messages",
             R"([{"chat":{"history":{"messages":{"a":{"role":"user","parentId":"b"},)"
             R"("b":{"role":"assistant","parentId":"a"}}}}}])",
             0,
             1,
-            "follow none that is in the file");
+            "reply to a message that is not in the file");
         row("a system prompt in the middle",
             R"([{"conversations":[{"from":"human","value":"a"},{"from":"system","value":"b"}]}])",
             0,

@@ -47,6 +47,26 @@ public:
         QTest::keyClick(field, Qt::Key_Return);
     }
 
+    /// The same, and waits for the end of the answer.
+    void answer(const QString& words) {
+        const std::size_t before = count<engine::PromptFinished>();
+        ask(words);
+        QTRY_COMPARE(count<engine::PromptFinished>(), before + 1);
+        QTRY_VERIFY(isDone());
+    }
+
+    /// Whether the newest answer is over, as the window knows it.
+    bool isDone() {
+        const ui::Answer* answer = studio.run().answers().latest();
+        return answer != nullptr && !answer->isRunning() && !studio.session().isAnswering();
+    }
+
+    ui::StoredMessage lastAnswer() { return studio.session().branch().last(); }
+
+    void trigger(const char* action) {
+        studio.window().actionCatalog().find(QLatin1String(action))->trigger();
+    }
+
     template <typename T> std::vector<T> all() const {
         std::vector<T> found;
         for (const engine::EngineEvent& event : events)

@@ -7,13 +7,17 @@
 #include "ui/shell/workspace.h"
 #include "ui/studio/inspect_page.h"
 #include "ui/views/chat/chat_view.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
+#include "ui/views/layer_map/layer_map_view.h"
 
 #include <QDockWidget>
 #include <QLabel>
 #include <QScrollBar>
+#include <QTableView>
 #include <QtTest>
 
 #include <algorithm>
+#include <map>
 
 using namespace support;
 using namespace ui;
@@ -88,6 +92,29 @@ private slots:
                          qPrintable(label->text()));
     }
 
+    /// Also what is hidden meanwhile.
+    void textThatWasLargeIsAsBeforeAtTheUsualSize() {
+        m_stage->loadModel();
+        m_stage->action("model.choose")->trigger(); // it takes its fonts when it is shown
+        settle();
+        std::map<const QWidget*, int> before;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            before[widget] = widget->font().pixelSize();
+        window().setTextPercent(150);
+        settle();
+        window().setTextPercent(100);
+        settle();
+        QStringList strangers;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
+                strangers << QStringLiteral("%1 %2: %3, was %4")
+                                 .arg(QLatin1String(widget->metaObject()->className()),
+                                      widget->accessibleName())
+                                 .arg(widget->font().pixelSize())
+                                 .arg(before.at(widget));
+        QCOMPARE(strangers.join(u'\n'), QString());
+    }
+
     void sentencesAtTheRightOfInspectAreReadWhole() {
         m_stage->loadModel();
         window().setTextPercent(150);
@@ -104,6 +131,46 @@ private slots:
                     ++sentences;
                 }
         QCOMPARE(sentences, 2);
+    }
+
+    void aPinnedCellMovesNoOther() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().resize(1024, 672);
+        window().showWorkspace(1);
+        m_stage->action("view.reset_layout")->trigger();
+        m_stage->settle();
+        settle();
+        LayerMapView& map = window().findChild<InspectPage*>()->layerMap();
+        QTableView& cells = map.grid().table();
+        const QRect before = map.grid().cellRect({Sublayer::Mlp, 3});
+        QTest::mouseClick(cells.viewport(),
+                          Qt::LeftButton,
+                          {},
+                          cells.visualRect(cells.model()->index(0, 5)).center());
+        settle();
+        QVERIFY(map.notice().contains(QStringLiteral("Layer 5")));
+        QCOMPARE(map.grid().cellRect({Sublayer::Mlp, 3}), before);
+        for (const QLabel* label : map.findChildren<QLabel*>())
+            if (label->isVisible() && label->text() == map.notice())
+                QVERIFY(label->height() >= label->heightForWidth(label->width()));
+    }
+
+    /// A window that grew would leave the screen, and stay as high when they have gone.
+    void noticesAndAnOpenHeadLetTheWindowKeepItsHeight() {
+        m_stage->loadModel();
+        window().resize(1440, 800);
+        settle();
+        m_stage->action("chat.settings")->trigger();
+        for (const char* id : {"first", "second"})
+            window().messages().show({Notice::Kind::Info,
+                                      QLatin1String(id),
+                                      QStringLiteral("Something happened."),
+                                      QStringLiteral("It is told here until it is closed."),
+                                      {},
+                                      {}});
+        settle();
+        QCOMPARE(window().height(), 800);
     }
 
     /// The plots below give way: their curves are read at this height, too.

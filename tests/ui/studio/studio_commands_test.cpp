@@ -2,6 +2,7 @@
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/command_search.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/figures_line.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
@@ -12,6 +13,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QTableView>
 
 using namespace engine;
 using namespace support;
@@ -73,6 +75,68 @@ private slots:
         }
     }
 
+    void plotsShareTheWidthAfterTheLayoutWasReset() {
+        m_stage->saySearch();
+        window().showWorkspace(1);
+        m_stage->settle();
+        const auto width = [&](const char* id) {
+            return window().currentWorkspace()->dock(QLatin1String(id))->width();
+        };
+        for (int turn = 0; turn < 2; ++turn) {
+            m_stage->action("view.reset_layout")->trigger();
+            m_stage->settle();
+            QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
+                         qPrintable(QString::number(width("inspect.matchness"))));
+        }
+    }
+
+    void theKeyboardIsInTheMapOnceASetWasFound() {
+        ModelLoaded loaded = loadedModel(30, 1000);
+        DecoderInfo searching = swiftDecoder();
+        searching.settings.push_back(setting("skip_set", "Skip set", SettingKind::Text, {}));
+        searching.settings.push_back(setting("optimise", "Search", SettingKind::Integer, 1.0));
+        loaded.decoders = {searching};
+        m_stage->say(loaded);
+        m_stage->say(DecoderChosen{searching, {}});
+        m_stage->settle();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        window().showWorkspace(1);
+        m_stage->settle();
+        QAbstractButton* find = nullptr;
+        for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
+            if (button->accessibleName() == QLatin1String("Find one with this chat") &&
+                button->isVisible())
+                find = button;
+        QVERIFY(find != nullptr);
+        window().currentWorkspace()->focusHome();
+        QCOMPARE(QApplication::focusWidget(), find); // the map's home while it is empty
+        QTest::keyClick(find, Qt::Key_Space);
+        m_stage->settle();
+        QVERIFY(!find->isVisible());
+        m_stage->saySearch();
+        auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
+    }
+
+    void everyFieldTakesWhateverIsPasted() {
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        m_stage->action("chat.settings")->trigger();
+        m_stage->action("chat.prompts")->trigger();
+        buttonNamed(window(), QStringLiteral("Edit the answer in a new branch"))->click();
+        m_stage->settle();
+        int fields = 0;
+        for (QPlainTextEdit* field : window().findChildren<QPlainTextEdit*>()) {
+            if (field->isReadOnly())
+                continue;
+            QVERIFY2(dynamic_cast<TextField*>(field) != nullptr,
+                     qPrintable(field->accessibleName()));
+            ++fields;
+        }
+        QCOMPARE(fields, 5); // the message, an answer, a prompt, the chat's two
+    }
+
     /// Whatever is marked in the list; and a chat that has not begun yet can be given no name.
     void entriesForAChatMeanTheOneThatIsShown() {
         m_stage->beginAnswer();
@@ -129,7 +193,7 @@ private slots:
         open(QStringLiteral("run.swiftrun"));
         window().showWorkspace(1);
         m_stage->settle();
-        for (const char* name : {"Find one on this chat", "Load a set...", "Resume search"})
+        for (const char* name : {"Find one with this chat", "Load a set...", "Resume search"})
             for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
                 if (button->accessibleName() == QLatin1String(name))
                     QVERIFY2(!button->isVisible(), name);

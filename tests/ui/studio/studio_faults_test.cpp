@@ -87,7 +87,7 @@ private slots:
         stage.say(cut);
         stage.settle();
         QCOMPARE(stage.notice("answer_form")->headline,
-                 QStringLiteral("The answer ends before it has the form that was asked for."));
+                 QStringLiteral("The answer ended before it had the requested form."));
         stage.say(PromptFinished{});
         stage.settle();
         QVERIFY(stage.notice("answer_form") == nullptr);

@@ -130,7 +130,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
         m_stage->engine->sent.clear();
         trigger("run.regenerate");
-        QVERIFY(m_stage->engine->lastSent<CountTokens>() != nullptr);
+        QVERIFY(m_stage->engine->lastSent<SubmitPrompt>() != nullptr);
         trigger("chat.new");
         QCOMPARE(m_stage->studio->session().chat().record.id, 0);
         QVERIFY(chat.input().textField()->hasFocus());
@@ -261,7 +261,7 @@ private slots:
         QCOMPARE(m_stage->studio->session().chat().record.id, chat);
         m_stage->finishAnswer();
         QVERIFY(m_stage->studio->session().chat().record.id != chat);
-        QCOMPARE(m_stage->engine->lastSent<CountTokens>()->messages.back().content,
+        QCOMPARE(m_stage->engine->lastSent<SubmitPrompt>()->messages.back().content,
                  std::string("another question"));
         m_stage->studio->takeStart(
             {QStringLiteral("/models/other.gguf"), QStringLiteral("plain"), {}, {}});
@@ -347,7 +347,7 @@ private slots:
         m_stage->loadModel();
         m_stage->beginAnswer();
         m_stage->finishAnswer();
-        buttonNamed(window(), QStringLiteral("Keep as a prompt"))->click();
+        buttonNamed(window(), QStringLiteral("Add to your prompts"))->click();
         QVERIFY(m_stage->notice("prompts") != nullptr);
         trigger("app.search");
         QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);

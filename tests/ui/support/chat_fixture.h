@@ -38,15 +38,10 @@ public:
         bridge->tick();
     }
 
-    /// Answers the waiting CountTokens; each message has `perMessage` tokens.
+    /// Counts what was asked last, each message with `perMessage` tokens: the answer begins, or the
+    /// prompt does not fit.
     void count(int perMessage = 10) {
-        const auto* asked = engine->lastSent<engine::CountTokens>();
-        engine::TokensCounted counted;
-        counted.requestId = asked->requestId;
-        counted.perMessage.assign(asked->messages.size(), perMessage);
-        counted.contextLength = m_context;
-        counted.total = perMessage * static_cast<int>(asked->messages.size());
-        engine->say(counted);
+        engine->countNewest(perMessage, m_context);
         bridge->tick();
     }
 
@@ -55,7 +50,6 @@ public:
 
     /// A whole answer of two steps to the newest prompt: "one two three four".
     void answer() {
-        engine->say(promptStarted(promptId()));
         engine->say(plainStep(promptId(), 0, "one", 20.0));
         engine::StepFinished drafted =
             draftStep(promptId(), 1, {" two", " three", " wrong"}, 2, " four");

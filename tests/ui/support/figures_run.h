@@ -31,11 +31,11 @@ inline engine::PlanChanged paperPlan(std::uint64_t id = 1) {
 /// Plain steps of 21.4 ms: vanilla's 46.8 tokens a second.
 inline void sayBaseline(ViewStage& stage, int steps = 4) {
     for (int i = 0; i < steps; ++i) {
-        engine::StepFinished step = plainStep(1, i, "x", kPlainStepMs);
-        step.total = stage.store.speed().chat().sums;
-        ++step.total.baselineTokens;
-        step.total.baselineMs += kPlainStepMs;
-        stage.say(step);
+        engine::DecodeMetrics total = stage.store.speed().chat().sums;
+        ++total.baselineTokens;
+        total.baselineMs += kPlainStepMs;
+        stage.say(plainStep(1, i, "x", kPlainStepMs));
+        stage.say(statistics(total));
     }
 }
 
@@ -53,15 +53,16 @@ inline void sayAnswer(ViewStage& stage) {
         step.draftMs = drafted * 0.63 * kPlainStepMs;
         step.verifyMs = kPlainStepMs;
         step.otherMs = kStepMs - 149.0 / kRounds * 0.63 * kPlainStepMs - kPlainStepMs;
-        step.total = stage.store.speed().chat().sums;
-        ++step.total.rounds;
-        step.total.tokens += accepted + 1;
-        step.total.accepted += accepted;
-        step.total.draftSteps += drafted;
-        step.total.draftMs += step.draftMs;
-        step.total.verifyMs += step.verifyMs;
-        step.total.otherMs += step.otherMs;
+        engine::DecodeMetrics total = stage.store.speed().chat().sums;
+        ++total.rounds;
+        total.tokens += accepted + 1;
+        total.accepted += accepted;
+        total.draftSteps += drafted;
+        total.draftMs += step.draftMs;
+        total.verifyMs += step.verifyMs;
+        total.otherMs += step.otherMs;
         stage.say(step);
+        stage.say(statistics(total));
     }
 }
 

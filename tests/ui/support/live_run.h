@@ -16,10 +16,9 @@ public:
         stage.beginAnswer();
         stage.saySearch();
         for (int i = 0; i < 4; ++i) {
-            engine::StepFinished step = plainStep(stage.promptId, m_step++, "x", kPlainStepMs);
             ++m_total.baselineTokens;
             m_total.baselineMs += kPlainStepMs;
-            say(step);
+            say(plainStep(stage.promptId, m_step++, "x", kPlainStepMs));
         }
         stage.settle();
     }
@@ -82,9 +81,9 @@ private:
         return made;
     }
 
-    void say(engine::StepFinished& step) {
-        step.total = m_total;
+    void say(const engine::StepFinished& step) {
         m_stage.say(step);
+        m_stage.say(statistics(m_total));
     }
 
     StudioStage& m_stage;

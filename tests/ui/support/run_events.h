@@ -83,6 +83,14 @@ inline engine::StepFinished draftStep(std::uint64_t prompt,
     return finished;
 }
 
+/// The sums behind a step.
+inline engine::Statistics statistics(const engine::DecodeMetrics& total) {
+    engine::Statistics told;
+    told.contextLength = 1000;
+    told.total = total;
+    return told;
+}
+
 inline engine::EngineFailed failedTask(std::string task, engine::Error error) {
     engine::EngineFailed failed;
     failed.task = std::move(task);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "tests/ui/support/run_events.h"
 #include "ui/bridge/engine_link.h"
 #include "ui/bridge/playback.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,6 +37,37 @@ public:
             if (const T* found = std::get_if<T>(&*command))
                 return found;
         return nullptr;
+    }
+
+    /// Answers the newest question of a length as the engine does, each message with `perMessage`
+    /// tokens: a count is told; a prompt begins, unless it is longer than the context lets it be.
+    void countNewest(int perMessage, int contextLength) {
+        const auto isCounted = [](const engine::EngineCommand& command) {
+            return std::holds_alternative<engine::CountTokens>(command) ||
+                   std::holds_alternative<engine::SubmitPrompt>(command);
+        };
+        const auto newest = std::find_if(sent.rbegin(), sent.rend(), isCounted);
+        if (const auto* question = std::get_if<engine::CountTokens>(&*newest)) {
+            const std::vector<int> counts(question->messages.size(), perMessage);
+            const int total = perMessage * static_cast<int>(counts.size());
+            say(engine::TokensCounted{question->requestId, total, counts, contextLength});
+            return;
+        }
+        const auto& prompt = std::get<engine::SubmitPrompt>(*newest);
+        const std::vector<int> counts(prompt.messages.size(), perMessage);
+        const int room = engine::promptRoom(contextLength, prompt.answerRoom);
+        const engine::ContextFit fit = engine::fitContext(prompt.policy, counts, 0, room);
+        if (fit.isEnough) {
+            say(promptStarted(prompt.promptId, fit.sentTokens));
+            return;
+        }
+        engine::EngineFailed failed = failedTask(
+            "submit_prompt", {engine::ErrorCode::InvalidInput, "The prompt is too long.", ""});
+        failed.promptId = prompt.promptId;
+        failed.promptTokens = fit.sentTokens + fit.droppedTokens;
+        failed.contextLength = contextLength;
+        failed.perMessage = counts;
+        say(failed);
     }
 
     std::vector<engine::EngineCommand> sent;

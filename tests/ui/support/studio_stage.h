@@ -65,16 +65,9 @@ struct StudioStage {
     /// A prompt is sent, counted and begins to be answered.
     void beginAnswer() {
         studio->session().send(QStringLiteral("a question"));
-        engine::TokensCounted counted;
-        const auto* asked = engine->lastSent<engine::CountTokens>();
-        counted.requestId = asked->requestId;
-        counted.perMessage.assign(asked->messages.size(), 10);
-        counted.total = 10 * static_cast<int>(asked->messages.size());
-        counted.contextLength = 1000;
-        say(counted);
-        settle();
         promptId = engine->lastSent<engine::SubmitPrompt>()->promptId;
-        say(promptStarted(promptId));
+        engine->countNewest(10, 1000);
+        settle();
         say(plainStep(promptId, 0, "one", 20.0));
         say(draftStep(promptId, 1, {" two", " three", " wrong"}, 2, " four"));
         settle();

@@ -11,17 +11,17 @@
 
 namespace ui {
 
-/// A text that wants to stand on a line. Lengths in pixels.
+/// A label that asks for a place on a line. Lengths in pixels.
 struct LabelWish {
     QSizeF size;
-    double topY = 0.0;    ///< of what it names, where the label would stand: "above" ends here
+    double topY = 0.0;    ///< height of its line at the label's place: "above" ends here
     double bottomY = 0.0; ///< "below" begins here
     LabelSide side = LabelSide::Left;
     bool isBelow = false;
     double smallestX = 0.0; ///< of its left edge, at the left side
 };
 
-/// Where labels may stand.
+/// The area for labels.
 struct LabelRoom {
     QRectF frame;
     std::vector<QRectF> taken;  ///< by other texts
@@ -30,8 +30,8 @@ struct LabelRoom {
     double gap = 3.0;           ///< between a line and its label
 };
 
-/// One place for each wish, in order: first ones choose first. No place overlaps another, what was
-/// taken, or the frame's edge; a label that fits nowhere gets none.
+/// One place for each request, in order of the requests. No place overlaps another one, the taken
+/// areas or the frame's edge; a label that fits nowhere gets none.
 std::vector<std::optional<QRectF>> placeLabels(std::span<const LabelWish> wishes, LabelRoom room);
 
 } // namespace ui

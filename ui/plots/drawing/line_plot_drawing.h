@@ -10,7 +10,7 @@
 
 namespace ui {
 
-/// What a LinePlot keeps from those who only use it: its state and the widget that draws it.
+/// The private part of a LinePlot: its state and the widget that draws it.
 struct LinePlot::Drawing {
     explicit Drawing(const Theme& theme, QWidget* parent);
 

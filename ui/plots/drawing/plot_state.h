@@ -21,7 +21,7 @@ struct PlotSeries {
     PointPyramid points = {};
 };
 
-/// The point under the mouse or the keyboard, and what is said about it.
+/// The point at the mouse or the keyboard's cursor, and its description.
 struct PlotReadout {
     PlotPoint point;
     QString text;
@@ -29,7 +29,7 @@ struct PlotReadout {
     bool operator==(const PlotReadout&) const = default;
 };
 
-/// All that the layers of a LinePlot draw. Owned by the plot, read by its layers.
+/// Everything that the layers of a LinePlot draw. Owned by the plot, read by its layers.
 struct PlotState {
     const Theme& theme;
     std::vector<std::unique_ptr<PlotSeries>> series = {}; ///< graphs keep their addresses

@@ -39,7 +39,7 @@ void TextLayer::draw(QCPPainter* painter) {
     drawLabelsBeside(*painter);
 }
 
-/// A file shall hold text; on the screen its picture is enough.
+/// A file must contain text; on the screen its picture is enough.
 void TextLayer::write(QPainter& painter,
                       TextCache& texts,
                       QPointF baseline,
@@ -150,7 +150,7 @@ std::optional<LabelWish> TextLayer::wishOf(const PlotSeries& series, double line
     return hasPoint ? std::optional(wish) : std::nullopt;
 }
 
-/// Each at the height of what it names, as far as the others leave room.
+/// Each label is at the height of its line, as far as the others leave room.
 void TextLayer::drawLabelsBeside(QPainter& painter) const {
     struct Label {
         double middle;

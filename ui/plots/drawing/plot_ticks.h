@@ -11,7 +11,7 @@ namespace ui {
 /// steps of 1, 2, 4 or 5 times a power of ten from the axis's origin.
 std::vector<double> tickPositions(const AxisForm& axis, PlotRange range);
 
-/// What stands at a tick, when the ticks of the axis are these.
+/// The text at a tick, given all ticks of the axis.
 QString tickText(const AxisForm& axis, const std::vector<double>& ticks, double tick);
 
 /// A number as people read it in a plot: a point, a true minus sign, no exponent.

@@ -11,8 +11,8 @@
 
 namespace ui {
 
-/// The points of a series in order of x, and the lowest and highest one of each 16 and each 256 of
-/// them: however long a run is, a view of it has few points and misses no peak. Thread: UI.
+/// The points of a series in order of x, with the lowest and the highest point of every 16 and
+/// every 256. So a view of a run of any length has few points and misses no peak. Thread: UI.
 class PointPyramid {
 public:
     static constexpr std::size_t kLargestKept = 2'000'000; ///< older points go
@@ -30,12 +30,12 @@ public:
 
     const PlotPoint& newest() const { return m_points.back(); }
 
-    /// How many points were ever appended; counts on through removals, begins anew with clear().
+    /// How many points were ever appended; removals do not reduce it, clear() resets it.
     std::int64_t appendedCount() const {
         return m_firstNumber + static_cast<std::int64_t>(m_points.size());
     }
 
-    /// Index of the first point at or behind x.
+    /// Index of the first point at or after x.
     std::size_t lowerIndex(double x) const;
 
     /// 0 = all points, 1 = two of each 16, 2 = two of each 256: the finest that gives no more than

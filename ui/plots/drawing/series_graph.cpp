@@ -18,7 +18,7 @@ void SeriesGraph::applyColours(const Colours& colours, bool isExport) {
     QPen pen = finePen(colours.*m_series.form.colour, m_series.form.dash);
     if (isExport) {
         pen.setCosmetic(false);
-        // Faint raw lines stay thin: print needs weight only where the eye shall go.
+        // Faint raw lines stay thin: print needs weight only where the reader should look.
         pen.setWidthF(m_series.form.isNewestMarked ? 2.0 : 1.0);
         pen.setJoinStyle(Qt::RoundJoin);
     }

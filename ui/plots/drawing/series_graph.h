@@ -10,8 +10,8 @@ class QCustomPlot;
 
 namespace ui {
 
-/// Feeds the points of one series to its line: new points are added, old ones removed; only another
-/// range or another level of the pyramid is fed anew.
+/// Feeds the points of one series to its line: new points are added, old ones removed; only a new
+/// range or a new level of the pyramid replaces all points.
 class SeriesGraph {
 public:
     /// The plot owns the graph.
@@ -23,7 +23,7 @@ public:
     /// Points that the line holds now.
     int fedCount() const;
 
-    /// All points were replaced: the next feed starts anew.
+    /// All points were replaced: the next feed starts again.
     void forget() { m_level = -1; }
 
 private:

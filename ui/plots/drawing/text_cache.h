@@ -8,16 +8,16 @@
 
 namespace ui {
 
-/// Short texts of one font, shaped and measured once however often they are drawn: most texts of a
-/// plot are those of the picture before.
+/// Short texts of one font, which are shaped and measured once however often they are drawn: most
+/// texts of a plot are the same as in the previous picture.
 class TextCache {
 public:
-    static constexpr int kMostKept = 256; ///< beyond that all are shaped anew
+    static constexpr int kMostKept = 256; ///< beyond that all are shaped again
 
     /// Another font forgets all texts.
     void setFont(const QFont& font);
 
-    /// Pixels from the text's begin to where the next one would stand.
+    /// The text's advance width in pixels.
     double width(const QString& text) { return of(text).width; }
 
     /// The painter takes the font.

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/store/export/chat_export.h"
 
+#include "ui/files/whole_file.h"
 #include "ui/store/sqlite/record_blobs.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
-#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QSaveFile>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace ui {
 
@@ -68,15 +61,6 @@ QJsonObject messageToJson(const StoredMessage& message) {
             {QStringLiteral("figures"), figuresToJson(message.figures)}};
 }
 
-bool syncFolder(const QString& folder) {
-    const int file = ::open(QFile::encodeName(folder).constData(), O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    const bool isSynced = ::fsync(file) == 0;
-    ::close(file);
-    return isSynced;
-}
-
 QByteArray contentOf(const Chat& chat, const ExportRequest& request) {
     switch (request.format) {
     case ExportFormat::Markdown:
@@ -88,20 +72,6 @@ QByteArray contentOf(const Chat& chat, const ExportRequest& request) {
     case ExportFormat::Pdf:
         return chatToPdf(chat, request.hasOrigin);
     }
-    return {};
-}
-
-// QSaveFile ignores the result of its own fsync, and syncs no folder.
-QString save(const QByteArray& content, const QString& path) {
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.flush())
-        return file.errorString();
-    if (::fsync(file.handle()) != 0)
-        return QString::fromLocal8Bit(std::strerror(errno));
-    if (!file.commit())
-        return file.errorString();
-    if (!syncFolder(QFileInfo(path).absolutePath()))
-        return QString::fromLocal8Bit(std::strerror(errno));
     return {};
 }
 
@@ -170,12 +140,12 @@ QByteArray chatToJson(const Chat& chat) {
 }
 
 QString writeExport(const Chat& chat, const ExportRequest& request) {
-    const QString reason = save(contentOf(chat, request), request.path);
+    const QString reason = saveWhole(contentOf(chat, request), request.path);
     if (reason.isEmpty())
         return {};
     return Exports::tr(
-               "The chat could not be written to %1 (%2). Choose another folder, or make room "
-               "there.")
+               "The chat could not be written to %1 (%2). Choose another folder, or free some "
+               "space there.")
         .arg(QDir::toNativeSeparators(request.path), reason);
 }
 

@@ -10,7 +10,7 @@ enum class ExportFormat : std::uint8_t { Markdown, Html, Json, Pdf };
 struct ExportRequest {
     ExportFormat format = ExportFormat::Markdown;
     QString path;
-    bool hasOrigin = false; ///< HTML and PDF: mark each token by how it came about
+    bool hasOrigin = false; ///< HTML and PDF: mark each token by its origin
 };
 
 // Markdown, HTML and PDF hold the branch that is shown, JSON holds everything. Thread: any.
@@ -20,13 +20,13 @@ QByteArray chatToMarkdown(const Chat& chat);
 /// One page without scripts or anything from elsewhere; every text is escaped.
 QByteArray chatToHtml(const Chat& chat, bool hasOrigin);
 
-/// Pages of A4 with what chatToHtml() holds, and page numbers.
+/// A4 pages with the content of chatToHtml(), and page numbers.
 QByteArray chatToPdf(const Chat& chat, bool hasOrigin);
 
 /// {"format": "swift-studio-chat", "version": 1, ...}: every field of the records.
 QByteArray chatToJson(const Chat& chat);
 
-/// Writes the whole file and has it on the disk, or leaves an old one as it was. Empty, or a
+/// Writes the whole file to the disk, or leaves an old one as it was. Returns an empty text, or a
 /// sentence that says what failed and what to do. Blocks: not for the UI thread.
 QString writeExport(const Chat& chat, const ExportRequest& request);
 

@@ -11,8 +11,8 @@ struct HtmlExports {
     Q_DECLARE_TR_FUNCTIONS(HtmlExports)
 };
 
-// A file for any browser, so its colours are its own; those of tokens are the light theme's, each
-// with a mark besides colour. The policy lets a browser load and run nothing.
+// A file for any browser, so it has colours of its own. Tokens have the light theme's colours, each
+// with a mark besides the colour. The policy does not let a browser load or run anything.
 constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -100,7 +100,7 @@ QString legend() {
         .arg(HtmlExports::tr("accepted"),
              HtmlExports::tr("drafted, then confirmed;"),
              HtmlExports::tr("alternative"),
-             HtmlExports::tr("another choice of the draft;"),
+             HtmlExports::tr("the draft's other choice;"),
              HtmlExports::tr("own"),
              HtmlExports::tr("written by the full model."));
 }

@@ -13,8 +13,8 @@ namespace {
 constexpr int kMarginMm = 20;
 constexpr int kPointSize = 10;
 
-/// In points, as pixels of a printer are tiny, and without what a text document does not draw.
-/// Tokens are never told apart by colour alone.
+/// In points, because a printer's pixels are tiny, and without styles that a text document cannot
+/// draw. Tokens never differ by colour alone.
 constexpr const char* kStyle =
     "h1 { font-size: 14pt; } h2 { font-size: 10pt; }"
     ".text { white-space: pre-wrap; }"

@@ -36,8 +36,8 @@ qint64 timeMs(const QJsonValue& value) {
     return static_cast<qint64>(number < kSecondsEnd ? number * 1000 : number);
 }
 
-/// A text, or a list of parts of which those of the kind "text" are taken: as OpenAI's messages,
-/// LM Studio's versions and Jan's lines have them.
+/// A text, or a list of parts of which only those of the kind "text" are taken, as in OpenAI's
+/// messages, LM Studio's versions and Jan's lines.
 void addContent(ForeignTurn& turn, const QJsonValue& content) {
     if (content.isString()) {
         turn.message.text += content.toString();
@@ -77,14 +77,14 @@ void addVersion(ForeignTurn& turn, const QJsonObject& version) {
         const QJsonObject step = value.toObject();
         if (text(step, "type") != QLatin1String("contentBlock"))
             continue;
-        // A thought stands between its marks, as the model wrote it.
+        // A thought is between its marks, as the model wrote it.
         turn.message.text += text(step, "prefix");
         addContent(turn, step.value(QLatin1String("content")));
         turn.message.text += text(step, "suffix");
     }
 }
 
-/// The chat goes on behind the version that is selected; the others are branches that end.
+/// The chat continues after the selected version; the others are branches that end there.
 ForeignChat lmStudioChat(const QJsonObject& json) {
     ForeignChat chat;
     chat.record.title = text(json, "name");
@@ -95,7 +95,7 @@ ForeignChat lmStudioChat(const QJsonObject& json) {
         const QString before = chat.currentId;
         const QJsonArray versions = value[QLatin1String("versions")].toArray();
         const int selected = value[QLatin1String("currentlySelected")].toInt();
-        if (versions.isEmpty()) // told as a message without a role
+        if (versions.isEmpty()) // reported as a message without a role
             chat.currentId = addTurn(chat, before).id;
         for (qsizetype i = 0; i < versions.size(); ++i) {
             ForeignTurn& turn = addTurn(chat, before);
@@ -108,7 +108,7 @@ ForeignChat lmStudioChat(const QJsonObject& json) {
     return chat;
 }
 
-/// An item of the export wraps the chat in its own facts.
+/// An item of the export wraps the chat in an object with its metadata.
 ForeignChat openWebUiChat(const QJsonObject& json) {
     const QJsonObject inner = json.contains(QLatin1String("chat")) ? object(json, "chat") : json;
     ForeignChat chat;

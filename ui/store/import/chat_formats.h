@@ -7,8 +7,8 @@
 
 namespace ui {
 
-// How other programs, and this one, write chats. What is read is untrusted: a member that is not
-// there or of another type counts as empty. Thread: any.
+// The chat formats of other programs and of this one. The input is untrusted: a member that is
+// missing or has another type counts as empty. Thread: any.
 
 /// A chat of a JSON file: LM Studio (*.conversation.json), Open WebUI (an item of its export),
 /// ShareGPT ("conversations" of "from" and "value"), a plain list of "messages" with "role" and

@@ -30,8 +30,8 @@ QString faultOf(const QJsonParseError& error, qint64 offset) {
     const qint64 place = offset + error.offset;
     switch (error.error) {
     case QJsonParseError::IllegalUTF8String:
-        return Import::tr("byte %1 of the file is not UTF-8. Save the file as UTF-8, or export the "
-                          "chat again, and import it again.")
+        return Import::tr("byte %1 of the file is not valid UTF-8. Save the file as UTF-8 or "
+                          "export the chat again, then import it again.")
             .arg(place);
     case QJsonParseError::DeepNesting:
         return Import::tr("it is nested too deeply. Export it again.");
@@ -94,12 +94,12 @@ void ChatImport::findFilesIn(const QString& path, ImportSlice& slice) {
     }
     if (m_files.size() == before)
         slice.problems +=
-            Import::tr("The folder %1 has no JSON files. Choose the folder into which "
-                       "chats were exported.")
+            Import::tr("The folder %1 has no JSON files. Choose the folder to which the chats were "
+                       "exported.")
                 .arg(shown(path));
 }
 
-/// Of a thread of Jan the lines are what is read piece by piece; its own file is small.
+/// Of a Jan thread, the message lines are read piece by piece; its own file is small.
 void ChatImport::openNext(ImportSlice& slice) {
     if (m_files.isEmpty())
         return;
@@ -126,7 +126,7 @@ void ChatImport::openNext(ImportSlice& slice) {
         m_pieces = std::make_unique<JsonPieces>(*m_file, kMostChatBytes);
         return;
     }
-    slice.problems += Import::tr("%1 cannot be read (%2). Allow reading it and import it again.")
+    slice.problems += Import::tr("%1 cannot be read (%2). Allow reading it, then import it again.")
                           .arg(shown(path), m_file->errorString());
     m_file.reset();
 }
@@ -148,7 +148,7 @@ void ChatImport::takePiece(const JsonPiece& piece, ImportSlice& slice) {
         piece.isTooLong ? QJsonObject() : QJsonDocument::fromJson(piece.bytes, &error).object();
     QString fault;
     if (piece.isTooLong)
-        fault = Import::tr("it is longer than %1 MB. Cut it into shorter chats.")
+        fault = Import::tr("it is longer than %1 MB. Split it into shorter chats.")
                     .arg(kMostChatBytes >> 20);
     else if (error.error != QJsonParseError::NoError)
         fault = faultOf(error, piece.offset);
@@ -169,8 +169,8 @@ void ChatImport::takeLine(const JsonPiece& piece, const QJsonObject& json) {
         return;
     }
     m_lines.clear();
-    m_threadFault =
-        Import::tr("it is longer than %1 MB. Cut it into shorter chats.").arg(kMostChatBytes >> 20);
+    m_threadFault = Import::tr("it is longer than %1 MB. Split it into shorter chats.")
+                        .arg(kMostChatBytes >> 20);
 }
 
 void ChatImport::take(const QJsonObject& json, ImportSlice& slice) {
@@ -230,13 +230,12 @@ void ChatImport::tellUnknown(ImportSlice& slice) const {
         Import::tr("Choose what LM Studio, Jan, Open WebUI, a ShareGPT tool or this "
                    "program exported.");
     if (m_unknown == m_number) {
-        slice.problems +=
-            Import::tr("%1 has no chats of a form that is known here. %2").arg(path, hint);
+        slice.problems += Import::tr("%1 has no chats in a known format. %2").arg(path, hint);
     } else if (m_unknown > 0) {
         slice.leftOut += m_unknown;
         slice.problems +=
-            Import::tr("%1 of the %2 entries of %3 are no chats of a form that is known "
-                       "here and were left out. %4")
+            Import::tr("%1 of the %2 entries of %3 are not chats in a known format and were left "
+                       "out. %4")
                 .arg(QString::number(m_unknown), QString::number(m_number), path, hint);
     }
 }
@@ -246,7 +245,7 @@ QString ChatImport::faultSentence() const {
     const QString place = QString::number(m_pieces->offset());
     const QString kept = m_isThread      ? Import::tr("This thread was left out.")
                          : m_number == 0 ? Import::tr("Nothing of it was imported.")
-                                         : Import::tr("What stands before was imported.");
+                                         : Import::tr("Everything before it was imported.");
     switch (m_pieces->fault()) {
     case JsonPieces::Fault::None:
         return {};
@@ -257,8 +256,8 @@ QString ChatImport::faultSentence() const {
             .arg(path, place, m_file->errorString(), kept);
     case JsonPieces::Fault::NoJson:
         return Import::tr(
-                   "%1 is not the JSON of chats at byte %2. %3 Choose another file, or export "
-                   "this one again.")
+                   "%1 is not valid JSON at byte %2. %3 Choose another file, or export this one "
+                   "again.")
             .arg(path, place, kept);
     case JsonPieces::Fault::NoUtf8:
         return Import::tr("%1 is saved as UTF-16. Save it as UTF-8 and import it again.").arg(path);

@@ -12,30 +12,30 @@
 
 namespace ui {
 
-/// What a part of an import gave.
+/// The result of a part of an import.
 struct ImportSlice {
     QList<Chat> chats;    ///< ids count from 1 in each
     QStringList problems; ///< a sentence each: which file and chat, what, what to do
-    int leftOut = 0;      ///< chats that `problems` tell of and that are not here
+    int leftOut = 0;      ///< chats that were left out, as `problems` say
     qint64 bytesRead = 0; ///< of all files so far
     qint64 bytesTotal = 0;
     bool isOver = false;
 };
 
-/// Reads the chats of files and folders, about a mebibyte at a time, so that what else waits for
-/// the thread gets its turn. Files are JSON or JSON Lines in any of the forms of chat_formats.h; a
-/// folder is a thread of Jan, or holds such files and threads. Nothing is ever written.
-/// Thread: any, one at a time.
+/// Reads the chats of files and folders, about a mebibyte at a time, so that other work of the
+/// thread gets its turn. Files are JSON or JSON Lines in any of the forms of chat_formats.h; a
+/// folder is a thread of Jan, or holds such files and threads. Nothing is ever written. Thread:
+/// any, one at a time.
 class ChatImport {
 public:
     /// A chat above this is left out.
     static constexpr qint64 kMostChatBytes = qint64{64} << 20;
-    /// Files of a folder and its subfolders that are looked at.
+    /// Most files of a folder and its subfolders that are read.
     static constexpr int kMostEntries = 100'000;
 
     explicit ChatImport(QStringList paths);
 
-    /// Reads on. Behind the end it says so again.
+    /// Continues reading. After the end it says isOver again.
     ImportSlice next();
 
 private:

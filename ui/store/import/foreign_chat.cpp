@@ -68,7 +68,7 @@ private:
         if (m_order.size() == m_foreign.turns.size())
             return {};
         return ForeignText::tr(
-            "some of its messages follow none that is in the file. Export it again.");
+            "some of its messages reply to a message that is not in the file. Export it again.");
     }
 
     QString take(qsizetype place) {
@@ -76,8 +76,8 @@ private:
         const Role role = roleOf(turn.role);
         if (role == Role::Unknown)
             return ForeignText::tr(
-                       "message %1 has the role \"%2\", which is not known here. Take it out "
-                       "of the file and import the file again.")
+                       "message %1 has the unknown role \"%2\". Remove the message from the file "
+                       "and import it again.")
                 .arg(place + 1)
                 .arg(turn.role.left(40).simplified());
         const MessageId parent = m_ids.value(turn.parentId);
@@ -88,8 +88,8 @@ private:
             parent == 0 || m_chat.messages[parent - 1].role == MessageRole::Assistant;
         if (role == Role::Assistant && followsAnswer)
             return ForeignText::tr(
-                       "message %1 answers no question. Put the question into the file, or "
-                       "take the answer out, and import the file again.")
+                       "message %1 is an answer without a question. Add the question to the file "
+                       "or remove the answer, then import it again.")
                 .arg(place + 1);
         StoredMessage message = turn.message;
         message.parentId = parent;
@@ -103,9 +103,8 @@ private:
     QString takeSystem(const ForeignTurn& turn, qsizetype place, MessageId parent) {
         if (parent != 0)
             return ForeignText::tr(
-                       "message %1 gives the model another system prompt in the middle, "
-                       "which cannot be done here. Take it out of the file and import the "
-                       "file again.")
+                       "message %1 changes the system prompt in the middle of the chat, which is "
+                       "not supported. Remove it from the file and import it again.")
                 .arg(place + 1);
         QString& prompt = m_chat.record.systemPrompt;
         prompt += (prompt.isEmpty() ? QString() : QStringLiteral("\n\n")) + turn.message.text;
@@ -151,16 +150,16 @@ private:
         QStringList sentences;
         if (m_missingAnswers == 1)
             sentences +=
-                ForeignText::tr("one question had no answer: an empty one stands in its place, "
-                                "and Answer again fills it.");
+                ForeignText::tr("one question had no answer. It was given an empty one; Answer "
+                                "again fills it.");
         else if (m_missingAnswers > 1)
             sentences +=
-                ForeignText::tr("%1 questions had no answer: an empty one stands in each place, "
-                                "and Answer again fills it.")
+                ForeignText::tr("%1 questions had no answer. Each was given an empty one; Answer "
+                                "again fills it.")
                     .arg(m_missingAnswers);
         if (m_otherParts > 0)
             sentences +=
-                ForeignText::tr("what is no text in it (%1 times) was left out; it is still in "
+                ForeignText::tr("content that is not text (%1 times) was left out; it is still in "
                                 "the file.")
                     .arg(m_otherParts);
         return sentences.join(u' ');

@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// A message as another program wrote it, before anything is believed. A plain value.
+/// A message as another program wrote it, not checked yet. A plain value.
 struct ForeignTurn {
     QString id;            ///< unique in its chat
     QString parentId;      ///< empty = the chat begins with it
@@ -23,19 +23,19 @@ struct ForeignChat {
     QString currentId; ///< end of the branch that was shown; empty = the last turn
 };
 
-/// What became of a chat of a file.
+/// The result for one chat of a file.
 struct ImportedChat {
     std::optional<Chat> chat; ///< nothing: it was left out
-    QString reason;           ///< why it was left out and what to do, or what it lacks; a sentence
+    QString reason;           ///< a sentence: why it was left out and what to do, or what it lacks
 };
 
-/// A turn behind `before`, or the first one.
+/// A turn after `before`, or the first one.
 ForeignTurn& addTurn(ForeignChat& chat, const QString& before);
 
 /// Checks the chat and numbers its messages from 1, parents before children. System messages at its
-/// beginning become its system prompt; where a question has no answer an empty one is put. Left out
-/// are chats with unknown roles, without any message, with answers to no question, with messages
-/// that follow none of the chat.
+/// beginning become its system prompt; a question without an answer gets an empty one. Left out are
+/// chats with unknown roles, without any message, with answers to no question, with messages that
+/// follow none of the chat.
 ImportedChat chatOf(const ForeignChat& foreign);
 
 } // namespace ui

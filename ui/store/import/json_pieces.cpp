@@ -35,7 +35,7 @@ bool JsonPieces::readMore(QList<JsonPiece>& pieces) {
     return skipMark(chunk) && scan(chunk, pieces);
 }
 
-// A mark of the byte order may stand at the beginning.
+// There may be a byte order mark at the beginning.
 bool JsonPieces::skipMark(QByteArray& chunk) {
     if (m_offset > 0)
         return true;
@@ -73,7 +73,7 @@ bool JsonPieces::scan(const QByteArray& chunk, QList<JsonPiece>& pieces) {
     return true;
 }
 
-/// False for what may not stand between two objects.
+/// False for a character that is not allowed between two objects.
 bool JsonPieces::scanBetween(char byte) {
     switch (byte) {
     case ' ':

@@ -15,15 +15,15 @@ struct JsonPiece {
     bool isTooLong = false;
 };
 
-/// Cuts a file into its outermost JSON objects without reading it whole: those of a list, or those
-/// that stand one behind the other, as JSON Lines have them. Only brackets and strings are looked
-/// at, so a damaged object does not spoil those behind it. Thread: any, one at a time.
+/// Cuts a file into its outermost JSON objects without holding the whole file: the objects of a
+/// list, or objects in sequence as in JSON Lines. Only brackets and strings are examined, so a
+/// damaged object does not affect those after it. Thread: any, one at a time.
 class JsonPieces {
 public:
     enum class Fault {
         None,
         Unreadable, ///< the system refused to read
-        NoJson,     ///< something stands where an object or the list's end should: see offset()
+        NoJson,     ///< something else is where an object or the list's end should be: see offset()
         NoUtf8,     ///< the file is UTF-16
         Cut,        ///< it ends inside of an object or of the list
     };
@@ -31,8 +31,8 @@ public:
     /// `file` is open and outlives it. Objects above `mostBytes` come without their bytes.
     JsonPieces(QIODevice& file, qint64 mostBytes);
 
-    /// Reads about a mebibyte and adds the objects that end in it. False when nothing is left, or
-    /// nothing can be read behind a fault.
+    /// Reads about a mebibyte and adds the objects that end in it. Returns false when nothing is
+    /// left, or nothing can be read after a fault.
     bool readMore(QList<JsonPiece>& pieces);
 
     Fault fault() const { return m_fault; }

@@ -10,9 +10,9 @@ namespace ui {
 /// Whether chatToJson() wrote it, of whatever version.
 bool isOwnFormat(const QJsonObject& json);
 
-/// Reads what chatToJson() writes, except the tokens: a model would be told their ids in place of
-/// the text, and a file may give any. An answer that was being written counts as recovered. Thread:
-/// any.
+/// Reads what chatToJson() writes, except the tokens: a model would read their ids instead of the
+/// text, and a file may contain any ids. An answer that was being written counts as recovered.
+/// Thread: any.
 ForeignChat ownChat(const QJsonObject& json);
 
 } // namespace ui

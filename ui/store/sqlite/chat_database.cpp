@@ -48,13 +48,13 @@ QString unusedName(const QString& path, const QString& word) {
     return name;
 }
 
-/// A file that could not be read just now is not damaged.
+/// A file that cannot be read at the moment is not necessarily damaged.
 bool isReadFailure(int code) {
     return (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_NOMEM;
 }
 
-/// Of the verdict of a quick check, which also tells of pages that could not be read: "unable to
-/// get the page. error code=266".
+/// The result of a quick check also lists pages that could not be read: "unable to get the page.
+/// error code=266".
 int codeOf(const QString& verdict) {
     static const QRegularExpression told(QStringLiteral("error code=(\\d+)"));
     const int code = told.match(verdict).captured(1).toInt();
@@ -96,7 +96,8 @@ QList<StoreFault> ChatDatabase::open() {
     std::optional<StoreFault> fault = prepareFolder();
     if (!fault)
         fault = openFile();
-    // SQLite takes one read that fails for damage; what is damaged is so when it is read again.
+    // SQLite reports a single failed read as damage; a damaged file is damaged when it is read
+    // again, too.
     if (fault && fault->kind == StoreFaultKind::Damaged) {
         closeUntouched();
         fault = openFile();
@@ -118,7 +119,7 @@ std::optional<StoreFault> ChatDatabase::prepareFolder() const {
     const QString folder = QFileInfo(m_path).absolutePath();
     if (QDir().mkpath(folder))
         return std::nullopt;
-    return faultOf(SQLITE_CANTOPEN, tr("The folder %1 cannot be made.").arg(folder));
+    return faultOf(SQLITE_CANTOPEN, tr("The folder %1 cannot be created.").arg(folder));
 }
 
 std::optional<StoreFault> ChatDatabase::openFile() {
@@ -149,7 +150,7 @@ void ChatDatabase::harden() {
 std::optional<StoreFault> ChatDatabase::check() {
     if (sqlite3_db_readonly(handle(), "main") == 1)
         return faultOf(SQLITE_READONLY, tr("The file is write-protected."));
-    // The exclusive mode keeps a second program out until this one ends, however it ends.
+    // The exclusive mode keeps a second program out until this one ends in whatever way.
     if (!run(QStringLiteral("PRAGMA locking_mode = EXCLUSIVE")))
         return currentFault();
     const std::optional<QVariant> version = firstValue(QStringLiteral("PRAGMA user_version"));
@@ -167,7 +168,7 @@ std::optional<StoreFault> ChatDatabase::check() {
     const std::optional<QVariant> fullText = firstValue(
         QStringLiteral("SELECT count(*) FROM sqlite_schema WHERE name = 'message_search'"));
     m_hasFullText = fullText && fullText->toInt() == 1;
-    // A file that says it is ours but has other columns shows it here.
+    // A file that claims to be ours but has other columns fails here.
     if (!readChats(connection()) || !readMessages(connection(), 0)) {
         const int code = sqlite3_extended_errcode(handle());
         return faultOf(isReadFailure(code) ? code : SQLITE_CORRUPT,
@@ -189,7 +190,7 @@ std::optional<StoreFault> ChatDatabase::checkOrigin(int version) {
         return currentFault();
     const bool isEmpty = version == 0 && tables->toInt() == 0;
     if (!isEmpty && (owner->toInt() != kStoreApplicationId || version <= 0))
-        return faultOf(SQLITE_NOTADB, tr("It is a database of another program."));
+        return faultOf(SQLITE_NOTADB, tr("It is another program's database."));
     if (version <= storeVersion())
         return std::nullopt;
     StoreFault fault = faultOf(SQLITE_CORRUPT,
@@ -225,7 +226,7 @@ bool ChatDatabase::applySteps(int version) {
            run(QStringLiteral("PRAGMA user_version = %1").arg(storeVersion()));
 }
 
-// Written under another name first, so that a copy cut by a full disk never takes this one.
+// Written under another name first, so that a copy cut short by a full disk never gets this name.
 bool ChatDatabase::keepCopy(int version) {
     const QString name = m_path + QStringLiteral(".before-version-%1").arg(version + 1);
     const QString draft = name + QStringLiteral(".part");
@@ -251,7 +252,7 @@ std::optional<QVariant> ChatDatabase::firstValue(const QString& statement) {
     return query.value(0);
 }
 
-/// Closing alone would write the log into a damaged file: it is kept as it was found.
+/// Closing alone would write the log into a damaged file, which must stay as it was found.
 void ChatDatabase::closeUntouched() {
     if (sqlite3* const raw = handle())
         sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -271,9 +272,9 @@ std::optional<StoreFault> ChatDatabase::setAside(const StoreFault& reason,
     fault.path = name;
     fault.sentence =
         (isNewer ? tr("The chats were saved by a newer version of the program, so a new list was "
-                      "begun. They are kept as %1: open them with that version.")
-                 : tr("The file of the chats is damaged, so a new one was begun. The old one is "
-                      "kept as %1: a backup of it may still be readable."))
+                      "started. The old chats are kept as %1; open them with that version.")
+                 : tr("The chat file is damaged, so a new one was started. The old one is kept as "
+                      "%1; a backup of it may still be readable."))
             .arg(QDir::toNativeSeparators(name));
     faults.append(fault);
     return openFile();
@@ -304,7 +305,8 @@ std::optional<StoreFault> ChatDatabase::write(const UnsavedRecords& records) {
         fault = tryWrite(records);
     if (!fault)
         return std::nullopt;
-    // After a full disk the connection is sound; after anything else it is opened and checked anew.
+    // After a full disk the connection is still valid; after any other fault the file is opened and
+    // checked again.
     m_isWritable = fault->kind == StoreFaultKind::Full;
     m_isKnownDamaged = fault->kind == StoreFaultKind::Damaged;
     return fault;
@@ -337,7 +339,7 @@ bool ChatDatabase::writeDrafts(const QMap<ChatId, Draft>& drafts) {
     return true;
 }
 
-// It can be told from the messages, so its damage is no reason to give up the file.
+// It can be rebuilt from the messages, so its damage is no reason to give up the file.
 bool ChatDatabase::remakeSearchTable() {
     const QStringList statements = schemaStep(kFullTextStep, true);
     const bool isMade = run(QStringLiteral("BEGIN IMMEDIATE")) &&
@@ -378,18 +380,18 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    // What we write breaks no rule of a sound file.
+    // What we write breaks no constraint of an intact file.
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
         return {StoreFaultKind::Damaged,
-                tr("The file of the chats is damaged: %1.").arg(file),
+                tr("The chat file is damaged: %1.").arg(file),
                 technical,
                 m_path};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return {StoreFaultKind::Locked,
-                tr("Another window of the program has the chats open. Close it: until then new "
-                   "chats are kept in memory, and saved as soon as it is closed."),
+                tr("Another window of the program has the chats open. Close it. Until then, new "
+                   "chats are kept in memory; they are saved as soon as it is closed."),
                 technical,
                 m_path};
     case SQLITE_READONLY:
@@ -398,21 +400,27 @@ StoreFault ChatDatabase::faultOf(int code, const QString& details) const {
     case SQLITE_AUTH:
         return {
             StoreFaultKind::ReadOnly,
-            tr("Chats cannot be saved, because %1 cannot be written. Allow writing there: until "
-               "then new chats are kept in memory.")
+            tr("Chats cannot be saved, because %1 cannot be written. Allow writing there. Until "
+               "then, new chats are kept in memory.")
                 .arg(file),
             technical,
             m_path};
     case SQLITE_FULL:
         return {StoreFaultKind::Full,
-                tr("Chats cannot be saved, because the disk of %1 is full. Free some space: until "
-                   "then new chats are kept in memory.")
+                tr("Chats cannot be saved, because the disk of %1 is full. Free some space. Until "
+                   "then, new chats are kept in memory.")
                     .arg(file),
+                technical,
+                m_path};
+    case SQLITE_NOMEM:
+        return {StoreFaultKind::DiskError,
+                tr("Chats cannot be saved, because there is not enough memory. Close other "
+                   "programs. Until then, new chats are kept in this window."),
                 technical,
                 m_path};
     default:
         return {StoreFaultKind::DiskError,
-                tr("Chats cannot be saved, because writing %1 failed. Check the disk: until then "
+                tr("Chats cannot be saved, because writing %1 failed. Check the disk. Until then, "
                    "new chats are kept in memory.")
                     .arg(file),
                 technical,

@@ -18,15 +18,15 @@ namespace ui {
 struct UnsavedRecords {
     QMap<ChatId, ChatRecord> chats;
     QMap<MessageId, StoredMessage> messages;
-    QMap<ChatId, Draft> drafts; ///< of the chat that is not begun yet: 0; an empty one is removed
+    QMap<ChatId, Draft> drafts; ///< chat 0 is the one not created yet; an empty draft is removed
 
     bool isEmpty() const { return chats.isEmpty() && messages.isEmpty() && drafts.isEmpty(); }
 };
 
 /// The file of the chats and its one connection: WAL, synchronous FULL, locked for this program
 /// alone, treated as foreign (defensive mode, untrusted schema, no triggers, no views, checked
-/// before use). A file that cannot be read is renamed aside, never overwritten.
-/// Thread: the one that calls open(); destroyed there too.
+/// before use). A file that cannot be read is renamed, never overwritten. Thread: the one that
+/// calls open(); destroyed there too.
 class ChatDatabase {
     Q_DECLARE_TR_FUNCTIONS(ChatDatabase)
 
@@ -36,11 +36,12 @@ public:
     ChatDatabase(const ChatDatabase&) = delete;
     ChatDatabase& operator=(const ChatDatabase&) = delete;
 
-    /// Opens, or opens again. All that the user has to know; a lasting fault is the last one.
+    /// Opens the file, or opens it again. Returns all faults that the user has to know about; a
+    /// lasting fault comes last.
     QList<StoreFault> open();
     void close();
 
-    /// Whether write() has a chance.
+    /// Whether write() can succeed.
     bool isWritable() const { return m_isWritable; }
 
     /// Whether connection() can be read, perhaps as a private copy of a file on a read-only disk.
@@ -50,7 +51,8 @@ public:
 
     QSqlDatabase connection() const;
 
-    /// All or nothing, in one transaction that is on the disk afterwards. A fault: nothing is.
+    /// Writes everything in one transaction, which is then on the disk. On a fault, nothing is
+    /// written.
     std::optional<StoreFault> write(const UnsavedRecords& records);
 
     /// Removes deleted chats and marks unfinished answers as recovered; returns these. None also
@@ -84,7 +86,7 @@ private:
     bool m_isWritable = false;
     bool m_isReadable = false;
     bool m_hasFullText = false;
-    bool m_isKnownDamaged = false; ///< found while writing, where the quick check had seen nothing
+    bool m_isKnownDamaged = false; ///< damage found while writing that the quick check had not seen
 };
 
 } // namespace ui

@@ -24,7 +24,7 @@ const QString kMessageColumns = QStringLiteral(
 constexpr qsizetype kShortestIndexedWord = 3;
 
 // A bound null QString would become NULL, which the columns refuse. A lone surrogate cannot be
-// written as UTF-8 and would swallow its neighbour, moving all offsets behind it.
+// written as UTF-8 and would swallow its neighbour, moving all offsets after it.
 QString textOf(const QString& text) {
     if (text.isEmpty())
         return QStringLiteral("");
@@ -118,7 +118,7 @@ QString likePattern(QString word) {
     return u'%' + word + u'%';
 }
 
-// The texts are read last, only of the messages that are wanted.
+// The texts are read last, and only those of the requested messages.
 QString matchStatement(const QString& condition) {
     return QStringLiteral("SELECT m.chat, m.id, m.text, m.attachments FROM messages m JOIN"
                           " (SELECT id, row_number() OVER (PARTITION BY chat ORDER BY id DESC) AS"

@@ -7,8 +7,8 @@
 
 namespace ui {
 
-// The statements of the chat store. All values are bound, never pasted. False or nothing: SQLite
-// refused, and its handle knows why. Thread: the one that opened `database`.
+// The statements of the chat store. All values are bound, never inserted into the text. False or
+// nothing: SQLite refused, and its handle knows why. Thread: the one that opened `database`.
 
 bool writeChat(const QSqlDatabase& database, const ChatRecord& chat);
 
@@ -21,7 +21,7 @@ std::optional<QList<ChatRecord>> readChats(const QSqlDatabase& database);
 /// Of one chat, oldest first.
 std::optional<QList<StoredMessage>> readMessages(const QSqlDatabase& database, ChatId chat);
 
-/// Messages that a program which ended left unfinished.
+/// Messages that an earlier run of the program left unfinished.
 std::optional<QList<StoredMessage>> readStreaming(const QSqlDatabase& database);
 
 /// An empty draft is removed. `chat` 0: of the chat that is not begun yet.

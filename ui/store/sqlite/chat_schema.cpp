@@ -57,7 +57,7 @@ QStringList choicesAttachmentsAndDrafts() {
                        " attachments TEXT NOT NULL)")};
 }
 
-// Where the user put a chat.
+// The folder into which the user put a chat.
 QStringList places() {
     return {QStringLiteral("ALTER TABLE chats ADD COLUMN folder TEXT NOT NULL DEFAULT ''"),
             QStringLiteral("ALTER TABLE chats ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0"),

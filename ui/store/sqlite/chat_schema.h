@@ -11,7 +11,7 @@ inline constexpr int kStoreApplicationId = 0x53775374;
 /// PRAGMA user_version of a file that this program writes: one more than the steps before it.
 int storeVersion();
 
-/// The step that makes the search table anew from the messages.
+/// The step that rebuilds the search table from the messages.
 inline constexpr int kFullTextStep = 4;
 
 /// The statements that bring a file from `version` to `version` + 1; 0 is an empty file.

@@ -33,7 +33,7 @@ TokenTrace readTrace(QDataStream& stream) {
         token.fact.targetProbability >> step >> token.stepMs;
     token.begin = begin;
     token.end = end;
-    // An origin beyond the known ones makes the offsets invalid, and so the whole trace.
+    // An unknown origin makes the offsets, and so the whole trace, invalid.
     if (origin > static_cast<quint8>(engine::TokenOrigin::Bonus))
         token.end = -1;
     else

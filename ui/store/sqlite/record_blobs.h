@@ -8,10 +8,10 @@
 
 namespace ui {
 
-// How parts of a message are written into columns. What is read comes from a file and may be
-// anything: whatever does not fit together is left out, never guessed. Thread: any.
+// How parts of a message are stored in columns. The content read from a file may be anything: parts
+// that do not fit together are left out, never guessed. Thread: any.
 
-/// Little-endian 32-bit ids, one behind the other.
+/// Little-endian 32-bit ids, one after another.
 QByteArray packTokenIds(const QList<TokenTrace>& tokens);
 
 /// Version byte, then 29 bytes a token: begin, end, origin, rank, probabilities, step, ms.

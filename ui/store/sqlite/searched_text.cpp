@@ -10,7 +10,7 @@ namespace {
 constexpr qsizetype kExcerptBefore = 16;
 constexpr qsizetype kExcerptLength = 120;
 
-/// Where the first word stands that is in the text; -1 when none is.
+/// The position of the first word found in the text; -1 if there is none.
 qsizetype placeOf(const QString& text, const QStringList& words) {
     for (const QString& word : words)
         if (const qsizetype found = text.indexOf(word, 0, Qt::CaseInsensitive); found >= 0)
@@ -35,7 +35,7 @@ QString searchedText(const StoredMessage& message) {
     return message.text + files.left(kSearchedOfFiles);
 }
 
-// What is no JSON was put there by another program.
+// A text that is not JSON was written by another program.
 QString searchedTextExpression() {
     return QStringLiteral(
                "text || CASE WHEN json_valid(attachments) THEN substr(coalesce("

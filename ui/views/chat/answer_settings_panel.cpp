@@ -2,6 +2,7 @@
 #include "ui/views/chat/answer_settings_panel.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/shell/text_field.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -9,7 +10,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -18,7 +18,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kTypedMs = 300; ///< behind the last key
+constexpr int kTypedMs = 300; ///< after the last key
 
 /// A line end and a tab are written as \n and \t, so that each line is one stop string.
 QString escaped(QString text) {
@@ -48,15 +48,15 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
     , m_place(new QComboBox(this))
-    , m_systemPrompt(new QPlainTextEdit(this))
+    , m_systemPrompt(new TextField(this))
     , m_note(new QLabel(this))
     , m_maxTokens(new QSpinBox(this))
-    , m_stopStrings(new QPlainTextEdit(this))
+    , m_stopStrings(new TextField(this))
     , m_save(new QPushButton(tr("Save"), this))
     , m_forget(new QPushButton(this)) {
-    setAccessibleName(tr("System prompt and limits of answers"));
+    setAccessibleName(tr("System prompt and answer limits"));
     m_place->addItems({tr("This chat"), tr("This model"), tr("All chats")});
-    m_place->setAccessibleName(tr("For which chats this holds"));
+    m_place->setAccessibleName(tr("Chats to which this applies"));
     m_systemPrompt->setAccessibleName(tr("System prompt"));
     m_systemPrompt->setPlaceholderText(
         tr("How the model should answer, for example: You are brief and answer in French."));
@@ -66,9 +66,8 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     m_maxTokens->setGroupSeparatorShown(true);
     m_maxTokens->setSuffix(tr(" tokens"));
     m_stopStrings->setAccessibleName(tr("Stop strings"));
-    m_stopStrings->setPlaceholderText(tr("One on each line; \\n is a line end"));
-    m_stopStrings->setToolTip(
-        tr("An answer ends before the first of these texts that the model would write."));
+    m_stopStrings->setPlaceholderText(tr("One per line; \\n stands for a line break"));
+    m_stopStrings->setToolTip(tr("An answer ends before the first of these texts appears in it."));
     for (QPlainTextEdit* field : {m_systemPrompt, m_stopStrings}) {
         field->setTabChangesFocus(true);
         field->setProperty("form", "field");
@@ -118,7 +117,7 @@ SettingsPlace AnswerSettingsPanel::place() const {
     return static_cast<SettingsPlace>(m_place->currentIndex());
 }
 
-/// What would hold at this place if it had nothing of its own.
+/// The settings in effect at this place if it had none of its own.
 AnswerSettings AnswerSettingsPanel::wider() const {
     AnswerSettings settings{QString(), AnswerDefaults::kMaxTokens, QStringList()};
     for (int i = static_cast<int>(m_places.size()) - 1; i > m_place->currentIndex(); --i) {
@@ -133,7 +132,7 @@ AnswerSettings AnswerSettingsPanel::wider() const {
     return settings;
 }
 
-/// What the fields say, where it differs from what would hold anyway.
+/// The fields that differ from the settings that would be in effect anyway.
 AnswerSettings AnswerSettingsPanel::written() const {
     QStringList stops;
     for (const QString& line : m_stopStrings->toPlainText().split(u'\n', Qt::SkipEmptyParts))
@@ -180,7 +179,7 @@ void AnswerSettingsPanel::showButtons() {
     const AnswerSettings& own = m_places[static_cast<std::size_t>(m_place->currentIndex())];
     m_save->setEnabled(!(written() == own));
     const bool isWidest = place() == SettingsPlace::Everywhere;
-    m_forget->setText(isWidest ? tr("Back to no defaults") : tr("Use the wider settings"));
+    m_forget->setText(isWidest ? tr("Remove the defaults") : tr("Use the wider settings"));
     m_forget->setEnabled(!own.isEmpty());
 }
 
@@ -191,12 +190,12 @@ void AnswerSettingsPanel::save() {
 
 void AnswerSettingsPanel::setTokens(int tokens, int contextLength) {
     if (m_systemPrompt->document()->isEmpty())
-        return; // an answer to what was there before
+        return; // a count for an earlier text
     const bool isTooLong = tokens >= contextLength;
     m_note->setProperty("tone", isTooLong ? "problem" : "small");
-    m_note->setStyleSheet(QStringLiteral(" ")); // Qt looks at the property again
-    m_note->setText((isTooLong ? tr("It has %1 tokens, and the context holds %2: shorten it, or "
-                                    "nothing can be asked.")
+    m_note->setStyleSheet(QStringLiteral(" ")); // makes Qt read the property again
+    m_note->setText((isTooLong ? tr("It has %1 tokens, but the context holds only %2. Shorten it "
+                                    "to leave room for a question.")
                                : tr("%1 of the context's %2 tokens"))
                         .arg(numberText(tokens), numberText(contextLength)));
 }
@@ -207,7 +206,7 @@ void AnswerSettingsPanel::focusText() {
         m_countTimer.start();
 }
 
-/// Esc closes this panel while the focus is in it; elsewhere it stops the answer.
+/// While the focus is in this panel, Esc closes it; elsewhere Esc stops the answer.
 bool AnswerSettingsPanel::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride &&
         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
@@ -228,8 +227,13 @@ void AnswerSettingsPanel::restyle() {
     setProperty("ground", "panel");
     m_save->setProperty("kind", "primary");
     const int line = QFontMetrics(m_theme.font(TextRole::Interface)).lineSpacing();
-    m_systemPrompt->setFixedHeight(5 * line + m_theme.scaled(12));
-    m_stopStrings->setFixedHeight(2 * line + m_theme.scaled(12));
+    // In a low window they give way, not the window.
+    const auto setLines = [&](QPlainTextEdit& field, int least, int most) {
+        field.setMinimumHeight(least * line + m_theme.scaled(12));
+        field.setMaximumHeight(most * line + m_theme.scaled(12));
+    };
+    setLines(*m_systemPrompt, 2, 5);
+    setLines(*m_stopStrings, 1, 2);
 }
 
 } // namespace ui

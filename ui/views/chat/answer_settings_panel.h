@@ -17,16 +17,16 @@ class QSpinBox;
 
 namespace ui {
 
-/// What is asked of the model besides the words: system prompt, longest answer, stop strings; for
-/// the chat shown, for the model, or for all chats. Fields show what holds there, be it that
-/// place's own or a wider one's. Changes act when they are saved.
+/// System prompt, longest answer and stop strings, for the chat shown, for the model, or for all
+/// chats. The fields show the settings in effect, whether they are the place's own or a wider
+/// one's. Changes take effect when they are saved.
 class AnswerSettingsPanel : public QFrame {
     Q_OBJECT
 
 public:
     explicit AnswerSettingsPanel(const Theme& theme, QWidget* parent = nullptr);
 
-    /// What each SettingsPlace has of its own. What is being written stays.
+    /// Sets each SettingsPlace's own settings. A text being edited stays.
     void setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName);
 
     /// Answers systemPromptTyped().
@@ -38,7 +38,7 @@ signals:
     void saved(ui::SettingsPlace place, const ui::AnswerSettings& settings);
     void closed();
 
-    /// The system prompt has been written; its tokens are to be counted.
+    /// The system prompt was edited; its tokens are to be counted.
     void systemPromptTyped(const QString& text);
 
 protected:

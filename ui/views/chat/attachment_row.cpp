@@ -62,7 +62,7 @@ void AttachmentRow::showFiles() {
         auto* remove = new QToolButton(line);
         remove->setIcon(
             makeIcon(IconName::Close, m_theme.colours().muted, m_theme.colours().disabled));
-        remove->setToolTip(tr("Take %1 off").arg(m_attachments[i].name));
+        remove->setToolTip(tr("Remove %1").arg(m_attachments[i].name));
         remove->setAccessibleName(remove->toolTip());
         remove->setFocusPolicy(Qt::TabFocus);
         connect(remove, &QToolButton::clicked, this, [this, i] {

@@ -13,8 +13,8 @@ namespace ui {
 /// "notes.txt, 1,234 tokens"; without the tokens while they are not counted.
 QString attachmentText(const Attachment& attachment);
 
-/// The files that will go along with the message being written, each with a button that takes it
-/// off. Hidden while there are none.
+/// The files attached to the message being written, each with a button to remove it. Hidden while
+/// there are none.
 class AttachmentRow : public QWidget {
     Q_OBJECT
 
@@ -25,7 +25,7 @@ public:
 
     void setAttachments(const QList<Attachment>& attachments);
 
-    /// The count of the one with this name and text, if it is still there.
+    /// Sets the token count of the file with this name and text, if it is still attached.
     void setTokens(const Attachment& of, int tokens);
 
 signals:

@@ -28,15 +28,15 @@ namespace ui {
 namespace {
 
 constexpr int kInputWidth = 728;
-constexpr int kCountMs = 300; ///< without a key, until the words typed are counted
+constexpr int kCountMs = 300; ///< without a key press, until the typed text is counted
 
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
             ChatView::tr("Chat"),
-            ChatView::tr("The conversation. Each token of an answer shows how it came about: "
+            ChatView::tr("The conversation. Each token of an answer shows where it came from: "
                          "drafted with layers skipped and confirmed by the full model, or written "
-                         "by the full model itself. The text is what the full model alone would "
-                         "have written (paper: tables 13 and 14)."),
+                         "by the full model itself. The text is exactly what the full model alone "
+                         "would have written (paper: tables 13 and 14)."),
             Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder};
 }
 
@@ -156,9 +156,10 @@ void ChatView::connectSession() {
     });
     connect(m_start, &StartPanel::promptChosen, this, [this](const QString& prompt) {
         m_session.send(prompt);
-        m_input->focusText(); // the examples are gone, and what is typed next shall not be lost
+        m_input->focusText(); // the examples are gone, and the next keys must not be lost
     });
     connect(m_contextPanel, &ContextPanel::chosen, &m_session, &ChatSession::goOn);
+    connect(m_contextPanel, &ContextPanel::newChatChosen, &m_session, &ChatSession::goOnInNewChat);
     connect(
         m_contextPanel, &ContextPanel::dismissed, &m_session, &ChatSession::dismissContextQuestion);
 }
@@ -202,7 +203,7 @@ void ChatView::refreshView(Topics changed) {
     }
 }
 
-/// The engine's own figures, where they are of the chat that is shown.
+/// The engine's own figures, if they belong to the chat shown.
 void ChatView::takeStatistics() {
     const Answer* newest = store().answers().latest();
     const StoredMessage* shown = lastAnswer();
@@ -250,11 +251,11 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
     case SendObstacle::Answering:
         return tr("Wait for the answer, or stop it (Esc).");
     case SendObstacle::ContextFull:
-        return tr("The context is full: choose above how to go on.");
+        return tr("The context is full. Choose above how to continue.");
     case SendObstacle::NoText:
         return tr("Write something first.");
     case SendObstacle::Replay:
-        return tr("This is a recording: there is no model to answer.");
+        return tr("This is a recording, so there is no model to answer.");
     case SendObstacle::None:
         break;
     }
@@ -265,7 +266,7 @@ void ChatView::showState() {
     const SendObstacle obstacle = this->obstacle();
     showSettings();
     m_input->setObstacle(obstacleText(obstacle));
-    // What a recording answers can be neither stopped nor taken up again.
+    // A recorded answer can be neither stopped nor continued.
     const bool isReplay = obstacle == SendObstacle::Replay;
     m_input->setAnswering(m_session.isAnswering() && !isReplay);
     m_conversation->setBusy(m_session.isAnswering() || isReplay);
@@ -285,9 +286,9 @@ void ChatView::showState() {
                                                              : tr("Load a model to write"));
     else
         m_input->setPlaceholder(m_session.isAnswering()
-                                    ? tr("Write the next message while this one finishes")
+                                    ? tr("Write the next message while this answer finishes")
                                     : tr("Message %1").arg(name));
-    m_start->setState(model != nullptr ? tr("%1 is ready. It runs on this computer only.").arg(name)
+    m_start->setState(model != nullptr ? tr("%1 is ready. It runs only on this computer.").arg(name)
                                        : obstacleText(m_session.obstacle(QStringLiteral("x"))),
                       canSend);
 }

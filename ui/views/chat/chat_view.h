@@ -37,22 +37,23 @@ public:
 
     void setShowsOrigin(bool isShown);
 
-    /// Stands above the conversation, e.g. a finding about the run.
+    /// Adds a widget above the conversation, such as a finding about the run.
     void addNotice(QWidget* notice);
 
-    /// What goes along with the next message; what cannot is told in one sentence by refused().
+    /// Attaches files to the next message. For a file that cannot be attached, refused() gives one
+    /// sentence.
     void attachFile(const QString& path);
 
     /// Lets the user choose files to attach.
     void askForFile();
 
-    /// Adds a text behind what is written already, e.g. one of the user's prompts.
+    /// Appends a text to the input field, such as one of the user's prompts.
     void insertText(const QString& text);
 
-    /// Opens what the chat, the model or all chats ask for besides the words.
+    /// Opens the answer settings of the chat, the model or all chats.
     void showAnswerSettings();
 
-    /// Goes on with the answer at the end, when it was cut off.
+    /// Continues the last answer, if it was cut off.
     void continueLast();
     bool canContinueLast() const;
 
@@ -60,7 +61,7 @@ public:
     void copyLastAnswer();
     void regenerateLast();
 
-    /// What the title row's menu shows: exports and the like.
+    /// The actions of the title row's menu, such as exports.
     void setMenuActions(const QList<QAction*>& actions);
 
     FigureTable table() const override;
@@ -69,10 +70,10 @@ signals:
     void originToggled(bool isShown);
     void titleEdited(const QString& title);
 
-    /// Something that was asked for cannot be had: one sentence.
+    /// A request cannot be fulfilled: one sentence says why.
     void refused(const QString& sentence);
 
-    /// The text of one of the user's messages shall be kept among the prompts.
+    /// The text of a user's message is to be added to the prompts.
     void keepAsPromptAsked(const QString& text);
 
 protected:

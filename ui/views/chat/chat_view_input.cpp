@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-// What goes to the model: words, files, system prompt.
+// The input for the model: text, files, system prompt.
 
 namespace ui {
 
@@ -62,7 +62,7 @@ SendObstacle ChatView::obstacle() const {
     return m_session.obstacle(hasFiles ? QStringLiteral("x") : m_input->text());
 }
 
-/// The field holds what was written in this chat.
+/// The input field holds this chat's unsent text.
 void ChatView::showDraft() {
     const Draft draft = m_session.draft();
     if (m_input->text() != draft.text)
@@ -85,7 +85,7 @@ void ChatView::askForFile() {
     dialog->open();
 }
 
-/// The file belongs to the chat that was shown when it was asked for.
+/// The file belongs to the chat that was shown when the user asked for it.
 void ChatView::attachFile(const QString& path) {
     const ChatId chat = m_session.chat().record.id;
     readAttachment(path, this, [this, chat](const AttachmentFile& file) {
@@ -104,7 +104,7 @@ void ChatView::attachFile(const QString& path) {
     });
 }
 
-/// Models, chats and folders are the window's to take.
+/// Models, chats and folders are left to the window.
 void ChatView::dragEnterEvent(QDragEnterEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     const auto isText = [](const QUrl& url) {
@@ -167,7 +167,7 @@ void ChatView::showSettings() {
     showSystemPrompt();
 }
 
-/// As much of it as the head has room for.
+/// As much of it as fits into the head.
 void ChatView::showSystemPrompt() {
     const ResolvedAnswerSettings settings = m_session.settings();
     const QString prompt = settings.systemPrompt.left(kShownOfPrompt).simplified();

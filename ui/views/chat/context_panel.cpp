@@ -27,10 +27,12 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     , m_dropOldest(new QRadioButton(this))
     , m_cutMiddle(new QRadioButton(this))
     , m_continue(new QPushButton(tr("Continue"), this))
-    , m_cancel(new QPushButton(tr("Write something shorter"), this))
-    , m_note(new QLabel(tr("Asked once per chat. Nothing is cut silently."), this)) {
+    , m_cancel(new QPushButton(tr("Write a shorter message"), this))
+    , m_note(new QLabel(tr("You are asked once per chat. Nothing is cut without your "
+                           "choice."),
+                        this)) {
     setAccessibleName(tr("The context is full"));
-    m_newChat->setText(tr("Go on in a new chat with a summary \u00B7 nothing is dropped here"));
+    m_newChat->setText(tr("Continue in a new chat with a summary \u00B7 this chat stays complete"));
     m_dropOldest->setText(tr("Drop the oldest messages"));
     m_cutMiddle->setText(tr("Cut the middle, keep the start"));
     auto* rows = new QVBoxLayout(this);
@@ -50,9 +52,11 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     buttons->addStretch();
     rows->addLayout(buttons);
     connect(m_continue, &QPushButton::clicked, this, [this] {
-        emit chosen(m_newChat->isChecked()      ? ContextPolicy::NewChatWithSummary
-                    : m_dropOldest->isChecked() ? ContextPolicy::DropOldest
-                                                : ContextPolicy::CutMiddle);
+        if (m_newChat->isChecked())
+            emit newChatChosen();
+        else
+            emit chosen(m_dropOldest->isChecked() ? engine::ContextPolicy::DropOldest
+                                                  : engine::ContextPolicy::CutMiddle);
     });
     connect(m_cancel, &QPushButton::clicked, this, &ContextPanel::dismissed);
     connect(&theme, &Theme::changed, this, &ContextPanel::restyle);
@@ -60,19 +64,20 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
 }
 
 void ContextPanel::ask(const ContextQuestion& question) {
-    m_title->setText(tr("The context is full: %1 of %2 tokens. How should it go on?")
+    m_title->setText(tr("The context is full: %1 of %2 tokens. How do you want to continue?")
                          .arg(numberText(question.usedTokens), numberText(question.contextLength)));
-    const auto words = [](const QString& what, const ContextFit& fit) {
+    const auto words = [](const QString& what, const engine::ContextFit& fit) {
         return fit.isEnough
                    ? tr("%1 \u00B7 %2, %3 tokens")
                          .arg(what,
                               countText(fit.droppedMessages, tr("1 message"), tr("%1 messages")),
                               numberText(fit.droppedTokens))
-                   : tr("%1 \u00B7 would not be enough").arg(what);
+                   : tr("%1 \u00B7 would not free enough").arg(what);
     };
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));
     m_cutMiddle->setText(words(tr("Cut the middle, keep the start"), question.cutMiddle));
-    // A summary is made of what fits; a message too long by itself fits nowhere.
+    // A summary is made of the messages that fit; a message that is too long by itself fits
+    // nowhere.
     const bool canDrop = question.dropOldest.isEnough;
     m_newChat->setEnabled(canDrop && question.dropOldest.isSent.size() > 1);
     m_dropOldest->setEnabled(canDrop);
@@ -82,7 +87,7 @@ void ContextPanel::ask(const ContextQuestion& question) {
     m_continue->setEnabled(canDrop || question.cutMiddle.isEnough);
 }
 
-/// The same question may be asked again and again: the user's choice stays while it is possible.
+/// The same question may be asked repeatedly: the user's choice stays while it is possible.
 void ContextPanel::chooseFirst(bool isSameQuestion) {
     const std::array choices = {m_newChat, m_dropOldest, m_cutMiddle};
     const auto isPossible = [](const QRadioButton* choice) { return choice->isEnabled(); };
@@ -97,7 +102,8 @@ void ContextPanel::chooseFirst(bool isSameQuestion) {
 void ContextPanel::setBusy(bool isBusy) {
     m_continue->setEnabled(!isBusy);
     m_note->setText(isBusy ? tr("The model is writing the summary. Esc stops it.")
-                           : tr("Asked once per chat. Nothing is cut silently."));
+                           : tr("You are asked once per chat. Nothing is cut without your "
+                                "choice."));
 }
 
 void ContextPanel::restyle() {

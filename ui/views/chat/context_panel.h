@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/chat/context_fit.h"
+#include "ui/chat/context_question.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>
@@ -12,7 +12,8 @@ class QRadioButton;
 
 namespace ui {
 
-/// The context is full: how it should go on, with what each choice would leave out. Asked in place.
+/// Asks in place how to continue when the context is full, and shows what each choice would leave
+/// out.
 class ContextPanel : public QFrame {
     Q_OBJECT
 
@@ -24,7 +25,8 @@ public:
     void setBusy(bool isBusy);
 
 signals:
-    void chosen(ui::ContextPolicy policy);
+    void newChatChosen(); ///< with a summary; nothing is dropped from this one
+    void chosen(engine::ContextPolicy policy);
     void dismissed();
 
 protected:

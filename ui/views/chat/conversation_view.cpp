@@ -37,7 +37,7 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     , m_page(new QWidget)
     , m_column(new QVBoxLayout)
     , m_earlier(new QPushButton(tr("Show earlier messages"), m_page))
-    , m_toEnd(new QPushButton(tr("To the newest text"), this))
+    , m_toEnd(new QPushButton(tr("Go to the newest text"), this))
     , m_details(new TokenDetails(theme, this)) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -76,8 +76,8 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     restyle();
 }
 
-/// A button that is hidden with the focus would hand it to some card, and the view would scroll
-/// there.
+/// A button hidden while it has the focus would pass the focus to some card, and the view would
+/// scroll there.
 void ConversationView::showButton(QPushButton& button, bool isShown) {
     if (!isShown && button.hasFocus())
         setFocus();
@@ -107,7 +107,7 @@ void ConversationView::onScrolled(int value) {
         hideDetails();
 }
 
-/// They come above what is read, and that stays where it is.
+/// They are inserted above the visible text, which stays where it is.
 void ConversationView::showEarlier() {
     const int fromEnd = verticalScrollBar()->maximum() - verticalScrollBar()->value();
     showMessages(m_chat, m_shownCount + kMessagesShown);
@@ -147,7 +147,7 @@ void ConversationView::scrollToSought() {
 }
 
 void ConversationView::showMessages(const Chat& chat, qsizetype count) {
-    // A card that goes with the focus would hand it to some widget far away.
+    // A card removed while it has the focus would pass the focus to some distant widget.
     if (isAncestorOf(QApplication::focusWidget()))
         setFocus();
     m_chat = chat;
@@ -173,7 +173,7 @@ void ConversationView::makeCards() {
         makeCard(m_chat, branch[i]);
 }
 
-/// What came while nobody looked.
+/// Messages that arrived while the view was hidden.
 void ConversationView::catchUp() {
     const std::vector<MessageId> added = std::exchange(m_added, {});
     const std::set<MessageId> finished = std::exchange(m_finished, {});
@@ -250,7 +250,7 @@ void ConversationView::flush(const Chat& chat) {
     }
 }
 
-/// For when the cards are made again.
+/// Remembered for when the cards are created again.
 void ConversationView::note(const StoredMessage& message) {
     const auto known = std::ranges::find(m_chat.messages, message.id, &StoredMessage::id);
     if (known != m_chat.messages.end())
@@ -310,8 +310,8 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     emit tokenChosen(card->message().id, token);
 }
 
-/// Below the token where there is room, else above it, else beside it: never cut while the token
-/// is in sight, and never on it.
+/// Below the token if there is room, otherwise above or beside it: never cut while the token is
+/// visible, and never on top of it.
 void ConversationView::placeDetails() {
     if (m_detailsCard == nullptr)
         return;

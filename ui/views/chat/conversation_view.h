@@ -21,12 +21,12 @@ class TokenDetails;
 
 /// The messages of the branch that is shown, in one column. It follows the text at its end until
 /// the reader scrolls away, and again when the reader comes back to the end. While it is hidden no
-/// text is laid out: what comes meanwhile waits until it is shown.
+/// text is laid out; new text waits until it is shown.
 class ConversationView : public QScrollArea {
     Q_OBJECT
 
 public:
-    /// Older messages are laid out when they are asked for.
+    /// Older messages are laid out on request.
     static constexpr qsizetype kMessagesShown = 40;
 
     explicit ConversationView(const Theme& theme, QWidget* parent = nullptr);
@@ -38,7 +38,7 @@ public:
     /// Notes that the message has grown; flush() draws it.
     void noteGrown(MessageId id) { m_grown.insert(id); }
 
-    /// Draws what has grown, once for all events of a tick.
+    /// Draws the grown messages, once for all events of a tick.
     void flush(const Chat& chat);
 
     void finish(const StoredMessage& message);
@@ -50,7 +50,7 @@ public:
 
     void scrollToEnd();
 
-    /// Brings a message of the branch to the top of the view, and the focus to it.
+    /// Scrolls a message of the branch to the top of the view and gives it the focus.
     void showMessage(MessageId id);
 
     MessageCard* card(MessageId id) const;
@@ -68,10 +68,10 @@ signals:
     void branchShown(qint64 id);
     void editEnded();
 
-    /// The answer shall go on from this token of it, with `choice` in its place.
+    /// The user wants the answer to continue from this token, with `choice` instead of it.
     void tokenBranchAsked(qint64 id, int index, const engine::TokenChoice& choice);
 
-    /// The user points at a token of a message; -1 = at none.
+    /// The user hovers over a token of a message; -1 = none.
     void tokenChosen(qint64 id, int index);
 
 protected:
@@ -105,7 +105,7 @@ private:
     std::set<MessageId> m_grown;
     std::vector<MessageId> m_added; ///< while hidden; no cards yet
     std::set<MessageId> m_finished; ///< while hidden
-    bool m_hasCards = true;         ///< not since showChat() came while hidden
+    bool m_hasCards = true;         ///< false after showChat() was called while hidden
     qsizetype m_shownCount = kMessagesShown;
     bool m_showsOrigin = true;
     bool m_isBusy = false;

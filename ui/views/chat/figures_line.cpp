@@ -23,7 +23,7 @@ QString share(qint64 part, qint64 whole) {
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
-/// A line breaks between figures only: neither at a space of one nor after its slash or point.
+/// Lines break only between figures, neither at a space within one nor after its slash or point.
 /// Spaces within tags stay.
 QString unbroken(const QString& markup) {
     QString whole;
@@ -130,17 +130,17 @@ QString figuresInWords(const StoredMessage& message) {
     const MessageFigures& figures = message.figures;
     QStringList lines;
     if (const qsizetype measured = measuredTokens(message); measured < message.tokens.size())
-        lines << FiguresLine::tr("The answer went on: its last %1 tokens were measured.")
+        lines << FiguresLine::tr("The answer was continued; the figures cover its last %1 tokens.")
                      .arg(measured);
     if (figures.speedup && figures.baselineTokensPerSecond)
-        lines << FiguresLine::tr("%1 times as fast as the full model token by token, which made %2 "
-                                 "tokens per second in this run.")
+        lines << FiguresLine::tr("This was %1 times as fast as the full model decoding token by "
+                                 "token, which reached %2 tokens per second in this run.")
                      .arg(fixed(*figures.speedup, 2), fixed(*figures.baselineTokensPerSecond, 1));
     if (figures.draftSteps > 0) {
         const OriginCounts counts = countOrigins(message);
-        lines << FiguresLine::tr("%1 of %2 draft steps were accepted, which gave %3 accepted "
-                                 "tokens (%4 of them alternatives), %5 of the full model after "
-                                 "drafts and %6 plain ones.")
+        lines << FiguresLine::tr("%1 of %2 draft steps were accepted. They gave %3 accepted tokens "
+                                 "(%4 of them alternatives) and %5 tokens that the full model "
+                                 "added after drafts; %6 tokens came from plain steps.")
                      .arg(figures.acceptedTokens)
                      .arg(figures.draftSteps)
                      .arg(counts.accepted)
@@ -160,7 +160,7 @@ void FiguresLine::showSentence(const QString& sentence) { setText(sentence.toHtm
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     : QLabel(parent)
     , m_theme(theme) {
-    // A font that is set by hand is lost where the label comes into a window that is styled.
+    // An explicitly set font is lost when the label is added to a window with a style sheet.
     setProperty("tone", "small");
     setTextFormat(Qt::RichText);
     setWordWrap(true);

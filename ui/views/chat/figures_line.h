@@ -9,8 +9,8 @@
 namespace ui {
 
 /// The figures below an answer: speedup, tokens per second, time to the first token, M, acceptance
-/// with its denominator; for a plain answer the number of tokens. What was not measured is left
-/// out.
+/// with its denominator; for a plain answer, the number of tokens. Figures that were not measured
+/// are left out.
 class FiguresLine : public QLabel {
     Q_OBJECT
 
@@ -19,7 +19,7 @@ public:
 
     void show(const StoredMessage& message);
 
-    /// Something else in their place, until they are shown again.
+    /// Shows another text instead of the figures, until they are shown again.
     void showSentence(const QString& sentence);
 
 private:
@@ -29,13 +29,14 @@ private:
 /// The same as rich text; nothing in it comes from a model or a file.
 QString figuresText(const StoredMessage& message, const Colours& colours);
 
-/// One sentence a figure, for the tool tip and screen readers.
+/// One sentence per figure, for the tool tip and screen readers.
 QString figuresInWords(const StoredMessage& message);
 
-/// How many tokens at the end of the answer its figures are of: all, unless it went on.
+/// How many tokens at the end of the answer the figures cover: all, unless it was continued.
 qsizetype measuredTokens(const StoredMessage& message);
 
-/// These tokens by origin, as they are coloured: what the figures must equal.
+/// The number of these tokens by origin, as they are coloured. The figures must equal these
+/// numbers.
 struct OriginCounts {
     int accepted = 0; ///< first choices and siblings
     int siblings = 0;

@@ -2,6 +2,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/attachment_row.h"
 
 #include <QAbstractTextDocumentLayout>
@@ -10,7 +11,6 @@
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTextBlock>
 #include <QTextDocument>
@@ -45,7 +45,7 @@ void ContextGauge::show(int used, int length) {
     m_length = length;
     setVisible(length > 0);
     setAccessibleDescription(words());
-    setToolTip(tr("Tokens of the conversation that the model sees, of those that fit."));
+    setToolTip(tr("How many tokens of the conversation the model sees, out of those that fit."));
     updateGeometry();
     update();
 }
@@ -61,7 +61,7 @@ QString ContextGauge::share() const {
     return m_length > 0 ? tr("%1 %").arg(100 * static_cast<qint64>(m_used) / m_length) : QString();
 }
 
-/// The share is always told whole.
+/// The percentage is always shown in full.
 QSize ContextGauge::minimumSizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Figure));
     return {metrics.horizontalAdvance(tr("%1 %").arg(100)), m_theme.scaled(20)};
@@ -109,7 +109,7 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     : QFrame(parent)
     , m_theme(theme)
     , m_attachments(new AttachmentRow(theme, this))
-    , m_text(new QPlainTextEdit(this))
+    , m_text(new TextField(this))
     , m_attach(new QToolButton(this))
     , m_row(new QHBoxLayout)
     , m_gauge(new ContextGauge(theme, this))
@@ -120,9 +120,10 @@ InputBar::InputBar(const Theme& theme, QWidget* parent)
     m_text->setTabChangesFocus(true);
     m_text->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     m_text->installEventFilter(this);
-    m_text->setAcceptDrops(false); // files would come as their names; the chat takes both
+    m_text->setAcceptDrops(false); // dropped files would be inserted as their names; the chat
+                                   // handles both
     m_attach->setAccessibleName(tr("Attach a text file"));
-    m_attach->setToolTip(tr("Attach a text file, or drop it onto the chat"));
+    m_attach->setToolTip(tr("Attach a text file, or drop one onto the chat"));
     m_attach->setFocusPolicy(Qt::TabFocus);
     m_send->setAccessibleName(tr("Send the message"));
     m_stop->setAccessibleName(tr("Stop the answer"));
@@ -166,12 +167,12 @@ void InputBar::setText(const QString& text) {
 
 void InputBar::setPlaceholder(const QString& text) {
     m_text->setPlaceholderText(text);
-    // Qt 6.4 leaves the old words on the screen.
+    // Qt 6.4 leaves the old text on the screen.
     m_text->viewport()->update();
 }
 
 void InputBar::setAnswering(bool isAnswering) {
-    // The keyboard stays where the button was.
+    // The focus stays at the button's place.
     const bool hadFocus = m_send->hasFocus() || m_stop->hasFocus();
     m_send->setVisible(!isAnswering);
     m_stop->setVisible(isAnswering);
@@ -218,7 +219,7 @@ bool InputBar::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
-/// As high as its lines as they wrap now; the document itself counts only those it has painted.
+/// As high as its lines wrap now; the document itself counts only the lines it has painted.
 void InputBar::fitHeight() {
     const QFontMetrics metrics(m_text->font());
     int lines = 0;

@@ -41,15 +41,16 @@ private:
     int m_length = 0;
 };
 
-/// Where the next message is written: grows with its lines, Enter sends, Shift+Enter begins a line,
-/// the up-arrow in an empty field brings the last message back. Stop stands where Send stood.
+/// The field for the next message. It grows with its lines; Enter sends, Shift+Enter starts a new
+/// line, the up-arrow in an empty field restores the last message. Stop replaces Send while an
+/// answer is generated.
 class InputBar : public QFrame {
     Q_OBJECT
 
 public:
     explicit InputBar(const Theme& theme, QWidget* parent = nullptr);
 
-    /// Stands at the left below the text, e.g. the decoder switch.
+    /// Adds a widget at the left below the text, such as the decoder switch.
     void addControl(QWidget* control);
 
     ContextGauge& gauge() { return *m_gauge; }
@@ -63,15 +64,15 @@ public:
     /// Whether Send or Stop is shown.
     void setAnswering(bool isAnswering);
 
-    /// Why nothing can be sent: the tip of a disabled Send; empty = it can.
+    /// Why nothing can be sent, as the tool tip of the disabled Send; empty = it can.
     void setObstacle(const QString& reason);
 
-    /// What the up-arrow brings back.
+    /// The message that the up-arrow restores.
     void setLastMessage(const QString& text) { m_lastMessage = text; }
 
     void focusText();
 
-    /// Where text is typed, e.g. for a focus proxy.
+    /// The text field, for example as a focus proxy.
     QWidget* textField() const;
 
 signals:

@@ -2,13 +2,13 @@
 #include "ui/views/chat/message_card.h"
 
 #include "ui/chat/chat_session.h"
+#include "ui/shell/text_field.h"
 #include "ui/views/chat/attachment_row.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -53,7 +53,7 @@ MessageCard::MessageCard(const Theme& theme,
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
     auto* rows = new QVBoxLayout(this);
-    // The body keeps room for its focus ring; names and figures stand in line with its text.
+    // The body keeps room for its focus ring; names and figures are aligned with its text.
     const int inset = m_body->textInset();
     const int side = theme.scaled(12) - inset;
     rows->setContentsMargins(side, theme.scaled(6), side, theme.scaled(6));
@@ -100,7 +100,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
         if (target != 0)
             m_changing.push_back(button);
     };
-    addStep(IconName::ChevronLeft, tr("Show the version before"), place.previous);
+    addStep(IconName::ChevronLeft, tr("Show the previous version"), place.previous);
     auto* count = new QLabel(tr("%1 of %2").arg(place.index + 1).arg(place.count), this);
     count->setProperty("tone", "small");
     row.addWidget(count);
@@ -125,7 +125,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
     if (!isUser()) {
         m_continue = new QPushButton(tr("Continue"), this);
         m_continue->setProperty("form", "small");
-        m_continue->setToolTip(tr("Go on where the answer ended (Ctrl+Shift+Return)"));
+        m_continue->setToolTip(tr("Continue where the answer ended (Ctrl+Shift+Return)"));
         connect(
             m_continue, &QPushButton::clicked, this, [this] { emit continueAsked(m_message.id); });
         row.addWidget(m_continue);
@@ -136,7 +136,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         QToolButton* edit = addAction(row, IconName::Edit, tr("Edit and send again"));
         connect(edit, &QToolButton::clicked, this, &MessageCard::beginEdit);
         m_changing.push_back(edit);
-        QToolButton* keep = addAction(row, IconName::Save, tr("Keep as a prompt"));
+        QToolButton* keep = addAction(row, IconName::Save, tr("Add to your prompts"));
         connect(
             keep, &QToolButton::clicked, this, [this] { emit keepAsPromptAsked(m_message.id); });
     } else {
@@ -148,7 +148,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         connect(again, &QToolButton::clicked, this, [this] { emit regenerateAsked(m_message.id); });
         m_changing.push_back(again);
     }
-    QToolButton* branch = addAction(row, IconName::Branch, tr("Go on from here in a new chat"));
+    QToolButton* branch = addAction(row, IconName::Branch, tr("Continue from here in a new chat"));
     connect(branch, &QToolButton::clicked, this, [this] { emit branchAsked(m_message.id); });
     m_changing.push_back(branch);
 }
@@ -213,7 +213,7 @@ QString MessageCard::tokenText(int index) const {
 void MessageCard::beginEdit() {
     if (m_editor != nullptr)
         return;
-    m_editor = new QPlainTextEdit(m_message.text, this);
+    m_editor = new TextField(m_message.text, this);
     m_editor->setAccessibleName(tr("Edit the message"));
     m_editor->setTabChangesFocus(true);
     m_editor->setMaximumHeight(m_theme.scaled(160));
@@ -226,7 +226,7 @@ void MessageCard::beginEdit() {
             keepEdit(false);
         })->setProperty("kind", "primary");
     } else {
-        addEditChoice(tr("Keep and go on"), [this] {
+        addEditChoice(tr("Keep and continue"), [this] {
             keepEdit(true);
         })->setProperty("kind", "primary");
         addEditChoice(tr("Keep as a new branch"), [this] { keepEdit(false); });
@@ -263,7 +263,7 @@ void MessageCard::endEdit() {
     emit editEnded();
 }
 
-/// While an answer is written nothing can branch: what was edited waits in its editor.
+/// While an answer is being written, no branch can be made: an edited text waits in its editor.
 void MessageCard::keepEdit(bool goesOn) {
     if (!isUser() && m_isBusy)
         return;
@@ -284,13 +284,13 @@ bool MessageCard::eventFilter(QObject* watched, QEvent* event) {
         return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
     if (event->type() == QEvent::ShortcutOverride) {
-        // Esc ends the editing here; elsewhere it stops the answer.
+        // Here Esc ends the editing; elsewhere it stops the answer.
         if (key->key() == Qt::Key_Escape)
             event->accept();
         return key->key() == Qt::Key_Escape;
     }
     const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
-    // An answer has many lines: there Enter begins one, and with Ctrl it ends the editing.
+    // An answer has many lines: there Enter starts a new line, and Ctrl+Enter ends the editing.
     const bool isEnd = isUser() ? !(key->modifiers() & Qt::ShiftModifier)
                                 : bool(key->modifiers() & Qt::ControlModifier);
     if (isEnter && isEnd) {

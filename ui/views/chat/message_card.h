@@ -20,7 +20,7 @@ class QToolButton;
 
 namespace ui {
 
-/// Where a message stands among the branches beside it.
+/// A message's position among its sibling branches.
 struct BranchPlace {
     int index = 0; ///< from 0
     int count = 1;
@@ -28,7 +28,7 @@ struct BranchPlace {
     MessageId next = 0;
 };
 
-/// One message of the conversation with its figures and what can be done with it.
+/// One message of the conversation with its figures and actions.
 class MessageCard : public QWidget {
     Q_OBJECT
 
@@ -45,12 +45,12 @@ public:
     /// The message with more text and tokens at its end.
     void grow(const StoredMessage& message);
 
-    /// The message as it will be.
+    /// The final message.
     void finish(const StoredMessage& message);
 
     void setShowsOrigin(bool isShown);
 
-    /// How far the prompt is read, in the place of the figures until there are some.
+    /// How far the prompt has been read, shown instead of the figures until there are some.
     void setProgress(const QString& sentence);
 
     /// While an answer is written nothing can be edited or asked again.
@@ -66,12 +66,12 @@ signals:
     void editAsked(qint64 id, const QString& text);
     void continueAsked(qint64 id);
 
-    /// An answer got other words; `goesOn`: the model shall go on behind them.
+    /// An answer was edited; `goesOn`: the model is to continue it.
     void answerEdited(qint64 id, const QString& text, bool goesOn);
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
 
-    /// The field in which the message was edited is gone.
+    /// The message's editor was closed.
     void editEnded();
 
 protected:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/prompts_dialog.h"
 
+#include "ui/shell/text_field.h"
+
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 
@@ -19,7 +20,7 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     , m_prompts(prompts)
     , m_list(new QListWidget(this))
     , m_title(new QLineEdit(this))
-    , m_text(new QPlainTextEdit(this))
+    , m_text(new TextField(this))
     , m_note(new QLabel(this))
     , m_undo(new QPushButton(tr("Undo"), this))
     , m_insert(new QPushButton(tr("Insert"), this))
@@ -28,9 +29,9 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     setWindowTitle(tr("Prompts"));
     m_list->setAccessibleName(tr("Your prompts"));
     m_title->setAccessibleName(tr("Title"));
-    m_title->setPlaceholderText(tr("Title; empty takes the beginning of the text"));
+    m_title->setPlaceholderText(tr("Title; if empty, the beginning of the text is used"));
     m_text->setAccessibleName(tr("Text"));
-    m_text->setPlaceholderText(tr("What you want to write again and again"));
+    m_text->setPlaceholderText(tr("A text that you want to use again and again"));
     m_text->setTabChangesFocus(true);
     m_text->setProperty("form", "field");
     m_list->setProperty("form", "field");
@@ -82,6 +83,8 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     showList();
     if (m_list->count() > 0)
         m_list->setCurrentRow(0);
+    else
+        m_title->setFocus();
     showButtons();
 }
 
@@ -157,7 +160,7 @@ void PromptsDialog::remove() {
     m_deleted = gone;
     begin();
     showList();
-    m_note->setText(tr("\"%1\" is deleted.").arg(gone.title));
+    m_note->setText(tr("\"%1\" was deleted.").arg(gone.title));
     m_undo->show();
 }
 
@@ -172,7 +175,7 @@ void PromptsDialog::undo() {
     showPrompt();
 }
 
-/// What was written is kept, however the dialog is left.
+/// The edited text is saved, however the dialog is closed.
 void PromptsDialog::done(int result) {
     if (m_save->isEnabled())
         save();

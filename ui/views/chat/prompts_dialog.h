@@ -16,7 +16,7 @@ class QPushButton;
 
 namespace ui {
 
-/// The user's own prompts: insert one, write one, change one, delete one and have it back.
+/// The user's own prompts: insert, write, change, delete one, and undo the deletion.
 class PromptsDialog : public QDialog {
     Q_OBJECT
 
@@ -54,7 +54,7 @@ private:
     QPushButton* m_save;
     QPushButton* m_delete;
     std::optional<SavedPrompt> m_shown;   ///< none: a new one is written
-    std::optional<SavedPrompt> m_deleted; ///< that undo() brings back
+    std::optional<SavedPrompt> m_deleted; ///< that undo() restores
 };
 
 } // namespace ui

@@ -22,7 +22,7 @@ struct Example {
     const char* kind;
 };
 
-// The second answer repeats its question nearly word for word: what drafts from the text are for.
+// The second answer repeats its question nearly word for word, which suits drafts from the text.
 constexpr std::array kExamples = {
     Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old"),
             QT_TRANSLATE_NOOP("ui::StartPanel", "Explain a heat pump to a ten-year-old."),
@@ -35,7 +35,7 @@ constexpr std::array kExamples = {
             "the morning. A boat crosses the lake, and the lake carries it home. In the evening "
             "the boat rests at the shore of the lake, and the children throw stones into the "
             "water. At night the lake is dark, and nobody crosses it."),
-        QT_TRANSLATE_NOOP("ui::StartPanel", "much is drafted")},
+        QT_TRANSLATE_NOOP("ui::StartPanel", "drafts well")},
     Example{QT_TRANSLATE_NOOP("ui::StartPanel", "Write Python that merges two sorted lists"),
             QT_TRANSLATE_NOOP("ui::StartPanel", "Write Python that merges two sorted lists."),
             QT_TRANSLATE_NOOP("ui::StartPanel", "code")}};

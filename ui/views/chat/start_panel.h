@@ -10,7 +10,7 @@ class QPushButton;
 
 namespace ui {
 
-/// The empty chat: what to do, and three prompts that a click sends.
+/// The panel of an empty chat: what to do, and three prompts that a click sends.
 class StartPanel : public QWidget {
     Q_OBJECT
 

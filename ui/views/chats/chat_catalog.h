@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// All chats of a store by their ids, and the folders that they are in. A folder is there while a
-/// chat names it. Follows the store by itself. Thread: UI.
+/// All chats of a store by their ids, and their folders. A folder exists while a chat names it.
+/// Follows the store by itself. Thread: UI.
 class ChatCatalog : public QObject {
     Q_OBJECT
 
@@ -19,12 +19,12 @@ public:
     /// Empty (id 0) for a chat that is not there.
     ChatRecord record(ChatId id) const { return m_chats.value(id); }
 
-    /// As people sort names.
+    /// In the order in which people sort names.
     const QStringList& folders() const { return m_folders; }
 
     bool hasArchived() const { return m_hasArchived; }
 
-    /// Gives the folder another name in all its chats; a name that is there already joins the two.
+    /// Renames the folder in all its chats; an existing name joins the two folders.
     void renameFolder(const QString& folder, const QString& name);
 
 signals:

@@ -15,7 +15,7 @@ QDateTime updatedOf(const ChatRecord& chat) {
     return QDateTime::fromMSecsSinceEpoch(chat.updatedMs);
 }
 
-// "09:12" in the user's form; some forms called short have seconds.
+// "09:12" in the user's format; some short formats have seconds.
 QString clockTime(const QDateTime& time) {
     QString form = QLocale().timeFormat(QLocale::ShortFormat);
     form.remove(QStringLiteral(":ss")).remove(QStringLiteral(".ss"));
@@ -134,7 +134,7 @@ void ChatListModel::refreshDates() {
     emit sectionsChanged();
 }
 
-// One question at a time, however fast somebody types; the last one is always asked.
+// One query at a time, however fast the user types; the last one is always made.
 void ChatListModel::reload() {
     m_isOutdated = m_isAsking;
     if (m_isAsking)
@@ -168,7 +168,7 @@ void ChatListModel::take(QList<ChatMatch> matches) {
 }
 
 void ChatListModel::takeChat(const ChatRecord& chat) {
-    // What a search finds only the store knows; and an answer under way would undo this change.
+    // Only the store knows the results of a search, and a pending result would undo this change.
     if (m_isAsking || isSearch()) {
         reload();
         return;

@@ -11,8 +11,8 @@
 
 namespace ui {
 
-/// The chats of a store, pinned ones first, then newest first; or what a search found in them, a
-/// row for each message. Follows the store by itself. Titles and excerpts are untrusted: plain text
+/// The chats of a store, pinned ones first, then newest first; or the results of a search, one row
+/// for each message. Follows the store by itself. Titles and excerpts are untrusted: plain text
 /// only. Thread: UI.
 class ChatListModel : public QAbstractListModel {
     Q_OBJECT
@@ -23,8 +23,8 @@ public:
         SubtitleRole, ///< "09:12 · SWIFT · 1.3×", or the text around what was found
         UpdatedRole,  ///< QDateTime, local
         SectionRole,  ///< "Pinned", "Today", "Yesterday", "Last week", "Earlier", "Archived"
-        IsFirstOfSectionRole, ///< whether the section's name stands above this row
-        FoundWordsRole,       ///< QStringList: what the search looks for, to be marked
+        IsFirstOfSectionRole, ///< whether the section's name is above this row
+        FoundWordsRole,       ///< QStringList: the searched words, to be highlighted
     };
 
     using Clock = std::function<QDateTime()>;
@@ -39,12 +39,13 @@ public:
 
     Qt::ItemFlags flags(const QModelIndex& index) const override;
 
-    /// Shows what contains all words of `text`; all chats if it has none. Tells loaded() when done.
+    /// Shows everything that contains all words of `text`, or all chats if there are none. Emits
+    /// loaded() when done.
     void setFilter(const QString& text);
 
     const QString& filter() const { return m_filter; }
 
-    /// Shows only these, also of what a search finds. Tells loaded() when done.
+    /// Shows only these chats, also in search results. Emits loaded() when done.
     void setScope(const ChatScope& scope);
 
     const ChatScope& scope() const { return m_scope; }
@@ -55,20 +56,20 @@ public:
     /// As it was when the list was made; empty for a row that is not there.
     ChatRecord recordAt(int row) const;
 
-    /// What a search found in this row; 0 = the title, or no search.
+    /// The message that a search found in this row; 0 = the title, or no search.
     MessageId messageAt(int row) const;
 
     /// The first row of the chat; invalid for one that is not shown.
     QModelIndex indexOf(ChatId id) const;
 
-    /// Another day may have begun: asks the clock again for all sections and times.
+    /// A new day may have begun: updates all sections and times.
     void refreshDates();
 
 signals:
-    /// What the store answered to the newest filter is shown.
+    /// The store's result for the newest filter is shown.
     void loaded();
 
-    /// A row has another height now, for views that keep heights.
+    /// The height of a row has changed, for views that cache heights.
     void sectionsChanged();
 
 private:
@@ -91,7 +92,7 @@ private:
     QString m_filter;
     ChatScope m_scope;
     bool m_isAsking = false;
-    bool m_isOutdated = false; ///< something changed while the store was being asked
+    bool m_isOutdated = false; ///< something changed during the query
 };
 
 } // namespace ui

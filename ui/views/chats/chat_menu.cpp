@@ -44,13 +44,13 @@ QMenu* makeChatMenu(const ChatRecord& chat,
                     QWidget* parent) {
     auto* const menu = new QMenu(parent);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    // Behind a tab stands the key, which the list itself takes.
+    // After the tab comes the key, which the list itself handles.
     menu->addAction(ChatMenu::tr("&Open\tEnter"), actions.open);
     menu->addAction(ChatMenu::tr("&Rename\tF2"), actions.rename);
     menu->addAction(chat.isPinned ? ChatMenu::tr("Un&pin") : ChatMenu::tr("&Pin"),
                     actions.togglePinned);
     addFolders(*menu, chat, folders, actions);
-    menu->addAction(chat.isArchived ? ChatMenu::tr("Take out of the &archive")
+    menu->addAction(chat.isArchived ? ChatMenu::tr("Remove from the &archive")
                                     : ChatMenu::tr("&Archive"),
                     actions.toggleArchived);
     menu->addAction(ChatMenu::tr("&Delete\tDel"), actions.remove);

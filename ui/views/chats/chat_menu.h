@@ -12,7 +12,7 @@ class QWidget;
 
 namespace ui {
 
-/// What can be done with a chat of the list.
+/// The actions for a chat of the list.
 struct ChatMenuActions {
     std::function<void()> open;
     std::function<void()> rename;

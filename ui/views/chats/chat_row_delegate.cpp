@@ -47,7 +47,8 @@ void ChatRowDelegate::paintSection(QPainter& painter,
                      name);
 }
 
-// Ground and mark say which chat is shown; the ring is the keyboard's place, which may be another.
+// Background and mark show which chat is open; the ring shows the focused row, which may be another
+// one.
 void ChatRowDelegate::paintGround(QPainter& painter,
                                   const QStyleOptionViewItem& option,
                                   bool isShown) const {
@@ -68,7 +69,7 @@ void ChatRowDelegate::paintGround(QPainter& painter,
     }
 }
 
-/// The second line, with the words that a search found set off.
+/// The second line, with the words of the search highlighted.
 void ChatRowDelegate::paintSubtitle(QPainter& painter,
                                     const QRect& line,
                                     const QModelIndex& index) const {

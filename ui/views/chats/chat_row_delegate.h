@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// Draws a row of ChatListModel: the section's name where one begins, the title, a muted line.
-/// Titles are cut with an ellipsis, never interpreted.
+/// Draws a row of ChatListModel: the section's name if one begins, the title, a muted line. Titles
+/// are cut with an ellipsis, never interpreted.
 class ChatRowDelegate : public QStyledItemDelegate {
     Q_OBJECT
 

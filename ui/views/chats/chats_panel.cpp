@@ -73,7 +73,7 @@ ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
     connect(m_model, &QAbstractItemModel::modelReset, this, &ChatsPanel::markCurrent);
     connect(m_model, &QAbstractItemModel::rowsInserted, this, &ChatsPanel::markCurrent);
     connect(m_model, &QAbstractItemModel::rowsRemoved, this, [this] {
-        if (!m_list->hasFocus()) // else the keyboard goes on with the next one
+        if (!m_list->hasFocus()) // otherwise the next row gets the focus
             markCurrent();
     });
     restyle();
@@ -93,7 +93,7 @@ void ChatsPanel::makeFilterRow() {
     m_new = new QPushButton(tr("New"), row);
     m_new->setProperty("form", QStringLiteral("small"));
     m_new->setAccessibleName(tr("New chat"));
-    m_new->setToolTip(tr("Begin a new chat"));
+    m_new->setToolTip(tr("Start a new chat"));
     m_filter->setAcceptDrops(false);
     line->addWidget(m_filter, 1);
     line->addWidget(m_new);
@@ -102,7 +102,7 @@ void ChatsPanel::makeFilterRow() {
     connect(
         m_new, &QPushButton::clicked, this, [this] { emit newChatAsked(m_model->scope().folder); });
     m_scope = new QComboBox(this);
-    m_scope->setAccessibleName(tr("Folder that is shown"));
+    m_scope->setAccessibleName(tr("Folder to show"));
     m_scope->setFocusPolicy(Qt::StrongFocus);
     auto* const place = new QHBoxLayout;
     place->setContentsMargins(8, 0, 8, 8);
@@ -115,8 +115,8 @@ void ChatsPanel::makeFilterRow() {
     fillScopes();
 }
 
-/// A folder that is gone is left for all chats. While there is nothing to choose, no choice is
-/// shown.
+/// If the folder no longer exists, all chats are shown. While there is nothing to choose, the
+/// choice is hidden.
 void ChatsPanel::fillScopes() {
     const ChatScope shown = m_model->scope();
     m_scope->clear();
@@ -215,10 +215,10 @@ void ChatsPanel::toggleArchived(ChatId id) {
     if (chat.id == 0)
         return;
     m_store.setArchived(chat.id, !chat.isArchived);
-    m_removals->add({chat.isArchived ? tr("Taken out of the archive") : tr("Chat archived"),
-                     (chat.isArchived ? tr("Took “%1” out of the archive") : tr("Archived “%1”"))
+    m_removals->add({chat.isArchived ? tr("Removed from the archive") : tr("Chat archived"),
+                     (chat.isArchived ? tr("Removed “%1” from the archive") : tr("Archived “%1”"))
                          .arg(chat.title.simplified()),
-                     tr("Put the chat back where it was"),
+                     tr("Move the chat back to where it was"),
                      [this, chat] { m_store.setArchived(chat.id, chat.isArchived); }});
 }
 
@@ -227,9 +227,9 @@ void ChatsPanel::removeChat(ChatId id) {
     if (chat.id == 0)
         return;
     m_removals->add({tr("Chat deleted"),
-                     tr("Deleted “%1”; it is removed for good when the program starts again")
+                     tr("Deleted “%1”. It will be removed for good when the program starts again")
                          .arg(chat.title.simplified()),
-                     tr("Bring the deleted chat back"),
+                     tr("Restore the deleted chat"),
                      [this, id] {
                          m_store.restoreChat(id);
                          emit chatRestored(id);
@@ -307,8 +307,7 @@ void ChatsPanel::dropEvent(QDropEvent* event) {
     emit importAsked(chatPathsOf(*event->mimeData()));
 }
 
-/// Behind the list's back nothing but the chat that is shown may be meant. A menu is part of the
-/// list's work.
+/// Outside the list, only the chat shown can be meant. A menu of the list counts as part of it.
 void ChatsPanel::leaveList(const QFocusEvent& event) {
     if (event.reason() != Qt::PopupFocusReason && event.reason() != Qt::MenuBarFocusReason &&
         event.reason() != Qt::ActiveWindowFocusReason)
@@ -368,7 +367,8 @@ void ChatsPanel::updateEmptyText() {
     m_empty->setText(isSearch && isAll ? tr("No chat contains these words.")
                      : isSearch        ? tr("No chat in this folder contains these words.")
                      : isAll
-                         ? tr("Chats will be listed here. Write a message to begin the first one.")
+                         ? tr("Your chats will be listed here. Write a message to start the first "
+                              "one.")
                          : tr("There are no chats in this folder."));
 }
 

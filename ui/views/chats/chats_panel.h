@@ -29,7 +29,7 @@ public:
     /// Both outlive the panel.
     ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent = nullptr);
 
-    /// Marks the chat that is shown, without telling chatChosen(); a new one as soon as it is
+    /// Marks the chat shown, without emitting chatChosen(); a new chat is marked as soon as it is
     /// listed.
     void setCurrentChat(ChatId id);
 
@@ -38,8 +38,8 @@ public:
     /// Puts the cursor into the filter.
     void focusFilter();
 
-    /// What a command acts on: the chat that is selected in the list, which is the one that is
-    /// shown unless the keyboard is in the list.
+    /// The chat that commands act on: the one selected in the list, which is the chat shown unless
+    /// the list has the focus.
     ChatId targetChat() const;
 
     void togglePinned(ChatId id);
@@ -51,7 +51,7 @@ signals:
     /// The user wants to see this chat.
     void chatChosen(qint64 id);
 
-    /// A message that a search found is to be shown.
+    /// The user wants to see a message that a search found.
     void messageChosen(qint64 chat, qint64 message);
 
     /// In this folder; empty = in none.
@@ -60,7 +60,7 @@ signals:
     /// These were dropped here.
     void importAsked(const QStringList& paths);
 
-    /// The chat is gone from the list; the undo bar can still bring it back.
+    /// The chat was removed from the list; the undo bar can still restore it.
     void chatDeleted(qint64 id);
 
     void chatRestored(qint64 id);
@@ -87,7 +87,8 @@ private:
 
     const Theme& m_theme;
     ChatStore& m_store;
-    ChatCatalog* m_catalog = nullptr; ///< before the list, which is never ahead of it
+    ChatCatalog* m_catalog = nullptr; ///< declared before the list, so that the list is never ahead
+                                      ///< of it
     ChatListModel* m_model = nullptr;
     QComboBox* m_scope = nullptr;
     QLineEdit* m_filter = nullptr;

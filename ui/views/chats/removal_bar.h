@@ -14,8 +14,8 @@ class QToolButton;
 
 namespace ui {
 
-/// Says what was just taken off a list, and brings it back, the newest first. Hidden while there is
-/// nothing to bring back. Thread: UI.
+/// Says what was just removed from a list and can restore it, the newest first. Hidden while there
+/// is nothing to restore. Thread: UI.
 class RemovalBar : public QWidget {
     Q_OBJECT
 
@@ -31,7 +31,7 @@ public:
 
     void add(Removal removal);
 
-    /// Brings the newest one back; without any does nothing.
+    /// Restores the newest one; does nothing if there is none.
     void undo();
 
     bool isEmpty() const { return m_removals.isEmpty(); }

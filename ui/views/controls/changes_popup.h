@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// The list behind "3 changed": each setting, what the preset has, what is set now. Closes with
-/// Esc or a click elsewhere, and dies then. Thread: UI.
+/// The popup of "3 changed": each setting, its value in the preset and its current value. Esc or a
+/// click elsewhere closes and deletes it. Thread: UI.
 class ChangesPopup : public QFrame {
     Q_OBJECT
 

@@ -20,19 +20,20 @@ constexpr std::array kChoices = {
     Choice{"vanilla",
            QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Vanilla"),
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
-                             "One token at a time with the whole model. Takes effect with the next "
-                             "answer.")},
+                             "The full model writes one token at a time. Takes effect with the "
+                             "next answer.")},
     Choice{
         "auto",
         QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Auto"),
         QT_TRANSLATE_NOOP("ui::DecoderSwitch",
-                          "Drafts what has been written before, as much as pays on this machine: "
+                          "Drafts from text seen before, as far as that pays on this machine: the "
                           "same text, sooner. Takes effect with the next answer.")},
     Choice{"swift",
            QT_TRANSLATE_NOOP("ui::DecoderSwitch", "SWIFT"),
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
-                             "Draft with layers skipped, check with all of them: same text, often "
-                             "sooner on large models. Takes effect with the next answer.")}};
+                             "Drafts with some layers skipped and checks with all of them: the "
+                             "same text, often sooner on large models. Takes effect with the next "
+                             "answer.")}};
 
 constexpr int kChoiceCount = static_cast<int>(kChoices.size());
 
@@ -56,13 +57,13 @@ SettingValues startingSettings(const RunStore& store, const std::string& decoder
 }
 
 DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
-    : SegmentedControl(context.theme, tr("How the next answer is made"), parent)
+    : SegmentedControl(context.theme, tr("Decoder of the next answer"), parent)
     , m_store(context.store)
     , m_pending(context.bridge, context.undoStack) {
     showDecoder();
     connect(&context.bridge, &EngineBridge::eventCame, this, &DecoderSwitch::apply);
     connect(this, &SegmentedControl::chosen, this, &DecoderSwitch::choose);
-    // Why it was refused is told by the window, whoever asked for it.
+    // The window says why it was refused, whoever asked for it.
     connect(&m_pending, &PendingChanges::refused, this, &DecoderSwitch::showDecoder);
 }
 
@@ -112,7 +113,7 @@ void DecoderSwitch::choose(int index) {
     if (m_pending.request(std::move(change)))
         return;
     showDecoder();
-    emit failed(tr("A recording is shown: nothing can be changed in it."));
+    emit failed(tr("A recording is shown, so nothing can be changed."));
 }
 
 } // namespace ui

@@ -10,13 +10,13 @@
 
 namespace ui {
 
-/// What a decoder starts with in the window: the profile "guided" where it has one, which suits
-/// small models too; else its defaults.
+/// A decoder's initial settings in the window: its profile "guided" if it has one, which also suits
+/// small models; otherwise its defaults.
 engine::SettingValues startingSettings(const RunStore& store, const std::string& decoder);
 
 /// "Vanilla | Auto | SWIFT" beside the chat's input. SWIFT starts with the profile "guided"; later
-/// each decoder goes on with what it had when it was left. Another one is shown as a fourth choice.
-/// Thread: UI.
+/// each decoder keeps the settings it had when it was left. Any other decoder is shown as a fourth
+/// choice. Thread: UI.
 class DecoderSwitch : public SegmentedControl {
     Q_OBJECT
 
@@ -24,7 +24,7 @@ public:
     explicit DecoderSwitch(const ViewContext& context, QWidget* parent = nullptr);
 
 signals:
-    /// The choice came to nothing; a sentence for the message bar.
+    /// The choice failed; a sentence for the message bar.
     void failed(const QString& sentence);
 
 private:

@@ -30,8 +30,8 @@ constexpr quint32 kSeedsToDraw = 1'000'000'000;
 ViewInfo viewInfo() {
     return {"parameters",
             QObject::tr("Parameters"),
-            QObject::tr("The settings of the decoder and of sampling. Each one says when a change "
-                        "takes effect; F1 explains the current one."),
+            QObject::tr("The settings of the decoder and of sampling. Each setting says when a "
+                        "change takes effect; F1 explains the current one."),
             Topic::Model | Topic::Decoder | Topic::Search};
 }
 
@@ -63,7 +63,8 @@ ParametersView::ParametersView(const ViewContext& viewContext,
             &PendingChanges::refused,
             this,
             [this](const RunChange& change, const Error& error) {
-                // The window tells of a decoder: it does not concern the present one's settings.
+                // The window reports errors of a decoder; they do not concern the current one's
+                // settings.
                 if (std::holds_alternative<ChooseDecoder>(change.after))
                     refreshView(info().topics);
                 else
@@ -102,7 +103,7 @@ void ParametersView::build() {
     column->addStretch(1);
     m_scroll = new ColumnScroll(this);
     m_scroll->setWidget(page);
-    // What the settings are of stays in sight.
+    // The decoder whose settings are shown stays visible.
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 8, 0, 0);
     layout->setSpacing(0);
@@ -215,10 +216,10 @@ void ParametersView::adoptTheme() {
     }
 }
 
-/// "Simple | All" and "?": in the view, because a dock's title drops its legend when it is narrow.
+/// "Simple | All" and "?" are in the view, because a narrow dock's title drops its legend.
 QWidget* ParametersView::makeLevels() {
     auto* part = new QWidget;
-    m_levels = new SegmentedControl(theme(), tr("Settings shown"), part);
+    m_levels = new SegmentedControl(theme(), tr("Which settings to show"), part);
     m_levels->setSegments({tr("Simple"), tr("All")});
     m_levels->setCurrentIndex(0);
     connect(
@@ -316,12 +317,11 @@ void ParametersView::showDecoder() {
     m_summary->setVisible(decoder != nullptr && !m_form->isSimple());
     showExplanation();
     if (decoder == nullptr) {
-        m_empty->setText(tr("Open a model to see what can be set."));
+        m_empty->setText(tr("Open a model to see its settings."));
         return;
     }
     const QString title = QString::fromStdString(decoder->title);
-    m_empty->setText(
-        tr("%1 has nothing to set: it is what the others are compared with.").arg(title));
+    m_empty->setText(tr("%1 has no settings. The other decoders are compared with it.").arg(title));
     m_summary->setText(QString::fromStdString(
         decoder->source.empty() ? decoder->summary : decoder->summary + ' ' + decoder->source));
     m_decoderBox->setCurrentIndex(m_decoderBox->findData(QString::fromStdString(decoder->name)));
@@ -358,7 +358,7 @@ void ParametersView::showNotes() {
         row->setNote(settingNote(store(), row->setting().name));
 }
 
-/// A profile sets others too, so the way back is all that was set.
+/// A profile also changes other settings, so the undo restores all of them.
 void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
     const SettingInfo& setting = row->setting();
     RunChange change;
@@ -412,7 +412,7 @@ void ParametersView::request(RunChange change) {
     if (!m_pending.request(std::move(change)))
         showRefused(asked,
                     {ErrorCode::Unsupported,
-                     tr("A recording is shown: nothing can be changed in it.").toStdString(),
+                     tr("A recording is shown, so nothing can be changed.").toStdString(),
                      tr("Open a model to try this setting.").toStdString()});
 }
 
@@ -422,7 +422,7 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
     const SettingValue typed = row != nullptr ? row->value() : SettingValue();
     refreshView(info().topics); // back to what is set
     if (row != nullptr && row->setting().kind == SettingKind::Text)
-        row->editor()->setValue(typed); // to be mended, not to be written again
+        row->editor()->setValue(typed); // to be corrected, not typed again
     const QString sentence = QString::fromStdString(
         error.hint.empty() ? error.message : error.message + ' ' + error.hint);
     if (row != nullptr)
@@ -431,7 +431,7 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
         m_presets->setProblem(sentence);
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void ParametersView::showEvent(QShowEvent* event) {
     View::showEvent(event);
     adoptTheme();

@@ -22,9 +22,10 @@ struct PresetFolders {
     QString own;     ///< the user's
 };
 
-/// The dock "Parameters": decoder, presets, the decoder's settings and sampling. What is shown is
-/// what the engine said last; what the user changes is sent when it is let go, can be undone once
-/// the engine took it, and goes back when it was refused; a text stays to be mended. Thread: UI.
+/// The dock "Parameters": decoder, presets, the decoder's settings and sampling. It shows the
+/// engine's latest values. A change is sent when the user lets go of the control, can be undone
+/// once the engine has accepted it, and is reverted if it was refused; a refused text stays to be
+/// corrected. Thread: UI.
 class ParametersView : public View {
     Q_OBJECT
 
@@ -33,7 +34,7 @@ public:
                    const PresetFolders& folders,
                    QWidget* parent = nullptr);
 
-    /// Setting, preset's value, present value, when a change acts.
+    /// Setting, preset's value, current value, when a change takes effect.
     FigureTable table() const override;
 
     SettingsForm& form() const { return *m_form; }
@@ -47,13 +48,13 @@ public:
     /// Shows the setting of the decoder or of sampling, with the keyboard's focus on it.
     void showSetting(const std::string& name);
 
-    /// From the next answer on; can be undone.
+    /// Takes effect from the next answer on; can be undone.
     void chooseDecoder(const std::string& name);
 
     /// Shows or hides how the decoder works, when it helps and when it does not.
     void setExplained(bool isExplained);
 
-    /// What is shown of it; empty while hidden.
+    /// The text shown; empty while hidden.
     QString explanation() const;
 
 protected:

@@ -107,7 +107,7 @@ void PendingChanges::take(std::size_t index) {
     m_undoStack.push(new UndoChange(m_bridge, std::move(change)));
 }
 
-/// Commands are worked on in order, so the oldest of its kind is meant.
+/// Commands are processed in order, so the oldest of its kind is meant.
 void PendingChanges::refuse(const EngineFailed& failed) {
     const auto meant = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const auto& change) {
         return taskOf(change.after) == failed.task;

@@ -14,25 +14,25 @@ class QUndoStack;
 
 namespace ui {
 
-/// Something to change about the run, and the way back. ChangeSettings, ChangeSampling or
-/// ChooseDecoder on both sides. A plain value.
+/// A change of the run and its undo: ChangeSettings, ChangeSampling or ChooseDecoder on both sides.
+/// A plain value.
 struct RunChange {
     QString text; ///< for the undo menu: "skip ratio r to 0.50"
     engine::EngineCommand before;
     engine::EngineCommand after;
     std::string setting; ///< the one that was edited; empty = several
-    int visit = 0;       ///< changes of one setting and one visit are one to undo
+    int visit = 0;       ///< changes of one setting during one visit are undone together
 };
 
-/// Sends changes and waits for the engine's word: what it took can be undone from then on, what it
-/// refused never was. Thread: UI.
+/// Sends changes and waits for the engine's reply: accepted changes can be undone from then on,
+/// refused ones never happened. Thread: UI.
 class PendingChanges : public QObject {
     Q_OBJECT
 
 public:
     PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObject* parent = nullptr);
 
-    /// False when the engine takes no commands (a recording is shown); then nothing happens.
+    /// Returns false and does nothing when the engine takes no commands (a recording is shown).
     bool request(RunChange change);
 
     bool isEmpty() const { return m_waiting.empty(); }

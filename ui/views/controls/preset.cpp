@@ -68,7 +68,7 @@ Result<engine::SettingValues> readValues(const QString& path, const QJsonObject&
         else
             return corrupt(
                 path,
-                presetText("has a value for \"%1\" that is no number, text, true or false")
+                presetText("has a value for \"%1\" that is not a number, a text, true or false")
                     .arg(member.key()));
     }
     return values;
@@ -91,7 +91,7 @@ QJsonObject jsonOf(const Preset& preset) {
             {"values", values}};
 }
 
-/// A file name that every file system takes.
+/// A file name that every file system accepts.
 QString fileNameFor(const QString& name) {
     QString made;
     for (const QChar c : name)
@@ -107,14 +107,14 @@ Result<Preset> readPreset(const QString& path) {
         return object.error();
     const QJsonObject& root = object.value();
     if (root.value("format").toString() != kFormat)
-        return corrupt(path, presetText("does not say \"format\": \"%1\"").arg(kFormat));
+        return corrupt(path, presetText("has no \"format\": \"%1\"").arg(kFormat));
     if (root.value("version").toInt() != kVersion)
         return corrupt(path, presetText("is not of version %1").arg(kVersion));
     for (const char* member : {"name", "decoder"})
         if (root.value(member).toString().trimmed().isEmpty())
-            return corrupt(path, presetText("has no text for \"%1\"").arg(member));
+            return corrupt(path, presetText("has no text \"%1\"").arg(member));
     if (!root.value("values").isObject())
-        return corrupt(path, presetText("has no object for \"values\""));
+        return corrupt(path, presetText("has no object \"values\""));
     auto values = readValues(path, root.value("values").toObject());
     if (!values)
         return values.error();
@@ -195,10 +195,11 @@ Result<void> PresetShelf::save(Preset preset) {
 
 Result<void> PresetShelf::remove(const Preset& preset) {
     if (!preset.isOwn)
-        return Error{
-            ErrorCode::InvalidInput,
-            presetText("%1 came with the program and stays.").arg(preset.name).toStdString(),
-            {}};
+        return Error{ErrorCode::InvalidInput,
+                     presetText("%1 came with the program and cannot be deleted.")
+                         .arg(preset.name)
+                         .toStdString(),
+                     {}};
     QFile file(preset.path);
     if (!file.remove())
         return Error{ErrorCode::Io,

@@ -11,10 +11,9 @@
 
 namespace ui {
 
-/// Named settings of a decoder, kept in a JSON file:
-/// {"format": "swift-studio-preset", "version": 1, "name": "...", "meaning": "...",
-///  "decoder": "swift", "values": {"r": 0.45, "rescore": false, "start": "uniform"}}.
-/// What `values` leaves out has its default. A plain value.
+/// Named settings of a decoder, kept in a JSON file: {"format": "swift-studio-preset", "version":
+/// 1, "name": "...", "meaning": "...", "decoder": "swift", "values": {"r": 0.45, "rescore": false,
+/// "start": "uniform"}}. A setting that is missing in `values` has its default. A plain value.
 struct Preset {
     QString name;
     QString meaning; ///< one sentence; may be empty
@@ -27,22 +26,22 @@ struct Preset {
 /// Errors: NotFound, Io, CorruptFile, naming the file and the place or the member in it.
 engine::Result<Preset> readPreset(const QString& path);
 
-/// The presets of two folders: those that came with the program and the user's own. Thread: UI.
+/// The presets of two folders: the bundled ones and the user's own. Thread: UI.
 class PresetShelf {
 public:
-    /// Reads both folders; `ownFolder` is made when something is saved there.
+    /// Reads both folders; `ownFolder` is created when something is saved there.
     PresetShelf(QString bundledFolder, QString ownFolder);
 
-    /// Reads both folders anew.
+    /// Reads both folders again.
     void reload();
 
     /// Bundled ones first, each kind by name.
     const std::vector<Preset>& presets() const { return m_presets; }
 
-    /// One sentence for each file that was passed over.
+    /// One sentence for each file that was ignored.
     const QStringList& problems() const { return m_problems; }
 
-    /// Keeps it among the user's own, in place of an own one of the same name. Errors: InvalidInput
+    /// Saves it as one of the user's own, replacing one with the same name. Errors: InvalidInput
     /// for an empty name, Io.
     engine::Result<void> save(Preset preset);
 

@@ -127,7 +127,7 @@ void PresetBar::fill() {
         if (resolved)
             m_choices.push_back({preset, std::move(resolved).value()});
         else
-            problems << tr("The preset %1 was passed over: %2")
+            problems << tr("The preset %1 was ignored: %2")
                             .arg(preset.name, QString::fromStdString(resolved.error().message));
     }
     m_box->clear();
@@ -148,7 +148,7 @@ std::size_t PresetBar::nearest() const {
             const auto found = m_choices[i].resolved.find(name);
             differing += found == m_choices[i].resolved.end() || found->second != value ? 1 : 0;
         }
-        // Of presets as near, a named one says more than "Defaults".
+        // Among equally near presets, a named one says more than "Defaults".
         if (differing < fewest || (differing == fewest && best == 0)) {
             best = i;
             fewest = differing;
@@ -166,7 +166,7 @@ void PresetBar::choose(std::size_t index) {
 }
 
 void PresetBar::chooseByName(const QString& name) {
-    for (std::size_t i = m_choices.size(); i-- > 0;) // own ones stand behind bundled ones
+    for (std::size_t i = m_choices.size(); i-- > 0;) // own presets come after bundled ones
         if (m_choices[i].preset.name == name) {
             choose(i);
             return;
@@ -181,8 +181,8 @@ void PresetBar::setDifferences(std::vector<SettingDifference> differences) {
     const auto count = static_cast<int>(m_differences.size());
     m_chip->setText(tr("%1 changed").arg(count));
     m_chip->setAccessibleName(
-        tr("%1 settings differ from %2; show them").arg(count).arg(referenceName()));
-    m_chip->setToolTip(tr("What differs from %1").arg(referenceName().toHtmlEscaped()));
+        tr("%1 settings differ from %2. Click to show them").arg(count).arg(referenceName()));
+    m_chip->setToolTip(tr("Differences from %1").arg(referenceName().toHtmlEscaped()));
     m_chip->setVisible(count > 0);
 }
 
@@ -263,7 +263,7 @@ void PresetBar::askForFile() {
 void PresetBar::askBeforeRemoving() {
     auto* box = new QMessageBox(QMessageBox::NoIcon,
                                 tr("Delete the preset?"),
-                                tr("%1 is deleted from the disk.").arg(referenceName()),
+                                tr("%1 will be deleted from the disk.").arg(referenceName()),
                                 QMessageBox::Cancel,
                                 this);
     box->setAttribute(Qt::WA_DeleteOnClose);
@@ -281,7 +281,7 @@ void PresetBar::showDifferences() {
     popup->show();
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void PresetBar::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     adoptTheme();

@@ -11,8 +11,8 @@ class QToolButton;
 
 namespace ui {
 
-/// Chooses, keeps, loads and deletes presets, and says how far the settings are from the chosen
-/// one. The chosen preset is what resets go back to. Thread: UI.
+/// Chooses, saves, loads and deletes presets, and shows how much the settings differ from the
+/// chosen one. Resets go back to the chosen preset. Thread: UI.
 class PresetBar : public QWidget {
     Q_OBJECT
 
@@ -22,7 +22,7 @@ public:
     /// Lists the presets of this decoder; the one nearest to `settings` becomes the reference.
     void setDecoder(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
 
-    /// What is set now, for "Save as preset".
+    /// Sets the current settings, for "Save as preset".
     void setSettings(const engine::SettingValues& settings) { m_settings = settings; }
 
     void setDifferences(std::vector<SettingDifference> differences);
@@ -32,22 +32,22 @@ public:
 
     QString referenceName() const { return m_choices[m_chosen].preset.name; }
 
-    /// Keeps what is set now under a name and chooses it.
+    /// Saves the current settings under a name and chooses that preset.
     void saveAs(const QString& name);
 
-    /// Keeps a preset file among the user's own and asks for it to be applied.
+    /// Copies a preset file to the user's own and asks for it to be applied.
     void load(const QString& path);
 
     /// Deletes the chosen preset if it is the user's own.
     void removeChosen();
 
-    /// What went wrong, for the user; empty = nothing.
+    /// The error, for the user; empty = none.
     QString problem() const;
     void setProblem(const QString& problem);
 
 signals:
     void referenceChanged();
-    /// All settings of the chosen preset are wanted.
+    /// The user wants all settings of the chosen preset.
     void applyWanted(const engine::SettingValues& values, const QString& name);
 
 protected:

@@ -62,8 +62,8 @@ SettingInfo formRow() {
     made.choices = formNames();
     made.initial = made.choices.front();
     made.meaning =
-        samplingText("The answer is JSON, or matches a regular expression as a whole: what does "
-                     "not fit cannot be chosen, whatever drafts.");
+        samplingText("The whole answer is JSON, or matches a regular expression. Tokens that would "
+                     "not fit cannot be chosen, whichever decoder drafts.");
     return made;
 }
 
@@ -74,7 +74,7 @@ void read(const SettingValues& values, const char* name, double& place) {
             place = *number;
 }
 
-/// "42=-5, 7=2"; nothing where that is not what was typed.
+/// Parses "42=-5, 7=2"; nothing if the text has another form.
 std::optional<std::vector<LogitBias>> biasesOf(const std::string& text) {
     std::vector<LogitBias> biases;
     for (const QString& part : QString::fromStdString(text).split(',', Qt::SkipEmptyParts)) {
@@ -97,7 +97,7 @@ std::string textOf(const std::vector<LogitBias>& biases) {
     return parts.join(", ").toStdString();
 }
 
-/// A form that is chosen before it is written begins with one that fits nearly everything.
+/// A form chosen before it is written starts with one that accepts nearly everything.
 void readForm(const SettingValues& values, Grammar& form) {
     if (const std::string* name = textIn(values, "form")) {
         const std::vector<std::string> names = formNames();
@@ -123,30 +123,30 @@ std::vector<SettingInfo> samplingSettings() {
                   samplingText("Min-p"),
                   0.0,
                   0.99,
-                  samplingText("Only tokens that are at least so many times as probable as "
-                               "the most probable one can be chosen. 0 = all."));
+                  samplingText("Only tokens whose probability is at least this fraction of the "
+                               "highest one can be chosen. 0 = all."));
     SettingInfo typicalP = numberRow(
         "typical_p",
         samplingText("Typical-p"),
         0.01,
         1.0,
-        samplingText("Only the most typical tokens that together reach this share can be chosen: "
-                     "neither the likeliest nor the unlikeliest. 1 = all."));
+        samplingText("Only the most typical tokens, neither the likeliest nor the unlikeliest, "
+                     "that together reach this probability can be chosen. 1 = all."));
     typicalP.initial = 1.0;
     SettingInfo repetition = numberRow(
         "repetition_penalty",
         samplingText("Repetition penalty"),
         0.5,
         2.0,
-        samplingText("Above 1, tokens of the prompt and of the answer become less probable. "
-                     "1 = off."));
+        samplingText("Above 1, tokens that are already in the prompt or the answer become less "
+                     "probable. 1 = off."));
     repetition.initial = 1.0;
     SettingInfo window = row("repetition_window",
                              samplingText("Repetition window"),
                              SettingKind::Integer,
                              kLargestWindow);
     window.meaning =
-        samplingText("The repetition penalty looks at so many of the newest tokens. 0 = all.");
+        samplingText("How many of the newest tokens the repetition penalty covers. 0 = all.");
     return {
         row("temperature", samplingText("Temperature"), SettingKind::Number, kHottest),
         topP,
@@ -160,23 +160,23 @@ std::vector<SettingInfo> samplingSettings() {
                   samplingText("Presence penalty"),
                   -2.0,
                   2.0,
-                  samplingText("Taken from every token that the answer holds already. 0 = off.")),
+                  samplingText("Subtracted from the logit of every token that is already in the "
+                               "answer. 0 = off.")),
         numberRow("frequency_penalty",
                   samplingText("Frequency penalty"),
                   -2.0,
                   2.0,
-                  samplingText("Taken from a token once for each time that the answer holds it. "
-                               "0 = off.")),
-        textRow(
-            "logit_bias",
-            samplingText("Logit bias"),
-            samplingText("Token ids and what is added to their logits, as in 42=-5, 7=2. -100 all "
-                         "but forbids a token, 100 all but enforces it.")),
+                  samplingText("Subtracted from a token's logit once for each time that it is "
+                               "already in the answer. 0 = off.")),
+        textRow("logit_bias",
+                samplingText("Logit bias"),
+                samplingText("Token ids and the values to add to their logits, such as 42=-5, 7=2. "
+                             "-100 practically forbids a token, 100 practically forces it.")),
         formRow(),
         textRow(
             "form_text",
             samplingText("Schema or expression"),
-            samplingText("The JSON schema or the regular expression that the answer has to fit."))};
+            samplingText("The JSON schema or regular expression that the answer has to match."))};
 }
 
 QString samplingProblem(const std::string& setting, const SettingValue& value) {
@@ -184,7 +184,7 @@ QString samplingProblem(const std::string& setting, const SettingValue& value) {
     if (setting != "logit_bias" || text == nullptr || biasesOf(*text))
         return {};
     return QString::fromStdString(
-        samplingText("Write token ids and values with commas between, as in 42=-5, 7=2."));
+        samplingText("Write token ids and values separated by commas, such as 42=-5, 7=2."));
 }
 
 SettingValues valuesOf(const SamplingOptions& sampling) {

@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// How tokens are chosen, as rows of a form: temperature, top_p, top_k, min_p, seed, which are
-/// shown always; typical_p, the penalties, logit_bias, and the form of an answer (form, form_text).
+/// The sampling options as rows of a form: temperature, top_p, top_k, min_p and seed, which are
+/// always shown; typical_p, the penalties, logit_bias, and the form of an answer (form, form_text).
 std::vector<engine::SettingInfo> samplingSettings();
 
 /// Why a value that was typed cannot be sent, as a sentence; empty = it can.
@@ -19,7 +19,7 @@ QString samplingProblem(const std::string& setting, const engine::SettingValue& 
 
 engine::SettingValues valuesOf(const engine::SamplingOptions& sampling);
 
-/// What `values` lacks is taken from `otherwise`.
+/// Values missing in `values` are taken from `otherwise`.
 engine::SamplingOptions samplingOf(const engine::SettingValues& values,
                                    const engine::SamplingOptions& otherwise);
 

@@ -117,8 +117,8 @@ private:
             m_spin->setFixedWidth(std::max(m_theme.scaled(74), neededWidth()));
     }
 
-    /// For the longest number of the range. The style's own hint leaves out that the line within
-    /// the box keeps the padding of a line, too.
+    /// Wide enough for the longest number of the range. The style's own hint ignores the padding of
+    /// the line edit within the box.
     int neededWidth() const {
         const auto* line = m_spin->findChild<QLineEdit*>();
         m_spin->ensurePolished();

@@ -16,20 +16,21 @@ class SettingEditor : public QWidget {
 public:
     explicit SettingEditor(QWidget* parent = nullptr);
 
-    /// What the control shows now, told or not.
+    /// The value in the control, committed or not.
     virtual engine::SettingValue value() const = 0;
 
-    /// Shows it; tells nothing.
+    /// Shows the value without emitting a signal.
     virtual void setValue(const engine::SettingValue& value) = 0;
 
-    /// Whether the user is in the middle of it: dragging, typing, stepping.
+    /// Whether the user is changing it: dragging, typing, stepping.
     virtual bool isBusy() const { return m_settle.isActive(); }
 
-    /// Where the keyboard goes.
+    /// The widget that takes the focus.
     virtual QWidget* mainControl() const = 0;
 
 signals:
-    /// The user is done with this change: let go, left the field, paused while stepping.
+    /// The user has finished this change: released the control, left the field, or paused while
+    /// stepping.
     void committed();
 
 protected:

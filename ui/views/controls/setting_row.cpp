@@ -44,7 +44,7 @@ SettingRow::SettingRow(const Theme& theme, SettingInfo setting, QWidget* parent)
     setObjectName(QString::fromStdString(m_setting.name));
     build();
     const QString help = settingHelp(m_setting);
-    // A tool tip that might be markup is made into plain text by its escaped form.
+    // A tool tip that might be taken for markup is escaped, so that it stays plain text.
     setToolTip(QStringLiteral("<p>%1</p>").arg(help.toHtmlEscaped()));
     setWhatsThis(toolTip());
     m_help->setText(help);
@@ -131,7 +131,7 @@ void SettingRow::showReset() {
 
 void SettingRow::setValue(const SettingValue& value) {
     if (value != m_shown)
-        setProblem({}); // it was about another value
+        setProblem({}); // it concerned another value
     m_shown = value;
     if (!m_editor->isBusy()) {
         m_editor->setValue(value);
@@ -203,7 +203,7 @@ void SettingRow::paintEvent(QPaintEvent* /*event*/) {
     painter.drawLine(0, height() - 1, width() - 1, height() - 1);
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void SettingRow::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     adoptTheme();

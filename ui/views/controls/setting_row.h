@@ -10,7 +10,7 @@ class QToolButton;
 namespace ui {
 
 /// One setting of the form: symbol, title and badge; below them the control and its reset; notes,
-/// help and problems in place. F1 on it shows and hides the help. Thread: UI.
+/// help and problems below that. F1 shows and hides the help. Thread: UI.
 class SettingRow : public QWidget {
     Q_OBJECT
 
@@ -21,10 +21,10 @@ public:
 
     engine::SettingValue value() const { return m_editor->value(); }
 
-    /// Shows what is set now, unless the user is in the middle of a change.
+    /// Shows the current value, unless the user is changing it.
     void setValue(const engine::SettingValue& value);
 
-    /// Where the reset goes, and that place's name: "Paper 13B".
+    /// The value of the reset, and its source: "Paper 13B".
     void setReference(const engine::SettingValue& value, const QString& name);
 
     bool isChanged() const;
@@ -32,7 +32,7 @@ public:
     /// One line below the control; empty = none. Plain text.
     void setNote(const QString& note);
 
-    /// Why a change came to nothing; stays until the next change. Plain text.
+    /// Why a change failed; stays until the next change. Plain text.
     void setProblem(const QString& problem);
 
     QString problem() const;
@@ -52,7 +52,7 @@ public:
 
     SettingEditor* editor() const { return m_editor; }
 
-    /// Grows by one whenever the user comes back to the row: changes of one visit are one to undo.
+    /// Grows by one whenever the user returns to the row: changes of one visit are undone together.
     int visit() const { return m_visit; }
 
 signals:

@@ -9,7 +9,7 @@ namespace ui {
 namespace {
 
 constexpr double kWide = 2000.0;    // from here on one pixel would be several units
-constexpr double kTooWide = 1.0e8;  // a number that nobody finds with a slider
+constexpr double kTooWide = 1.0e8;  // a number that cannot be found with a slider
 constexpr int kWidePositions = 240; // about a pixel each
 constexpr double kNumberSteps = 50.0;
 constexpr int kMostDecimals = 6;

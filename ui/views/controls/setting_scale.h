@@ -3,7 +3,7 @@
 
 namespace ui {
 
-/// Where a number stands on its slider, and back. Whole numbers over a wide range (S: 0 to
+/// Converts between a number and its slider position. Whole numbers over a wide range (S: 0 to
 /// 1000000) are spread by magnitude, with two significant digits; all else evenly. A plain value.
 class SettingScale {
 public:

@@ -19,31 +19,33 @@ struct Help {
     const char* text;
 };
 
-// By name: decoders that use the same word mean the same thing by it. Others have their meaning.
+// By name: decoders that share a setting's name mean the same by it. Other settings show their own
+// meaning.
 constexpr std::array<Help, 13> kHelp = {{
     {"r",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "How much of the model a draft leaves out. More skipping makes a draft "
-                       "cheaper and more often wrong. The first and the last layer always run; "
-                       "the text that is written stays the same.")},
+                       "How much of the model a draft skips. Skipping more makes a draft cheaper, "
+                       "but more often wrong. The first and the last layer always run. The text of "
+                       "the answer stays the same.")},
     {"gamma",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "The first \u03b3 tokens of an answer are the exam paper: a candidate's "
-                       "score is the share of them that it would have written itself. In the "
-                       "paper's Table 9 acceptance stops rising at 32, and a trial costs more the "
-                       "longer the window is.")},
+                       "Candidate skip sets are scored on the first \u03b3 tokens of an answer: "
+                       "the score is the share of these tokens that a draft with this set predicts "
+                       "correctly. In the paper's Table 9, acceptance stops rising at 32. A longer "
+                       "window makes each trial more expensive.")},
     {"epsilon",
      QT_TRANSLATE_NOOP("ui::SettingText",
                        "A draft ends as soon as its best guess is less probable than this. Higher "
-                       "is careful: short drafts, rarely wrong. Lower is bold. The paper gives no "
-                       "number; the authors' code uses 0.8.")},
+                       "values give short drafts that are rarely wrong, lower values give long "
+                       "drafts that are wrong more often. The paper gives no value; the authors' "
+                       "code uses 0.8.")},
     {"beta",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "Every \u03b2-th trial is chosen by Bayesian optimisation, the others by "
-                       "chance. 1 = every trial.")},
+                       "Every \u03b2-th trial is chosen by Bayesian optimisation, the others at "
+                       "random. 1 = every trial.")},
     {"S",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "The search ends after so many trials at the latest. 0 keeps the start "
+                       "The search ends after this many trials at the latest. 0 keeps the start "
                        "set.")},
     {"stop_score",
      QT_TRANSLATE_NOOP("ui::SettingText",
@@ -51,29 +53,31 @@ constexpr std::array<Help, 13> kHelp = {{
                        "or S runs out, whichever comes first.")},
     {"patience",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "The search ends after so many trials in a row without a better set.")},
+                       "The search ends after this many trials in a row without a better set.")},
     {"max_draft",
-     QT_TRANSLATE_NOOP("ui::SettingText", "A draft is never longer than this, however sure.")},
+     QT_TRANSLATE_NOOP("ui::SettingText",
+                       "A draft is never longer than this, however confident it "
+                       "is.")},
     {"siblings",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "How many alternatives of a drafted token are checked along with it: few "
-                       "when the draft is sure, more when it is not. The paper has 1,3,5,10; "
-                       "\u201cpublished\u201d is what the authors' code does.")},
+                       "How many alternatives to a drafted token are checked along with it: few "
+                       "when the draft is confident, more when it is not. The paper uses 1,3,5,10; "
+                       "\u201cpublished\u201d is the schedule of the authors' code.")},
     {"temperature",
      QT_TRANSLATE_NOOP(
          "ui::SettingText",
          "0 always takes the most probable token. Higher values choose more freely.")},
     {"top_p",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "Only the most probable tokens that together reach this share can be "
-                       "chosen. 1 = all of them.")},
+                       "Only the most probable tokens that together reach this probability can be "
+                       "chosen. 1 = all.")},
     {"top_k",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "Only so many of the most probable tokens can be chosen. 0 = all.")},
+                       "Only this many of the most probable tokens can be chosen. 0 = all.")},
     {"seed",
      QT_TRANSLATE_NOOP("ui::SettingText",
-                       "The same seed, prompt and settings give the same answer again. It has no "
-                       "effect at temperature 0.")},
+                       "The same seed, prompt and settings give the same answer again. The seed "
+                       "has no effect at temperature 0.")},
 }};
 
 const Help* helpOf(const std::string& setting) {
@@ -83,7 +87,7 @@ const Help* helpOf(const std::string& setting) {
     return nullptr;
 }
 
-/// A letter of a paper: the setting's own name, or Greek with at most an index.
+/// A paper's symbol: the setting's own name, or a Greek letter with at most an index.
 bool isSymbol(const QString& word, const QString& settingName) {
     if (word == settingName)
         return word.size() == 1;
@@ -114,7 +118,7 @@ QString ratioNote(const RunStore& store) {
         .arg(2 * layers);
 }
 
-/// Why a search that has ended did.
+/// Why a search has ended.
 QString searchNote(const RunStore& store) {
     const std::vector<TrialPoint>& trials = store.search().trials();
     if (trials.empty() || store.phase() != DecoderPhase::Accelerate)
@@ -159,6 +163,8 @@ QString effectText(SettingEffect effect) {
         return say("next answer");
     case SettingEffect::NewSearch:
         return say("new search");
+    case SettingEffect::NextLoad:
+        return say("next load");
     }
     return {};
 }
@@ -173,6 +179,8 @@ QString effectSentence(SettingEffect effect) {
         return say("A change takes effect with the next answer.");
     case SettingEffect::NewSearch:
         return say("A change starts a new search.");
+    case SettingEffect::NextLoad:
+        return say("A change takes effect when the model is loaded again.");
     }
     return {};
 }

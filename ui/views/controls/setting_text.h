@@ -21,18 +21,18 @@ struct SettingTitle {
 
 SettingTitle settingTitle(const engine::SettingInfo& setting);
 
-/// When a change acts: "live", "next trial", "next answer", "new search".
+/// When a change takes effect: "live", "next trial", "next answer", "new search".
 QString effectText(engine::SettingEffect effect);
 
 /// The same as a sentence.
 QString effectSentence(engine::SettingEffect effect);
 
-/// Plain words for someone who has not read the paper: what it does, what to expect of more and
-/// less of it, its range, when a change acts. Plain text.
+/// An explanation for someone who has not read the paper: what the setting does, what higher and
+/// lower values change, its range, when a change takes effect. Plain text.
 QString settingHelp(const engine::SettingInfo& setting);
 
-/// What this value means on the model at hand or in this run, "25 of 56 inner sublayers; ends stay
-/// locked". Empty where there is nothing to say.
+/// What this value means for the loaded model or this run, "25 of 56 inner sublayers; ends stay
+/// locked". Empty if there is nothing to say.
 QString settingNote(const RunStore& store, const std::string& setting);
 
 /// The value of this name, or null where there is none or it is of another kind.

@@ -9,15 +9,15 @@
 
 namespace ui {
 
-/// A setting that is not where the reference has it.
+/// A setting that differs from the reference.
 struct SettingDifference {
     engine::SettingInfo setting;
     engine::SettingValue before;
     engine::SettingValue now;
 };
 
-/// A form for whatever settings a decoder has; no decoder is known to it by name. The paper's five
-/// (r, gamma, epsilon, beta, S) come first where a decoder has them. Thread: UI.
+/// A form for the settings of any decoder; it knows no decoder by name. The paper's five settings
+/// (r, gamma, epsilon, beta, S) come first if a decoder has them. Thread: UI.
 class SettingsForm : public QWidget {
     Q_OBJECT
 
@@ -26,14 +26,14 @@ public:
 
     explicit SettingsForm(const Theme& theme, QWidget* parent = nullptr);
 
-    /// Makes the rows anew, at the settings' initial values.
+    /// Creates the rows again, with the settings' initial values.
     void setSettings(const std::vector<engine::SettingInfo>& settings);
 
-    /// Shows what is set; rows that the user is at keep what they have.
+    /// Shows the current settings; rows that the user is changing keep their value.
     void setValues(const engine::SettingValues& values);
 
-    /// Where the resets go, and the name of that place. What it lacks is compared with the initial
-    /// value.
+    /// The values of the resets, and the name of their source. Settings it lacks are compared with
+    /// the initial value.
     void setReference(const engine::SettingValues& values, const QString& name);
 
     /// Simple: only the first five rows.
@@ -52,7 +52,7 @@ public:
     std::vector<SettingDifference> differences() const;
 
 signals:
-    /// The user wants this value; the row knows the setting and the visit.
+    /// The user wants this value; the row gives the setting and the visit.
     void edited(ui::SettingRow* row, const engine::SettingValue& value);
 
 private:

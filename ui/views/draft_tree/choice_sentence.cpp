@@ -21,9 +21,9 @@ QString timeText(double cost, double plainMs) {
 
 QString drafterName(const std::string& drafter) {
     if (drafter == "free")
-        return tr("what was seen before");
+        return tr("recalling text seen before");
     if (drafter == "skip")
-        return tr("leaving layers out");
+        return tr("skipping layers");
     if (drafter == "exit")
         return tr("an early exit");
     return QString::fromStdString(drafter); // of a later version
@@ -31,8 +31,7 @@ QString drafterName(const std::string& drafter) {
 
 QString chosenText(const StepFinished& step) {
     if (step.isProbe)
-        return tr("Tried out to learn what it gives, %1: %2 tokens were expected in the time of "
-                  "%3.");
+        return tr("Tried %1 to measure what it gains: %2 tokens were expected in the time of %3.");
     return tr("Drafted by %1, because %2 tokens were expected in the time of %3.");
 }
 
@@ -49,7 +48,7 @@ QString choiceSentence(const StepFinished& step) {
                    .arg(timeText(step.expectedCost, step.plainMs));
     if (step.refusedDrafter.empty() || step.refusedDrafter == "none")
         return text;
-    const QString refused = tr("Refused, %1: %2 tokens in the time of %3.")
+    const QString refused = tr("Not drafted by %1: only %2 tokens were expected in the time of %3.")
                                 .arg(drafterName(step.refusedDrafter))
                                 .arg(tokensText(step.refusedTokens))
                                 .arg(timeText(step.refusedCost, step.plainMs));

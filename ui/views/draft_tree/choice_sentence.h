@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// Why a step was drafted as it was: what was chosen, what it promised, and the best of what was
-/// refused. Empty for a step that was not a choice. Thread: GUI.
+/// Why a step used its drafter: what was chosen, its expected gain, and the best refused
+/// alternative. Empty for a step without a choice. Thread: GUI.
 QString choiceSentence(const engine::StepFinished& step);
 
 } // namespace ui

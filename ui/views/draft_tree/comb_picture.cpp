@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// How a comb is painted.
+// Paints a comb.
 
 namespace ui {
 
@@ -43,8 +43,8 @@ QSize CombPicture::sizeHint() const {
     return {m_theme.scaled(320), rowTop(rows + 1) + m_theme.scaled(kEndHeight) + legend};
 }
 
-/// Row 0 is the root; the words of the columns stand above it. What runs beside a row stands
-/// below it.
+/// Row 0 is the root, with the column titles above it. Rows outside the draft are below the row
+/// they belong to.
 int CombPicture::rowTop(int row) const {
     int strips = 0;
     for (int above = 0; above < row; ++above)
@@ -136,7 +136,7 @@ void CombPicture::paintRow(QPainter& painter, const CombRow& row, const Columns&
     }
 }
 
-/// Among the alternatives, as far as the column of k leaves room.
+/// Paints the alternatives, as far as the column of k leaves room.
 void CombPicture::writeBesideK(QPainter& painter,
                                QRect line,
                                const Columns& place,
@@ -149,7 +149,7 @@ void CombPicture::writeBesideK(QPainter& painter,
         painter.fontMetrics().elidedText(text, Qt::ElideRight, std::max(0, line.width())));
 }
 
-/// Returns where the accepted one hangs, 0 when there is none. The accepted one is always shown.
+/// Returns the place of the accepted one, 0 if there is none. The accepted one is always shown.
 int CombPicture::paintAlternatives(QPainter& painter,
                                    const CombRow& row,
                                    int top,

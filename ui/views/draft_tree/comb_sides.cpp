@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// How the rows beside a draft are painted: small, dashed, without a probability.
+// Paints the rows outside the draft: small, dashed, without a probability.
 
 namespace ui {
 
@@ -17,7 +17,7 @@ const std::vector<CombSide>& CombPicture::sidesOf(int row) const {
     return place < m_comb.rows.size() ? m_comb.rows[place].sides : kNone;
 }
 
-/// As many as have room; the last place says how many more there are.
+/// As many as fit; the last place says how many more there are.
 void CombPicture::paintSides(QPainter& painter, int row, const Columns& place) {
     const std::vector<CombSide>& sides = sidesOf(row);
     if (sides.empty())
@@ -71,12 +71,13 @@ void CombPicture::paintSideLegend(QPainter& painter, const Columns& place) {
     painter.setPen(m_theme.colours().muted);
     const int left = sample.right() + m_theme.scaled(8);
     const QRect words(left, sample.y(), place.right - left, height);
-    painter.drawText(words,
-                     Qt::AlignVCenter | Qt::AlignLeft,
-                     painter.fontMetrics().elidedText(
-                         tr("read in the same pass, cannot be accepted (%1)").arg(m_comb.sideCount),
-                         Qt::ElideRight,
-                         words.width()));
+    painter.drawText(
+        words,
+        Qt::AlignVCenter | Qt::AlignLeft,
+        painter.fontMetrics().elidedText(
+            tr("computed in the same pass, cannot be accepted (%1)").arg(m_comb.sideCount),
+            Qt::ElideRight,
+            words.width()));
 }
 
 } // namespace ui

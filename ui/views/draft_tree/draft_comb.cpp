@@ -26,14 +26,14 @@ std::vector<int> depths(const StepFinished& step) {
     return result;
 }
 
-/// The same of the rows beside the draft: a node, draft + an earlier one, or -1.
+/// The same for the rows outside the draft: a node, draft + an earlier one, or -1.
 int sideParentOf(const StepFinished& step, std::size_t side) {
     const int parent = step.sides[side].parent;
     const auto limit = static_cast<int>(step.draft.size() + side);
     return parent < limit ? std::max(parent, -1) : -1;
 }
 
-/// A row beside the draft and the node that it hangs on, over others of its kind; -1 = the root.
+/// The node that a row outside the draft belongs to, following other such rows; -1 = the root.
 struct PlacedSide {
     int node = -1;
     int depth = 1;

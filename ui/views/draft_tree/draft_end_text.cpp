@@ -24,24 +24,24 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::Unsure:
         return endText("%1 < threshold %2").arg(number(end.value), number(end.limit));
     case DraftEndReason::Length:
-        return endText("%1 in a row, the longest").arg(count(end.limit));
+        return endText("longest draft reached: %1 in a row").arg(count(end.limit));
     case DraftEndReason::Nodes:
-        return endText("%1 candidates, the most").arg(count(end.limit));
+        return endText("limit of %1 candidates reached").arg(count(end.limit));
     case DraftEndReason::Room:
-        return endText("the answer has no room for more");
+        return endText("the answer may not get longer");
     case DraftEndReason::EndToken:
         return endText("the answer would end here");
     case DraftEndReason::Budget:
-        return endText("nothing is drafted behind %1 tokens").arg(count(end.limit));
+        return endText("no draft goes beyond %1 tokens").arg(count(end.limit));
     case DraftEndReason::Nothing:
-        return endText("nothing more is known to draft");
+        return endText("no further guess is known");
     case DraftEndReason::Unlikely:
-        return endText("the next is too unlikely, %1 < %2")
+        return endText("the next guess is too unlikely, %1 < %2")
             .arg(number(end.value), number(end.limit));
     case DraftEndReason::Price:
-        return end.limit > 0.0 ? endText("a longer one gives %1 tokens in the time of %2")
+        return end.limit > 0.0 ? endText("a longer draft would give %1 tokens in the time of %2")
                                      .arg(number(end.value), number(end.limit))
-                               : endText("a longer one does not pay");
+                               : endText("a longer draft does not pay");
     case DraftEndReason::Measuring:
         return endText("a plain step was measured");
     }

@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// Why a draft is no longer, as the step itself tells: "0.46 < threshold 0.80". Empty where it does
-/// not tell, as steps of older recordings.
+/// Why a draft is not longer, as reported by the step: "0.46 < threshold 0.80". Empty if it does
+/// not say, as in older recordings.
 QString draftEndText(const engine::DraftEnd& end);
 
 } // namespace ui

@@ -23,35 +23,34 @@ ViewInfo treeInfo() {
     return {QStringLiteral("draft_tree"),
             DraftTreeView::tr("Draft tree"),
             DraftTreeView::tr(
-                "What the last step drafted and what the full model made of it. Downwards the "
-                "draft's first choices, beside them its alternatives where it was less sure. The "
-                "full model checks all of them in one pass: the bold path is accepted, then it "
-                "adds one token of its own (paper: figure 5). Some decoders let further rows run "
-                "in the same pass, masks or a window of guesses: they stand below the token that "
-                "they hang on, dashed, and cannot be accepted."),
+                "What the last step drafted, and which of it the full model accepted. The draft's "
+                "first choices run downwards; its alternatives, where it was less sure, are beside "
+                "them. The full model checks all of them in one pass: it accepts the bold path and "
+                "adds one token of its own (paper: figure 5). Some decoders add further rows to "
+                "the same pass, such as masks or a window of guesses. They are shown dashed below "
+                "the token they follow, and cannot be accepted."),
             Topic::Answers | Topic::Decoder | Topic::Selection,
             200};
 }
 
-/// Why there was no draft, where the step tells.
+/// Why there was no draft, if the step says so.
 QString plainSentence(const StepFinished& step) {
     const QString plain =
         DraftTreeView::tr("A plain step: one token by the full model, nothing was drafted.");
     if (step.isBaseline)
         return plain + QLatin1Char(' ') +
-               DraftTreeView::tr("It was made to measure the full model's own speed.");
+               DraftTreeView::tr("It measured the full model's own speed.");
     const QString why = draftEndText(step.draftEnd);
     return why.isEmpty() ? plain
-                         : plain + QLatin1Char(' ') + DraftTreeView::tr("Why: %1.").arg(why);
+                         : plain + QLatin1Char(' ') + DraftTreeView::tr("Reason: %1.").arg(why);
 }
 
-/// What was drafted, what became of it, and what ran beside.
+/// What was drafted, how much was accepted, and which rows ran outside the draft.
 QString treeSentence(const StepFinished& step, const DraftComb& comb) {
     const QString beside =
         countText(comb.sideCount,
-                  DraftTreeView::tr("1 row ran beside, which cannot be accepted."),
-                  DraftTreeView::tr("%1 rows ran beside, which cannot be "
-                                    "accepted."));
+                  DraftTreeView::tr("1 more row ran in the pass; it cannot be accepted."),
+                  DraftTreeView::tr("%1 more rows ran in the pass; they cannot be accepted."));
     if (comb.rows.empty())
         return comb.sideCount > 0
                    ? DraftTreeView::tr("Nothing was drafted.") + QLatin1Char(' ') + beside
@@ -119,7 +118,7 @@ void DraftTreeView::refreshView(Topics) {
     if (shown.step == nullptr) {
         m_picture->show({});
         setSubtitle({});
-        m_sentence->setText(tr("The tree of each step appears here once a decoder drafts: its "
+        m_sentence->setText(tr("Once a decoder drafts, the tree of each step appears here: its "
                                "candidates, and which of them the full model accepted."));
         return;
     }

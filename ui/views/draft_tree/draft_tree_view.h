@@ -25,17 +25,17 @@ public:
 
     QSize minimumSizeHint() const override { return {0, 0}; }
 
-    /// What is written below the draft: why it is no longer.
+    /// What is written below the draft: why it is not longer.
     QString endText() const;
 
-    /// Rows beside the draft that have a box of their own; the others are counted in "+3".
+    /// Rows outside the draft that have a box of their own; the others are counted in "+3".
     int shownSides() const { return m_shownSides; }
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    static constexpr int kEndHeight = 60; ///< of what stands below the rows
+    static constexpr int kEndHeight = 60; ///< of the text below the rows
 
     struct Columns {
         int depthX = 0;
@@ -66,7 +66,8 @@ private:
 };
 
 /// The last step's draft: first choices downwards, alternatives beside them, the accepted path
-/// bold; below each row, quieter, what ran beside it. With a token chosen, the step that made it.
+/// bold; below each row, paler, the rows outside the draft. If a token is selected, the step that
+/// produced it.
 class DraftTreeView : public View {
     Q_OBJECT
 
@@ -89,8 +90,8 @@ private:
     LiveLabel* m_sentence;
 };
 
-/// The step to show: that of the chosen token while its answer's steps are kept, else the newest
-/// that drafted or had rows beside its token; null when there is none.
+/// The step to show: that of the selected token while its answer's steps are kept, otherwise the
+/// newest one with a draft or with other rows; null if there is none.
 struct ShownStep {
     const Answer* answer = nullptr;
     const engine::StepFinished* step = nullptr;

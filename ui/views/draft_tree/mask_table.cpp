@@ -38,14 +38,14 @@ void MaskModel::show(const StepFinished* step, const QString& rootText) {
         return;
     const auto count = static_cast<int>(rows.size());
     if (count < m_rowCount)
-        resizeTo(count); // while what goes is still there
+        resizeTo(count); // while the removed rows still exist
     const std::vector<Row> before = std::exchange(m_rows, std::move(rows));
     if (count > m_rowCount)
         resizeTo(count);
     tellChanges(before);
 }
 
-/// Rows and columns come and go at the end.
+/// Rows and columns are added and removed at the end.
 void MaskModel::resizeTo(int count) {
     const int before = m_rowCount;
     if (count > before) {
@@ -65,7 +65,7 @@ void MaskModel::resizeTo(int count) {
     endRemoveColumns();
 }
 
-/// Of the rows that were there before and still are.
+/// For the rows that existed before and still do.
 void MaskModel::tellChanges(const std::vector<Row>& before) {
     const auto kept = static_cast<int>(std::min(before.size(), m_rows.size()));
     int first = kept;
@@ -126,7 +126,7 @@ QVariant MaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case Qt::DisplayRole:
         return orientation == Qt::Vertical ? row.text : QString::number(section);
     case Qt::ToolTipRole:
-        return row.isBeside ? tr("%1: beside the draft, cannot be accepted").arg(row.text)
+        return row.isBeside ? tr("%1: not part of the draft, cannot be accepted").arg(row.text)
                             : row.text;
     case Qt::ForegroundRole:
         return row.isBeside ? QVariant(m_theme.colours().muted) : QVariant();

@@ -11,14 +11,14 @@
 
 namespace ui {
 
-/// The verification mask of a step: which row of the pass sees which other one. Thread: UI.
+/// The verification mask of a step: which row of the pass sees which other rows. Thread: UI.
 class MaskModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
     explicit MaskModel(const Theme& theme, QObject* parent = nullptr);
 
-    /// Tells what is another than before, and nothing when the mask is the same. Null: empty.
+    /// Signals only what has changed, and nothing if the mask is the same. Null: empty.
     void show(const engine::StepFinished* step, const QString& rootText);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -28,7 +28,7 @@ public:
 
     bool sees(int row, int column) const;
     bool isAccepted(int row) const;
-    bool isBeside(int row) const; ///< it ran beside the draft and cannot be accepted
+    bool isBeside(int row) const; ///< it is outside the draft and cannot be accepted
 
 private:
     /// A row of the pass.
@@ -47,7 +47,8 @@ private:
 
     const Theme& m_theme;
     std::vector<Row> m_rows;
-    int m_rowCount = 0; ///< told to views; while the table grows or shrinks less than m_rows
+    int m_rowCount = 0; ///< number reported to views; less than m_rows while the table grows or
+                        ///< shrinks
     int m_columnCount = 0;
 };
 

@@ -18,9 +18,9 @@ ViewInfo maskInfo() {
     return {QStringLiteral("verification_mask"),
             MaskView::tr("Verification mask"),
             MaskView::tr("The full model checks a whole draft tree in one pass. Each row is a "
-                         "token of that pass, and a mark says which others it may look at: its "
-                         "own ancestors and itself, never a sibling (paper: figure 5). Rows that "
-                         "run beside a draft come last, paler."),
+                         "token of that pass, and a mark says which others it may look at: its own "
+                         "ancestors and itself, never a sibling (paper: figure 5). Rows that are "
+                         "not part of the draft come last and are paler."),
             Topic::Answers | Topic::Selection,
             200};
 }
@@ -36,9 +36,9 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_note);
-    rows->addWidget(m_table, 1); // also empty, a stop of the keyboard
-    m_note->setText(tr("Which token may look at which appears here with the first draft."));
-    m_table->setProperty("form", "mask"); // two digits stand in a column as narrow as its cells
+    rows->addWidget(m_table, 1); // a tab stop even when empty
+    m_note->setText(tr("With the first draft, this shows which tokens each token may look at."));
+    m_table->setProperty("form", "mask"); // two digits fit into a column as narrow as its cells
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
     m_table->setAccessibleName(tr("Verification mask: rows see columns"));

@@ -62,13 +62,13 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_skeleton(new LayerSkeleton(theme, this))
     , m_title(centredLabel(this))
     , m_sentence(centredLabel(this))
-    , m_find(new QPushButton(tr("Find one on this chat"), this))
+    , m_find(new QPushButton(tr("Find one with this chat"), this))
     , m_load(new QPushButton(tr("Load a set..."), this))
     , m_buttons(new QHBoxLayout)
     , m_note(centredLabel(this)) {
     m_title->setText(tr("No skip set yet"));
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
-                           "the draft leaves out."));
+                           "the draft skips."));
     m_find->setProperty("kind", "primary");
     m_find->setAccessibleName(m_find->text());
     m_load->setAccessibleName(m_load->text());
@@ -93,7 +93,7 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
 
 void EmptyLayerMap::setOffer(const Offer& offer) {
     if (offer == m_offer)
-        return; // to arrange it anew lays out the whole window
+        return; // arranging it again lays out the whole window
     m_offer = offer;
     m_skeleton->setLayerCount(offer.layerCount);
     m_note->setText(offer.reason.isEmpty() || offer.note.isEmpty()
@@ -109,8 +109,8 @@ void EmptyLayerMap::resizeEvent(QResizeEvent* event) {
     arrange();
 }
 
-/// What matters most has room first; what has none is left out whole, never cut. The note is then
-/// the title's tool tip.
+/// The most important parts get room first; a part without room is left out completely, never cut.
+/// The note is then the title's tool tip.
 void EmptyLayerMap::arrange() {
     const bool isRoomy = height() >= m_theme.scaled(170);
     const int spacing = m_theme.scaled(8);

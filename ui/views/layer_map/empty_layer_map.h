@@ -13,7 +13,7 @@ namespace ui {
 
 class LayerSkeleton;
 
-/// What the layer map shows before there is a skip set: the skeleton of the picture, what it will
+/// The layer map's content before there is a skip set: an outline of the picture, what it will
 /// show, and what to do. Thread: UI.
 class EmptyLayerMap : public QWidget {
     Q_OBJECT
@@ -23,7 +23,7 @@ public:
         int layerCount = 0; ///< 0 = not known
         bool canFind = false;
         bool canLoad = false;
-        QString reason; ///< why there is none, where more than time is missing
+        QString reason; ///< why there is none, unless it only takes time
         QString note;
 
         bool operator==(const Offer&) const = default;
@@ -33,7 +33,7 @@ public:
 
     void setOffer(const Offer& offer);
 
-    /// What finds no room is left out, so it asks for little.
+    /// Parts without room are left out, so it needs little.
     QSize minimumSizeHint() const override;
 
 signals:

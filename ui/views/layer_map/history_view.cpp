@@ -24,9 +24,9 @@ ViewInfo historyInfo() {
     return {QStringLiteral("history"),
             HistoryView::tr("History of best sets"),
             HistoryView::tr(
-                "One column each time the search found a better skip set, its attention layers "
-                "above and its MLP layers below, coloured where they are skipped. The slider "
-                "takes all views back to that time. Mirrors figure 12 of the SWIFT paper."),
+                "Each column is a better skip set that the search found, with attention layers "
+                "above and MLP layers below, coloured where they are skipped. The slider takes all "
+                "views back to that time. Compare figure 12 of the SWIFT paper."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
 }
 
@@ -60,11 +60,11 @@ void HistoryView::build() {
     m_columns = new HistoryColumns(theme(), this);
     m_transport = new QWidget(this);
     using Sign = TransportButton::Sign;
-    m_previous = new TransportButton(theme(), Sign::Previous, tr("One change back"), m_transport);
+    m_previous = new TransportButton(theme(), Sign::Previous, tr("Previous change"), m_transport);
     m_play = new TransportButton(theme(), Sign::Play, tr("Play the history"), m_transport);
-    m_next = new TransportButton(theme(), Sign::Next, tr("One change on"), m_transport);
+    m_next = new TransportButton(theme(), Sign::Next, tr("Next change"), m_transport);
     m_slider = new ColumnSlider(theme(), this);
-    m_slider->setAccessibleName(tr("Place in the history of best sets"));
+    m_slider->setAccessibleName(tr("Position in the history of best sets"));
     m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Cut, this);
     m_reason =
         new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
@@ -169,7 +169,7 @@ void HistoryView::updateInfo() {
     m_info->setToolTip(m_info->text());
 }
 
-/// Why there is no column, and what would make some.
+/// Why there is no column, and how to get some.
 void HistoryView::updateEmpty() {
     const SearchOffer offer = searchOffer(store());
     setBadge({});
@@ -214,7 +214,7 @@ void HistoryView::playOn() {
     if (!m_isPlaying || !isShowing() || ++m_ticks < kTicksPerColumn)
         return;
     m_ticks = 0;
-    constexpr int kMostStops = 120; // so that a long history does not take minutes
+    constexpr int kMostStops = 120; // so that playing a long history does not take minutes
     goTo(current() + std::max(1, count() / kMostStops));
     if (current() == count() - 1)
         setPlaying(false);

@@ -12,8 +12,8 @@ class HistoryColumns;
 class LiveLabel;
 class TransportButton;
 
-/// The best sets of the search, a column for each change, with a scrubber that says at which time
-/// all views look. Thread: UI.
+/// The best sets of the search, a column for each change, with a slider that selects the time shown
+/// by all views. Thread: UI.
 class HistoryView : public View {
     Q_OBJECT
 
@@ -32,7 +32,7 @@ public:
 
     bool isPlaying() const { return m_isPlaying; }
 
-    /// Steps along from the column that is shown, or from the first one when that is the newest.
+    /// Plays on from the column shown, or from the first one if that is the newest.
     void setPlaying(bool isPlaying);
 
     QSize sizeHint() const override;

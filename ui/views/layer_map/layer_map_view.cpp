@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/search_offer/search_offer.h"
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPainter>
@@ -22,9 +23,8 @@ ViewInfo layerMapInfo() {
             LayerMapView::tr("Layer map"),
             LayerMapView::tr(
                 "Each column is a layer of the model, with its attention above and its MLP below. "
-                "Coloured and hatched cells are left out when a draft is made; the full model "
-                "still checks every token, so the text stays the same. Mirrors figure 10 of the "
-                "SWIFT paper."),
+                "Drafts skip the coloured and hatched cells. The full model still checks every "
+                "token, so the text stays the same. Compare figure 10 of the SWIFT paper."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
 }
 
@@ -39,6 +39,10 @@ LayerMapView::LayerMapView(const ViewContext& viewContext, QWidget* parent)
     connect(m_grid, &LayerGrid::flipRequested, this, &LayerMapView::flip);
     connect(m_grid, &LayerGrid::chosen, this, &LayerMapView::pinCard);
     connect(m_grid, &LayerGrid::currentChanged, this, &LayerMapView::updateCard);
+    connect(m_grid, &LayerGrid::formChanged, this, [this] {
+        arrangeNotice();
+        updateLegends();
+    });
     connect(m_resume, &QPushButton::clicked, &m_manual, &ManualSet::resumeSearch);
     connect(m_empty, &EmptyLayerMap::findRequested, this, &LayerMapView::findAsked);
     connect(m_empty, &EmptyLayerMap::loadRequested, m_actions, &SkipSetActions::askWhatToLoad);
@@ -82,7 +86,7 @@ void LayerMapView::build() {
     arrangeNotice();
 }
 
-/// Narrow, the sentence has a line of its own.
+/// In a narrow view, the sentence has a line of its own.
 void LayerMapView::arrangeNotice() {
     const bool isMini = m_grid->isMini();
     for (QWidget* part : {static_cast<QWidget*>(m_manualBadge),
@@ -99,11 +103,12 @@ void LayerMapView::arrangeNotice() {
     reserveNotice();
 }
 
-/// The cells keep their place when a sentence comes or goes: the next click meets what was aimed
-/// at. The mini form has no room to spare; there the legend gives way.
+/// The cells keep their place when a sentence appears or disappears, so that the next click hits
+/// its target; in a narrow window what is said of a pinned cell takes two lines. The mini form has
+/// no room to spare; there the legend is dropped.
 void LayerMapView::reserveNotice() {
-    const int line = QFontMetrics(theme().font(TextRole::Small)).height();
-    const int height = std::max(line, m_resume->sizeHint().height());
+    const int lines = 2 * QFontMetrics(theme().font(TextRole::Small)).lineSpacing();
+    const int height = std::max(lines, m_resume->sizeHint().height());
     m_noticePlace->setMinimumHeight(m_grid->isMini() ? 0 : height);
 }
 
@@ -173,6 +178,8 @@ void LayerMapView::updateMap() {
     m_empty->setVisible(!shown);
     if (!shown)
         updateEmpty();
+    else if (hasFocus())
+        m_grid->table().setFocus(Qt::OtherFocusReason);
     updateTitle();
     updateNotice();
     updateLegends();
@@ -249,15 +256,15 @@ void LayerMapView::updateEmpty() {
     else if (!m_finding.isEmpty())
         offer.note = m_finding;
     else if (isReplay)
-        offer.note = tr("It appears where the recording has one.");
+        offer.note = tr("It appears when the recording reaches one.");
     else if (store().model() == nullptr)
         offer.note = tr("Open a model first.");
     else if (canLoad)
         offer.note = tr("The search begins with the next answer.");
     else if (const auto* gamma = searching != nullptr ? searching->find("gamma") : nullptr)
         if (const auto* tokens = std::get_if<double>(&gamma->initial))
-            offer.note = tr("It learns from the first %1 tokens of an answer.")
-                             .arg(static_cast<int>(*tokens));
+            offer.note =
+                tr("It uses the first %1 tokens of an answer.").arg(static_cast<int>(*tokens));
     m_empty->setOffer(offer);
 }
 
@@ -318,7 +325,7 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
     return facts;
 }
 
-/// What the card says, in one line.
+/// The card's content in one line.
 QString LayerMapView::pinnedText() const {
     if (!m_pinnedCell || m_pinnedCell->layer >= m_model.state().layerCount)
         return {};
@@ -337,12 +344,12 @@ QString LayerMapView::pinnedText() const {
             tr(" \u00B7 mean matchness %1 skipped, %2 kept")
                 .arg(shareText(*facts.scores.meanSkipped()), shareText(*facts.scores.meanKept()));
     if (facts.savedMs)
-        text += tr(" \u00B7 saves about %1 ms a draft token").arg(*facts.savedMs, 0, 'f', 2);
-    return text + tr(" \u00B7 Return lets go");
+        text += tr(" \u00B7 saves about %1 ms per draft token").arg(*facts.savedMs, 0, 'f', 2);
+    return text + tr(" \u00B7 Return unpins it");
 }
 
-/// The card floats while a cell is pointed at; of the pinned one all is said below the map, where
-/// it covers nothing.
+/// The card floats while the pointer is on a cell; for a pinned cell everything is shown below the
+/// map, where it covers nothing.
 void LayerMapView::updateCard() {
     const std::optional<Cell> cell = m_grid->current();
     if (!cell || cell == m_pinnedCell || !isVisible() ||
@@ -354,7 +361,7 @@ void LayerMapView::updateCard() {
     if (!m_card)
         m_card = new SublayerCard(theme(), window());
     m_card->setFacts(factsOf(*cell));
-    // Below the whole view: the map and what is said of it stay in sight.
+    // Below the whole view, so that the map and its description stay visible.
     const QRect place = m_grid->cellRect(*cell);
     const int left = m_grid->mapTo(this, place.topLeft()).x();
     m_card->showBeside(*this, QRect(left, 0, place.width(), height()));
@@ -372,9 +379,7 @@ void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
     const bool skips = isSkipped(state.skipped, cell);
     if (!skips && state.isLocked(cell.layer)) {
-        tell(tr("Layer %1 stays as it is: this decoder never skips it. Choose "
-                "another one.")
-                 .arg(cell.layer));
+        tell(tr("This decoder never skips layer %1. Choose another layer.").arg(cell.layer));
         return;
     }
     const QString what = skips ? tr("keep layer %1, %2") : tr("skip layer %1, %2");
@@ -388,6 +393,9 @@ void LayerMapView::flip(const Cell& cell) {
 }
 
 void LayerMapView::showFinding(bool isRunning, const QString& sentence) {
+    // The button goes: the keyboard waits here for the map.
+    if (isRunning && m_empty->isAncestorOf(QApplication::focusWidget()))
+        setFocus(Qt::OtherFocusReason);
     m_isFinding = isRunning;
     m_finding = sentence;
     updateNotice();
@@ -406,8 +414,6 @@ void LayerMapView::tell(const QString& sentence) {
 
 void LayerMapView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
-    arrangeNotice();
-    updateLegends();
     updateCard();
 }
 

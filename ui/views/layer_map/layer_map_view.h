@@ -19,9 +19,9 @@ class EmptyLayerMap;
 class LayerGrid;
 class LayerLegend;
 
-/// Which sublayers a draft skips, at the time that Selection points at. Cells can be flipped; the
-/// actions for whole sets are in actions(), for the dock's menu. Narrow, it has the form for the
-/// Chat workspace. Thread: UI.
+/// Which sublayers a draft skips, at the time chosen in Selection. Cells can be toggled; the
+/// actions for whole sets are in actions(), for the dock's menu. When narrow, it has the form for
+/// the Chat workspace. Thread: UI.
 class LayerMapView : public View {
     Q_OBJECT
 
@@ -33,7 +33,7 @@ public:
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
 
-    /// What is on the screen; none before there is any set.
+    /// The set on the screen; none before the first set.
     std::optional<engine::PlanOutline> shownSet() const;
 
     LayerMapModel& model() { return m_model; }
@@ -42,19 +42,19 @@ public:
 
     SkipSetActions& setActions() { return *m_actions; }
 
-    /// Null until it was shown first.
+    /// Null until it is first shown.
     SublayerCard* card() const { return m_card; }
 
-    /// The sentence under the map: what came of the last change, or what the manual set scores.
+    /// The sentence below the map: the result of the last change, or the manual set's score.
     QString notice() const;
 
-    /// What the search that was asked for says: how far it has come, or what came of it.
+    /// The progress or the result of the requested search.
     void showFinding(bool isRunning, const QString& sentence);
 
     QSize sizeHint() const override;
 
 signals:
-    /// The user wants a skip set to be searched for at once.
+    /// The user wants to search for a skip set now.
     void findAsked();
 
 protected:
@@ -83,8 +83,8 @@ private:
     ManualSet m_manual;
     SkipSetActions* m_actions;
     LayerMapModel m_model;
-    QString m_message;                 // what came of the last change
-    std::optional<int> m_messageIndex; // of the history, when it was said
+    QString m_message;                 // result of the last change
+    std::optional<int> m_messageIndex; // of the history, when the notice was set
     QString m_finding;
     bool m_isFinding = false;
     std::optional<Cell> m_pinnedCell;

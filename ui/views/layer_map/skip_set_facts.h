@@ -23,10 +23,10 @@ struct Cell {
 
 bool isSkipped(const engine::SkipSet& set, const Cell& cell);
 
-/// The set with one sublayer the other way round.
+/// The set with one sublayer toggled.
 engine::SkipSet flipped(engine::SkipSet set, const Cell& cell);
 
-/// How much two sets have in common, in sublayers. A plain value.
+/// How many sublayers two sets have in common. A plain value.
 struct SetComparison {
     int both = 0;
     int onlyFirst = 0;
@@ -50,11 +50,11 @@ std::optional<double> savedMsPerSublayer(const RunStore& store);
 /// What the layer map shows. A plain value.
 struct LayerMapState {
     int layerCount = 0;
-    engine::SkipSet skipped;                  ///< what lies behind the exit included
+    engine::SkipSet skipped;                  ///< including everything after the exit
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
     std::vector<int> lockedLayers;            ///< ascending
-    int exitAfterLayer = -1;                  ///< -1: a draft goes on to the last layer
+    int exitAfterLayer = -1;                  ///< -1: a draft runs to the last layer
 
     bool operator==(const LayerMapState&) const = default;
 

@@ -14,7 +14,7 @@ namespace ui {
 
 namespace {
 
-constexpr int kCellWidth = 60;  ///< pixels at 100 %, with the gap: what a usual token needs
+constexpr int kCellWidth = 60;  ///< pixels at 100 %, with the gap, for a token of usual length
 constexpr int kCellHeight = 41; ///< with the gap
 constexpr int kGap = 3;
 
@@ -129,7 +129,7 @@ int MatchnessStrip::columnsFor(int width) const {
     const int most = std::max(1, width / std::max(1, m_theme.scaled(kCellWidth)));
     if (count <= most)
         return std::max(1, count);
-    // Lines of equal length: 32 tokens stand as 16 and 16, not as 20 and 12.
+    // Lines of equal length: 32 tokens are shown as 16 and 16, not as 20 and 12.
     const int lines = (count + most - 1) / most;
     return (count + lines - 1) / lines;
 }

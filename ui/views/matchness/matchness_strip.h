@@ -9,7 +9,7 @@ namespace ui {
 
 class Theme;
 
-/// The window's tokens over what a draft would have written: a tick, or a cross and the guess
+/// The window's tokens, and below them the draft's prediction: a tick, or a cross and the guess
 /// struck out. A table that wraps: arrows go from cell to cell. Thread: UI.
 class MatchnessStrip : public QTableView {
     Q_OBJECT

@@ -21,9 +21,9 @@ ViewInfo matchnessInfo() {
         QStringLiteral("matchness"),
         MatchnessView::tr("Matchness"),
         MatchnessView::tr(
-            "Each point is a candidate skip set: the share of the window's γ tokens that a draft "
-            "with these layers left out would have written itself. The line is the set in use; "
-            "the search ends at the stop score. Mirrors figure 6, left, of the SWIFT paper."),
+            "Each point is a candidate skip set. Its matchness is the share of the window's γ "
+            "tokens that a draft with this set predicts correctly. The line shows the set in use; "
+            "the search ends at the stop score. Compare figure 6, left, of the SWIFT paper."),
         Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
 }
 
@@ -88,13 +88,14 @@ void MatchnessView::makePlot() {
     m_plot->setHeadroom(kHeadroom);
 }
 
-/// What the picture will show, or why it stays empty and what would fill it.
+/// What the picture will show, or why it stays empty and how to fill it.
 void MatchnessView::showEmptyNote() {
     const SearchOffer offer = searchOffer(store());
-    const QString what = tr("Matchness says how many of an answer's first γ tokens a draft would "
-                            "have written itself.");
+    const QString what = tr("Matchness is the share of an answer's first γ tokens that a draft "
+                            "predicts correctly.");
     const QString when = !m_problem.isEmpty()     ? m_problem
-                         : offer.reason.isEmpty() ? tr("Points appear with the first search step.")
+                         : offer.reason.isEmpty() ? tr("The first search step adds the first "
+                                                       "point.")
                                                   : offer.reason;
     m_plot->setEmptyNote(
         {tr("Nothing measured yet"), what + QLatin1Char(' ') + when, offer.action});

@@ -9,8 +9,8 @@
 
 namespace ui {
 
-/// The scores of all candidate sets, that of the set in use, and the phases of the search. A click
-/// goes to the best set of that place.
+/// The scores of all candidate sets, the score of the set in use, and the phases of the search. A
+/// click selects the best set at that place.
 class MatchnessView : public View {
     Q_OBJECT
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/search_figures.h"
 
+#include "ui/origin/token_mark.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 
@@ -33,7 +35,7 @@ bool isAccelerating(const SearchLog& search) {
     return !search.phases().empty() && search.phases().back().phase == DecoderPhase::Accelerate;
 }
 
-/// Counted trials behind `first` up to `last`, by kind, as words that add up.
+/// The number of trials after `first` up to `last`, by kind, as texts that add up.
 QString countsText(const SearchLog& search, int first, int last) {
     std::array<int, 6> counts{};
     for (int i = first; i < last; ++i) {
@@ -81,8 +83,8 @@ PhaseBand bandOf(const SearchLog& search, const PhaseSpan& phase, int last) {
     return band;
 }
 
-/// Phases that held trials, neighbours of one kind together: a search goes back to filling its
-/// window with every answer, and no trial happens there.
+/// Phases with trials, neighbours of one kind joined: a search fills its window again with every
+/// answer, and no trial happens during that.
 std::vector<PhaseSpan> phasesWithTrials(const SearchLog& search) {
     std::vector<PhaseSpan> kept;
     const auto& phases = search.phases();
@@ -175,11 +177,12 @@ std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {
     for (std::size_t i = 0; i < trial.ticks.size(); ++i) {
         StripCell cell;
         cell.isMatch = trial.ticks[i] != 0;
-        // Older recordings know the marks alone: the place stands in for the token.
-        cell.token = i < trial.window.size() ? QString::fromStdString(trial.window[i])
-                                             : QString::number(i + 1);
+        // Older recordings have only the marks: the position replaces the token.
+        cell.token = i < trial.window.size()
+                         ? visibleTokenText(QString::fromStdString(trial.window[i]))
+                         : QString::number(i + 1);
         if (!cell.isMatch && i < trial.guesses.size())
-            cell.guess = QString::fromStdString(trial.guesses[i]);
+            cell.guess = visibleTokenText(QString::fromStdString(trial.guesses[i]));
         cells.push_back(std::move(cell));
     }
     return cells;

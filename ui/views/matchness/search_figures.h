@@ -12,7 +12,7 @@
 
 namespace ui {
 
-/// The kinds of trials that look differently.
+/// The kinds of trials with a look of their own.
 enum class TrialLook { Random, Bayesian, Start, Manual, Rescore, Other };
 
 TrialLook trialLook(const std::string& kind);
@@ -30,7 +30,7 @@ struct SearchSpan {
 
 SearchSpan searchSpan(const SearchLog& search);
 
-/// What each part of the axis was, the counts of its trials in its name.
+/// The phases along the axis, with the number of their trials in the names.
 std::vector<PhaseBand> searchBands(const SearchLog& search, const SearchSpan& span);
 
 /// "29 / 32 = 0.906", or the score alone where the window is unknown.

@@ -46,7 +46,7 @@ QString StripModel::spokenText(const QModelIndex& index, const StripCell& cell) 
     if (cell.isMatch)
         return tr("Token %1, %2: the draft agrees.").arg(number).arg(cell.token);
     if (cell.guess.isEmpty())
-        return tr("Token %1, %2: the draft would have written another.")
+        return tr("Token %1, %2: the draft would have written a different token.")
             .arg(number)
             .arg(cell.token);
     return tr("Token %1, %2: the draft would have written %3.")
@@ -68,7 +68,7 @@ QVariant StripModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
         return spokenText(index, *cell);
     case Qt::ToolTipRole:
-        // Model output: escaped, so that a tool tip never takes it for markup.
+        // This is model output, so it is escaped: a tool tip must not take it for markup.
         return spokenText(index, *cell).toHtmlEscaped();
     default:
         return {};

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// A token of the window that candidates are scored on, and what a draft would have written there.
+/// A token of the window that candidates are scored on, and the draft's prediction for it.
 struct StripCell {
     QString token;
     QString guess; ///< empty = not known
@@ -26,7 +26,7 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Whether they are others than before.
+    /// Returns whether they have changed.
     bool setCells(std::vector<StripCell> cells);
     void setColumns(int count);
 

@@ -17,9 +17,10 @@ ViewInfo stripInfo() {
         QStringLiteral("matchness_strip"),
         MatchnessStripView::tr("Matchness strip"),
         MatchnessStripView::tr(
-            "The first γ tokens of an answer are the exam: above what the full model wrote, below "
-            "a tick where the draft agrees, or a cross and its own guess. Their share is the "
-            "matchness. Mirrors equation 4 and figure 4 of the SWIFT paper."),
+            "The first γ tokens of an answer, on which skip sets are scored. The upper row is what "
+            "the full model wrote; below it is a tick where the draft agrees, or a cross and the "
+            "draft's own guess. The share of ticks is the matchness. Compare equation 4 and figure "
+            "4 of the SWIFT paper."),
         Topic::Search | Topic::Selection | Topic::Model | Topic::Decoder,
         100};
 }
@@ -91,8 +92,8 @@ QString MatchnessStripView::emptyNote() const {
         return tr("This set has not been scored yet.");
     const QString reason = searchOffer(store()).reason;
     return reason.isEmpty()
-               ? tr("No set has been scored yet. The first γ tokens of an answer appear here with "
-                    "the first search step.")
+               ? tr("No set has been scored yet. With the first search step, the first γ tokens of "
+                    "an answer appear here.")
                : tr("No set has been scored. %1").arg(reason);
 }
 

@@ -10,7 +10,8 @@ namespace ui {
 
 class LiveLabel;
 
-/// The γ tokens that candidates are scored on, over what the set that is shown would have drafted.
+/// The γ tokens that candidates are scored on, and below them what the set shown would have
+/// drafted.
 class MatchnessStripView : public View {
     Q_OBJECT
 
@@ -34,7 +35,7 @@ private:
     QString emptyNote() const;
 
     MatchnessStrip* m_strip;
-    QLabel* m_note; ///< stands there while nothing was scored
+    QLabel* m_note; ///< shown until something was scored
     LiveLabel* m_counts = nullptr;
 };
 

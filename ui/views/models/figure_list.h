@@ -9,7 +9,8 @@
 
 namespace ui {
 
-/// Names as "tokenizer.chat_template" may break behind their signs, so that a narrow dock fits.
+/// Names such as "tokenizer.chat_template" may break after their punctuation, so that they fit into
+/// a narrow dock.
 QString breakable(QString text);
 
 /// Names at the left, figures or words at the right, one below the other. Thread: UI.
@@ -20,7 +21,7 @@ public:
     struct Row {
         QString name;
         QString value;
-        bool isSum = false;   ///< bold: what the others come to
+        bool isSum = false;   ///< bold: the sum of the others
         bool isAlarm = false; ///< in the colour of errors
     };
 

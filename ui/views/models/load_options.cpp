@@ -4,27 +4,21 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSpinBox>
+#include <QStandardItemModel>
 
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace ui {
 
+using namespace engine;
+
 namespace {
 
-constexpr int kMostThreads = 256;
 constexpr int kLongestContext = 1 << 20;
 constexpr int kContextStep = 512;
-
-using Choices = std::vector<std::pair<QString, QString>>; // text, data
-
-QComboBox* makeBox(const Choices& choices, QWidget* parent) {
-    auto* box = new QComboBox(parent);
-    for (const auto& [text, data] : choices)
-        box->addItem(text, data);
-    return box;
-}
 
 QSpinBox* makeSpin(int maximum, int step, QWidget* parent) {
     auto* spin = new QSpinBox(parent);
@@ -32,87 +26,131 @@ QSpinBox* makeSpin(int maximum, int step, QWidget* parent) {
     spin->setSingleStep(step);
     spin->setSpecialValueText(QObject::tr("Automatic"));
     spin->setKeyboardTracking(false);
-    spin->setFocusPolicy(Qt::StrongFocus);
     return spin;
+}
+
+/// Where `box` has the data `word`, else its first entry.
+void choose(QComboBox& box, const QString& word) {
+    box.setCurrentIndex(std::max(0, box.findData(word)));
+}
+
+/// Offers the choices of a setting and keeps what is chosen, where it is still offered.
+void offer(QComboBox& box, const SettingInfo& setting) {
+    const QSignalBlocker quiet(&box);
+    const QString before = box.currentData().toString();
+    box.clear();
+    for (std::size_t i = 0; i < setting.choices.size(); ++i)
+        box.addItem(QString::fromStdString(setting.choiceTitles.empty() ? setting.choices[i]
+                                                                        : setting.choiceTitles[i]),
+                    QString::fromStdString(setting.choices[i]));
+    choose(box, before);
 }
 
 } // namespace
 
-LoadOptions::LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent)
+LoadOptions::LoadOptions(std::vector<BackendInfo> backends, QWidget* parent)
     : QWidget(parent)
+    , m_backends(std::move(backends))
     , m_backend(new QComboBox(this))
-    , m_weights(makeBox({{tr("Automatic"), QString()},
-                         {tr("As in the file"), QStringLiteral("file")},
-                         {QStringLiteral("float32"), QStringLiteral("f32")},
-                         {tr("8-bit"), QStringLiteral("int8")},
-                         {QStringLiteral("bfloat16"), QStringLiteral("bf16")}},
-                        this))
-    , m_kvType(makeBox({{tr("Automatic"), QString()},
-                        {QStringLiteral("float16"), QStringLiteral("f16")},
-                        {QStringLiteral("bfloat16"), QStringLiteral("bf16")},
-                        {QStringLiteral("float32"), QStringLiteral("f32")}},
-                       this))
-    , m_precision(new QComboBox(this))
-    , m_threads(makeSpin(kMostThreads, 1, this))
     , m_context(makeSpin(kLongestContext, kContextStep, this)) {
-    m_backend->addItem(tr("Automatic"), QString());
-    for (const QString& backend : backends)
-        m_backend->addItem(backend, backend);
-    for (const char* precision : {"float32", "bfloat16", "float64"})
-        m_precision->addItem(precision, precision);
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(16);
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
-    int row = 0;
-    for (const auto& [name, widget] : {std::pair<QString, QWidget*>(tr("Backend"), m_backend),
-                                       {tr("Weights"), m_weights},
-                                       {tr("Keys and values"), m_kvType},
-                                       {tr("Precision"), m_precision},
-                                       {tr("Threads"), m_threads},
-                                       {tr("Context, tokens"), m_context}}) {
-        auto* label = new QLabel(name, this);
-        label->setProperty("tone", "small");
-        label->setBuddy(widget);
-        widget->setAccessibleName(name);
-        widget->setFocusPolicy(Qt::StrongFocus);
-        widget->setFont(theme.font(TextRole::Small));
-        grid->addWidget(label, row, 0);
-        grid->addWidget(widget, row++, 1);
-    }
-    connect(m_backend, &QComboBox::currentIndexChanged, this, &LoadOptions::enableWhatCounts);
-    for (QComboBox* box : {m_backend, m_weights, m_kvType, m_precision})
-        connect(box, &QComboBox::activated, this, &LoadOptions::changed);
-    connect(m_threads, &QSpinBox::valueChanged, this, &LoadOptions::changed);
+    addBackends();
+    addRow(*grid, tr("Backend"), m_backend);
+    for (const BackendInfo& backend : m_backends)
+        for (const SettingInfo& setting : backend.settings) {
+            const bool isThere =
+                std::any_of(m_fields.begin(), m_fields.end(), [&](const Field& field) {
+                    return field.setting == setting.name;
+                });
+            if (isThere)
+                continue;
+            const Field& field = m_fields.emplace_back(makeField(setting));
+            QWidget* widget = field.box != nullptr ? static_cast<QWidget*>(field.box) : field.spin;
+            widget->setToolTip(QString::fromStdString(setting.meaning));
+            addRow(*grid, QString::fromStdString(setting.title), widget);
+        }
+    addRow(*grid, tr("Context, tokens"), m_context);
+    connect(m_backend, &QComboBox::currentIndexChanged, this, &LoadOptions::showChosen);
+    connect(m_backend, &QComboBox::activated, this, &LoadOptions::changed);
     connect(m_context, &QSpinBox::valueChanged, this, &LoadOptions::changed);
-    enableWhatCounts();
+    showChosen();
 }
 
-bool LoadOptions::isCpu() const {
-    const QString backend = m_backend->currentData().toString();
-    return backend.isEmpty() || backend == QLatin1String("cpu");
+void LoadOptions::addBackends() {
+    m_backend->addItem(tr("Automatic"), QString());
+    for (const BackendInfo& backend : m_backends) {
+        const QString name = QString::fromStdString(backend.name);
+        m_backend->addItem(name, name);
+        const auto devices = backend.devices();
+        auto* item =
+            qobject_cast<QStandardItemModel*>(m_backend->model())->item(m_backend->count() - 1);
+        item->setEnabled(devices.hasValue());
+        item->setToolTip(QString::fromStdString(
+            devices ? backend.summary : devices.error().message + " " + devices.error().hint));
+    }
 }
 
-void LoadOptions::enableWhatCounts() {
-    m_weights->setEnabled(isCpu());
-    m_kvType->setEnabled(isCpu());
-    m_precision->setEnabled(!isCpu());
+void LoadOptions::addRow(QGridLayout& grid, const QString& name, QWidget* field) {
+    auto* label = new QLabel(name, this);
+    label->setProperty("tone", "small");
+    label->setBuddy(field);
+    field->setAccessibleName(name);
+    field->setFocusPolicy(Qt::StrongFocus);
+    field->setProperty("form", "small");
+    const int row = grid.rowCount();
+    grid.addWidget(label, row, 0);
+    grid.addWidget(field, row, 1);
 }
 
-engine::LoadModel LoadOptions::command(const QString& path) const {
-    const auto word = [](const QComboBox* box) {
-        return box->currentData().toString().toStdString();
-    };
-    engine::LoadModel command{.path = path.toStdString(),
-                              .backend = word(m_backend),
-                              .threads = m_threads->value(),
-                              .contextLength = m_context->value()};
-    if (isCpu()) {
-        command.weights = word(m_weights);
-        command.kvType = word(m_kvType);
+LoadOptions::Field LoadOptions::makeField(const SettingInfo& setting) {
+    Field field{.setting = setting.name};
+    if (setting.kind == SettingKind::Integer) {
+        field.spin = makeSpin(static_cast<int>(setting.maximum), 1, this);
+        connect(field.spin, &QSpinBox::valueChanged, this, &LoadOptions::changed);
     } else {
-        command.precision = word(m_precision);
+        field.box = new QComboBox(this);
+        offer(*field.box, setting);
+        connect(field.box, &QComboBox::activated, this, &LoadOptions::changed);
+    }
+    return field;
+}
+
+const BackendInfo* LoadOptions::chosen() const {
+    const std::string name = chosenBackend(m_backend->currentData().toString().toStdString());
+    const auto found = std::find_if(m_backends.begin(), m_backends.end(), [&](const auto& backend) {
+        return backend.name == name;
+    });
+    return found == m_backends.end() ? nullptr : &*found;
+}
+
+void LoadOptions::showChosen() {
+    const BackendInfo* backend = chosen();
+    for (const Field& field : m_fields) {
+        const SettingInfo* setting = backend != nullptr ? backend->find(field.setting) : nullptr;
+        if (field.spin != nullptr) {
+            field.spin->setEnabled(setting != nullptr);
+            continue;
+        }
+        if (setting != nullptr)
+            offer(*field.box, *setting);
+        field.box->setEnabled(setting != nullptr && setting->choices.size() > 1);
+    }
+}
+
+LoadModel LoadOptions::command(const QString& path) const {
+    LoadModel command{.path = path.toStdString(),
+                      .backend = m_backend->currentData().toString().toStdString(),
+                      .contextLength = m_context->value()};
+    for (const Field& field : m_fields) {
+        if (field.spin != nullptr && field.spin->isEnabled() && field.spin->value() > 0)
+            command.settings.emplace(field.setting, static_cast<double>(field.spin->value()));
+        else if (field.box != nullptr && field.box->isEnabled() && field.box->currentIndex() > 0)
+            command.settings.emplace(field.setting,
+                                     field.box->currentData().toString().toStdString());
     }
     return command;
 }

@@ -2,24 +2,28 @@
 #pragma once
 
 #include "engine/session/engine_command.h"
-#include "ui/theme/theme.h"
+#include "engine/session/known_backends.h"
 
-#include <QStringList>
 #include <QWidget>
 
+#include <string>
+#include <vector>
+
 class QComboBox;
+class QGridLayout;
 class QSpinBox;
 
 namespace ui {
 
-/// How a model shall be loaded: backend, the form of weights and of keys and values, threads,
-/// context. What the chosen backend does not take is grey and not sent. Thread: UI.
+/// The options for loading a model: the backend, each setting of any backend, the context. They are
+/// built from the backends' own descriptions. Settings that the chosen backend lacks are grey and
+/// not sent, and a backend that cannot be used on this computer says why. Thread: UI.
 class LoadOptions : public QWidget {
     Q_OBJECT
 
 public:
-    /// `backends` are those that this program has, besides "Automatic".
-    LoadOptions(const Theme& theme, const QStringList& backends, QWidget* parent = nullptr);
+    /// `backends`: the usual one first.
+    explicit LoadOptions(std::vector<engine::BackendInfo> backends, QWidget* parent = nullptr);
 
     /// The command that loads `path` in this way.
     engine::LoadModel command(const QString& path) const;
@@ -28,16 +32,26 @@ signals:
     void changed();
 
 private:
-    /// Whether the cpu backend is chosen, by name or as the automatic one.
-    bool isCpu() const;
+    /// The field of a setting; one of the two is there.
+    struct Field {
+        std::string setting;
+        QComboBox* box = nullptr;
+        QSpinBox* spin = nullptr;
+    };
 
-    void enableWhatCounts();
+    void addBackends();
+    void addRow(QGridLayout& grid, const QString& name, QWidget* field);
+    Field makeField(const engine::SettingInfo& setting);
 
+    /// The one that is chosen, by name or as the automatic one; null when none is known.
+    const engine::BackendInfo* chosen() const;
+
+    /// Gives each field what the chosen backend takes.
+    void showChosen();
+
+    std::vector<engine::BackendInfo> m_backends;
     QComboBox* m_backend;
-    QComboBox* m_weights;   // of the cpu backend
-    QComboBox* m_kvType;    // of the cpu backend
-    QComboBox* m_precision; // of the others
-    QSpinBox* m_threads;
+    std::vector<Field> m_fields;
     QSpinBox* m_context;
 };
 

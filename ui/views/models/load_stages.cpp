@@ -18,7 +18,7 @@ namespace {
 constexpr int kRead = 0;
 constexpr int kPrepare = 1;
 
-// How much of the first stage lies behind its engine stages' beginnings.
+// The share of the first stage that is done when each of its engine stages begins.
 constexpr std::array<std::pair<std::string_view, double>, 3> kReadParts = {
     {{"files", 0.0}, {"tokenizer", 0.3}, {"fingerprint", 0.6}}};
 

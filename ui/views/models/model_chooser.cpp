@@ -36,7 +36,6 @@ ModelChooser::ModelChooser(const ViewContext& context, RecentModels& recent, QWi
     , m_recent(recent)
     , m_menu(new QMenu(this)) {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    setProperty("extent", "small");
     setMenu(m_menu);
     connect(m_menu, &QMenu::aboutToShow, this, &ModelChooser::fillMenu);
     connect(&m_bridge, &EngineBridge::eventCame, this, &ModelChooser::apply);
@@ -84,7 +83,7 @@ void ModelChooser::fillMenu() {
     for (const RecentModel& model : m_recent.list()) {
         const bool isGone = RecentModels::isGone(model);
         const QString name = menuText(model.name);
-        QAction* action = m_menu->addAction(isGone ? tr("%1 (gone)").arg(name) : name);
+        QAction* action = m_menu->addAction(isGone ? tr("%1 (missing)").arg(name) : name);
         action->setEnabled(!isGone && !isReplay);
         connect(action, &QAction::triggered, this, [this, path = model.path] {
             emit modelWanted(path);

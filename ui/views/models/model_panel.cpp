@@ -24,8 +24,8 @@ namespace {
 ViewInfo viewInfo() {
     return {"model",
             QObject::tr("Model"),
-            QObject::tr("Opens a model from a GGUF file or a folder, says what it needs before it "
-                        "is loaded, and how far loading has come."),
+            QObject::tr("Opens a model from a GGUF file or a folder, shows how much memory it "
+                        "needs before it is loaded, and how far loading has come."),
             Topic::Model | Topic::Loading};
 }
 
@@ -36,7 +36,7 @@ QLabel* plainLabel(QWidget* parent) {
     return label;
 }
 
-/// "~/models/tiny": the way people write it.
+/// "~/models/tiny", as people write it.
 QString shownPath(const QString& path) {
     const QString home = QDir::homePath();
     return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size())
@@ -52,12 +52,12 @@ QString count(int number) { return QLocale().toString(number); }
 ModelPanel::ModelPanel(const ViewContext& viewContext,
                        RecentModels& recent,
                        ModelLibrary& library,
-                       const QStringList& backends,
+                       const std::vector<BackendInfo>& backends,
                        QWidget* parent)
     : View(viewContext, viewInfo(), parent)
     , m_recent(recent)
     , m_library(library)
-    , m_options(new LoadOptions(viewContext.theme, backends))
+    , m_options(new LoadOptions(backends))
     , m_list(new RecentList(viewContext.theme, recent))
     , m_libraryList(new LibraryList(viewContext.theme, library)) {
     setProperty("ground", "panel");
@@ -108,7 +108,7 @@ void ModelPanel::build() {
     m_stages = new LoadStages(theme(), page);
     m_facts = new FigureList(theme(), TextRole::Small, page);
     m_more = new QPushButton(tr("Load options"), page);
-    m_more->setProperty("extent", "small");
+    m_more->setProperty("form", "small");
     m_more->setCheckable(true);
     m_memory = new FigureList(theme(), TextRole::Figure, page);
     column->addWidget(m_stages);
@@ -137,18 +137,17 @@ void ModelPanel::build() {
 void ModelPanel::buildLibrary(QVBoxLayout& column) {
     m_libraryTitle = plainLabel(this);
     m_libraryTitle->setText(tr("Watched folders"));
-    m_onlyRunning = new QCheckBox(tr("Only what runs here"), this);
+    m_onlyRunning = new QCheckBox(tr("Only models that run here"), this);
     m_watchFolder = new QPushButton(tr("Watch a folder\u2026"), this);
-    m_watchFolder->setProperty("extent", "small");
-    m_watchFolder->setToolTip(tr("Lists the models that are in a folder, and those that come"));
+    m_watchFolder->setProperty("form", "small");
+    m_watchFolder->setToolTip(tr("Lists the models in a folder, now and when new ones are added"));
     column.addWidget(m_libraryTitle);
     column.addWidget(m_onlyRunning);
     column.addWidget(m_libraryList);
     column.addWidget(m_watchFolder, 0, Qt::AlignLeft);
 }
 
-/// The way to open stands in the column; what can be done with the model stands below it, always in
-/// sight.
+/// The buttons to open are in the column; the actions for the model are below it, always visible.
 QLayout* ModelPanel::buildButtons(QVBoxLayout& column) {
     m_foot = plainLabel(this);
     m_cancel = new QPushButton(this);
@@ -204,14 +203,11 @@ void ModelPanel::inspect() {
     context().bridge.send(InspectModel{.requestId = ++m_inspection,
                                        .path = wanted.path,
                                        .backend = wanted.backend,
-                                       .precision = wanted.precision,
-                                       .weights = wanted.weights,
-                                       .kvType = wanted.kvType,
-                                       .instructionSet = wanted.instructionSet,
+                                       .settings = wanted.settings,
                                        .contextLength = wanted.contextLength});
 }
 
-/// Only the newest answer counts: the options may have changed meanwhile.
+/// Only the newest reply counts: the options may have changed meanwhile.
 void ModelPanel::applyInspection(const EngineEvent& event) {
     if (const auto* inspected = event.as<ModelInspected>();
         inspected != nullptr && inspected->requestId == m_inspection)
@@ -235,7 +231,7 @@ void ModelPanel::load() {
     clearError();
     if (!context().bridge.send(m_options->command(m_path))) {
         showError({ErrorCode::Unsupported,
-                   tr("A recording is shown: no model can be loaded beside it.").toStdString(),
+                   tr("A recording is shown, so no model can be loaded.").toStdString(),
                    tr("Close the recording first.").toStdString()});
         return;
     }
@@ -247,7 +243,7 @@ void ModelPanel::load() {
 void ModelPanel::cancel() {
     if (m_stage == Stage::Loading) {
         context().bridge.send(StopLoading{});
-        return; // the engine's word ends the load
+        return; // the engine's reply ends the load
     }
     const ModelLoaded* loaded = store().model();
     m_path = loaded != nullptr ? QString::fromStdString(loaded->path) : QString();
@@ -286,7 +282,7 @@ void ModelPanel::askForWatchedFolder() {
 void ModelPanel::apply(const EngineEvent& event) {
     applyInspection(event);
     if (const auto* loaded = event.as<ModelLoaded>()) {
-        // Asked before the button that has it is hidden, and Qt hands it on.
+        // Read before the focused button is hidden and Qt passes the focus on.
         const bool hadFocus = isAncestorOf(QApplication::focusWidget());
         m_path = QString::fromStdString(loaded->path);
         clearError();
@@ -316,7 +312,7 @@ void ModelPanel::refreshView(Topics changed) {
         m_stages->setProgress(*store().loading());
 }
 
-/// Being put into another window takes fonts and colours back.
+/// Moving to another window resets fonts and colours.
 void ModelPanel::showEvent(QShowEvent* event) {
     View::showEvent(event);
     adoptTheme();
@@ -342,7 +338,7 @@ void ModelPanel::showStage() {
     m_unload->setVisible(m_stage == Stage::Loaded);
     m_openFile->setVisible(!isOpening);
     m_openFolder->setVisible(!isOpening);
-    m_foot->setText(m_stage == Stage::Loading ? tr("You can keep reading other chats.")
+    m_foot->setText(m_stage == Stage::Loading ? tr("You can read other chats meanwhile.")
                                               : QString());
     const bool hasRecent = !isOpening && !m_recent.list().empty();
     m_recentTitle->setVisible(hasRecent);
@@ -353,7 +349,7 @@ void ModelPanel::showStage() {
                           static_cast<QWidget*>(m_libraryList)})
         part->setVisible(hasLibrary);
     m_watchFolder->setVisible(!isOpening);
-    // The model of a recording is shown, and nothing can be done with models beside it.
+    // A recording's model is shown, and no other model can be opened meanwhile.
     for (QWidget* part : {static_cast<QWidget*>(m_unload),
                           static_cast<QWidget*>(m_openFile),
                           static_cast<QWidget*>(m_openFolder),
@@ -393,8 +389,8 @@ void ModelPanel::showFacts() {
             {tr("Weights"), m_report->types},
             {tr("Size in the file"), sizeText(m_report->fileBytes)},
             {tr("Licence"),
-             m_report->licence.isEmpty() ? tr("the files name none") : m_report->licence},
-            {tr("Held as"), m_report->arithmetic},
+             m_report->licence.isEmpty() ? tr("not stated in the files") : m_report->licence},
+            {tr("Held in memory as"), m_report->arithmetic},
             {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
             {tr("Tokenizer"), orNone(m_report->tokenizer)},
             {tr("Chat template"), orNone(m_report->chatTemplate)}};
@@ -420,7 +416,7 @@ void ModelPanel::showMemory() {
             rows.push_back({item.what, sizeText(item.bytes)});
         rows.push_back({m_report->freeBytes == 0
                             ? tr("Needed")
-                            : tr("Needed of %1 free").arg(sizeText(m_report->freeBytes)),
+                            : tr("Needed, of %1 free").arg(sizeText(m_report->freeBytes)),
                         sizeText(m_report->neededBytes()),
                         true,
                         !m_report->fits()});
@@ -445,7 +441,7 @@ void ModelPanel::clearError() {
     m_error = nullptr;
 }
 
-/// Esc is this panel's while there is something to cancel, whatever the window does with it.
+/// While there is something to cancel, Esc belongs to this panel, whatever the window uses it for.
 bool ModelPanel::event(QEvent* event) {
     const bool isKey =
         event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;

@@ -21,17 +21,17 @@ namespace ui {
 
 class Banner;
 
-/// Opens a model: choose a file or a folder, see what was found and what it needs, load it, watch
-/// it load, cancel, unload. Esc cancels. Thread: UI.
+/// Opens a model: choose a file or folder, see what it is and what it needs, load it with progress,
+/// cancel, unload. Esc cancels. Thread: UI.
 class ModelPanel : public View {
     Q_OBJECT
 
 public:
-    /// `recent` and `library` outlive it; `backends` are the names that LoadModel can be given.
+    /// `recent` and `library` outlive it; `backends` are those that can be chosen.
     ModelPanel(const ViewContext& context,
                RecentModels& recent,
                ModelLibrary& library,
-               const QStringList& backends,
+               const std::vector<engine::BackendInfo>& backends,
                QWidget* parent = nullptr);
 
     enum class Stage { Idle, Chosen, Loading, Loaded };
@@ -41,7 +41,7 @@ public:
     /// Shows this model and what it needs, for the user to load.
     void propose(const QString& path);
 
-    /// What was found of the proposed model; others are ignored.
+    /// Sets the inspection of the proposed model; those of other models are ignored.
     void showReport(const ModelReport& report);
 
     /// Loads the proposed model.
@@ -54,11 +54,11 @@ public:
     void askForFile();
     void askForFolder();
 
-    /// For one to be watched.
+    /// Opens the dialog for a folder to watch.
     void askForWatchedFolder();
 
 signals:
-    /// The model is loaded, and the button that had the keyboard's focus is gone.
+    /// The model is loaded, and the button that had the focus is gone.
     void focusFreed();
 
 protected:

@@ -16,17 +16,17 @@ struct MemoryItem {
     std::uint64_t bytes = 0;
 };
 
-/// What is known of a model before it is loaded. A plain value.
+/// The facts about a model before it is loaded. A plain value.
 struct ModelReport {
     QString path;
     QString name;   ///< for people
     QString family; ///< "llama"
     int layerCount = 0;
     QString types;        ///< of the weights in the file, "bf16"
-    QString arithmetic;   ///< how they will be held, in full
+    QString arithmetic;   ///< how they will be held in memory, in full
     QString tokenizer;    ///< empty = none
     QString chatTemplate; ///< where it came from; empty = none
-    QString licence;      ///< as the files name it; empty = they do not
+    QString licence;      ///< as named in the files; empty = not named
     std::uint64_t parameterCount = 0;
     std::uint64_t fileBytes = 0; ///< of the tensors in the file
     int modelContextLength = 0;
@@ -38,7 +38,7 @@ struct ModelReport {
     bool fits() const { return freeBytes == 0 || neededBytes() <= freeBytes; }
 };
 
-/// Which parts are listed, and how they are called: the panel's words for what the engine says.
+/// The parts that are listed and their names: the panel's terms for the engine's.
 ModelReport reportOf(const engine::ModelInspected& inspected);
 
 /// "135M", "1.7B": as models are named.
@@ -53,7 +53,7 @@ QString sizeText(std::uint64_t bytes);
 /// "bf16 · 30 layers".
 QString shortFacts(const engine::ModelFacts& model);
 
-/// "4-bit, scale and minimum per 32"; of recordings that do not tell, the short form.
+/// "4-bit, scale and minimum per 32"; for recordings without it, the short form.
 QString fullArithmetic(const engine::ModelFacts& model);
 
 /// "cpu, avx512", or the name alone where the backend chooses no instructions.

@@ -63,11 +63,11 @@ void RecentList::fill() {
         auto* item = new QListWidgetItem(model.name, this);
         item->setData(TwoLineDelegate::PathRole, model.path);
         item->setData(TwoLineDelegate::SecondLineRole,
-                      isGone ? tr("gone: %1").arg(model.path) : model.path);
+                      isGone ? tr("missing: %1").arg(model.path) : model.path);
         item->setData(TwoLineDelegate::IsDimRole, isGone);
         item->setData(TwoLineDelegate::IsAlarmRole, isGone);
         item->setData(Qt::AccessibleTextRole,
-                      isGone ? tr("%1, gone; Delete takes it off the list").arg(model.name)
+                      isGone ? tr("%1, missing; Delete removes it from the list").arg(model.name)
                              : model.name);
         item->setToolTip(model.path.toHtmlEscaped());
     }

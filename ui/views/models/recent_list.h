@@ -8,15 +8,15 @@
 
 namespace ui {
 
-/// The recent models as a list: Enter or a click opens one, Delete takes it off the list. One whose
-/// file is gone says so and can only be taken off. Thread: UI.
+/// The list of recent models: Enter or a click opens one, Delete removes it from the list. A model
+/// whose file is missing says so and can only be removed. Thread: UI.
 class RecentList : public QListWidget {
     Q_OBJECT
 
 public:
     RecentList(const Theme& theme, RecentModels& recent, QWidget* parent = nullptr);
 
-    /// Takes the current one off the list.
+    /// Removes the current one from the list.
     void removeCurrent();
 
     QSize sizeHint() const override;

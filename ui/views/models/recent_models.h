@@ -28,15 +28,15 @@ public:
 
     const std::vector<RecentModel>& list() const { return m_list; }
 
-    /// To the top, in place of an older entry of the same path.
+    /// Moves it to the top, replacing an older entry with the same path.
     void add(const RecentModel& model);
 
     void remove(const QString& path);
 
-    /// Whether its file or folder is no longer there; asks the file system.
+    /// Whether its file or folder is missing; asks the file system.
     static bool isGone(const RecentModel& model);
 
-    /// What a path says: the file's name without its ending, or the folder's.
+    /// The name from a path: the file's name without its ending, or the folder's.
     static QString nameOf(const QString& path);
 
 signals:

@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// Draws a row of two lines, names and paths cut in their middle where they are too long. Texts are
+/// Draws a row of two lines; names and paths that are too long are cut in the middle. Texts are
 /// plain.
 class TwoLineDelegate : public QStyledItemDelegate {
     Q_OBJECT
@@ -16,7 +16,7 @@ public:
     enum Role {
         PathRole = Qt::UserRole, ///< for the list; not drawn
         SecondLineRole,          ///< QString
-        IsDimRole,               ///< bool: the first line is of something that cannot be opened
+        IsDimRole,               ///< bool: the first line names something that cannot be opened
         IsSentenceRole,          ///< bool: the second line is no path, and cut at its end
         IsAlarmRole,             ///< bool: the second line says what is wrong
         IsHeadRole,              ///< bool: the head of the rows below it

@@ -47,7 +47,7 @@ void AnswerBars::refresh() {
     update();
 }
 
-/// Each in the room up to the next answer; the one that is being given stands out.
+/// Each one uses the room up to the next answer; the answer being played is highlighted.
 void AnswerBars::paintTitles(QPainter& painter, double position) const {
     const Colours& colours = m_theme.colours();
     const auto& answers = m_playback.answers();

@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// The answers of a recording as bars of their true length, and where it is being played. A click
-/// or a drag goes to a moment. Thread: UI.
+/// The answers of a recording as bars of their true length, and the playing position. A click or a
+/// drag goes to that time. Thread: UI.
 class AnswerBars : public QWidget {
     Q_OBJECT
 
@@ -17,13 +17,13 @@ public:
     /// Both must live longer.
     AnswerBars(const Theme& theme, Playback& playback, QWidget* parent = nullptr);
 
-    /// Paints anew what has moved.
+    /// Repaints what has moved.
     void refresh();
 
-    /// Where a moment of the recording lies, in pixels from the left edge.
+    /// The position of a time of the recording, in pixels from the left edge.
     double xOf(double seconds) const;
 
-    /// What stands above an answer's bar.
+    /// The text above an answer's bar.
     static QString titleOf(const RecordedAnswer& answer, int place);
 
     QSize sizeHint() const override;

@@ -39,12 +39,12 @@ ReplayTransport::ReplayTransport(const Theme& theme, EngineBridge& bridge, QWidg
         row->addWidget(button);
         return button;
     };
-    addButton(Sign::First, tr("To the beginning"), [this] { m_playback.seek(0.0); });
-    addButton(Sign::Previous, tr("One round back"), [this] { m_playback.seekRound(-1); });
+    addButton(Sign::First, tr("Go to the beginning"), [this] { m_playback.seek(0.0); });
+    addButton(Sign::Previous, tr("Previous round"), [this] { m_playback.seekRound(-1); });
     m_play = addButton(Sign::Pause, tr("Pause"), [this] { togglePlaying(); });
     m_play->setPrimary(true);
-    addButton(Sign::Next, tr("One round on"), [this] { m_playback.seekRound(1); });
-    addButton(Sign::Last, tr("To the end"), [this] { m_playback.seek(m_playback.length()); });
+    addButton(Sign::Next, tr("Next round"), [this] { m_playback.seekRound(1); });
+    addButton(Sign::Last, tr("Go to the end"), [this] { m_playback.seek(m_playback.length()); });
     row->addWidget(m_bars, 1);
     row->addWidget(m_time);
     row->addWidget(m_speeds);
@@ -54,7 +54,7 @@ ReplayTransport::ReplayTransport(const Theme& theme, EngineBridge& bridge, QWidg
     m_speeds->setSegments(names);
     for (int i = 0; i < m_speeds->count(); ++i)
         m_speeds->segment(i)->setToolTip(
-            tr("%1 times as fast as it was recorded").arg(kSpeeds.at(static_cast<std::size_t>(i))));
+            tr("%1 times the recorded speed").arg(kSpeeds.at(static_cast<std::size_t>(i))));
     connect(m_speeds, &SegmentedControl::chosen, this, [this](int index) {
         m_playback.setSpeed(kSpeeds.at(static_cast<std::size_t>(index)));
     });

@@ -16,8 +16,8 @@ class LiveLabel;
 class SegmentedControl;
 class TransportButton;
 
-/// Plays a recording: pause, go to a moment or by rounds, at one of four speeds. Space plays or
-/// pauses, left and right go by a round, with Shift by a second, Home and End to the ends.
+/// Controls a recording: pause, go to a time or by rounds, at one of four speeds. Space plays or
+/// pauses, Left and Right move by a round, with Shift by a second, Home and End go to the ends.
 /// Thread: UI.
 class ReplayTransport : public QWidget {
     Q_OBJECT
@@ -26,7 +26,7 @@ public:
     static constexpr std::array kSpeeds = {0.1, 1.0, 4.0, 16.0};
     static constexpr double kSecondsOfShift = 1.0;
 
-    /// The bridge must play a recording, and live longer, as the theme must.
+    /// The bridge must play a recording; bridge and theme must live longer.
     ReplayTransport(const Theme& theme, EngineBridge& bridge, QWidget* parent = nullptr);
 
     /// "04:36.4 / 05:38.2".
@@ -34,7 +34,7 @@ public:
 
     AnswerBars& bars() { return *m_bars; }
 
-    /// Acts when the key is one of its own; whether it was.
+    /// Handles the key if it is one of its own; returns whether it was.
     bool takesKey(const QKeyEvent& event);
 
 protected:

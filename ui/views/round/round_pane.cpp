@@ -14,8 +14,7 @@ namespace ui {
 
 namespace {
 
-// The padding of headings in the style sheet; the first column stands in line with the dock's
-// title.
+// The padding of headings in the style sheet; the first column is in line with the dock's title.
 constexpr int kCellPadding = 8;
 constexpr int kFirstPadding = 12;
 constexpr int kWidestColumn = 240;

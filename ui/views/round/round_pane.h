@@ -13,7 +13,8 @@ namespace ui {
 
 class LeanTable;
 
-/// Pixels that a cell's words take. Most are of letters that all are as wide, and are not measured.
+/// The width of a cell's text in pixels. Most texts have letters of equal width and are not
+/// measured.
 class CellWidths {
 public:
     explicit CellWidths(const QFont& font);
@@ -23,11 +24,11 @@ public:
 private:
     QFontMetrics m_metrics;
     int m_letter;
-    bool m_isEven; ///< all letters are as wide
+    bool m_isEven; ///< all letters have the same width
 };
 
-/// Paints a cell of a round's table, in line with its heading; the row that was acted upon has a
-/// sign before it and a ground of its own.
+/// Paints a cell of a round's table, in line with its heading; the row that was used has a mark
+/// before it and a background of its own.
 class RoundDelegate : public QAbstractItemDelegate {
     Q_OBJECT
 
@@ -39,7 +40,7 @@ public:
                const QModelIndex& index) const override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
-    /// Where the words of a cell stand, of the cell's own rectangle.
+    /// The text's rectangle within the cell's.
     QRect wordsRect(const QRect& cell, int column) const;
 
 private:
@@ -47,8 +48,8 @@ private:
     const RoundTableModel& m_model;
 };
 
-/// One table of a round, with its title above it where several stand side by side. Columns are as
-/// wide as their widest cell so far, so that tokens that come and go move nothing. Thread: UI.
+/// One table of a round, with its title above it if several are side by side. Columns are as wide
+/// as their widest cell so far, so that changing tokens move nothing. Thread: UI.
 class RoundPane : public QWidget {
     Q_OBJECT
 

@@ -54,7 +54,7 @@ void RoundTableModel::show(ShownTable table) {
         return;
     }
     if (count < m_rowCount)
-        resizeTo(count); // while what goes is still there
+        resizeTo(count); // while the removed rows still exist
     const ShownTable before = std::exchange(m_table, std::move(table));
     const int kept = m_rowCount;
     m_texts.resize(m_table.rows.size());
@@ -96,7 +96,7 @@ FigureTable RoundTableModel::figure() const {
         figure.header << QString::fromStdString(column);
     const bool hasChoice = m_table.chosenRow >= 0;
     if (hasChoice)
-        figure.header << tr("acted upon");
+        figure.header << tr("used");
     for (int row = 0; row < rowCount(); ++row) {
         QStringList cells;
         for (int column = 0; column < columnCount(); ++column) {
@@ -160,7 +160,7 @@ QVariant RoundTableModel::data(const QModelIndex& index, int role) const {
         const QString heading =
             headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString();
         const QString told = tr("%1: %2").arg(heading, words.isEmpty() ? tr("nothing") : words);
-        return isChosen(index.row()) ? tr("%1, acted upon").arg(told) : told;
+        return isChosen(index.row()) ? tr("%1, used").arg(told) : told;
     }
     default:
         return {};

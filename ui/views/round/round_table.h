@@ -15,21 +15,20 @@ namespace ui {
 /// A cell as people read it: a token with its blanks as signs, a number to three places.
 QString cellText(const engine::ShownCell& cell);
 
-/// A table that a decoder shows of its round, whatever it means. The row that was acted upon is
-/// marked, in words too. Thread: UI.
+/// A table that a decoder reports for its round, whatever it means. The row that was used is
+/// marked, also as text. Thread: UI.
 class RoundTableModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
     explicit RoundTableModel(QObject* parent = nullptr);
 
-    /// Tells the rows that are other than before, and nothing when there are none; with other
-    /// columns it is another table.
+    /// Signals only the rows that have changed; other columns reset the table.
     void show(engine::ShownTable table);
 
     const engine::ShownTable& shown() const { return m_table; }
 
-    /// The same with all digits; a column more when a row is marked.
+    /// The same with all digits; with one more column if a row is marked.
     FigureTable figure() const;
 
     bool isChosen(int row) const { return row == m_table.chosenRow; }
@@ -37,7 +36,7 @@ public:
     /// Empty where a row is shorter than the heading.
     const QString& text(int row, int column) const;
 
-    /// Numbers stand to the right, under their heading.
+    /// Numbers are right-aligned, below their heading.
     bool isNumeric(int column) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -52,7 +51,8 @@ private:
 
     engine::ShownTable m_table;
     std::vector<QStringList> m_texts; ///< [rows][columns]
-    int m_rowCount = 0;               ///< told to views; while the table shrinks less than its rows
+    int m_rowCount = 0;               ///< number reported to views; less than its rows while the
+                                      ///< table shrinks
 };
 
 } // namespace ui

@@ -25,15 +25,16 @@ ViewInfo roundInfo() {
     return {QStringLiteral("round"),
             RoundView::tr("Round"),
             RoundView::tr(
-                "What the decoder keeps to draft from, as it stood in the last round: a window of "
-                "guesses, a pool of what it has seen, what each exit promises. The marked row is "
-                "the one that it acted upon. What the columns mean, the decoder's explanation in "
-                "Parameters says. Of a decoder that keeps nothing, the figures of the round."),
+                "What the decoder keeps to draft from, as of the last round: for example a window "
+                "of guesses, a pool of text seen before, or the expected gain of each exit. The "
+                "marked row is the one it used. The decoder's explanation in Parameters says what "
+                "the columns mean. For a decoder that keeps nothing, this shows the figures of the "
+                "round."),
             Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model,
             200};
 }
 
-/// What can be said of a round of any decoder.
+/// The figures that every decoder's round has.
 ShownTable figuresOf(const StepFinished& step) {
     ShownTable table{"figures",
                      RoundView::tr("Figures").toStdString(),
@@ -43,7 +44,7 @@ ShownTable figuresOf(const StepFinished& step) {
     const auto add = [&](const QString& what, double value) {
         table.rows.push_back({what.toStdString(), value});
     };
-    add(RoundView::tr("tokens made"), static_cast<double>(step.tokens.size()));
+    add(RoundView::tr("tokens written"), static_cast<double>(step.tokens.size()));
     add(RoundView::tr("nodes drafted"), static_cast<double>(step.draft.size()));
     add(RoundView::tr("nodes accepted"), static_cast<double>(step.path.size()));
     add(RoundView::tr("rows verified"), step.verifiedRows);
@@ -105,8 +106,8 @@ RoundPane* RoundView::pane(std::size_t index) {
     return m_panes[index];
 }
 
-/// That of the chosen token, else the newest of the newest answer that showed anything: a decoder
-/// that is chosen later need not show what an earlier one did.
+/// The step of the selected token, otherwise the newest step of the newest answer that has tables:
+/// a decoder chosen later may show other tables than an earlier one.
 const StepFinished* RoundView::shownRound() const {
     if (selection().token())
         if (const ShownStep chosen = shownStep(store(), selection()); chosen.step != nullptr)
@@ -131,8 +132,8 @@ void RoundView::refreshView(Topics) {
     showTables(tables);
     const bool isEmpty = m_tables.empty();
     m_note->setVisible(isEmpty);
-    m_note->setText(isEmpty ? tr("What a decoder keeps to draft from, and the figures of its "
-                                 "rounds, appear here with the first answer.")
+    m_note->setText(isEmpty ? tr("With the first answer, this shows the figures of the decoder's "
+                                 "rounds and what it keeps to draft from.")
                             : QString());
     const QString title =
         m_tables.size() == 1 ? QString::fromStdString(m_tables.front().title) : QString();
@@ -140,7 +141,7 @@ void RoundView::refreshView(Topics) {
     setSubtitle(isEmpty || title.isEmpty() ? (isEmpty ? QString() : step)
                                            : tr("%1, %2").arg(title, step));
     setAccessibleDescription(isEmpty ? m_note->text() : info().explanation);
-    setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a stop also without a table
+    setFocusPolicy(isEmpty ? Qt::TabFocus : Qt::NoFocus); // a tab stop even without a table
 }
 
 bool RoundView::hasRoomFor(std::size_t tables) const {
@@ -192,7 +193,7 @@ void RoundView::choose(int index) {
     refreshView({});
 }
 
-/// Another width may have room for more tables, or for fewer.
+/// A new width may fit more tables, or fewer.
 void RoundView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     if (!isFrozen() && event->size().width() != event->oldSize().width())

@@ -15,23 +15,23 @@ namespace ui {
 
 class SegmentedControl;
 
-/// What the decoder shows of its last round beyond draft and plan: its window, its pool, its table
-/// of exits. Knows no decoder: tables come with their titles and headings. Where there is room they
-/// stand side by side, the figures of the round beside them; else one at a time, chosen by tabs.
-/// With a token chosen, the round that made it. Thread: UI.
+/// What the decoder reports about its last round besides draft and plan: its window, its pool, its
+/// table of exits. It knows no decoder: tables come with titles and headings. If there is room,
+/// they are side by side with the figures of the round; otherwise one at a time, chosen by tabs. If
+/// a token is selected, the round that produced it. Thread: UI.
 class RoundView : public View {
     Q_OBJECT
 
 public:
     explicit RoundView(const ViewContext& context, QWidget* parent = nullptr);
 
-    /// The table that is shown, of several side by side that which was chosen last.
+    /// The table shown; of several side by side, the one chosen last.
     FigureTable table() const override;
 
     /// Of the first table that is shown.
     const RoundTableModel& model() const { return m_panes.front()->model(); }
 
-    /// All that may be shown; those that are not are hidden.
+    /// All tables; those not shown are hidden.
     const std::vector<RoundPane*>& panes() const { return m_panes; }
 
     SegmentedControl& tabs() const { return *m_tabs; }

@@ -33,12 +33,12 @@ SearchOffer searchOffer(const RunStore& store) {
         return {};
     const QString title = QString::fromStdString(decoder->title);
     SearchOffer offer;
-    // Layers that sets never name are told by those only that may make sets themselves.
+    // Only decoders that can make skip sets report layers that sets never name.
     offer.reason =
         decoder->lockedLayers.empty()
             ? tr("%1 does not search for a skip set.").arg(title)
-            : tr("%1 searches for a skip set only where drafting with one could pay, and has not "
-                 "started to on this model.")
+            : tr("%1 searches for a skip set only when drafting with one could pay. On this model "
+                 "it has not started a search.")
                   .arg(title);
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);

@@ -24,7 +24,7 @@ struct SearchSetting {
     double value;
 };
 
-/// A trial with every step, and an end in sight.
+/// A trial with every step, and a limited number of trials.
 constexpr std::array kSearchSettings = {SearchSetting{"S", SkipSetFinder::kTrials},
                                         SearchSetting{"opt_interval", 1},
                                         SearchSetting{"rows_per_trial", 1},
@@ -50,11 +50,11 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
         return;
     }
     if (m_run.answers().isRunning()) {
-        end(tr("Wait for the answer, or stop it (Esc): the search needs the model for itself."));
+        end(tr("Wait for the answer, or stop it (Esc). The search needs the model to itself."));
         return;
     }
     if (!question) {
-        end(tr("Send a message first: sets are tried on the model's answer to it."));
+        end(tr("Send a message first. Skip sets are tried on the model's answer to it."));
         return;
     }
     m_question = *std::move(question);
@@ -65,7 +65,7 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
         beginSearch(*m_run.decoder(), m_run.settings());
     else if (!m_bridge.send(ChooseDecoder{decoder->name, guidedSettings(*decoder)}))
-        end(tr("The engine takes no commands now. Try again in a moment."));
+        end(tr("The engine accepts no commands at the moment. Try again soon."));
     emit changed();
 }
 
@@ -88,7 +88,7 @@ void SkipSetFinder::onEvent(const EngineEvent& event) {
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr)
-        giveUp(tr("The search ended: its model is gone."));
+        giveUp(tr("The search ended, because its model was unloaded."));
     else if (m_stage != Stage::Searching)
         return;
     else if (event.as<TrialFinished>() != nullptr)
@@ -101,7 +101,7 @@ void SkipSetFinder::onEvent(const EngineEvent& event) {
         onFinished(*finished);
 }
 
-/// What came of a search is news until the next answer, decoder or model.
+/// The result of a search is shown until the next answer, decoder or model.
 void SkipSetFinder::forgetWith(const EngineEvent& event) {
     const bool isOld = event.as<PromptStarted>() != nullptr ||
                        event.as<DecoderChosen>() != nullptr || event.as<ModelLoaded>() != nullptr ||
@@ -117,7 +117,7 @@ void SkipSetFinder::onChosen(const DecoderChosen& chosen) {
     if (m_stage == Stage::Choosing && searching != nullptr && chosen.info.name == searching->name)
         beginSearch(chosen.info, chosen.settings);
     else
-        giveUp(tr("The search ended: another decoder was chosen."));
+        giveUp(tr("The search ended, because another decoder was chosen."));
 }
 
 void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues& settings) {
@@ -141,7 +141,7 @@ void SkipSetFinder::submit() {
     m_question.promptId = ++m_promptId;
     m_trialsOfAnswer = m_run.search().trials().size();
     if (!m_bridge.send(m_question))
-        end(tr("The engine takes no commands now. Try again in a moment."));
+        end(tr("The engine accepts no commands at the moment. Try again soon."));
 }
 
 void SkipSetFinder::tellProgress() {
@@ -156,7 +156,7 @@ void SkipSetFinder::tellProgress() {
     emit changed();
 }
 
-/// A short answer has room for a few trials only: it is given once more.
+/// A short answer has room for only a few trials, so it is generated again.
 void SkipSetFinder::onFinished(const PromptFinished& finished) {
     if (finished.promptId != m_promptId)
         return;
@@ -187,21 +187,21 @@ QString SkipSetFinder::outcome() const {
     const qint64 tried = static_cast<qint64>(search.trials().size() -
                                              std::min(m_trialsBefore, search.trials().size()));
     if (set == nullptr || search.trials().empty() || tried == 0)
-        return tr("No set could be tried: the answer is too short. Ask for a longer one.");
+        return tr("No set could be tried, because the answer is too short. Ask for a longer one.");
     const SkipSet& skipped = set->change.plan.skipped;
     const auto sublayers = static_cast<qint64>(skipped.attention.size() + skipped.mlp.size());
     const double best = search.trials().back().best;
     if (sublayers == 0 || best < kUsefulMatchness)
-        return tr("No useful set was found: the best of %1 has matchness %2, and below %3 most "
-                  "drafts are wrong. Auto drafts without skipping layers.")
+        return tr("No useful set was found. Of %1 tried, the best has matchness %2, and below %3 "
+                  "most drafts are wrong. Auto drafts without skipping layers.")
             .arg(QString::number(tried), shareText(best), shareText(kUsefulMatchness));
     return countText(sublayers,
                      tr("Found a set that skips 1 sublayer"),
                      tr("Found a set that skips %1 sublayers")) +
-           tr(" with matchness %1. The next answer is drafted with it.").arg(shareText(best));
+           tr(" with matchness %1. The next answer uses it.").arg(shareText(best));
 }
 
-/// Its decoder is there no more: there are no settings to give back.
+/// Its decoder is gone, so there are no settings to restore.
 void SkipSetFinder::giveUp(const QString& sentence) {
     m_settingsBefore.clear();
     m_bridge.send(StopGeneration{});

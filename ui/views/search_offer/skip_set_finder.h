@@ -12,32 +12,32 @@
 
 namespace ui {
 
-/// Looks for a skip set at once: the decoder that searches answers the chat's newest question
-/// again, out of sight, and tries a set with every step. The set stays with the decoder; its
-/// settings come back as they were. Thread: UI.
+/// Searches for a skip set at once: the searching decoder answers the chat's newest question again,
+/// hidden from the chat, and tries a set with every step. The set stays with the decoder; its other
+/// settings are restored. Thread: UI.
 class SkipSetFinder : public QObject {
     Q_OBJECT
 
 public:
-    static constexpr int kTrials = 48; ///< behind those that find how much can be skipped
+    static constexpr int kTrials = 48; ///< after those that find how much can be skipped
 
     /// Both outlive it.
     SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject* parent = nullptr);
 
     bool isRunning() const { return m_stage != Stage::Idle; }
 
-    /// How far it has come while it runs, then what came of it; a sentence for people.
+    /// Its progress while it runs, then its result, as a sentence for the user.
     const QString& sentence() const { return m_sentence; }
 
-    /// `question` is answered again and again until the search is over; its promptId is not used.
-    /// Without one, and while the engine is at work, only the sentence says so.
+    /// Answers `question` repeatedly until the search is over; its promptId is not used. Without a
+    /// question, or while the engine is busy, only the sentence changes and says so.
     void start(std::optional<engine::SubmitPrompt> question);
 
-    /// Ends within a pass; what was found stays.
+    /// Stops within a pass; the set found so far stays.
     void stop();
 
 signals:
-    /// It began, came further or ended.
+    /// The search began, advanced or ended.
     void changed();
 
 private:

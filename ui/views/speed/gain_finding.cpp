@@ -44,9 +44,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const engine::DecodeMetrics& total = chat.sums;
     const auto factors = chat.factors();
-    // A decoder that skips no layers has nothing that could not pay.
+    // Without skipped layers there is nothing that might not pay.
     const bool skipsLayers = store.search().current() != nullptr;
-    // Auto does already what the notice would advise.
+    // Auto already does what the notice would advise.
     if (store.decoder() != nullptr && store.decoder()->name == "auto")
         return std::nullopt;
     if (!factors || total.rounds < kRoundsToJudge || !skipsLayers)
@@ -104,9 +104,8 @@ QString arithmeticSentence(const GainFinding& finding) {
     const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
     QString text;
     if (finding.sublayers > 0 && saved > 0)
-        text = gainText("Skipping %1 of %2 sublayers saves %3 % of the time of a pass but "
-                        "loses %4 of 10 "
-                        "drafted tokens.")
+        text = gainText("Skipping %1 of %2 sublayers saves %3 % of a pass's time, but %4 of 10 "
+                        "drafted tokens are rejected.")
                    .arg(finding.skippedSublayers)
                    .arg(finding.sublayers)
                    .arg(saved)
@@ -117,11 +116,15 @@ QString arithmeticSentence(const GainFinding& finding) {
             "nothing.");
     text += QChar(' ');
     if (const auto needed = finding.neededAcceptance())
-        text += gainText("To gain, this model would need α above %1 at this c, or larger layers.")
+        text += gainText("Drafting would be faster with α above %1 at this c, or on a model with "
+                         "larger layers.")
                     .arg(shareText(*needed));
     else
-        text += gainText("At these costs no acceptance would make it faster; larger layers would.");
-    return text + QChar(' ') + gainText("Models of 7B and up usually have more to skip.");
+        text += gainText("At these costs no acceptance rate would make it faster; only a model "
+                         "with larger layers would.");
+    return text + QChar(' ') +
+           gainText("Models of 7B parameters or more usually gain more from "
+                    "skipping.");
 }
 
 } // namespace ui

@@ -20,12 +20,13 @@ struct GainFinding {
     std::int64_t accepted = 0;
     std::int64_t draftSteps = 0;
     engine::SpeedFactors factors;
-    int skippedSublayers = 0; ///< of the set that is drafted with, 0 when unknown
+    int skippedSublayers = 0; ///< of the set that drafts use, 0 when unknown
     int sublayers = 0;
     double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
     double expectedFull = 0.0;           ///< with v and other costs as well
     std::optional<double> measured = {}; ///< all its own steps, without the search
-    double inChat = 0.0;                 ///< as every view shows this chat, the search included
+    double inChat = 0.0;                 ///< as shown for this chat in every view, including the
+                                         ///< search
 
     /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;
     /// none when no acceptance would do.
@@ -35,17 +36,17 @@ struct GainFinding {
 /// Rounds that must have drafted before it is judged.
 inline constexpr std::int64_t kRoundsToJudge = 30;
 
-/// What the numbers say so far; none until the baseline and enough rounds are measured.
+/// The finding so far; none until the baseline and enough rounds are measured.
 std::optional<GainFinding> gainFinding(const RunStore& store);
 
-/// Whether to say "no gain": it is said below .97 and taken back above 1.03, so that it does not
-/// flap. `wasSaid`: it stands there now.
+/// Whether to show "no gain": it appears below .97 and disappears above 1.03, so that it does not
+/// flap. `wasSaid`: it is shown now.
 bool isWithoutGain(const GainFinding& finding, bool wasSaid);
 
 /// The arithmetic, name and value, as rows; the last one is the result.
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding);
 
-/// What follows from it, in words.
+/// The conclusion, as a sentence.
 QString arithmeticSentence(const GainFinding& finding);
 
 } // namespace ui

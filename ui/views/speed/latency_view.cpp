@@ -13,14 +13,14 @@ ViewInfo latencyInfo() {
     return {
         QStringLiteral("latency"),
         LatencyView::tr("Latency"),
-        LatencyView::tr("What the time of the steps was spent on: drafting with layers "
-                        "skipped, checking with the full model, searching for a better skip set, "
-                        "and the rest. Mirrors figure 6, right, of the SWIFT paper."),
+        LatencyView::tr("How the time of the steps was spent: drafting with layers skipped, "
+                        "checking with the full model, searching for a better skip set, and the "
+                        "rest. Compare figure 6, right, of the SWIFT paper."),
         Topic::Speed | Topic::Decoder | Topic::Model,
         250};
 }
 
-/// Nothing where no step drafted: a plain step is one pass.
+/// Nothing if no step drafted: a plain step is one pass.
 Bar barOf(const QString& name, const TimeShares& shares) {
     if (shares.drafting == 0)
         return {name, {0.0, 0.0, 0.0, 0.0}};
@@ -31,7 +31,7 @@ Bar barOf(const QString& name, const TimeShares& shares) {
 
 LatencyView::LatencyView(const ViewContext& context, QWidget* parent)
     : View(context, latencyInfo(), parent)
-    , m_bars(new StackedBars(theme(), tr("Shares of the time of a step"), tr("ms"), this)) {
+    , m_bars(new StackedBars(theme(), tr("Shares of a step's time"), tr("ms"), this)) {
     m_bars->setParts({{tr("draft"), &Colours::draftTime, &Colours::onDraftTime},
                       {tr("verify"), &Colours::verifyTime, &Colours::onVerifyTime},
                       {tr("search"), &Colours::searchTime, &Colours::text},
@@ -58,7 +58,7 @@ void LatencyView::refreshView(Topics) {
     const TimeShares all = sharesOf(log.chat());
     m_bars->setBars({barOf(tr("This answer"), answer), barOf(tr("This chat"), all)},
                     averageStepSentence(answer.drafting > 0 ? answer : all));
-    setSubtitle(tr("where a decode step goes"));
+    setSubtitle(tr("time of a decode step"));
     setBadge(all.steps > 0 ? newestBadge() : QString());
 }
 

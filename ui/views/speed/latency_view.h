@@ -6,8 +6,8 @@
 
 namespace ui {
 
-/// Where a decode step goes: draft, verify, search, other, in this answer and in this chat with
-/// this decoder and settings.
+/// How a decode step's time is spent: draft, verify, search, other, in this answer and in this chat
+/// with this decoder and settings.
 class LatencyView : public View {
     Q_OBJECT
 

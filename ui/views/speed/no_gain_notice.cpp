@@ -77,8 +77,8 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
 
 /// The number is that of this chat, as the other views show it.
 QString NoGainNotice::sentenceOf(const GainFinding& finding) const {
-    return tr("This chat runs at %1× of vanilla. The text stays the same; it only comes slower. "
-              "Auto drafts what was written before instead, where that pays.")
+    return tr("This chat runs at %1× the speed of vanilla. The text is the same, it only comes "
+              "more slowly. Auto drafts from text seen before instead, where that pays.")
         .arg(QString::number(finding.inChat, 'f', 2));
 }
 

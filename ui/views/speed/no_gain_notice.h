@@ -17,16 +17,16 @@ class Banner;
 class Theme;
 
 /// The finding that skipping layers does not pay, with its arithmetic on demand. Hidden while there
-/// is nothing to say or the user has put it away. Thread: UI.
+/// is nothing to show or after the user has closed it. Thread: UI.
 class NoGainNotice : public QWidget {
     Q_OBJECT
 
 public:
-    /// Brief, it leaves the room to what stands below it, and tells the numbers when asked why.
+    /// The brief form leaves room for the widgets below it, and shows the numbers on request.
     explicit NoGainNotice(const Theme& theme, bool isBrief = false, QWidget* parent = nullptr);
 
-    /// What the numbers say now; none while too little is measured, which also forgets that the
-    /// user has put it away.
+    /// Sets the current finding; none while too little is measured, which also forgets that the
+    /// user has closed it.
     void update(const std::optional<GainFinding>& finding);
 
     bool isSaid() const { return m_isSaid; }
@@ -37,7 +37,7 @@ public:
     QStringList arithmetic() const;
 
 signals:
-    /// The user has put it away.
+    /// The user has closed it.
     void dismissed();
 
 private:
@@ -58,7 +58,7 @@ private:
     std::vector<QLabel*> m_names;
     std::vector<QLabel*> m_values;
     QLabel* m_conclusion = nullptr;
-    std::optional<GainFinding> m_finding; ///< that is said
+    std::optional<GainFinding> m_finding; ///< finding that is shown
     bool m_isSaid = false;
     bool m_isDismissed = false;
     bool m_isArithmeticShown = false;

@@ -9,9 +9,9 @@
 
 namespace ui {
 
-/// The steps of a SpeedLog on an axis of decoding time, pauses between answers left out. A step
-/// gives one token or ten, so single steps are noise: a point stands for .4 s of them. The same
-/// values for every unit. Thread: UI.
+/// The steps of a SpeedLog on an axis of decoding time, without the pauses between answers. A step
+/// gives one token or ten, so single steps are noise: a point covers .4 s of steps. The values are
+/// the same for every unit. Thread: UI.
 class SpeedCurve {
 public:
     struct Sample {
@@ -21,19 +21,20 @@ public:
         double chatPerMs = 0.0;   ///< of SpeedLog::chat() at their end; 0 before its first
     };
 
-    /// Where another span began.
+    /// Where a new span began.
     struct Mark {
         double seconds = 0.0;
         SpanMark mark;
     };
 
-    /// Takes what is new. False: earlier samples are others now, draw all anew.
+    /// Adds new samples. Returns false if earlier samples have changed and everything must be
+    /// redrawn.
     bool update(const SpeedLog& log);
 
     /// Whole spans of .4 s.
     const std::vector<Sample>& samples() const { return m_samples; }
 
-    /// The steps of the .4 s that have begun; none when there are none.
+    /// The steps of the current, incomplete .4 s; none if there are none.
     std::optional<Sample> openSample() const;
 
     const std::vector<Mark>& marks() const { return m_marks; }

@@ -16,9 +16,9 @@ namespace ui {
 
 namespace {
 
-/// Plain steps that checking a draft may take, with all other work, where equation 6 of the paper
-/// is told: it takes 1, which is nearly true where memory is what a pass waits for. On a small
-/// model that is computed a row at a time it would promise what cannot be.
+/// Equation 6 of the paper is shown only if checking a draft, with all other work, costs at most
+/// this many plain steps. The equation assumes 1, which is nearly true when a pass waits for
+/// memory. On a small model computed row by row it would promise too much.
 constexpr double kCheckedAsOne = 1.25;
 
 QString tr(const char* text) { return QCoreApplication::translate("SpeedFigures", text); }
@@ -80,16 +80,15 @@ QString speedText(const SpanFigures& span) {
     return rate ? tr("%1 tok/s").arg(*rate, 0, 'f', 1) : QString();
 }
 
-QString spansText(const SpeedLog& log) {
+QString spansText(const SpeedLog& log, bool withChat) {
     QStringList parts;
     const SpanFigures now = log.now();
     if (const auto rate = now.tokensPerSecond())
-        parts << (now.isDrafting() ? tr("%1 tok/s now, the last 2 s")
-                                   : tr("%1 tok/s now, plain steps"))
+        parts << (now.isDrafting() ? tr("%1 tok/s now") : tr("%1 tok/s now, plain steps"))
                      .arg(*rate, 0, 'f', 1);
     if (!log.answer().isEmpty())
         parts << tr("this answer %1").arg(speedText(log.answer()));
-    if (!log.chat().isEmpty())
+    if (withChat && !log.chat().isEmpty())
         parts << tr("this chat %1").arg(speedText(log.chat()));
     return parts.join(QStringLiteral(" \u00B7 "));
 }
@@ -166,14 +165,14 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
 
 QString averageStepSentence(const TimeShares& shares) {
     if (shares.drafting == 0)
-        return tr("No step has drafted yet, so there is nothing to divide.");
+        return tr("No step has drafted yet, so there are no times to show.");
     const auto steps = static_cast<double>(shares.steps);
     const std::array<double, 4> parts = {shares.draftMs / steps,
                                          shares.verifyMs / steps,
                                          shares.searchMs / steps,
                                          shares.otherMs / steps};
     const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-    // Short steps need a decimal: whole milliseconds would all be 0 or 1.
+    // Short steps need a decimal, because whole milliseconds would all be 0 or 1.
     const double scale = sum < 20.0 ? 10.0 : 1.0;
     std::array<double, 4> scaled = parts;
     for (double& part : scaled)

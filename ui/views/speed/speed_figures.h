@@ -10,8 +10,7 @@
 
 namespace ui {
 
-/// Where the time of a span's steps went; those that were asked for as a baseline are left out. A
-/// plain value.
+/// How the time of a span's steps was spent, without baseline steps. A plain value.
 struct TimeShares {
     std::int64_t steps = 0;
     std::int64_t drafting = 0; ///< of them
@@ -24,20 +23,20 @@ struct TimeShares {
     double totalMs() const { return draftMs + verifyMs + searchMs + otherMs; }
 };
 
-/// None of it before the span has drafted.
+/// All empty before the span has drafted.
 TimeShares sharesOf(const SpanFigures& span);
 
-/// "1.33×"; tokens per second where there is no baseline yet or nothing was drafted, as plain steps
-/// are no times faster than themselves; empty for an empty span.
+/// "1.33×"; tokens per second if there is no baseline yet or nothing was drafted, because plain
+/// steps have no speedup over themselves; empty for an empty span.
 QString speedText(const SpanFigures& span);
 
-/// "now 62.2 tok/s (last 2 s), this answer 1.26×, this chat 1.29×": every span by its name.
-QString spansText(const SpeedLog& log);
+/// "62.2 tok/s now · this answer 1.26× · this chat 1.29×": each span with its name.
+QString spansText(const SpeedLog& log, bool withChat = true);
 
-/// "SWIFT", "new settings", "another chat": what has begun at a mark.
+/// "SWIFT", "new settings", "another chat": the reason of a mark.
 QString markText(const SpanMark& mark);
 
-/// A speedup that a formula promises, and how to call it. A plain value.
+/// A speedup predicted by a formula, and its name. A plain value.
 struct ExpectedSpeed {
     enum class Form {
         CostByCount,  ///< equation 6, c = 1 - r
@@ -51,12 +50,12 @@ struct ExpectedSpeed {
     QString shortLabel; ///< "expected 1.36"
 };
 
-/// What this chat with this decoder and these settings lets expect, in the order of the forms.
-/// Those of equation 6 are left out where checking a draft costs clearly more than the plain step
-/// that it reckons with.
+/// The expected speedups of this chat with this decoder and these settings, in the order of the
+/// forms. Those of equation 6 are left out if checking a draft costs clearly more than the plain
+/// step that it assumes.
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store);
 
-/// Speedups that are nearly equal, told as one: "expected 1.31 to 1.34". A plain value.
+/// Nearly equal speedups, shown as one: "expected 1.31 to 1.34". A plain value.
 struct ExpectedGroup {
     double lowest = 0.0;
     double highest = 0.0;
@@ -67,7 +66,7 @@ struct ExpectedGroup {
     double middle() const { return (lowest + highest) / 2.0; }
 };
 
-/// What lies within `tolerance` of each other, lowest first.
+/// Groups of speedups within `tolerance` of each other, lowest first.
 std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance);
 
 /// "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens." The whole

@@ -20,10 +20,12 @@ namespace {
 
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
-constexpr double kHighestSpeedup = 5.0; ///< a freak step does not flatten all others
+constexpr double kHighestSpeedup = 5.0; ///< so that one extreme step does not flatten all others
 constexpr double kExpectedShown = 1.5;  ///< times what was measured, and no further up
-constexpr double kSpanBefore = 0.15;    ///< of the newest span's time, shown of the one before it
-constexpr double kNearlyEqual = 0.06;   ///< speedups that share a line of what is expected
+constexpr double kSpanBefore = 0.15;    ///< share of the newest span's time that is also shown of
+                                        ///< the span before
+constexpr double kNearlyEqual = 0.06;   ///< largest difference of expected speedups that share a
+                                        ///< line
 constexpr int kHeadroom = 18;           ///< for the names of spans
 
 ViewInfo speedInfo() {
@@ -31,13 +33,13 @@ ViewInfo speedInfo() {
         QStringLiteral("speed"),
         SpeedView::tr("Speed"),
         SpeedView::tr(
-            "How fast the text came over the time of decoding, as a multiple of the full model's "
-            "own plain steps, which are measured in the same run. The pale line is .4 s by .4 s, "
-            "the coloured one the last 2 s, the dotted one this chat with this decoder and these "
-            "settings; a change of them begins anew, at a tick with its name. Dashed lines are "
-            "what the acceptance and the measured costs let expect, and, where checking a draft "
-            "costs about one plain step, what equation 6 of the paper promises. Mirrors figure 6, "
-            "left, of the SWIFT paper."),
+            "The decoding speed over time, as a multiple of the full model's own plain steps, "
+            "which are measured in the same run. The pale line averages over .4 s, the coloured "
+            "one over the last 2 s, and the dotted one over this chat with this decoder and these "
+            "settings. A change of decoder or settings starts a new average, at a labelled tick. "
+            "The dashed lines are the speed expected from the acceptance and the measured costs "
+            "and, where checking a draft costs about one plain step, the speed predicted by "
+            "equation 6 of the paper. Compare figure 6, left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -70,7 +72,7 @@ void SpeedView::makeHeader() {
     using Fit = LiveLabel::Fit;
     m_headline = new LiveLabel(theme(), TextRole::Headline, &Colours::accent, Fit::Whole, m_header);
     m_detail = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Wrapped, m_header);
-    if (m_form == SpeedForm::Compact) { // too narrow for words beside the figure
+    if (m_form == SpeedForm::Compact) { // too narrow for text beside the figure
         auto* column = new QVBoxLayout(m_header);
         column->addWidget(m_headline);
         column->addWidget(m_detail);
@@ -89,7 +91,7 @@ void SpeedView::makeHeader() {
 }
 
 void SpeedView::makePlot() {
-    m_plot = new LinePlot(theme(), tr("Speed over the time of decoding"), this);
+    m_plot = new LinePlot(theme(), tr("Speed over decoding time"), this);
     m_plot->addSeries({tr(".4 s"), &Colours::rawLine});
     m_plot->addSeries({tr("this chat"), &Colours::text, LineForm::Line, Dash::Dotted});
     m_plot->addSeries({tr("now"), &Colours::accent});
@@ -98,8 +100,8 @@ void SpeedView::makePlot() {
     m_plot->setSeriesShown(Chat, m_form == SpeedForm::Full);
     m_plot->setHeadroom(kHeadroom);
     m_plot->setEmptyNote({tr("Nothing decoded yet"),
-                          tr("The first answer draws its speed here, against plain steps of the "
-                             "full model that are measured on the way."),
+                          tr("The first answer shows its speed here, compared with plain steps of "
+                             "the full model that are measured during the answer."),
                           {}});
 }
 
@@ -122,14 +124,14 @@ void SpeedView::refreshView(Topics) {
     updateHeader();
     if (m_noGain != nullptr)
         m_noGain->update(gainFinding(store()));
-    setSubtitle(isInTokensPerSecond() ? tr("tokens per second over the time of decoding")
-                                      : tr("× vanilla over the time of decoding"));
+    setSubtitle(isInTokensPerSecond() ? tr("tokens per second over decoding time")
+                                      : tr("× vanilla over decoding time"));
     setBadge(m_curve.isEmpty() ? QString() : newestBadge());
     m_plot->refresh();
 }
 
 bool SpeedView::isInTokensPerSecond() const {
-    // Before the first step there is nothing in either unit: the axis of speedups stands there.
+    // Before the first step there is nothing in either unit, so the speedup axis is shown.
     if (m_curve.isEmpty() && !store().speed().baselineMs())
         return false;
     return m_wantsTokens || !store().speed().baselineMs();
@@ -144,9 +146,13 @@ void SpeedView::updateHeader() {
     const SpanFigures now = log.now().isEmpty() ? log.answer() : log.now();
     m_header->setVisible(!m_curve.isEmpty());
     m_headline->setText(speedText(now));
-    m_detail->setText(log.baselineMs()
-                          ? spansText(log)
-                          : tr("vanilla not measured yet \u00B7 %1").arg(spansText(log)));
+    QStringList told;
+    if (!log.baselineMs())
+        told << tr("vanilla not measured yet");
+    if (const QString spans = spansText(log, m_form == SpeedForm::Full);
+        !spans.isEmpty()) // none while a prompt is read
+        told << spans;
+    m_detail->setText(told.join(QStringLiteral(" \u00B7 ")));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
 
@@ -222,8 +228,8 @@ void SpeedView::appendSample(const SpeedCurve::Sample& sample) {
         Chat, {sample.seconds, sample.chatPerMs > 0.0 ? sample.chatPerMs * m_fedUnit : noValue()});
 }
 
-/// The .4 s that have begun change with every step: they are a line of their own, two points long,
-/// and end at what is told as *now*.
+/// The incomplete .4 s change with every step. They are a line of their own, two points long, that
+/// ends at the value of *now*.
 void SpeedView::feedNewest() {
     std::vector<PlotPoint> points;
     const auto& samples = m_curve.samples();
@@ -234,7 +240,7 @@ void SpeedView::feedNewest() {
     m_plot->setPoints(Newest, points);
 }
 
-/// The newest span and a little of what was before it, so that a short answer is no dot.
+/// The newest span and a little of the one before, so that a short answer is not just a dot.
 PlotRange SpeedView::xRange() const {
     const double now = m_curve.newestSeconds();
     const double began = m_curve.marks().empty() ? 0.0 : m_curve.marks().back().seconds;
@@ -259,7 +265,7 @@ PlotRange SpeedView::yRange() const {
     }
     if (const auto open = m_curve.openSample(); open && samples.empty())
         high = std::max(high, open->tokensPerMs * unit());
-    // What is expected is shown where it does not flatten what was measured.
+    // Expected speedups are shown if they do not flatten the measured ones.
     const double most = kExpectedShown * high;
     for (const ExpectedSpeed& speed : m_expected)
         if (speed.speedup * one <= most)

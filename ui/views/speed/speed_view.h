@@ -16,8 +16,8 @@ class NoGainNotice;
 /// Compact: the headline and the measured lines, for the dock beside the conversation.
 enum class SpeedForm { Full, Compact };
 
-/// Tokens per second and speedup over the time of decoding, against the measured baseline and what
-/// the formulas promise. Each line and figure is of one of SpeedLog's spans and says of which.
+/// Tokens per second and speedup over decoding time, compared with the measured baseline and the
+/// formulas' predictions. Each line and figure belongs to one of SpeedLog's spans and says which.
 class SpeedView : public View {
     Q_OBJECT
 
@@ -32,7 +32,7 @@ public:
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
 
-    /// The vertical axis in tokens per second, not in multiples of the baseline.
+    /// Whether the vertical axis shows tokens per second instead of multiples of the baseline.
     void setInTokensPerSecond(bool isInTokens);
 
     QString headline() const;
@@ -60,7 +60,7 @@ private:
     PlotRange xRange() const;
     PlotRange yRange() const;
 
-    /// What a token per millisecond is on the axis: milliseconds of a plain step, or 1000.
+    /// The axis value of one token per millisecond: milliseconds of a plain step, or 1000.
     double unit() const;
     bool isInTokensPerSecond() const;
 

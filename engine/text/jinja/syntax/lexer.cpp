@@ -38,6 +38,7 @@ bool isNameStart(char character) {
            byte >= 0x80;
 }
 
+/// End of a run of digits.
 std::size_t digitsEnd(std::string_view text, std::size_t start) {
     return std::min(text.find_first_not_of("0123456789", start), text.size());
 }

@@ -36,7 +36,7 @@ appendHexEscape(std::string& out, std::string_view literal, std::size_t letter) 
             ErrorCode::CorruptFile,
             fmt::format("\\{} in a text is followed by no character's number", literal[letter]),
             {}};
-    utf8::append(out, *code);
+    utf8::append(*code, out);
     return letter + 1 + count;
 }
 

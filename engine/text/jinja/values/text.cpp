@@ -58,9 +58,8 @@ void appendCapital(std::string& out, char32_t codePoint, bool isTitle) {
     if (const SpecialCase* special = findSpecialCase(codePoint))
         out += isTitle ? special->title : special->upper;
     else
-        append(
-            out,
-            static_cast<char32_t>(isTitle ? utf8proc_totitle(letter) : utf8proc_toupper(letter)));
+        append(static_cast<char32_t>(isTitle ? utf8proc_totitle(letter) : utf8proc_toupper(letter)),
+               out);
 }
 
 /// `rest` is the text behind the character: a capital sigma that ends a word has its own form.
@@ -72,8 +71,8 @@ void appendLower(std::string& out, char32_t codePoint, bool isAfterLetter, std::
     else if (codePoint == 0x0130)
         out += "i\u0307";
     else
-        append(out,
-               static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(codePoint))));
+        append(static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(codePoint))),
+               out);
 }
 
 enum class Mapping { Upper, Lower, Capital };
@@ -111,12 +110,6 @@ Character characterAt(std::string_view text, std::size_t offset) {
     if (bytes <= 0)
         return {};
     return {static_cast<char32_t>(codePoint), static_cast<std::size_t>(bytes)};
-}
-
-void append(std::string& text, char32_t codePoint) {
-    utf8proc_uint8_t bytes[4];
-    const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(codePoint), bytes);
-    text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
 }
 
 std::size_t characterCount(std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/text/vocabulary/utf8.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,7 +27,7 @@ struct Character {
 /// The character that starts at this offset (which must be inside the text).
 Character characterAt(std::string_view text, std::size_t offset);
 
-void append(std::string& text, char32_t codePoint);
+using engine::utf8::append;
 
 std::size_t characterCount(std::string_view text);
 

@@ -81,6 +81,16 @@ private:
         case engine::TensorType::Q6_K:
             std::memcpy(block + 208, &half, 2);
             break;
+        case engine::TensorType::Q2_K:
+            std::memcpy(block + 80, &half, 2);
+            std::memcpy(block + 82, &second, 2);
+            break;
+        case engine::TensorType::Q3_K:
+            std::memcpy(block + 108, &half, 2);
+            break;
+        case engine::TensorType::MXFP4:
+            *block = static_cast<std::byte>(118 + random() % 8);
+            break;
         case engine::TensorType::Q4_1:
         case engine::TensorType::Q5_1:
         case engine::TensorType::Q4_K:
@@ -106,7 +116,12 @@ inline const std::vector<engine::TensorType> kComputedTypes = {engine::TensorTyp
                                                                engine::TensorType::Q5_1,
                                                                engine::TensorType::Q4_K,
                                                                engine::TensorType::Q5_K,
-                                                               engine::TensorType::Q6_K};
+                                                               engine::TensorType::Q6_K,
+                                                               engine::TensorType::Q2_K,
+                                                               engine::TensorType::Q3_K,
+                                                               engine::TensorType::IQ4_NL,
+                                                               engine::TensorType::IQ4_XS,
+                                                               engine::TensorType::MXFP4};
 
 /// A packed matrix and its memory.
 struct PackedTensor {

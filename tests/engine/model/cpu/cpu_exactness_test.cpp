@@ -43,7 +43,9 @@ constexpr NamedForm kOtherForms[] = {{"float16", {TensorType::F16, WeightForm::F
 /// Those of the wide shape.
 constexpr NamedForm kWideForms[] = {{"Q4_K", {TensorType::Q4_K, WeightForm::File}},
                                     {"Q5_K", {TensorType::Q5_K, WeightForm::File}},
-                                    {"Q6_K", {TensorType::Q6_K, WeightForm::File}}};
+                                    {"Q6_K", {TensorType::Q6_K, WeightForm::File}},
+                                    {"IQ4_XS", {TensorType::IQ4_XS, WeightForm::File}},
+                                    {"Q3_K", {TensorType::Q3_K, WeightForm::File}}};
 
 constexpr InstructionSet kSets[] = {
     InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512};
@@ -162,6 +164,8 @@ private:
             addRows(shape, kForms);
         addRows(0, kOtherForms);
         addRows(support::kWideShape, kWideForms);
+        for (int shape = support::kWideShape + 1; shape <= support::kWideShape + 3; ++shape)
+            addRows(shape, kForms);
     }
 };
 

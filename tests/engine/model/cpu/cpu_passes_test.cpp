@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the cpu backend against the plain one's on the same weights, its plans and layer
-// ranges, and what it says when numbers overflow.
+// What only the cpu backend has: its forms of weights and of keys, sections of attention, passes
+// that allocate nothing. What every backend must do: cpu_conformance_test.
 #include "engine/kernels/processor.h"
 #include "engine/kernels/rows/attend_arguments.h"
+#include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/plain/plain_backend.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/forward_helpers.h"
 #include "tests/support/stored_weights.h"
@@ -38,7 +40,7 @@ std::vector<TokenId> someIds(int count) {
 }
 
 std::unique_ptr<Transformer>
-makeCpu(const ModelConfig& network, const WeightSource& source, TransformerOptions options = {}) {
+makeCpu(const ModelConfig& network, const WeightSource& source, cpu::Options options = {}) {
     auto made = makeCpuTransformer(network, source, options);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return std::move(made).value();
@@ -82,7 +84,7 @@ private slots:
         QFETCH(const WeightForm, form);
         QFETCH(const double, tolerance);
         const support::StoredWeights source(support::randomWeights(config(), 3), type);
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = form;
         options.kvType = KvType::F32;
         const auto cpu = makeCpu(config(), source, options);
@@ -138,7 +140,7 @@ private slots:
         std::size_t bytes[2] = {};
         for (const auto& [type, tolerance] :
              {std::pair{KvType::F16, 1e-3}, std::pair{KvType::BF16, 6e-3}}) {
-            TransformerOptions options;
+            cpu::Options options;
             options.kvType = type;
             const auto cpu = makeCpu(config(), source, options);
             KvCache cache = emptyCache(*cpu, 64);
@@ -148,84 +150,6 @@ private slots:
         }
         QCOMPARE(2 * bytes[0], reference.storage().byteSize());
         QCOMPARE(bytes[0], bytes[1]);
-    }
-
-    void layerRangesChainedEqualTheWhole() {
-        const auto cpu = makeCpu(config(), support::randomWeights(config(), 11));
-        const LayerPlan plan = LayerPlan::full(3);
-        const std::vector<TokenId> ids = someIds(5);
-        const AttentionLayout layout = AttentionLayout::chain(0, 5);
-        KvCache whole = emptyCache(*cpu, 8);
-        const auto expected = logitsOf(*cpu, whole, plan, layout, ids);
-        KvCache cache = emptyCache(*cpu, 8);
-        const std::vector<int> hiddenLayers = {0, 1};
-        const auto lower = cpu->forward({.plan = plan,
-                                         .layout = layout,
-                                         .tokens = ids,
-                                         .endLayer = 2,
-                                         .hiddenLayers = hiddenLayers},
-                                        cache);
-        QVERIFY(lower.hasValue());
-        QCOMPARE(lower.value().hidden.size(), std::size_t{2 * 5 * 64});
-        const int lastRow = 4;
-        const auto upper = cpu->forward({.plan = plan,
-                                         .layout = layout,
-                                         .hidden = std::span(lower.value().hidden).last(5 * 64),
-                                         .firstLayer = 2,
-                                         .logitRows = std::span(&lastRow, 1)},
-                                        cache);
-        QVERIFY(upper.hasValue());
-        QCOMPARE(upper.value().logits, expected[4]);
-    }
-
-    void aPassWithoutLayersIsTheHead() {
-        const auto cpu = makeCpu(config(), support::randomWeights(config(), 11));
-        const LayerPlan plan = LayerPlan::full(3);
-        const std::vector<TokenId> ids = someIds(5);
-        const AttentionLayout layout = AttentionLayout::chain(0, 5);
-        const std::vector<int> rows = {0, 1, 2, 3, 4};
-        const std::vector<int> layers = {1};
-        KvCache cache = emptyCache(*cpu, 8);
-        const auto cut = cpu->forward({.plan = plan,
-                                       .layout = layout,
-                                       .tokens = ids,
-                                       .endLayer = 2,
-                                       .summaryRows = rows,
-                                       .hiddenLayers = layers},
-                                      cache);
-        QVERIFY(cut.hasValue());
-        const auto head = cpu->forward({.plan = plan,
-                                        .layout = layout,
-                                        .hidden = cut.value().hidden,
-                                        .firstLayer = 1,
-                                        .endLayer = 1,
-                                        .summaryRows = rows},
-                                       cache);
-        QVERIFY(head.hasValue());
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            const HeadSummary& found = head.value().summaries[row];
-            const HeadSummary& expected = cut.value().summaries[row];
-            QVERIFY(found.ids == expected.ids && found.logits == expected.logits);
-            QCOMPARE(found.logSumExp, expected.logSumExp);
-        }
-    }
-
-    void skippedSublayersAddNothing() {
-        ModelConfig unbiased = config();
-        unbiased.outputBias = unbiased.mlpBias = false;
-        support::MemoryWeights weights = support::randomWeights(unbiased, 11);
-        const auto whole = makeCpu(unbiased, weights);
-        for (const char* name :
-             {"model.layers.1.self_attn.o_proj.weight", "model.layers.2.mlp.down_proj.weight"})
-            std::fill(weights.values(name).begin(), weights.values(name).end(), 0.0F);
-        const auto muted = makeCpu(unbiased, weights);
-        LayerPlan plan = LayerPlan::full(3);
-        plan.attention[1] = SublayerAction::Skip;
-        plan.mlp[2] = SublayerAction::Skip;
-        KvCache left = emptyCache(*whole, 16);
-        KvCache right = emptyCache(*muted, 16);
-        QCOMPARE(runChain(*whole, left, plan, someIds(12), 12),
-                 runChain(*muted, right, LayerPlan::full(3), someIds(12), 12));
     }
 
     void influenceIsThePlainBackends() {
@@ -252,7 +176,7 @@ private slots:
 
     void aPassAllocatesNothing() {
         const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = WeightForm::File;
         const auto cpu = makeCpu(config(), source, options);
         KvCache cache = emptyCache(*cpu, 64);
@@ -283,61 +207,22 @@ private slots:
         QCOMPARE(bytes, std::size_t{0});
     }
 
-    void overflowNamesTheTensor_data() {
-        QTest::addColumn<QString>("tensor");
-        for (const char* tensor : {"model.layers.1.mlp.up_proj.weight",
-                                   "model.layers.2.mlp.down_proj.weight",
-                                   "model.layers.0.self_attn.q_proj.weight",
-                                   "model.layers.1.self_attn.o_proj.weight",
-                                   "lm_head.weight"})
-            QTest::newRow(tensor) << QString(tensor);
-    }
-
-    void overflowNamesTheTensor() {
-        QFETCH(const QString, tensor);
-        support::MemoryWeights weights = support::randomWeights(config(), 11);
-        for (float& value : weights.values(tensor.toStdString()))
-            value = value < 0 ? -3e38F : 3e38F;
-        const auto cpu = makeCpu(config(), weights);
-        const std::vector<TokenId> ids = {1, 2};
-        const std::vector<int> rows = {0, 1};
-        for (const bool wantsLogits : {true, false}) {
-            KvCache cache = emptyCache(*cpu, 4);
-            const auto result = cpu->forward({.plan = LayerPlan::full(3),
-                                              .layout = AttentionLayout::chain(0, 2),
-                                              .tokens = ids,
-                                              .logitRows = wantsLogits ? rows : std::vector<int>(),
-                                              .summaryRows = rows},
-                                             cache);
-            QVERIFY(!result);
-            QCOMPARE(result.error().code, ErrorCode::Numeric);
-            QVERIFY2(QString::fromStdString(result.error().message).contains(tensor),
-                     result.error().message.c_str());
-        }
-    }
-
     void whatItCannotDoIsRefusedInASentence() {
         const support::MemoryWeights source = support::randomWeights(config(), 3);
-        TransformerOptions options;
-        options.precision = Precision::F64;
-        const auto wide = makeCpuTransformer(config(), source, options);
+        const auto wide = cpu::optionsOf({.precision = Precision::F64});
         QVERIFY(!wide && wide.error().code == ErrorCode::Unsupported);
-        options = {};
+        const auto other = cpu::optionsOf({.settings = {{"device", 1.0}}});
+        QVERIFY(!other && other.error().code == ErrorCode::InvalidInput);
+        cpu::Options options;
         options.instructionSet = "sse9";
         const auto unknown = makeCpuTransformer(config(), source, options);
         QVERIFY(!unknown && unknown.error().code == ErrorCode::InvalidInput);
-        std::stop_source stop;
-        stop.request_stop();
-        options = {};
-        options.stop = stop.get_token();
-        const auto stopped = makeCpuTransformer(config(), source, options);
-        QVERIFY(!stopped && stopped.error().code == ErrorCode::Cancelled);
     }
 
     void aModelThatFitsTheCachesIsHeldInFloat32() {
         const support::StoredWeights source(support::randomWeights(config(), 3), TensorType::Q4_1);
         QCOMPARE(makeCpu(config(), source)->arithmeticName(), std::string("float32"));
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = WeightForm::File;
         QCOMPARE(makeCpu(config(), source, options)->arithmeticName(),
                  std::string("4-bit, scale and minimum per 32"));

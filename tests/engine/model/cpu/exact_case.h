@@ -20,8 +20,15 @@ inline int exactTokens(int shape) { return shape == 2 ? 300 : 96; }
 inline constexpr int kWideShape = 3;
 
 /// Shapes 0 to 2 differ in heads, windows, biases, a tied head and sizes that are no multiples of
-/// a tile; the largest vocabulary is summarised in three pieces.
+/// a tile; the largest vocabulary is summarised in three pieces. Those behind the wide shape have
+/// experts, soft-caps, norms behind and more.
 inline engine::ModelConfig exactShape(int index) {
+    if (index == kWideShape + 1)
+        return expertConfig();
+    if (index == kWideShape + 2)
+        return cappedConfig();
+    if (index == kWideShape + 3)
+        return normsBehindConfig();
     engine::ModelConfig config = tinyConfig();
     config.hiddenSize = index == 1 ? 96 : 64;
     config.mlpSize = index == 2 ? 224 : 96;
@@ -58,7 +65,7 @@ struct ExactSubject {
     ExactSubject(int shape, ExactForm form, const engine::KernelSet& kernels, int threads)
         : config(exactShape(shape)) {
         const StoredWeights source(randomWeights(config, 3), form.type);
-        engine::TransformerOptions options;
+        engine::cpu::Options options;
         options.weights = form.form;
         options.kvType = exactKvType(shape);
         options.threads = threads;

@@ -64,8 +64,8 @@ private:
     mutable std::atomic<int> m_rawReads = 0;
 };
 
-TransformerOptions optionsFor(const fs::path& folder, WeightForm form = WeightForm::File) {
-    TransformerOptions options;
+cpu::Options optionsFor(const fs::path& folder, WeightForm form = WeightForm::File) {
+    cpu::Options options;
     options.threads = 2;
     options.weights = form;
     options.packedCache = {.folder = folder, .fingerprint = "a model", .keepsAll = true};
@@ -73,7 +73,7 @@ TransformerOptions optionsFor(const fs::path& folder, WeightForm form = WeightFo
 }
 
 /// Packs or reads; behind it, what was to be kept is kept.
-cpu::Weights load(const WeightSource& source, const TransformerOptions& options) {
+cpu::Weights load(const WeightSource& source, const cpu::Options& options) {
     auto weights = cpu::packWeights(smallConfig(), source, options);
     ENGINE_CHECK(weights.hasValue(), "{}", weights.error().message);
     if (weights.value().keeper.joinable())
@@ -84,8 +84,8 @@ cpu::Weights load(const WeightSource& source, const TransformerOptions& options)
 bool areSame(const cpu::Weights& a, const cpu::Weights& b) {
     return a.memory.size() == b.memory.size() &&
            std::memcmp(a.memory.data(), b.memory.data(), a.memory.size()) == 0 &&
-           a.layers[1].down.matrix.data - a.memory.data() ==
-               b.layers[1].down.matrix.data - b.memory.data() &&
+           a.layers[1].mlps.front().down.matrix.data - a.memory.data() ==
+               b.layers[1].mlps.front().down.matrix.data - b.memory.data() &&
            a.finalNorm == b.finalNorm;
 }
 
@@ -135,7 +135,7 @@ void PackedCacheTest::theSecondLoadReadsWhatTheFirstOnePacked() {
     const test_support::TemporaryFolder folder;
     const support::StoredWeights stored(m_weights, static_cast<TensorType>(type));
     WatchedSource source(stored);
-    const TransformerOptions options = optionsFor(folder.path(), static_cast<WeightForm>(form));
+    const cpu::Options options = optionsFor(folder.path(), static_cast<WeightForm>(form));
     const cpu::Weights packed = load(source, options);
     QVERIFY(source.rawReads() > 0);
     QCOMPARE(filesIn(folder.path()).size(), std::size_t{1});
@@ -179,7 +179,7 @@ void PackedCacheTest::whatIsPackedOtherwiseIsKeptApart() {
         QVERIFY(source.rawReads() > 0);
         QCOMPARE(filesIn(folder.path()).size(), ++count);
     }
-    TransformerOptions other = optionsFor(folder.path());
+    cpu::Options other = optionsFor(folder.path());
     other.packedCache.fingerprint = "another model";
     load(source, other);
     QVERIFY(source.rawReads() > 0);
@@ -217,7 +217,7 @@ void PackedCacheTest::nothingIsKeptUnlessItIsAskedFor() {
     const test_support::TemporaryFolder folder;
     const support::StoredWeights stored(m_weights, TensorType::Q8_0);
     const WatchedSource source(stored);
-    TransformerOptions options = optionsFor(folder.path());
+    cpu::Options options = optionsFor(folder.path());
     options.packedCache.limitBytes = 0;
     load(source, options);
     options = optionsFor(folder.path());
@@ -282,7 +282,7 @@ void PackedCacheTest::whoStopsGetsNoWeights() {
     const test_support::TemporaryFolder folder;
     const support::StoredWeights stored(m_weights, TensorType::Q8_0);
     const WatchedSource source(stored);
-    TransformerOptions options = optionsFor(folder.path());
+    cpu::Options options = optionsFor(folder.path());
     std::stop_source stop;
     options.stop = stop.get_token();
     options.threads = 1;

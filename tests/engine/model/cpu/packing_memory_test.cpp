@@ -2,6 +2,7 @@
 // The most memory that loading and decoding ever hold, beyond what the program holds before: at
 // most 1.10 times the packed weights and the keys and values.
 #include "engine/loading/synthetic_model.h"
+#include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/cpu/cpu_weights.h"
 #include "tests/support/file_model.h"
 #include "tests/support/temporary_folder.h"
@@ -104,7 +105,7 @@ private slots:
     void loadingAndDecodingHoldLittleButTheWeights() {
         QFETCH(const int, form);
         QFETCH(const bool, isKept);
-        TransformerOptions options{.threads = 2, .weights = static_cast<WeightForm>(form)};
+        cpu::Options options{.threads = 2, .weights = static_cast<WeightForm>(form)};
         options.cacheSlots = kContext;
         if (isKept)
             options.packedCache = {.folder = m_folder.path() / "packed", .keepsAll = true};

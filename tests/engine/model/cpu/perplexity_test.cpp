@@ -4,6 +4,7 @@
 // is a part of the same text.
 #include "engine/experiments/data_stream.h"
 #include "engine/loading/model_files.h"
+#include "engine/model/cpu/cpu_backend.h"
 #include "engine/text/tokenizer.h"
 #include "tests/support/held_weights.h"
 #include "tests/support/perplexity.h"
@@ -86,7 +87,7 @@ private slots:
 
 private:
     double perplexity(const WeightSource& source, WeightForm form) const {
-        TransformerOptions options;
+        cpu::Options options;
         options.weights = form;
         const auto transformer =
             valueOf(makeCpuTransformer(valueOf(m_files->config()), source, options));

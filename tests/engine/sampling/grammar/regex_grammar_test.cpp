@@ -180,7 +180,7 @@ void RegexGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::newRow("bounds") << "a{3,2}"
                             << "{3,2} asks for at most fewer than at least";
     QTest::newRow("anchor") << "a^b"
-                            << "^ stands elsewhere than at the start of the pattern";
+                            << "^ is only allowed at the start of the pattern";
     QTest::newRow("range") << "[b-a]"
                            << "does not go up";
     QTest::newRow("end") << "a\\"
@@ -230,7 +230,7 @@ void RegexGrammarTest::ambiguityEndsTheWalk() {
     auto graph = makeGrammarGraph({GrammarKind::Regex, "(((a?){900}){900}){900}b"});
     QVERIFY(graph.hasValue());
     GrammarMatcher matcher(std::move(graph).value());
-    QVERIFY(matcher.isTooAmbiguous());
+    QCOMPARE(matcher.start(), GrammarMatcher::kDead);
     QCOMPARE(matcher.next(matcher.start(), 'a'), GrammarMatcher::kDead);
 }
 

@@ -386,11 +386,11 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::newRow("overlap") << R"({"oneOf": [{"type": "integer"}, {"type": "number"}]})"
                              << "one value may fit two of these";
     QTest::newRow("type") << R"({"type": "text"})"
-                          << "it names no type of JSON";
+                          << "it is not the name of a JSON type";
     QTest::newRow("names by pattern") << R"({"patternProperties": {"^a": {}}})"
                                       << "\"patternProperties\" is not supported here";
     QTest::newRow("a bound that is none") << R"({"type": "number", "maximum": "3"})"
-                                          << "\"maximum\" is no number";
+                                          << "\"maximum\" is not a number";
     QTest::newRow("bounds that contradict") << R"({"type": "number", "minimum": 2, "maximum": 1.5})"
                                             << "allows no text at all";
     QTest::newRow("multiples of a part") << R"({"type": "number", "multipleOf": 0.25})"
@@ -400,7 +400,7 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::newRow("multiples of nothing") << R"({"type": "integer", "multipleOf": 0})"
                                           << "\"multipleOf\" is supported when it is whole";
     QTest::newRow("all of no list") << R"({"allOf": {"type": "null"}})"
-                                    << "at #/allOf: it is no list of schemas";
+                                    << "at #/allOf: it is not a list of schemas";
     QTest::newRow("all of, unknown word") << R"({"allOf": [{"not": {}}]})"
                                           << "at #/allOf/0: \"not\" is not supported here";
     QTest::newRow("all of, two patterns")
@@ -409,7 +409,7 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::newRow("all of, contradiction") << R"({"allOf": [{"type": "null"}, {"type": "string"}]})"
                                            << "allows no text at all";
     QTest::newRow("all of, loop") << R"({"allOf": [{"$ref": "#"}, {"type": "null"}]})"
-                                  << "\"allOf\" refers to itself without an end";
+                                  << "\"allOf\" refers to itself endlessly";
     QTest::newRow("all of, loop of choices")
         << R"({"allOf": [{"anyOf": [{"$ref": "#"}, {"type": "null"}]}, {"type": "null"}]})"
         << "refers to itself before anything is read";

@@ -6,6 +6,7 @@
 #include "ui/views/chat/start_panel.h"
 
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QSignalSpy>
@@ -53,30 +54,40 @@ private slots:
         }));
         QVERIFY(choice(panel, "Drop")->text().endsWith(QStringLiteral("2 messages, 1,200 tokens")));
         QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 300 tokens")));
-        QVERIFY(choice(panel, "Go on")->isChecked());
+        QVERIFY(choice(panel, "Continue in")->isChecked());
     }
 
     void theChoiceIsToldWhenTheUserGoesOn_data() {
         QTest::addColumn<QByteArray>("begin");
-        QTest::addColumn<ContextPolicy>("policy");
-        QTest::newRow("summary") << QByteArray("Go on") << ContextPolicy::NewChatWithSummary;
-        QTest::newRow("oldest") << QByteArray("Drop") << ContextPolicy::DropOldest;
-        QTest::newRow("middle") << QByteArray("Cut") << ContextPolicy::CutMiddle;
+        QTest::addColumn<engine::ContextPolicy>("policy");
+        QTest::newRow("oldest") << QByteArray("Drop") << engine::ContextPolicy::DropOldest;
+        QTest::newRow("middle") << QByteArray("Cut") << engine::ContextPolicy::CutMiddle;
     }
 
     void theChoiceIsToldWhenTheUserGoesOn() {
         QFETCH(QByteArray, begin);
-        QFETCH(ContextPolicy, policy);
+        QFETCH(engine::ContextPolicy, policy);
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));
         int count = 0;
-        connect(&panel, &ContextPanel::chosen, this, [&](ContextPolicy chosen) {
+        connect(&panel, &ContextPanel::chosen, this, [&](engine::ContextPolicy chosen) {
             ++count;
             QCOMPARE(chosen, policy);
         });
         choice(panel, begin.constData())->click();
         go(panel);
         QCOMPARE(count, 1);
+    }
+
+    void aNewChatIsAChoiceOfItsOwn() {
+        ContextPanel panel(m_theme);
+        panel.ask(question(2, 1));
+        QSignalSpy asked(&panel, &ContextPanel::newChatChosen);
+        QSignalSpy chosen(&panel, &ContextPanel::chosen);
+        choice(panel, "Continue in")->click();
+        go(panel);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(chosen.count(), 0);
     }
 
     void askingTheSameAgainKeepsTheUsersChoice() {
@@ -91,7 +102,7 @@ private slots:
         ContextPanel panel(m_theme);
         panel.ask(question(2, 0));
         QVERIFY(!choice(panel, "Cut")->isEnabled());
-        QVERIFY(choice(panel, "Cut")->text().contains(QStringLiteral("would not be enough")));
+        QVERIFY(choice(panel, "Cut")->text().contains(QStringLiteral("would not free enough")));
         QVERIFY(choice(panel, "Drop")->isEnabled());
         panel.ask(question(0, 1));
         QVERIFY(choice(panel, "Cut")->isEnabled());
@@ -99,14 +110,14 @@ private slots:
         QVERIFY(!choice(panel, "Drop")->isEnabled());
         panel.ask(question(0, 0));
         QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
-        QVERIFY(buttonNamed(panel, QStringLiteral("Write something shorter"))->isEnabled());
+        QVERIFY(buttonNamed(panel, QStringLiteral("Write a shorter message"))->isEnabled());
     }
 
     void theQuestionCanBeLeft() {
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));
         QSignalSpy dismissed(&panel, &ContextPanel::dismissed);
-        buttonNamed(panel, QStringLiteral("Write something shorter"))->click();
+        buttonNamed(panel, QStringLiteral("Write a shorter message"))->click();
         QCOMPARE(dismissed.count(), 1);
         panel.setBusy(true);
         QVERIFY(!buttonNamed(panel, QStringLiteral("Continue"))->isEnabled());
@@ -147,6 +158,8 @@ private slots:
         const QTemporaryDir folder;
         PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
         PromptsDialog dialog(m_theme, prompts);
+        // With no prompt to choose one is begun.
+        QVERIFY(dialog.focusWidget() == dialog.findChild<QLineEdit*>());
         dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("not saved yet"));
         dialog.reject();
         QCOMPARE(prompts.prompts().size(), 1);

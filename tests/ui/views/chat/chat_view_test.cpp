@@ -96,7 +96,6 @@ private slots:
         type("count");
         QCOMPARE(m_view->input().text(), QString());
         m_chat->count();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
         m_chat->bridge->tick();
         QCOMPARE(lastCard().message().text, QStringLiteral("one"));
@@ -138,7 +137,6 @@ private slots:
         m_chat->count();
         m_view->hide();
         const int before = m_view->refreshCount();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "one", 20.0));
         m_chat->bridge->tick();
         QCOMPARE(m_view->refreshCount(), before);
@@ -151,7 +149,6 @@ private slots:
         m_chat->loadModel();
         type("stop");
         m_chat->count();
-        m_chat->engine->say(promptStarted(m_chat->promptId()));
         m_chat->engine->say(plainStep(m_chat->promptId(), 0, "some", 20.0));
         m_chat->bridge->tick();
         QTest::mouseClick(button("Stop"), Qt::LeftButton);
@@ -170,7 +167,7 @@ private slots:
         m_chat->answer();
         QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
         const MessageId second = lastCard().message().id;
-        buttonNamed(lastCard(), QStringLiteral("Show the version before"))->click();
+        buttonNamed(lastCard(), QStringLiteral("Show the previous version"))->click();
         QVERIFY(lastCard().message().id != second);
         buttonNamed(lastCard(), QStringLiteral("Show the next version"))->click();
         QCOMPARE(lastCard().message().id, second);
@@ -215,7 +212,8 @@ private slots:
         const auto& cards = m_view->conversation().cards();
         QCOMPARE(cards.front()->message().text, QStringLiteral("first"));
         QCOMPARE(cards.size(), std::size_t(2));
-        QVERIFY(buttonNamed(*cards.front(), QStringLiteral("Show the version before")) != nullptr);
+        QVERIFY(buttonNamed(*cards.front(), QStringLiteral("Show the previous version")) !=
+                nullptr);
     }
 
     void aBranchGoesOnInAChatOfItsOwn() {
@@ -224,7 +222,7 @@ private slots:
         converse("two");
         const ChatId old = m_chat->session->chat().record.id;
         buttonNamed(*m_view->conversation().cards()[1],
-                    QStringLiteral("Go on from here in a new chat"))
+                    QStringLiteral("Continue from here in a new chat"))
             ->click();
         QVERIFY(m_chat->session->chat().record.id != old);
         QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
@@ -343,7 +341,7 @@ private slots:
         QTest::keyClick(field(), Qt::Key_Return);
         QCOMPARE(m_chat->engine->sent.size(), sent);
         m_view->input().setText({});
-        button("Write something shorter")->click();
+        button("Write a shorter message")->click();
         QVERIFY(!panel->isVisible());
         QCOMPARE(m_view->input().text(), QStringLiteral("two"));
     }

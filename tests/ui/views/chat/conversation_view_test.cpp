@@ -107,7 +107,7 @@ private slots:
         settle();
         QVERIFY(bar().maximum() > before);
         QCOMPARE(bar().value(), bar().maximum());
-        QVERIFY(!button("To the newest text")->isVisible());
+        QVERIFY(!button("Go to the newest text")->isVisible());
     }
 
     void itYieldsToTheReaderAndComesBack() {
@@ -117,13 +117,13 @@ private slots:
         bar().setValue(bar().maximum() / 2);
         const int place = bar().value();
         QVERIFY(!m_view->isAtEnd());
-        QVERIFY(button("To the newest text")->isVisible());
+        QVERIFY(button("Go to the newest text")->isVisible());
         grow(chat, QStringLiteral("more words\n\n").repeated(20));
         m_view->noteGrown(chat.messages.last().id);
         m_view->flush(chat);
         settle();
         QCOMPARE(bar().value(), place);
-        QTest::mouseClick(button("To the newest text"), Qt::LeftButton);
+        QTest::mouseClick(button("Go to the newest text"), Qt::LeftButton);
         QVERIFY(m_view->isAtEnd());
         grow(chat, QStringLiteral("and more\n\n").repeated(20));
         m_view->noteGrown(chat.messages.last().id);
@@ -373,12 +373,13 @@ private slots:
         const MessageCard& card = *m_view->card(2);
         buttonNamed(card, QStringLiteral("Copy the text"))->click();
         buttonNamed(card, QStringLiteral("Answer again, with a new seed (Ctrl+R)"))->click();
-        buttonNamed(card, QStringLiteral("Go on from here in a new chat"))->click();
+        buttonNamed(card, QStringLiteral("Continue from here in a new chat"))->click();
         QCOMPARE(copied[0][0].toLongLong(), 2);
         QCOMPARE(again[0][0].toLongLong(), 2);
         QCOMPARE(branched[0][0].toLongLong(), 2);
         m_view->setBusy(true);
-        QVERIFY(!buttonNamed(card, QStringLiteral("Go on from here in a new chat"))->isEnabled());
+        QVERIFY(
+            !buttonNamed(card, QStringLiteral("Continue from here in a new chat"))->isEnabled());
         QVERIFY(buttonNamed(card, QStringLiteral("Copy the text"))->isEnabled());
     }
 };

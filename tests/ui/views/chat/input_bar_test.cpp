@@ -3,6 +3,9 @@
 #include "tests/ui/support/stored_messages.h"
 #include "ui/views/chat/input_bar.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMimeData>
 #include <QPaintEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -59,6 +62,14 @@ private slots:
         m_bar->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_bar.get(), support::kPatienceMs));
         m_bar->focusText();
+    }
+
+    /// As where the program that had something in it is gone.
+    void anEmptyClipboardIsPastedWithoutHarm() {
+        QGuiApplication::clipboard()->setMimeData(new QMimeData);
+        QTest::keyClicks(field(), QStringLiteral("words"));
+        QTest::keySequence(field(), QKeySequence::Paste);
+        QCOMPARE(field()->toPlainText(), QStringLiteral("words"));
     }
 
     void enterSendsAndShiftEnterBeginsALine() {

@@ -251,7 +251,7 @@ private slots:
     void branchButtonsWalkAndTheEndsAreOff() {
         MessageCard card(m_theme, question(), {0, 3, 0, 99});
         QSignalSpy shown(&card, &MessageCard::branchShown);
-        QAbstractButton* before = buttonNamed(card, QStringLiteral("Show the version before"));
+        QAbstractButton* before = buttonNamed(card, QStringLiteral("Show the previous version"));
         QAbstractButton* next = buttonNamed(card, QStringLiteral("Show the next version"));
         card.setBusy(true);
         QVERIFY(!next->isEnabled());

@@ -2,6 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
+#include "ui/shell/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
@@ -9,7 +10,6 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
-#include <QLabel>
 #include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
@@ -168,7 +168,7 @@ private slots:
         m_stage->engine->say(maskedStep());
         m_stage->bridge.tick();
         QVERIFY(view.picture().accessibleDescription().contains(
-            QStringLiteral("4 rows ran beside, which cannot be accepted")));
+            QStringLiteral("4 more rows ran in the pass; they cannot be accepted")));
         QVERIFY(view.picture().accessibleDescription().contains(QStringLiteral("4 candidate")));
         const FigureTable table = view.table();
         QCOMPARE(table.rows.size(), std::size_t(8));
@@ -204,7 +204,7 @@ private slots:
         m_stage->bridge.tick();
         QCOMPARE(view.picture().comb().rootSides.size(), std::size_t(2));
         QVERIFY(view.picture().accessibleDescription().startsWith(
-            QStringLiteral("Nothing was drafted. 2 rows ran beside")));
+            QStringLiteral("Nothing was drafted. 2 more rows ran in the pass")));
     }
 
     void aDamagedParentBesideTheDraftDoesNoHarm() {
@@ -290,11 +290,13 @@ private slots:
         step.refusedTokens = 1.25;
         step.refusedCost = 1.5;
         QCOMPARE(choiceSentence(step),
-                 QStringLiteral("Drafted by leaving layers out, because 3.46 tokens were expected "
-                                "in the time of 2.00 plain steps (16.5 ms). Refused, what was seen "
-                                "before: 1.25 tokens in the time of 1.50 plain steps (12.4 ms)."));
+                 QStringLiteral("Drafted by skipping layers, because 3.46 tokens were expected in "
+                                "the time of 2.00 plain steps (16.5 ms). Not drafted by recalling "
+                                "text seen before: only 1.25 tokens were expected in the time of "
+                                "1.50 plain steps (12.4 ms)."));
         step.isProbe = true;
-        QVERIFY(choiceSentence(step).startsWith(QStringLiteral("Tried out to learn")));
+        QVERIFY(
+            choiceSentence(step).startsWith(QStringLiteral("Tried skipping layers to measure")));
     }
 
     void aPlainStepSaysWhatWasRefused() {
@@ -306,8 +308,8 @@ private slots:
         step.refusedTokens = 1.5;
         step.refusedCost = 1.75;
         QCOMPARE(choiceSentence(step),
-                 QStringLiteral("Refused, an early exit: 1.50 tokens in the time of 1.75 plain "
-                                "steps."));
+                 QStringLiteral("Not drafted by an early exit: only 1.50 tokens were expected in "
+                                "the time of 1.75 plain steps."));
     }
 
     void theChoiceStandsInThePanel() {
@@ -320,7 +322,7 @@ private slots:
         m_stage->engine->say(step);
         m_stage->bridge.tick();
         QVERIFY(view.picture().accessibleDescription().contains(
-            QStringLiteral("Drafted by what was seen before")));
+            QStringLiteral("Drafted by recalling text seen before")));
     }
 
     void theStepOfAChosenTokenIsShown() {
@@ -342,7 +344,7 @@ private slots:
         view.show();
         auto* model = view.findChild<MaskModel*>();
         const QAbstractItemModelTester tester(model);
-        const auto* note = view.findChild<QLabel*>();
+        const auto* note = view.findChild<LiveLabel*>();
         QVERIFY(note->isVisible() && !note->text().isEmpty());
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());

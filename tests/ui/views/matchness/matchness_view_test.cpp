@@ -171,6 +171,17 @@ private slots:
         QVERIFY(strip.heightFor(330) > strip.heightFor(1020));
     }
 
+    void tokensWithoutLettersAreSeen() {
+        engine::TrialFinished trial = windowTrial("random", 1, 31, 31);
+        trial.window = {" fox", "\n"};
+        trial.ticks = {1, 0};
+        trial.guesses = {" fox", " "};
+        const std::vector<StripCell> cells = stripCells(trial);
+        QCOMPARE(cells[0].token, QString::fromUtf8("\u2423fox"));
+        QCOMPARE(cells[1].token, QString::fromUtf8("\u21B5"));
+        QCOMPARE(cells[1].guess, QString::fromUtf8("\u2423"));
+    }
+
     void theStripIsReadByKeyboardAndScreenReader() {
         Theme theme;
         MatchnessStrip strip(theme);

@@ -104,7 +104,7 @@ private slots:
         QCOMPARE(playback().position(), 10.0);
         press(Qt::Key_Home);
         QCOMPARE(playback().position(), 0.0);
-        QTest::keyClick(button("One round on"), Qt::Key_Space); // the same on a button
+        QTest::keyClick(button("Next round"), Qt::Key_Space); // the same on a button
         QVERIFY(playback().isPlaying());
     }
 
@@ -152,7 +152,7 @@ private slots:
                 texts << label->text();
         QVERIFY2(texts.contains(QStringLiteral("00:02.5 of 00:10.0")), qPrintable(texts.join('|')));
         QVERIFY(texts.contains(QStringLiteral("recorded with plain, float64")));
-        QVERIFY(texts.contains(QStringLiteral("Figures are those of the recording")));
+        QVERIFY(texts.contains(QStringLiteral("The figures are those of the recording")));
         QVERIFY(!texts.join(u'|').contains(QStringLiteral("\u25CF")));
         QCOMPARE(strip.findChild<Badge*>()->text(), QStringLiteral("replay"));
         QVERIFY(strip.findChild<Badge*>()->isVisible());

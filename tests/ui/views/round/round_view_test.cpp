@@ -107,8 +107,8 @@ private slots:
         QVERIFY(model.isChosen(0) && !model.isChosen(1));
         QVERIFY(model.data(model.index(0, 2), Qt::AccessibleTextRole)
                     .toString()
-                    .contains(QStringLiteral("seen: 3, acted upon")));
-        QCOMPARE(m_view->table().header.last(), QStringLiteral("acted upon"));
+                    .contains(QStringLiteral("seen: 3, used")));
+        QCOMPARE(m_view->table().header.last(), QStringLiteral("used"));
         QCOMPARE(m_view->table().rows[0].last(), QStringLiteral("yes"));
         QCOMPARE(m_view->table().rows[1].last(), QString());
     }
@@ -151,7 +151,7 @@ private slots:
         m_stage->tell(plainStep(2, 0, "p", 1.0));
         QCOMPARE(m_view->subtitle(), QStringLiteral("Figures, decode step 1"));
         QVERIFY(tableView().isVisible());
-        QCOMPARE(cell(0, 0), QStringLiteral("tokens made"));
+        QCOMPARE(cell(0, 0), QStringLiteral("tokens written"));
         QCOMPARE(cell(0, 1), QStringLiteral("1"));
         QCOMPARE(cell(1, 1), QStringLiteral("0")); // drafted
     }

@@ -91,7 +91,7 @@ private slots:
         begin({choosingDecoder(), searchingDecoderInfo()});
         QVERIFY(searchOffer(m_run->store)
                     .reason.startsWith(QStringLiteral(
-                        "Auto searches for a skip set only where drafting with one could pay")));
+                        "Auto searches for a skip set only when drafting with one could pay")));
         QCOMPARE(searchOffer(m_run->store).action, QStringLiteral("Use SWIFT"));
         begin({freeDecoder(), searchingDecoderInfo()});
         QCOMPARE(searchOffer(m_run->store).reason,
@@ -132,7 +132,7 @@ private slots:
         map.resize(1000, 92);
         map.show();
         m_run->bridge->tick();
-        QPushButton* find = visibleButton(map, QStringLiteral("Find one on this chat"));
+        QPushButton* find = visibleButton(map, QStringLiteral("Find one with this chat"));
         QVERIFY(find != nullptr);
         QVERIFY(map.rect().contains(QRect(find->mapTo(&map, QPoint()), find->size())));
         QSignalSpy asked(&map, &LayerMapView::findAsked);

@@ -127,7 +127,7 @@ private slots:
         QVERIFY(!m_finder->isRunning());
         QCOMPARE(m_finder->sentence(),
                  QStringLiteral("Found a set that skips 2 sublayers with matchness 1.00. The next "
-                                "answer is drafted with it."));
+                                "answer uses it."));
         QCOMPARE(trialsWanted(), 1000.0); // the settings are as they were
     }
 
@@ -153,8 +153,8 @@ private slots:
         m_run->bridge->tick();
         say(PhaseChanged{DecoderPhase::Accelerate});
         finish(FinishReason::Cancelled);
-        QVERIFY2(m_finder->sentence().startsWith(
-                     QStringLiteral("No useful set was found: the best of 1 has matchness .40")),
+        QVERIFY2(m_finder->sentence().startsWith(QStringLiteral(
+                     "No useful set was found. Of 1 tried, the best has matchness .40")),
                  qPrintable(m_finder->sentence()));
     }
 

@@ -17,7 +17,7 @@ constexpr const char* kStart = "start";
 constexpr const char* kSkipSet = "skip_set";
 constexpr const char* kOptimise = "optimise";
 
-/// The set that settings make the manual one.
+/// The manual set given by the settings.
 std::optional<SkipSet> manualSetOf(const SettingValues& values) {
     const auto start = values.find(kStart);
     const auto text = values.find(kSkipSet);
@@ -34,7 +34,7 @@ std::optional<SkipSet> manualSetOf(const SettingValues& values) {
     return set ? std::optional(std::move(set).value()) : std::nullopt;
 }
 
-/// Settings before and after; nothing is done once the decoder they belong to is gone.
+/// Settings before and after; does nothing once their decoder is gone.
 class SettingsCommand : public QUndoCommand {
 public:
     SettingsCommand(ManualSet& sender, const RunStore& store, const QString& what)
@@ -78,8 +78,8 @@ QString ManualSet::refusal() const {
         return tr("Nothing was changed: no decoder is chosen. Choose SWIFT first.");
     for (const char* name : {kStart, kSkipSet, kOptimise})
         if (decoder->find(name) == nullptr)
-            return tr("Nothing was changed: %1 drafts without a skip set of yours. Choose SWIFT "
-                      "to skip sublayers by hand.")
+            return tr("Nothing was changed: %1 does not use a skip set of yours. Choose SWIFT to "
+                      "skip sublayers by hand.")
                 .arg(QString::fromStdString(decoder->title));
     return {};
 }

@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// Skip sets made by hand: sends them as settings of the decoder, undoable, and knows what was sent
-/// and is not taken up yet, so that quick changes add up. Thread: UI.
+/// Skip sets made by hand. It sends them as undoable settings of the decoder and remembers what was
+/// sent but not applied yet, so that quick changes add up. Thread: UI.
 class ManualSet : public QObject {
     Q_OBJECT
 
@@ -21,20 +21,20 @@ public:
     /// Why sets cannot be changed by hand now, as a sentence; empty when they can.
     QString refusal() const;
 
-    /// Sent, but no plan of the engine shows it yet.
+    /// Sent, but not in a plan of the engine yet.
     const std::optional<engine::SkipSet>& pending() const { return m_pending; }
 
-    /// Whether a set made by hand is drafted with, or about to be.
+    /// Whether drafts use a manual set, or are about to.
     bool isManual() const;
 
     /// Whether the decoder has a search and it is switched off.
     bool isSearchOff() const;
 
-    /// Makes this the set that is drafted with and ends the search; `what` names the change in
-    /// Edit > Undo. Errors: refused().
+    /// Makes drafts use this set and ends the search; `what` names the change in Edit > Undo.
+    /// Errors: refused().
     void use(const engine::SkipSet& set, const QString& what);
 
-    /// Lets the search go on.
+    /// Resumes the search.
     void resumeSearch();
 
     /// For the undo stack: sends settings of `decoder`; false when they were not taken.
@@ -53,7 +53,7 @@ private:
     void forget();
 
     ViewContext m_context;
-    engine::SettingValues m_sent; // not told by the engine yet
+    engine::SettingValues m_sent; // not reported by the engine yet
     std::optional<engine::SkipSet> m_pending;
 };
 

@@ -54,7 +54,7 @@ std::string SkipSetActions::entryName() const {
 }
 
 void SkipSetActions::tellNothingShown() {
-    emit told(tr("There is no skip set yet: it comes with the first answer that SWIFT writes."));
+    emit told(tr("There is no skip set yet. The first answer with SWIFT makes one."));
 }
 
 void SkipSetActions::togglePin() {
@@ -140,7 +140,7 @@ void SkipSetActions::askWhichEntry(const std::map<std::string, engine::SkipSet>&
     auto* dialog = new QInputDialog(m_view);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("Load skip set"));
-    dialog->setLabelText(tr("This file holds several sets. Which one shall be used?"));
+    dialog->setLabelText(tr("This file holds several sets. Which one do you want to use?"));
     dialog->setComboBoxItems(names);
     connect(dialog, &QInputDialog::textValueSelected, this, [this, sets](const QString& name) {
         if (const auto found = sets.find(name.toStdString()); found != sets.end())

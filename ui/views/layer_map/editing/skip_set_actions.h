@@ -14,8 +14,8 @@ class QWidget;
 
 namespace ui {
 
-/// What can be done with the set that a view shows: pin, save, load, copy. Its actions are added
-/// to the view, for its menu and keys. Thread: UI.
+/// The actions for the set that a view shows: pin, save, load, copy. They are added to the view,
+/// for its menu and keys. Thread: UI.
 class SkipSetActions : public QObject {
     Q_OBJECT
 
@@ -26,13 +26,13 @@ public:
                    std::function<std::optional<engine::PlanOutline>()> shown,
                    QWidget* view);
 
-    /// Pins the shown set, or lets go of it when it is the pinned one.
+    /// Pins the set shown, or unpins it.
     void togglePin();
     void copyText();
     void askWhereToSave();
     void askWhatToLoad();
 
-    /// As if chosen in the dialogs.
+    /// The same as choosing the file in the dialogs.
     void saveTo(const QString& path);
     void loadFrom(const QString& path);
 

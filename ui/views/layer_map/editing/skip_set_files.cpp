@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Skip sets are short; whatever is larger is something else.
+/// Skip sets are short; a larger file is something else.
 constexpr std::uint64_t kLargestFileBytes = 4'000'000;
 
 Result<std::map<std::string, SkipSet>> setsOf(const JsonValue& root, const std::string& path) {
@@ -31,7 +31,7 @@ Result<std::map<std::string, SkipSet>> readSkipSets(const QString& path, int lay
     ENGINE_TRY(auto sets, setsOf(document.root(), name));
     if (sets.empty())
         return Error{ErrorCode::InvalidInput,
-                     name + " holds no skip set.",
+                     name + " does not contain a skip set.",
                      "Choose a file with lists named \"attention\" and \"mlp\"."};
     for (const auto& [entry, set] : sets)
         if (const auto plan = planOf(set, layerCount); !plan)

@@ -10,12 +10,12 @@ class QPainter;
 
 namespace ui {
 
-/// How one cell of the layer map looks. A plain value.
+/// The look of one cell of the layer map. A plain value.
 struct CellLook {
     Sublayer kind = Sublayer::Attention;
     bool isSkipped = false;
     bool isLocked = false;
-    bool differs = false;   ///< from the set it is compared with: outlined
+    bool differs = false;   ///< differs from the set it is compared with: outlined
     bool isCurrent = false; ///< under the pointer or the keyboard's focus
 };
 
@@ -23,8 +23,8 @@ struct CellLook {
 constexpr int kNarrowestHatchedCell = 5;
 
 /// Paints one cell into its section of the map, gaps included: fill by state, hatch by kind
-/// (attention diagonal, MLP dots), so that nothing rests on colour alone. Also fit for vector
-/// files: uses no clipping.
+/// (attention diagonal, MLP dots), so that nothing depends on colour alone. Also suitable for
+/// vector files: uses no clipping.
 void paintCell(QPainter& painter,
                const QRect& section,
                const CellLook& look,

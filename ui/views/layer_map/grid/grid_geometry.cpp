@@ -25,7 +25,7 @@ QString rowName(Sublayer kind, bool isMini) {
     return isMini ? tr("Attn") : tr("Attention");
 }
 
-/// Columns as wide as each other where a pixel would be seen, and else all of the width.
+/// Equal columns where a pixel of difference would be visible, otherwise the full width.
 std::vector<int> columnEdges(const QRect& cells, int layerCount, int widestPitch) {
     const int width = std::min(cells.width(), layerCount * widestPitch);
     const int pitch = width / std::max(layerCount, 1);

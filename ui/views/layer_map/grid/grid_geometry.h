@@ -13,7 +13,7 @@ class QPainter;
 
 namespace ui {
 
-/// Where the cells and labels of a layer map stand in a rectangle. A plain value.
+/// The positions of a layer map's cells and labels in a rectangle. A plain value.
 struct GridGeometry {
     /// `area` in device-independent pixels; narrow ones get the mini form: short row names, layer
     /// numbers below.
@@ -31,7 +31,7 @@ struct GridGeometry {
 
     QRect cell(const Cell& place) const;
 
-    /// The height that the map takes at the most and at the least.
+    /// The map's largest and smallest height.
     static int greatestHeight(const Theme& theme, bool isMini);
     static int leastHeight(const Theme& theme);
 };

@@ -46,7 +46,7 @@ LayerGrid::LayerGrid(const Theme& theme, LayerMapModel& model, QWidget* parent)
     m_table.setItemDelegate(delegate);
     m_table.setAccessibleName(tr("Layer map"));
     m_table.setAccessibleDescription(
-        tr("Which attention and MLP sublayers a draft skips. Space flips the current one."));
+        tr("Which attention and MLP sublayers a draft skips. Space toggles the current one."));
     m_table.setShowGrid(false);
     m_table.setFrameShape(QFrame::NoFrame);
     m_table.setSelectionMode(QAbstractItemView::SingleSelection);
@@ -134,8 +134,10 @@ void LayerGrid::arrange() {
     for (int row = 0; row < m_model.rowCount(); ++row)
         m_table.setRowHeight(row, m_geometry.rowHeight);
     m_table.setGeometry(m_geometry.cells);
-    if (wasMini != m_geometry.isMini)
+    if (wasMini != m_geometry.isMini) {
         updateGeometry();
+        emit formChanged();
+    }
     noteCurrent();
     update();
 }
@@ -160,7 +162,7 @@ bool LayerGrid::handleKey(int key) {
     return true;
 }
 
-/// Focus that comes by the keyboard shows its cell; a window that is opened does not.
+/// Focus by the keyboard shows its cell; focus from opening a window does not.
 void LayerGrid::noteFocus(const QFocusEvent& event) {
     const bool isByTab =
         event.reason() == Qt::TabFocusReason || event.reason() == Qt::BacktabFocusReason;
@@ -177,7 +179,7 @@ bool LayerGrid::eventFilter(QObject* watched, QEvent* event) {
     if (watched != &m_table)
         return QWidget::eventFilter(watched, event);
     if (event->type() == QEvent::KeyPress) {
-        // The keyboard speaks: what lies under a pointer at rest does not count any more.
+        // The keyboard is used, so the cell below a resting pointer no longer counts.
         m_isByKeyboard = true;
         setHovered(std::nullopt);
         return handleKey(static_cast<QKeyEvent*>(event)->key());

@@ -11,7 +11,7 @@
 namespace ui {
 
 /// The layer map on the screen: a table that fits its width, with row names and layer numbers.
-/// Space or a double-click asks for a flip, a click or Return for the card to stay. Thread: UI.
+/// Space or a double-click toggles a cell, a click or Return pins its card. Thread: UI.
 class LayerGrid : public QWidget {
     Q_OBJECT
 
@@ -33,6 +33,9 @@ public:
 
 signals:
     void currentChanged();
+
+    /// From the narrow form to the full one, or back.
+    void formChanged();
     void chosen(const ui::Cell& cell);
     void flipRequested(const ui::Cell& cell);
 
@@ -53,7 +56,7 @@ private:
     QTableView m_table;
     GridGeometry m_geometry;
     std::optional<Cell> m_hovered;
-    bool m_isByKeyboard = false;        ///< the keyboard came here last: its cell counts
+    bool m_isByKeyboard = false;        ///< the keyboard was used last, so its cell counts
     std::optional<Cell> m_shownCurrent; // that was painted as such
 };
 

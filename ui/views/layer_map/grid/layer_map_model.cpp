@@ -38,7 +38,7 @@ CellLook LayerMapModel::look(const Cell& cell) const {
 
 QString LayerMapModel::words(const Cell& cell) const {
     const CellLook known = look(cell);
-    const QString how = m_state.isBehindExit(cell.layer) ? tr("left out after the exit")
+    const QString how = m_state.isBehindExit(cell.layer) ? tr("not run, after the exit")
                         : known.isSkipped                ? tr("skipped")
                         : known.isLocked                 ? tr("kept, locked")
                                                          : tr("kept");

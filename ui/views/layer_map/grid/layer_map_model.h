@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// The layer map as a table of two rows, attention and MLP, and a column for each layer.
-/// A cell's words are its accessible text. Thread: UI.
+/// The layer map as a table of two rows, attention and MLP, and a column for each layer. A cell's
+/// text is its accessible text. Thread: UI.
 class LayerMapModel : public QAbstractTableModel {
     Q_OBJECT
 
@@ -18,7 +18,7 @@ public:
 
     const LayerMapState& state() const { return m_state; }
 
-    /// Tells only the cells that look different from before.
+    /// Signals only the cells that have changed.
     void setState(const LayerMapState& state);
 
     CellLook look(const Cell& cell) const;

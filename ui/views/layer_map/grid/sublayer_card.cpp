@@ -161,7 +161,7 @@ void SublayerCard::showHint() {
     if (m_facts.isLocked)
         m_hint->setText(tr("Locked: the decoder always runs this layer."));
     else
-        m_hint->setText(tr("Click to pin. Space keeps or skips this cell."));
+        m_hint->setText(tr("Click to pin. Space toggles between keep and skip."));
 }
 
 void SublayerCard::showBeside(const QWidget& owner, const QRect& place) {

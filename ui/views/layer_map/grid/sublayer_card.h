@@ -13,7 +13,7 @@ namespace ui {
 
 class SampleLabel;
 
-/// What is known of one sublayer. A plain value.
+/// The facts about one sublayer. A plain value.
 struct SublayerFacts {
     Cell cell;
     bool isSkipped = false;
@@ -36,7 +36,7 @@ public:
     /// Shows it under a place of `owner`, or above it where there is no room.
     void showBeside(const QWidget& owner, const QRect& place);
 
-    /// All its words, line by line; for people who hear them, and tests.
+    /// Its full text, line by line, for screen readers and tests.
     QString words() const;
 
 protected:

@@ -8,15 +8,15 @@
 
 namespace ui {
 
-/// A slider whose handle stands in line with the columns above it: its values are columns, and it
-/// is as wide as they are. Left and right go one column, with Shift ten. Thread: UI.
+/// A slider whose handle is in line with the columns above it: its values are columns, and it is as
+/// wide as they are. Left and Right move by one column, with Shift by ten. Thread: UI.
 class ColumnSlider : public QSlider {
     Q_OBJECT
 
 public:
     explicit ColumnSlider(const Theme& theme, QWidget* parent = nullptr);
 
-    /// Where the handle stands, in this widget's coordinates.
+    /// The handle's position in this widget's coordinates.
     double handleX() const { return scale().centre(value()); }
 
     QSize sizeHint() const override;

@@ -15,7 +15,7 @@ namespace ui {
 
 namespace {
 
-/// The trial that the set was taken for, null when it came otherwise: a start set, a lower r.
+/// The trial that found the set; null if it came from elsewhere: a start set, a lower r.
 const TrialPoint* finderOf(const SearchLog& search, const BestSet& set) {
     const std::string& reason = set.change.reason;
     const bool isFound = reason == "better" || reason == "larger r" || reason == "manual";
@@ -37,7 +37,7 @@ std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
             column.score = set.trial->score;
             column.kind = set.trial->trialKind;
         }
-        // What a later re-score says belongs to the present, not to the place in the history.
+        // A later re-score belongs to the present, not to the place in the history.
         const bool isFirstHere = columns.empty() || columns.back().step != set.place;
         if (const TrialPoint* finder = isFirstHere ? finderOf(search, set) : nullptr) {
             column.score = finder->score;
@@ -147,7 +147,7 @@ void HistoryColumns::render() {
     paintHistoryNames(painter, geometry, m_layerCount, m_theme);
 }
 
-/// The image with rows as high as on the screen, attention above MLP, lines between them.
+/// The image with rows as high as on the screen, attention above MLP, with separating lines.
 QImage HistoryColumns::stretched(const HistoryGeometry& geometry) const {
     QImage tall(m_image.width(), 2 * geometry.blockHeight, m_image.format());
     tall.fill(m_theme.colours().keptInHistory);

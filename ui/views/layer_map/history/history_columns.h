@@ -42,7 +42,7 @@ struct ColumnScale {
     int columnAt(double x) const;
 };
 
-/// Where the parts of the history stand in a rectangle. A plain value.
+/// The positions of the history's parts in a rectangle. A plain value.
 struct HistoryGeometry {
     static HistoryGeometry make(const Theme& theme, const QRect& area, int columns, int layers);
 
@@ -67,8 +67,8 @@ struct HistoryGeometry {
     bool hasRowGaps() const { return rowHeight >= 2.75; }
 };
 
-/// The history of best sets, a column for each. Cells are kept as pixels of an image, to which new
-/// columns are added, and the picture is kept until size, columns or colours change. Thread: UI.
+/// The history of best sets, a column for each. Cells are stored as pixels of an image, to which
+/// new columns are added. The picture is cached until size, columns or colours change. Thread: UI.
 class HistoryColumns : public QWidget {
     Q_OBJECT
 
@@ -77,7 +77,7 @@ public:
 
     void setColumns(std::vector<HistoryColumn> columns, int layerCount);
 
-    /// The column that is pointed at; none when there are no columns.
+    /// The selected column; none when there are no columns.
     void setCurrent(std::optional<int> index);
 
     const std::vector<HistoryColumn>& columns() const { return m_columns; }
@@ -85,7 +85,7 @@ public:
     /// Columns that were drawn into the image so far; for tests.
     int drawnColumns() const { return m_drawnColumns; }
 
-    /// How often the picture was put together; for tests.
+    /// How often the picture was composed; for tests.
     int renderCount() const { return m_renderCount; }
 
     HistoryGeometry geometryOf(const QRect& area) const;

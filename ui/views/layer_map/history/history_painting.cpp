@@ -53,7 +53,7 @@ double textCentre(const ColumnScale& scale, double textWidth, int index) {
     return std::clamp(scale.centre(index), scale.left + half, scale.left + scale.width - half);
 }
 
-/// Columns whose texts of one width fit beside each other: the current one first.
+/// Columns whose texts, all of one width, fit beside each other; the current one comes first.
 std::vector<int>
 shownTexts(const ColumnScale& scale, double textWidth, std::optional<int> current) {
     std::vector<int> shown;
@@ -164,7 +164,7 @@ void paintMarkers(QPainter& painter,
         const double x =
             geometry.scale.centre(static_cast<int>(i)) - (geometry.isWide ? aside : 0.0);
         if (size < 5.0) {
-            // A dot: its height and colour tell the kind where there is no room for a shape.
+            // A dot, whose height and colour show the kind where there is no room for a shape.
             const double height = isFilled ? 7.0 : 3.0;
             painter.fillRect(QRectF(x - size / 2.0, middle - height / 2.0, size, height), colour);
             continue;

@@ -10,7 +10,7 @@ namespace ui {
 /// Narrower columns touch.
 constexpr double kPitchWithGaps = 4.0;
 
-/// Parts columns by lines, where there is room for them.
+/// Separates columns by lines if there is room.
 void paintColumnGaps(QPainter& painter, const HistoryGeometry& geometry, const Colours& colours);
 
 /// The cells as rectangles, for vector files.
@@ -26,7 +26,7 @@ void paintMarkers(QPainter& painter,
                   const std::vector<HistoryColumn>& columns,
                   const Theme& theme);
 
-/// The words at the left.
+/// The labels at the left.
 void paintHistoryNames(QPainter& painter,
                        const HistoryGeometry& geometry,
                        int layerCount,

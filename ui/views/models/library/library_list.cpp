@@ -16,12 +16,12 @@ namespace {
 
 constexpr int kRowsShown = 8;
 
-/// "runs here · llama · 135M · Q4_1 · 96.0 MiB": what is cut in a narrow dock comes last.
+/// "runs here · llama · 135M · Q4_1 · 96.0 MiB": the part that a narrow dock cuts comes last.
 QString factsOf(const LibraryModel& model) {
     if (!model.reason.isEmpty())
         return LibraryList::tr("does not run here: %1").arg(model.reason);
     if (!model.report)
-        return LibraryList::tr("is being looked at...");
+        return LibraryList::tr("is being inspected...");
     const ModelReport& report = *model.report;
     const QString verdict =
         report.fits() ? LibraryList::tr("runs here")
@@ -62,7 +62,7 @@ void LibraryList::setOnlyRunning(bool isOnly) {
     fill();
 }
 
-/// The current row stays where it is, though others come in above it.
+/// The current row stays where it is when others are inserted above it.
 void LibraryList::fill() {
     const QListWidgetItem* before = currentItem();
     const QString path =
@@ -88,7 +88,7 @@ void LibraryList::addHead(const LibraryFolder& folder) {
     const QString where = QDir::toNativeSeparators(folder.path);
     head->setData(TwoLineDelegate::PathRole, folder.path);
     head->setData(TwoLineDelegate::SecondLineRole,
-                  folder.isGone ? tr("gone: %1").arg(where) : where);
+                  folder.isGone ? tr("missing: %1").arg(where) : where);
     head->setData(TwoLineDelegate::IsAlarmRole, folder.isGone);
     head->setData(TwoLineDelegate::IsHeadRole, true);
     head->setData(Qt::AccessibleTextRole,
@@ -114,7 +114,7 @@ void LibraryList::addModel(const LibraryModel& model) {
             .arg(QDir::toNativeSeparators(model.path).toHtmlEscaped(), facts.toHtmlEscaped()));
 }
 
-/// One that does not run is proposed, too: the panel tells its reason in full.
+/// A model that does not run is proposed, too: the panel gives the full reason.
 void LibraryList::openItem(const QListWidgetItem* item) {
     if (item != nullptr && !item->data(TwoLineDelegate::IsHeadRole).toBool())
         emit opened(item->data(TwoLineDelegate::PathRole).toString());

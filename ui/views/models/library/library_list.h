@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// The watched folders with the models found in them: what each is, and whether it runs here.
-/// Enter or a click opens a model; Delete takes a model off the list, or stops watching a folder.
+/// The watched folders with the models found in them: what each is, and whether it runs here. Enter
+/// or a click opens a model; Delete removes a model from the list, or stops watching a folder.
 /// Thread: UI.
 class LibraryList : public QListWidget {
     Q_OBJECT
@@ -17,10 +17,10 @@ class LibraryList : public QListWidget {
 public:
     LibraryList(const Theme& theme, ModelLibrary& library, QWidget* parent = nullptr);
 
-    /// Leaves out what cannot run here, or what is not known to.
+    /// Hides models that cannot run here, or are not known to.
     void setOnlyRunning(bool isOnly);
 
-    /// Takes the current row off the list.
+    /// Removes the current row from the list.
     void removeCurrent();
 
     QSize sizeHint() const override;

@@ -7,16 +7,16 @@
 
 namespace ui {
 
-/// What may be a model in a folder, by names alone; whether it is one its inspection tells.
+/// Possible models in a folder, judged by names alone; an inspection shows whether they are models.
 struct FoundModels {
     QStringList models; ///< GGUF files, and folders with config.json and weights; sorted
     QHash<QString, QString> stamps; ///< [model] changes when the model on the disk does
     QStringList folders; ///< the folder and those below it that were looked at, to be watched
 };
 
-/// Looks through a folder, kDeepest levels down, without following links to folders and without
-/// opening a file. Of a model in several GGUF files the first one counts. Thread: any; may take
-/// long where a disk is slow.
+/// Searches a folder, kDeepest levels deep, without following links to folders and without opening
+/// a file. For a model in several GGUF files, only the first one counts. Thread: any; may take long
+/// where a disk is slow.
 FoundModels findModels(const QString& folder);
 
 } // namespace ui

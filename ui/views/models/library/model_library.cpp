@@ -84,7 +84,7 @@ void ModelLibrary::hideModel(const QString& path) {
 void ModelLibrary::scan() {
     for (const LibraryFolder& folder : m_folders)
         m_thread.start([this, path = folder.path] {
-            // The destructor waits for this thread, so `this` is there.
+            // The destructor waits for this thread, so `this` is valid.
             QMetaObject::invokeMethod(
                 this,
                 [this, path, found = findModels(path)] { take(path, found); },
@@ -114,7 +114,7 @@ void ModelLibrary::take(const QString& path, const FoundModels& found) {
     inspectNext();
 }
 
-/// What lies beside a watched folder does not matter; that it came or went does.
+/// Changes beside a watched folder do not matter, except that it appears or disappears.
 void ModelLibrary::onFolderChanged(const QString& path) {
     const bool matters = std::ranges::any_of(m_folders, [&](const LibraryFolder& folder) {
         return m_watched.value(folder.path).contains(path) ||
@@ -124,8 +124,8 @@ void ModelLibrary::onFolderChanged(const QString& path) {
         m_rescan.start();
 }
 
-/// The system does not tell when a folder itself is renamed, but the one above it changes. A file
-/// that was refused may still be being written.
+/// The system does not report that a folder itself was renamed, but its parent changes. A refused
+/// file may still be being written.
 void ModelLibrary::watch() {
     QStringList wanted;
     for (const LibraryFolder& folder : m_folders) {
@@ -184,7 +184,7 @@ void ModelLibrary::takeAnswer(std::optional<ModelReport> report, const QString& 
                 model.reason = reason;
                 m_facts.insert(path, model);
             }
-            // What is free now holds for all of them.
+            // The memory that is free now applies to all of them.
             if (report && model.report)
                 model.report->freeBytes = report->freeBytes;
         }

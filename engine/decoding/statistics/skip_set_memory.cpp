@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/statistics/skip_set_memory.h"
+
+#include "engine/loading/atomic_file.h"
+#include "engine/loading/json_text.h"
+#include "engine/loading/readable_text.h"
+#include "engine/loading/set_aside.h"
+
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <pwd.h>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+constexpr std::size_t kMaxTasks = 10'000;
+constexpr std::size_t kMaxNameBytes = 4096;
+constexpr JsonLimits kLimits = {.maxBytes = 16'000'000, .maxDepth = 8, .maxNodes = 2'000'000};
+constexpr const char* kLeaveHint =
+    "The file is left as it is: repair it, or move it away to start anew.";
+
+/// Reads one file's content; every complaint names the file and the byte.
+class MemoryReader {
+public:
+    MemoryReader(const std::string& path, int layerCount)
+        : m_path(path)
+        , m_layerCount(layerCount) {}
+
+    Result<std::map<std::string, StoredSkipSet>> read(const JsonValue& root) const {
+        ENGINE_TRY_DO(checkHeader(root));
+        const JsonValue tasks = root["tasks"];
+        if (!tasks.isObject())
+            return bad("it has no list of tasks", root);
+        if (tasks.size() > kMaxTasks)
+            return bad(fmt::format("it names more than {} tasks", kMaxTasks), tasks);
+        std::map<std::string, StoredSkipSet> sets;
+        for (const auto& [task, value] : tasks.members()) {
+            if (task.size() > kMaxNameBytes)
+                return bad("it names a task too long to be one", value);
+            ENGINE_TRY(StoredSkipSet stored, readEntry(task, value));
+            sets.emplace(task, std::move(stored));
+        }
+        return sets;
+    }
+
+private:
+    Error bad(std::string_view problem, const JsonValue& at) const {
+        return {ErrorCode::CorruptFile,
+                fmt::format("{}: {} (byte {})", m_path, problem, at.offset()),
+                kLeaveHint};
+    }
+
+    Result<void> checkHeader(const JsonValue& root) const {
+        const auto format = root["format"].asInteger();
+        if (!format || *format < kFormat)
+            return bad("it is no memory of skip sets", root);
+        if (*format > kFormat)
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("{} was written by a later version of the program", m_path),
+                         "Use that version, or move the file away to start anew."};
+        const auto layers = root["layers"].asInteger();
+        if (layers != m_layerCount)
+            return bad(fmt::format("its skip sets are for {} layers, but the model has {}",
+                                   layers ? fmt::format("{}", *layers) : "no number of",
+                                   m_layerCount),
+                       root["layers"]);
+        return {};
+    }
+
+    Result<StoredSkipSet> readEntry(std::string_view task, const JsonValue& value) const {
+        const std::string where = fmt::format("{}, task \"{}\"", m_path, readable(task));
+        StoredSkipSet stored;
+        ENGINE_TRY(stored.set, readSkipSet(value, where));
+        if (const auto plan = planOf(stored.set, m_layerCount); !plan)
+            return Error{ErrorCode::CorruptFile, where + ": " + plan.error().message, kLeaveHint};
+        const auto score = value["score"].asNumber();
+        const auto skipRatio = value["skip_ratio"].asNumber();
+        const auto decoder = value["decoder"].asString();
+        const auto savedAt = value["saved_at"].asInteger();
+        const auto trials = value["trials"].asInteger();
+        const bool isWhole = score && std::isfinite(*score) && skipRatio && *skipRatio >= 0.0 &&
+                             *skipRatio <= 1.0 && decoder && decoder->size() <= kMaxNameBytes &&
+                             savedAt && trials && *trials >= 0 &&
+                             *trials <= std::numeric_limits<int>::max();
+        if (!isWhole)
+            return bad(
+                fmt::format("task \"{}\" lacks a number, or has one out of range", readable(task)),
+                value);
+        stored.score = *score;
+        stored.skipRatio = *skipRatio;
+        stored.decoder = *decoder;
+        stored.savedAt = *savedAt;
+        stored.trials = static_cast<int>(*trials);
+        return stored;
+    }
+
+    const std::string& m_path;
+    int m_layerCount;
+};
+
+std::string entryJson(const StoredSkipSet& stored) {
+    std::string text = skipSetJson(stored.set);
+    text.pop_back();
+    return text + fmt::format(",\"score\":{},\"skip_ratio\":{},\"decoder\":{},\"saved_at\":{},"
+                              "\"trials\":{}}}",
+                              stored.score,
+                              stored.skipRatio,
+                              jsonString(stored.decoder),
+                              stored.savedAt,
+                              stored.trials);
+}
+
+/// Stored sets are our own making: all but the task's name and the fit is a matter of our code.
+Result<void> checkStorable(const std::string& task, const StoredSkipSet& stored, int layerCount) {
+    ENGINE_CHECK(std::isfinite(stored.score) && stored.skipRatio >= 0.0 &&
+                     stored.skipRatio <= 1.0 && stored.trials >= 0 &&
+                     stored.decoder.size() <= kMaxNameBytes,
+                 "score {}, skip ratio {}, {} trials",
+                 stored.score,
+                 stored.skipRatio,
+                 stored.trials);
+    if (!isValidUtf8(task) || task.size() > kMaxNameBytes)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("\"{}\" cannot name a task: a name is UTF-8 of at most {} bytes",
+                                 readable(task),
+                                 kMaxNameBytes),
+                     "Choose another name."};
+    if (auto plan = planOf(stored.set, layerCount); !plan)
+        return std::move(plan).error();
+    return {};
+}
+
+std::filesystem::path environmentPath(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+} // namespace
+
+std::filesystem::path defaultDataFolder() {
+    if (const auto folder = environmentPath("SWIFT_STUDIO_DATA"); !folder.empty())
+        return folder;
+    // The XDG base directory specification has relative paths ignored.
+    if (const auto folder = environmentPath("XDG_DATA_HOME"); folder.is_absolute())
+        return folder / "swift-studio";
+    std::filesystem::path home = environmentPath("HOME");
+    if (home.empty()) {
+        const passwd* user = ::getpwuid(::getuid());
+        home = user && user->pw_dir ? user->pw_dir : "";
+    }
+    return home / ".local/share/swift-studio";
+}
+
+std::string notStored(std::string_view what, const Error& error) {
+    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
+}
+
+SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
+                             std::string modelFingerprint,
+                             int layerCount)
+    : m_folder(std::move(folder))
+    , m_fingerprint(std::move(modelFingerprint))
+    , m_path(m_folder / "skip-sets" / (m_fingerprint + ".json"))
+    , m_layerCount(layerCount) {
+    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
+    ENGINE_CHECK(isHex && !m_fingerprint.empty(), "fingerprint '{}'", m_fingerprint);
+    ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
+}
+
+Result<SkipSetMemory::SetsByTask> SkipSetMemory::read() const {
+    const std::string name = m_path.string();
+    auto document = readJsonFile(name, kLimits);
+    if (!document && document.error().code == ErrorCode::NotFound)
+        return SetsByTask();
+    if (!document && document.error().code == ErrorCode::CorruptFile)
+        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
+    if (!document)
+        return std::move(document).error();
+    return MemoryReader(name, m_layerCount).read(document.value().root());
+}
+
+Result<std::optional<StoredSkipSet>> SkipSetMemory::find(const std::string& task) const {
+    ENGINE_TRY(const SetsByTask sets, read());
+    const auto found = sets.find(task);
+    if (found == sets.end())
+        return std::optional<StoredSkipSet>();
+    return std::optional(found->second);
+}
+
+Result<std::optional<StoredSkipSet>> SkipSetMemory::last() const {
+    ENGINE_TRY(const SetsByTask sets, read());
+    const auto newest =
+        std::max_element(sets.begin(), sets.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.second.savedAt, a.second.score) <
+                   std::pair(b.second.savedAt, b.second.score);
+        });
+    if (newest == sets.end())
+        return std::optional<StoredSkipSet>();
+    return std::optional(newest->second);
+}
+
+Result<std::vector<std::pair<std::string, StoredSkipSet>>> SkipSetMemory::all() const {
+    ENGINE_TRY(const SetsByTask sets, read());
+    return std::vector<std::pair<std::string, StoredSkipSet>>(sets.begin(), sets.end());
+}
+
+/// The same limits hold as for reading: what is written can be read again.
+Result<std::string> SkipSetMemory::toJson(const SetsByTask& sets) const {
+    std::string text =
+        fmt::format("{{\n\"format\": {},\n\"layers\": {},\n\"tasks\": {{", kFormat, m_layerCount);
+    std::size_t values = 8;
+    bool isFirst = true;
+    for (const auto& [task, stored] : sets) {
+        text +=
+            fmt::format("{} {}: {}", isFirst ? "\n" : ",\n", jsonString(task), entryJson(stored));
+        values += 8 + stored.set.attention.size() + stored.set.mlp.size();
+        isFirst = false;
+    }
+    text += "\n}\n}\n";
+    if (sets.size() > kMaxTasks || text.size() > kLimits.maxBytes || values > kLimits.maxNodes)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("the memory of skip sets in {} is full", m_path.string()),
+                     "Move the file away to start anew."};
+    return text;
+}
+
+Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSkipSet& stored) {
+    ENGINE_TRY_DO(checkStorable(task, stored, m_layerCount));
+    Result<SetsByTask> known = read();
+    const bool isBroken = !known && (known.error().code == ErrorCode::CorruptFile ||
+                                     known.error().code == ErrorCode::Unsupported);
+    if (!known && !isBroken)
+        return std::move(known).error();
+    SetsByTask sets = known ? known.value() : SetsByTask();
+    sets[task] = stored;
+    ENGINE_TRY(const std::string text, toJson(sets));
+    std::error_code problem;
+    std::filesystem::create_directories(m_path.parent_path(), problem);
+    if (problem)
+        return Error{ErrorCode::Io,
+                     fmt::format("the folder {} cannot be made: {}",
+                                 m_path.parent_path().string(),
+                                 problem.message()),
+                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
+    std::string note;
+    if (isBroken) {
+        ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
+        note = fmt::format("{}. The file was renamed to {} and a new one begun.",
+                           known.error().message,
+                           aside.filename().string());
+    }
+    ENGINE_TRY_DO(writeFileAtomically(m_path, text));
+    return note;
+}
+
+} // namespace engine

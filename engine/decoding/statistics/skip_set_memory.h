@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/model/skip_set.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+/// A skip set and how it was found. A plain value.
+struct StoredSkipSet {
+    SkipSet set;
+    double score = 0.0;       ///< finite; matchness, or what the decoder's search maximises
+    double skipRatio = 0.0;   ///< 0 to 1, the share of sublayers that the search was to skip
+    std::string decoder;      ///< who found it, as "swift"
+    std::int64_t savedAt = 0; ///< Unix seconds, given by the caller
+    int trials = 0;           ///< sets that were tried to find it
+
+    bool operator==(const StoredSkipSet&) const = default;
+};
+
+/// Where the user's data lies: $SWIFT_STUDIO_DATA, else $XDG_DATA_HOME/swift-studio, else
+/// ~/.local/share/swift-studio. The folder need not exist. Thread: any, as long as none sets the
+/// environment.
+std::filesystem::path defaultDataFolder();
+
+/// The sentence for the user when `what` was found but cannot be stored.
+std::string notStored(std::string_view what, const Error& error);
+
+/// The skip sets found for one model, by task name, in one file of the user's data folder:
+/// skip-sets/FINGERPRINT.json. A task name is never more than a key in it. The file may have been
+/// changed by anyone: all of it is checked each time it is read.
+/// Thread: any, one at a time. Several processes may store at once: the file is always whole, and
+/// of two that store in the same moment the last one wins.
+class SkipSetMemory {
+public:
+    /// `folder` is the data folder; `modelFingerprint` comes from modelFingerprint().
+    SkipSetMemory(std::filesystem::path folder, std::string modelFingerprint, int layerCount);
+
+    /// The file that holds the sets, there or not.
+    const std::filesystem::path& path() const { return m_path; }
+
+    /// The data folder and the model, for other memories of the same model.
+    const std::filesystem::path& folder() const { return m_folder; }
+
+    const std::string& fingerprint() const { return m_fingerprint; }
+
+    /// The set stored for a task. Errors: CorruptFile (damaged, or made for another number of
+    /// layers), Unsupported (of a later version), Io; the file is left as it is.
+    Result<std::optional<StoredSkipSet>> find(const std::string& task) const;
+
+    /// The set that was stored last, of whatever task; of equally old ones the better score.
+    /// Errors: as find.
+    Result<std::optional<StoredSkipSet>> last() const;
+
+    /// All sets with their tasks' names, in the order of the names. Errors: as find.
+    Result<std::vector<std::pair<std::string, StoredSkipSet>>> all() const;
+
+    /// Stores the set of a task in place of its earlier one. A file that cannot be understood is
+    /// never overwritten: it is renamed to NAME.broken-N and a new one begun. Returns a note for
+    /// the user that says so, usually an empty one. Errors: InvalidInput (the set does not fit the
+    /// model, a task name that is no UTF-8 or too long, a full memory), Io. No stored set is lost
+    /// then.
+    Result<std::string> store(const std::string& task, const StoredSkipSet& stored);
+
+private:
+    using SetsByTask = std::map<std::string, StoredSkipSet>;
+
+    Result<SetsByTask> read() const;
+    Result<std::string> toJson(const SetsByTask& sets) const;
+
+    std::filesystem::path m_folder;
+    std::string m_fingerprint;
+    std::filesystem::path m_path;
+    int m_layerCount;
+};
+
+} // namespace engine

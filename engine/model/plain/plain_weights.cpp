@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/plain/plain_weights.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/base/to_size.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine::plain {
+
+namespace {
+
+/// Reads tensors one after the other, minding progress and the stop token.
+template <typename Real> class Reader {
+public:
+    Reader(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options)
+        : m_config(config)
+        , m_source(source)
+        , m_options(options) {}
+
+    Result<Weights<Real>> readAll() {
+        ENGINE_TRY_DO(checkMemory());
+        Weights<Real> weights;
+        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
+        for (int layer = 0; layer < m_config.layerCount; ++layer) {
+            if (m_options.stop.stop_requested())
+                return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
+            ENGINE_TRY_DO(readLayer(layer, weights.layers.emplace_back()));
+            if (m_options.progress)
+                m_options.progress((layer + 1.0) / (m_config.layerCount + 1.0));
+        }
+        ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
+        if (!m_config.tiedHead)
+            ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));
+        if (m_options.progress)
+            m_options.progress(1.0);
+        return weights;
+    }
+
+private:
+    Result<void> readLayer(int index, LayerWeights<Real>& layer) {
+        layer.mlps.resize(m_config.hasExperts(index) ? toSize(m_config.experts.count) : 1);
+        for (const TensorSpec& spec : layerTensors(m_config, index)) {
+            if (spec.isNorm())
+                ENGINE_TRY_DO(norm(spec, layer.norm(spec.role)));
+            else
+                ENGINE_TRY_DO(linear(spec, layer.linear(spec.role, spec.expert)));
+        }
+        return {};
+    }
+
+    Result<void> linear(const TensorSpec& spec, Linear<Real>& into) {
+        into.name = spec.weightName();
+        into.inputs = toSize(spec.inputs);
+        ENGINE_TRY_DO(tensor(into.name, spec.shape(), into.weight));
+        if (spec.hasBias)
+            ENGINE_TRY_DO(
+                tensor(spec.biasName(), {static_cast<std::uint64_t>(spec.outputs)}, into.bias));
+        return {};
+    }
+
+    Result<void> norm(const TensorSpec& spec, std::vector<Real>& into) {
+        return tensor(spec.weightName(), spec.shape(), into);
+    }
+
+    Result<void> tensor(const std::string& name,
+                        const std::vector<std::uint64_t>& shape,
+                        std::vector<Real>& into) {
+        ENGINE_TRY(std::vector<float> values, readTensor(m_source, name, shape));
+        if constexpr (std::is_same_v<Real, float>)
+            into = std::move(values);
+        else
+            into.assign(values.begin(), values.end());
+        return {};
+    }
+
+    /// A model that does not fit would be killed by the system half-way, without a word.
+    Result<void> checkMemory() const {
+        double values = 0;
+        for (const TensorInfo& tensor : m_source.tensors())
+            values += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
+        return checkMemoryFor(values * sizeof(Real), "the weights in the plain backend");
+    }
+
+    const ModelConfig& m_config;
+    const WeightSource& m_source;
+    const TransformerOptions& m_options;
+};
+
+template <typename Real> std::size_t linearBytes(const Linear<Real>& linear) {
+    return (linear.weight.size() + linear.bias.size()) * sizeof(Real);
+}
+
+} // namespace
+
+template <typename Real> std::vector<Real>& LayerWeights<Real>::norm(TensorRole role) {
+    switch (role) {
+    case TensorRole::AttentionNorm:
+        return attentionNorm;
+    case TensorRole::QueryNorm:
+        return queryNorm;
+    case TensorRole::KeyNorm:
+        return keyNorm;
+    case TensorRole::AttentionPostNorm:
+        return attentionPostNorm;
+    case TensorRole::MlpPostNorm:
+        return mlpPostNorm;
+    default:
+        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
+        return mlpNorm;
+    }
+}
+
+template <typename Real> Linear<Real>& LayerWeights<Real>::linear(TensorRole role, int expert) {
+    GatedMlp<Real>& mlp = mlps[toSize(std::max(expert, 0))];
+    switch (role) {
+    case TensorRole::Query:
+        return query;
+    case TensorRole::Key:
+        return key;
+    case TensorRole::Value:
+        return value;
+    case TensorRole::Output:
+        return output;
+    case TensorRole::Router:
+        return router;
+    case TensorRole::Gate:
+        return mlp.gate;
+    case TensorRole::Up:
+        return mlp.up;
+    default:
+        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
+        return mlp.down;
+    }
+}
+
+template <typename Real> std::size_t Weights<Real>::byteSize() const {
+    std::size_t bytes =
+        linearBytes(embedding) + linearBytes(head) + finalNorm.size() * sizeof(Real);
+    for (const LayerWeights<Real>& layer : layers) {
+        for (const auto* norm : {&layer.attentionNorm,
+                                 &layer.queryNorm,
+                                 &layer.keyNorm,
+                                 &layer.attentionPostNorm,
+                                 &layer.mlpNorm,
+                                 &layer.mlpPostNorm})
+            bytes += norm->size() * sizeof(Real);
+        for (const Linear<Real>* linear :
+             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
+            bytes += linearBytes(*linear);
+        for (const GatedMlp<Real>& mlp : layer.mlps)
+            bytes += linearBytes(mlp.gate) + linearBytes(mlp.up) + linearBytes(mlp.down);
+    }
+    return bytes;
+}
+
+template <typename Real>
+Result<Weights<Real>> readWeights(const ModelConfig& config,
+                                  const WeightSource& source,
+                                  const TransformerOptions& options) {
+    try {
+        return Reader<Real>(config, source, options).readAll();
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::NoMemory,
+                     "There is not enough memory for the weights of this model.",
+                     "Close other programs or choose a smaller model."};
+    }
+}
+
+template std::size_t Weights<float>::byteSize() const;
+template std::size_t Weights<double>::byteSize() const;
+template Result<Weights<float>>
+readWeights(const ModelConfig&, const WeightSource&, const TransformerOptions&);
+template Result<Weights<double>>
+readWeights(const ModelConfig&, const WeightSource&, const TransformerOptions&);
+
+} // namespace engine::plain

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is lacking when swift-run cannot go on: rights, space, memory, threads. Each hint that it
+// gives there is followed, and then it goes on.
+#include "app/exit_codes.h"
+#include "tests/support/swift_run.h"
+#include "tests/support/tiny_folder_model.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QThread>
+
+#include <unistd.h>
+
+using support::ProgramRun;
+
+class SwiftRunHintsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void everyHintHelps_data();
+    void everyHintHelps();
+
+private:
+    ProgramRun runLine(const QString& line) const;
+
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+    bool m_isRoot = ::geteuid() == 0;
+};
+
+/// A line of a shell, in the test's folder. $RUN is the program; $AS runs it as a user who is not
+/// allowed everything.
+ProgramRun SwiftRunHintsTest::runLine(const QString& line) const {
+    return support::runProgram("/bin/bash", {"-c", "cd " + m_folder.path() + " && " + line});
+}
+
+void SwiftRunHintsTest::initTestCase() {
+    qputenv("RUN", support::swiftRunPath(SWIFT_STUDIO_BIN_DIR).toUtf8());
+    qputenv("SWIFT_STUDIO_CACHE", path("cache").toUtf8());
+    qputenv("SWIFT_STUDIO_DATA", path("memory").toUtf8());
+    // A user of this test alone: limits count all that one user runs.
+    const qint64 user = 70'000 + QCoreApplication::applicationPid() % 10'000;
+    if (m_isRoot)
+        qputenv("AS",
+                QByteArray("setpriv --clear-groups --reuid=") + QByteArray::number(user) +
+                    " --regid=" + QByteArray::number(user));
+    auto config = support::letterConfig(5);
+    auto weights = support::randomWeights(config, 3);
+    support::writeFolderModel(path("model").toStdString(), config, weights);
+    config.contextLength = 1 << 20;
+    support::writeFolderModel(path("long").toStdString(), config, weights);
+    support::writeText(path("data.jsonl").toStdString(), "{\"prompt\":\"abc ab\"}\n");
+    support::writeText(path("schema.json").toStdString(), "{\"type\":\"null\"}");
+    support::writeText(path("words.txt").toStdString(), "abc\n");
+    QVERIFY(runLine("chmod 755 . && mkdir closed open && chmod 555 closed && chmod 777 open && "
+                    "$RUN stream --decoder vanilla --data data.jsonl --raw --max-tokens 2 --model "
+                    "model --out run.swiftrun")
+                .exitCode == 0);
+}
+
+void SwiftRunHintsTest::everyHintHelps_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QString>("hint");
+    QTest::addColumn<QString>("followed");
+    const QString read = "Check that you may read it.";
+    const QString generate = "$AS $RUN generate --model model --prompt abc --max-tokens 4 ";
+    const QString stream =
+        "$AS $RUN stream --decoder vanilla --data data.jsonl --raw --max-tokens 2 --model model ";
+    const auto addUnreadable = [](const char* name, const QString& line, const QString& hint) {
+        QTest::newRow(name) << "chmod 000 " + QString(name) + " && " + line << int(app::kIo) << hint
+                            << "chmod 755 " + QString(name) + " && " + line;
+    };
+    addUnreadable("model", generate, read);
+    addUnreadable("model/model.safetensors", generate, read);
+    addUnreadable("model/config.json", generate, read);
+    addUnreadable("model/tokenizer.json", generate, read);
+    addUnreadable("data.jsonl", stream, read);
+    // The letters of this model write no JSON, so no token is asked for.
+    addUnreadable("schema.json",
+                  "$AS $RUN generate --model model --prompt abc --max-tokens 0 --json-schema "
+                  "schema.json",
+                  read);
+    addUnreadable("run.swiftrun", "$AS $RUN replay run.swiftrun", read);
+    addUnreadable("words.txt",
+                  "$AS $RUN generate --model model --prompt-file words.txt --max-tokens 4",
+                  "Check where it comes from, and its permissions.");
+    QTest::newRow("a folder that is not to be written in")
+        << stream + "--out closed/x.swiftrun" << int(app::kIo) << "that you may write there"
+        << "chmod 777 closed && " + stream + "--out closed/x.swiftrun && chmod 555 closed";
+    QTest::newRow("no place for what is learnt")
+        << "SWIFT_STUDIO_DATA=closed/data " + generate + "--decoder lookup" << int(app::kSuccess)
+        << "or set SWIFT_STUDIO_DATA to another folder."
+        << "SWIFT_STUDIO_DATA=open/data " + generate + "--decoder lookup";
+    QTest::newRow("no room on the disk")
+        << "(trap '' XFSZ; ulimit -f 0; " + stream + "--out open/x.swiftrun)" << int(app::kIo)
+        << "that the disk has space." << stream + "--out open/x.swiftrun";
+    QTest::newRow("no room for standard output")
+        << generate + "> /dev/full" << int(app::kIo) << "Send it to a file or a program"
+        << generate + "> text";
+    QTest::newRow("a folder for a text") << "$RUN tokenize --model model < open" << int(app::kIo)
+                                         << "Give a text file or a pipe, not a folder."
+                                         << "$RUN tokenize --model model < words.txt";
+    const QString longer = "(ulimit -v 250000; $RUN generate --model long --prompt abc "
+                           "--max-tokens 4 --threads 1 --context ";
+    QTest::newRow("no memory for the context")
+        << longer + "1048576)" << int(app::kNoMemory) << "Ask for a shorter context with --context."
+        << longer + "64)";
+    const QString threads = "$AS bash -c 'ulimit -u 2; exec $RUN generate --model model --prompt "
+                            "abc --max-tokens 4 --threads ";
+    QTest::newRow("no more threads")
+        << threads + "2'" << int(app::kNoMemory) << "ask for fewer --threads." << threads + "1'";
+}
+
+void SwiftRunHintsTest::everyHintHelps() {
+    QFETCH(QString, line);
+    QFETCH(int, exitCode);
+    QFETCH(QString, hint);
+    QFETCH(QString, followed);
+    if (line.contains("ulimit -u") && (!m_isRoot || QThread::idealThreadCount() < 2))
+        QSKIP(
+            "Threads are counted for all that a user runs, and no more are made than processors.");
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (line.contains("ulimit -v"))
+        QSKIP("The sanitizers take more addresses than the limit leaves.");
+#endif
+    if (m_isRoot && line.contains("$AS") && runLine("$AS $RUN --version").exitCode != 0)
+        QSKIP("The program lies where no other user may run it, and root may do everything.");
+    const ProgramRun lacking = runLine(line);
+    QVERIFY2(lacking.exitCode == exitCode, lacking.errors.constData());
+    QVERIFY2(lacking.errors.contains(hint.toUtf8()), lacking.errors.constData());
+    const ProgramRun helped = runLine(followed);
+    QVERIFY2(helped.exitCode == 0, helped.errors.constData());
+    QVERIFY2(!helped.errors.contains(hint.toUtf8()), helped.errors.constData());
+}
+
+QTEST_GUILESS_MAIN(SwiftRunHintsTest)
+#include "swift_run_hints_test.moc"

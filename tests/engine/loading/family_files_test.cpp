@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of families that the network's description covers, and what is refused of them.
+#include "engine/loading/model_files.h"
+#include "engine/loading/network/network_tensors.h"
+#include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/plain/plain_backend.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/tiny_gguf.h"
+
+#include <QTest>
+
+using namespace engine;
+using namespace test_support;
+
+namespace {
+
+/// A tiny config.json of a family; `extra` members stand in front.
+std::string configText(std::string_view family, std::string_view extra) {
+    return fmt::format(R"({{"model_type":"{}",{}{}"hidden_size":8,"intermediate_size":6,)"
+                       R"("num_hidden_layers":2,"num_attention_heads":2,"num_key_value_heads":1,)"
+                       R"("head_dim":4,"vocab_size":5,"max_position_embeddings":64}})",
+                       family,
+                       extra,
+                       extra.empty() ? "" : ",");
+}
+
+Result<ModelConfig> read(std::string_view family, std::string_view extra) {
+    const auto document = JsonDocument::parse(configText(family, extra), "config.json");
+    ENGINE_CHECK(document.hasValue(), "{}", document.error().message);
+    return readModelConfig(document.value().root());
+}
+
+ModelConfig valueOf(std::string_view family, std::string_view extra = "") {
+    auto config = read(family, extra);
+    ENGINE_CHECK(config.hasValue(), "{}", config.error().message);
+    return std::move(config).value();
+}
+
+constexpr std::string_view kExperts = R"("num_local_experts":3,"num_experts_per_tok":2)";
+
+/// A Mixtral of three experts whose files hold `stored` of them and a router of `routed`.
+std::string mixtralWeights(int stored, std::uint64_t routed) {
+    TinySafetensors file;
+    file.addFloats("model.embed_tokens.weight", {5, 8});
+    for (const char* layer : {"model.layers.0.", "model.layers.1."}) {
+        const std::string prefix = layer;
+        file.addFloats(prefix + "input_layernorm.weight", {8});
+        file.addFloats(prefix + "self_attn.q_proj.weight", {8, 8});
+        file.addFloats(prefix + "self_attn.k_proj.weight", {4, 8});
+        file.addFloats(prefix + "self_attn.v_proj.weight", {4, 8});
+        file.addFloats(prefix + "self_attn.o_proj.weight", {8, 8});
+        file.addFloats(prefix + "post_attention_layernorm.weight", {8});
+        file.addFloats(prefix + "block_sparse_moe.gate.weight", {routed, 8});
+        for (int expert = 0; expert < stored; ++expert) {
+            const std::string name = fmt::format("{}block_sparse_moe.experts.{}.", prefix, expert);
+            file.addFloats(name + "w1.weight", {6, 8});
+            file.addFloats(name + "w2.weight", {8, 6});
+            file.addFloats(name + "w3.weight", {6, 8});
+        }
+    }
+    file.addFloats("model.norm.weight", {8});
+    file.addFloats("lm_head.weight", {5, 8});
+    return file.toBytes();
+}
+
+/// What loading the folder's model says, by each backend of the engine itself.
+QStringList loadingProblems(const std::filesystem::path& path) {
+    QStringList problems;
+    for (const bool isPlain : {true, false}) {
+        const auto loaded = [&]() -> Result<std::unique_ptr<Transformer>> {
+            ENGINE_TRY(const ModelFiles files, ModelFiles::open(path));
+            ENGINE_TRY(const ModelConfig config, files.config());
+            ENGINE_TRY(const auto weights, files.weights());
+            return isPlain ? makePlainTransformer(config, *weights, {})
+                           : makeCpuTransformer(config, *weights, {});
+        }();
+        problems << (loaded ? "" : QString::fromStdString(loaded.error().message));
+    }
+    return problems;
+}
+
+QStringList loadMixtral(int stored, std::uint64_t routed) {
+    const TemporaryFolder folder;
+    folder.write("config.json", configText("mixtral", kExperts));
+    folder.write("model.safetensors", mixtralWeights(stored, routed));
+    return loadingProblems(folder.path());
+}
+
+} // namespace
+
+class FamilyFilesTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void unsaidNumbersAreThoseOfTheFamilies();
+    void layersWithoutRotationAreListedOrCounted();
+    void otherArithmeticIsRefusedByName_data();
+    void otherArithmeticIsRefusedByName();
+    void expertsThatDisagreeWithTheTensorsAreRefused();
+    void ggufExpertsThatDisagreeWithTheTensorsAreRefused();
+    void everyTensorOfTheDescriptionIsComputedWith();
+};
+
+void FamilyFilesTest::unsaidNumbersAreThoseOfTheFamilies() {
+    QVERIFY(valueOf("gemma2").tiedHead && valueOf("smollm3").tiedHead &&
+            !valueOf("qwen3").tiedHead);
+    QCOMPARE(valueOf("gemma2").attentionSoftCap, 50.0);
+    QCOMPARE(valueOf("gemma2").logitSoftCap, 30.0);
+    QCOMPARE(valueOf("gemma2", R"("final_logit_softcapping":null)").logitSoftCap, 0.0);
+    QCOMPARE(valueOf("gemma2").attentionScale, 1.0 / 16.0);
+    QCOMPARE(valueOf("gemma2").layerWindows, std::vector<int>({4096, 0}));
+    QCOMPARE(valueOf("gemma3_text").layerWindows, std::vector<int>({4096, 4096}));
+    QCOMPARE(valueOf("gemma3_text").windowRopeTheta, 10000.0);
+    QCOMPARE(valueOf("gemma3_text").ropeTheta, 1e6);
+    QCOMPARE(valueOf("phi3").layerWindows, std::vector<int>({0, 0}));
+    QCOMPARE(valueOf("granite").attentionScale, 1.0);
+    QCOMPARE(valueOf("granite", R"("logits_scaling":4)").logitScale, 0.25);
+    QVERIFY(valueOf("mixtral", kExperts).experts.renormalises);
+    QCOMPARE(valueOf("mixtral", kExperts).experts.size, 6);
+}
+
+void FamilyFilesTest::layersWithoutRotationAreListedOrCounted() {
+    const ModelConfig listed = valueOf("smollm3", R"("no_rope_layers":[0,1])");
+    QVERIFY(listed.ropeOf(0) == LayerRope::None && listed.ropeOf(1) == LayerRope::Model);
+    const ModelConfig counted = valueOf("smollm3", R"("no_rope_layer_interval":2)");
+    QVERIFY(counted.ropeOf(0) == LayerRope::Model && counted.ropeOf(1) == LayerRope::None);
+}
+
+void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
+    QTest::addColumn<QString>("family");
+    QTest::addColumn<QString>("extra");
+    QTest::addColumn<QString>("problem");
+    const auto row = [](const char* family, std::string_view extra, const char* problem) {
+        QTest::addRow("%s: %s", family, problem)
+            << QString(family)
+            << QString::fromUtf8(extra.data(), static_cast<qsizetype>(extra.size()))
+            << QString(problem);
+    };
+    row("gemma2", R"("hidden_activation":"silu")", "activation \"silu\"");
+    row("qwen3", R"("hidden_act":"gelu_pytorch_tanh")", "activation \"gelu_pytorch_tanh\"");
+    row("gemma3_text", R"("use_bidirectional_attention":true)", "use_bidirectional_attention");
+    row("gemma3_text",
+        R"("rope_parameters":{"full_attention":{"rope_type":"yarn","factor":4}})",
+        "rope scaling \"yarn\"");
+    row("gemma3_text",
+        R"("rope_parameters":{"full_attention":{},"sliding_attention":{"rope_type":"linear"}})",
+        "of layers with a window");
+    row("qwen3", R"("rope_scaling":{"rope_type":"longrope"})", "rope scaling \"longrope\"");
+    row("phi3",
+        R"("rope_scaling":{"type":"longrope","short_factor":[1],"long_factor":[1,2]})",
+        "1 longrope factors for 2");
+    row("phi3", R"("partial_rotary_factor":2)", "partial_rotary_factor");
+    row("smollm3", R"("no_rope_layers":[1])", "no_rope_layers");
+    row("olmoe", R"("clip_qkv":8.0,"num_experts":3,"num_experts_per_tok":2)", "clip_qkv");
+    row("mixtral", R"("num_experts_per_tok":2)", "num_local_experts");
+    row("mixtral", R"("num_local_experts":2,"num_experts_per_tok":3)", "experts of a token");
+    row("olmo2", R"("sliding_window":8)", "sliding window");
+}
+
+void FamilyFilesTest::otherArithmeticIsRefusedByName() {
+    QFETCH(QString, family);
+    QFETCH(QString, extra);
+    QFETCH(QString, problem);
+    const auto config = read(family.toStdString(), extra.toStdString());
+    QVERIFY(!config);
+    const QString message = QString::fromStdString(config.error().message);
+    QVERIFY2(message.contains(problem), qPrintable(message));
+    QVERIFY(!config.error().hint.empty());
+}
+
+void FamilyFilesTest::expertsThatDisagreeWithTheTensorsAreRefused() {
+    QCOMPARE(loadMixtral(3, 3), QStringList({"", ""}));
+    for (const QString& problem : loadMixtral(2, 3))
+        QVERIFY2(problem.contains("no tensor model.layers.0.mlp.experts.2.gate_proj.weight"),
+                 qPrintable(problem));
+    for (const QString& problem : loadMixtral(4, 3))
+        QVERIFY2(problem.contains("the configuration says that there are 3 experts"),
+                 qPrintable(problem));
+    for (const QString& problem : loadMixtral(3, 4))
+        QVERIFY2(problem.contains("mlp.gate.weight has shape [4, 8]"), qPrintable(problem));
+}
+
+void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
+    const auto problem = [](std::uint32_t counted, std::uint64_t routed, std::uint64_t size = 6) {
+        TinyGguf file;
+        file.addString("general.architecture", "llama");
+        for (const auto& [key, value] : {std::pair("block_count", 1U),
+                                         std::pair("embedding_length", 4U),
+                                         std::pair("feed_forward_length", 6U),
+                                         std::pair("attention.head_count", 2U),
+                                         std::pair("context_length", 16U),
+                                         std::pair("expert_used_count", 2U),
+                                         std::pair("expert_count", counted)})
+            file.addU32(std::string("llama.") + key, value);
+        file.addF32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+        file.addFloats("token_embd.weight", {4, 5});
+        file.addFloats("output_norm.weight", {4});
+        for (const char* norm : {"attn_norm", "ffn_norm"})
+            file.addFloats(fmt::format("blk.0.{}.weight", norm), {4});
+        for (const char* linear : {"attn_q", "attn_k", "attn_v", "attn_output"})
+            file.addFloats(fmt::format("blk.0.{}.weight", linear), {4, 4});
+        file.addFloats("blk.0.ffn_gate_inp.weight", {4, routed});
+        file.addFloats("blk.0.ffn_gate_exps.weight", {4, size, 3});
+        file.addFloats("blk.0.ffn_up_exps.weight", {4, 6, 3});
+        file.addFloats("blk.0.ffn_down_exps.weight", {6, 4, 3});
+        const TemporaryFolder folder;
+        return loadingProblems(folder.write("m.gguf", file.toBytes()));
+    };
+    QCOMPARE(problem(3, 3), QStringList({"", ""}));
+    for (const QString& told : problem(4, 3))
+        QVERIFY2(told.contains("ffn_gate_exps.weight holds other than 4 experts"),
+                 qPrintable(told));
+    for (const QString& told : problem(3, 3, 0))
+        QVERIFY2(told.contains("has shape [0, 4]"), qPrintable(told));
+    for (const QString& told : problem(3, 2))
+        QVERIFY2(told.contains("mlp.gate.weight has shape [2, 4]"), qPrintable(told));
+}
+
+void FamilyFilesTest::everyTensorOfTheDescriptionIsComputedWith() {
+    for (const auto& [family, extra] :
+         {std::pair("gemma3_text", std::string_view()),
+          std::pair("olmo2", std::string_view(R"("attention_bias":true)")),
+          std::pair("mixtral", kExperts)}) {
+        const ModelConfig config = valueOf(family, extra);
+        forEachTensor(config, [&](const TensorSpec& tensor) {
+            QVERIFY2(computesWith(config, tensor.weightName()), tensor.name.c_str());
+            QCOMPARE(computesWith(config, tensor.biasName()), tensor.hasBias);
+        });
+        QVERIFY(!computesWith(config, "model.layers.2.self_attn.q_proj.weight"));
+        QVERIFY(!computesWith(config, "model.layers.0.mlp.experts.3.up_proj.weight"));
+    }
+}
+
+QTEST_APPLESS_MAIN(FamilyFilesTest)
+#include "family_files_test.moc"

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/plain/plain_backend.h"
+#include "tests/support/conformance/backend_conformance.h"
+#include "tests/support/forward_helpers.h"
+#include "tests/support/live_bytes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace support {
+
+using namespace engine;
+
+namespace {
+
+std::vector<double> rowOf(const ForwardResult& result, int index) {
+    const auto row = result.logitRow(index);
+    return {row.begin(), row.end()};
+}
+
+/// The root of the mean square of the difference, over that of the numbers.
+double relativeError(const std::vector<std::vector<double>>& found,
+                     const std::vector<std::vector<double>>& expected) {
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t row = 0; row < expected.size(); ++row)
+        for (std::size_t i = 0; i < expected[row].size(); ++i) {
+            difference += std::pow(found[row][i] - expected[row][i], 2);
+            size += std::pow(expected[row][i], 2);
+        }
+    return std::sqrt(difference / size);
+}
+
+/// The error allowed for rounding to the narrowest numbers of a pass.
+double toleranceOf(const Transformer& transformer) {
+    const auto isHeldAs = [&](std::string_view name) {
+        return transformer.arithmeticName() == name && transformer.kvTypeName() == name;
+    };
+    if (isHeldAs("float64"))
+        return 1e-12;
+    return isHeldAs("float32") ? 1e-5 : 0.08;
+}
+
+} // namespace
+
+void BackendConformance::numbersAreThoseOfTheReference() {
+    ModelConfig config = tinyConfig();
+    config.layerWindows = {0, 16, 0};
+    config.qkvBias = config.mlpBias = true;
+    config.ropeScaling = {.kind = RopeScalingKind::Llama3, .factor = 8.0};
+    config.ropeScaling.originalContextLength = 64.0;
+    const MemoryWeights weights = randomWeights(config, 3);
+    const auto own = make(variant(), config, weights);
+    const auto reference =
+        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    LayerPlan plan = LayerPlan::full(config.layerCount);
+    plan.mlp[1] = SublayerAction::Skip;
+    const std::vector<int> parents = {-1, 0, 0, 1, -1};
+    const auto numbersOf = [&](Transformer& transformer) {
+        KvCache cache = emptyCache(transformer, 64);
+        auto numbers = runChain(transformer, cache, plan, conformanceIds(40), 13);
+        auto tree = logitsOf(transformer,
+                             cache,
+                             plan,
+                             AttentionLayout::tree(cache.length(), parents),
+                             conformanceIds(5));
+        std::move(tree.begin(), tree.end(), std::back_inserter(numbers));
+        return numbers;
+    };
+    const double error = relativeError(numbersOf(*own), numbersOf(*reference));
+    QVERIFY2(error <= toleranceOf(*own), qPrintable(QString::number(error)));
+}
+
+void BackendConformance::layerRangesChainedEqualTheWhole() {
+    const auto transformer = makeTiny(variant());
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = conformanceIds(5);
+    const AttentionLayout layout = AttentionLayout::chain(0, 5);
+    KvCache whole = emptyCache(*transformer, 8);
+    const auto expected = logitsOf(*transformer, whole, plan, layout, ids);
+    KvCache cache = emptyCache(*transformer, 8);
+    const std::vector<int> hiddenLayers = {0, 1};
+    const auto lower = transformer->forward({.plan = plan,
+                                             .layout = layout,
+                                             .tokens = ids,
+                                             .endLayer = 2,
+                                             .hiddenLayers = hiddenLayers},
+                                            cache);
+    QVERIFY(lower.hasValue());
+    QCOMPARE(lower.value().hidden.size(), std::size_t{2 * 5 * 48});
+    const int lastRow = 4;
+    const auto upper = transformer->forward({.plan = plan,
+                                             .layout = layout,
+                                             .hidden = std::span(lower.value().hidden).last(5 * 48),
+                                             .firstLayer = 2,
+                                             .logitRows = std::span(&lastRow, 1)},
+                                            cache);
+    QVERIFY(upper.hasValue());
+    QCOMPARE(upper.value().logits, expected[4]);
+}
+
+void BackendConformance::anExitIsTheHiddenStateOfItsLayer() {
+    const auto transformer = makeTiny(variant());
+    LayerPlan plan = LayerPlan::full(3);
+    plan.exitAfterLayer = 1;
+    const std::vector<TokenId> ids = conformanceIds(4);
+    const AttentionLayout layout = AttentionLayout::chain(0, 4);
+    KvCache cache = emptyCache(*transformer, 8);
+    const auto exited = logitsOf(*transformer, cache, plan, layout, ids);
+    const int lastRow = 3;
+    const auto cut = transformer->forward({.plan = LayerPlan::full(3),
+                                           .layout = layout,
+                                           .tokens = ids,
+                                           .endLayer = 2,
+                                           .logitRows = std::span(&lastRow, 1)},
+                                          cache);
+    QVERIFY(cut.hasValue());
+    QCOMPARE(cut.value().logits, exited[3]);
+}
+
+void BackendConformance::aPassWithoutLayersIsTheHead() {
+    const auto transformer = makeTiny(variant());
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = conformanceIds(4);
+    const AttentionLayout layout = AttentionLayout::chain(0, 4);
+    const std::vector<int> rows = {0, 1, 2, 3};
+    const std::vector<int> layers = {1};
+    KvCache cache = emptyCache(*transformer, 8);
+    const auto cut = transformer->forward({.plan = plan,
+                                           .layout = layout,
+                                           .tokens = ids,
+                                           .endLayer = 2,
+                                           .logitRows = rows,
+                                           .hiddenLayers = layers},
+                                          cache);
+    QVERIFY(cut.hasValue());
+    cache.commit(4);
+    const std::vector<std::byte> before = liveBytes(cache);
+    const auto head = transformer->forward({.plan = plan,
+                                            .layout = layout,
+                                            .hidden = cut.value().hidden,
+                                            .firstLayer = 1,
+                                            .endLayer = 1,
+                                            .logitRows = rows,
+                                            .summaryRows = rows},
+                                           cache);
+    QVERIFY(head.hasValue());
+    QCOMPARE(head.value().logits, cut.value().logits);
+    QCOMPARE(head.value().summaries[3].best(), summarise(cut.value().logitRow(3)).best());
+    QVERIFY(liveBytes(cache) == before);
+}
+
+/// A network whose output weights are zero at two sublayers is the network without these.
+void BackendConformance::skippedSublayersAddNothing() {
+    const ModelConfig config = tinyConfig();
+    MemoryWeights weights = randomWeights(config, 11);
+    const auto whole = make(variant(), config, weights);
+    for (const char* name :
+         {"model.layers.1.self_attn.o_proj.weight", "model.layers.2.mlp.down_proj.weight"})
+        std::fill(weights.values(name).begin(), weights.values(name).end(), 0.0F);
+    const auto muted = make(variant(), config, weights);
+    LayerPlan plan = LayerPlan::full(3);
+    plan.attention[1] = SublayerAction::Skip;
+    plan.mlp[2] = SublayerAction::Skip;
+    const std::vector<TokenId> ids = conformanceIds(12);
+    KvCache left = emptyCache(*whole, 16);
+    KvCache right = emptyCache(*muted, 16);
+    QCOMPARE(runChain(*whole, left, plan, ids, 12),
+             runChain(*muted, right, LayerPlan::full(3), ids, 12));
+}
+
+void BackendConformance::onlyAskedLogitsAreGiven() {
+    const auto transformer = makeTiny(variant());
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = conformanceIds(100); // more rows than the head may process at
+                                                          // once
+    const AttentionLayout layout = AttentionLayout::chain(0, 100);
+    KvCache cache = emptyCache(*transformer, 100);
+    const auto all = logitsOf(*transformer, cache, plan, layout, ids);
+    const std::vector<int> rows = {97, 2, 66};
+    const auto some = transformer->forward(
+        {.plan = plan, .layout = layout, .tokens = ids, .logitRows = rows}, cache);
+    QVERIFY(some.hasValue());
+    QCOMPARE(some.value().logits.size(), std::size_t{3 * 160});
+    for (int i = 0; i < 3; ++i)
+        QCOMPARE(rowOf(some.value(), i),
+                 all[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
+    const auto none = transformer->forward({.plan = plan, .layout = layout, .tokens = ids}, cache);
+    QVERIFY(none.hasValue() && none.value().logits.empty() && none.value().hidden.empty());
+}
+
+void BackendConformance::onlyAskedSummariesAreGiven() {
+    const auto transformer = makeTiny(variant());
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = conformanceIds(100);
+    const AttentionLayout layout = AttentionLayout::chain(0, 100);
+    KvCache cache = emptyCache(*transformer, 100);
+    const auto all = logitsOf(*transformer, cache, plan, layout, ids);
+    const std::vector<int> rows = {97, 2, 50};
+    const std::vector<int> logitRows = {66, 97};
+    ForwardResult result;
+    for (int round = 0; round < 2; ++round) { // the second one with the memory that the first one
+                                              // left
+        QVERIFY(transformer
+                    ->forwardInto({.plan = plan,
+                                   .layout = layout,
+                                   .tokens = ids,
+                                   .logitRows = logitRows,
+                                   .summaryRows = rows},
+                                  cache,
+                                  result)
+                    .hasValue());
+        QCOMPARE(result.summaries.size(), rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const HeadSummary wanted = summarise(all[static_cast<std::size_t>(rows[i])]);
+            QCOMPARE(result.summaries[i].ids, wanted.ids);
+            QCOMPARE(result.summaries[i].logits, wanted.logits);
+            QVERIFY(std::abs(result.summaries[i].logSumExp - wanted.logSumExp) < 1e-5);
+        }
+        for (int i = 0; i < 2; ++i)
+            QCOMPARE(rowOf(result, i),
+                     all[static_cast<std::size_t>(logitRows[static_cast<std::size_t>(i)])]);
+    }
+}
+
+void BackendConformance::wrongRequestsAreBugs() {
+    const auto transformer = makeTiny(m_variants.front());
+    KvCache cache = emptyCache(*transformer, 4);
+    const auto run = [&](const LayerPlan& plan, int rows, const std::vector<TokenId>& ids) {
+        logitsOf(*transformer, cache, plan, AttentionLayout::chain(0, rows), ids);
+    };
+    const LayerPlan plan = LayerPlan::full(3);
+    QVERIFY_EXCEPTION_THROWN(run(plan, 1, {160}), EngineBug);
+    QVERIFY_EXCEPTION_THROWN(run(plan, 1, {-1}), EngineBug);
+    QVERIFY_EXCEPTION_THROWN(run(plan, 2, {1}), EngineBug);
+    QVERIFY_EXCEPTION_THROWN(run(plan, 5, {1, 2, 3, 4, 5}), EngineBug);
+    QVERIFY_EXCEPTION_THROWN(run(LayerPlan::full(4), 1, {1}), EngineBug);
+}
+
+} // namespace support

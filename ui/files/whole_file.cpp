@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/files/whole_file.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QSaveFile>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace ui {
+
+namespace {
+
+bool syncFolder(const QString& folder) {
+    const int file = ::open(QFile::encodeName(folder).constData(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool isSynced = ::fsync(file) == 0;
+    ::close(file);
+    return isSynced;
+}
+
+} // namespace
+
+// QSaveFile ignores the result of its own fsync, and syncs no folder.
+QString saveWhole(const QByteArray& content, const QString& path) {
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.flush())
+        return file.errorString();
+    if (::fsync(file.handle()) != 0)
+        return QString::fromLocal8Bit(std::strerror(errno));
+    if (!file.commit())
+        return file.errorString();
+    if (!syncFolder(QFileInfo(path).absolutePath()))
+        return QString::fromLocal8Bit(std::strerror(errno));
+    return {};
+}
+
+} // namespace ui
