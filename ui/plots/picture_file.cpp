@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/plots/picture_file.h"
 
+#include "ui/files/whole_file.h"
+
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QDir>
 #include <QImage>
 #include <QPainter>
 #include <QPicture>
-#include <QSaveFile>
 #include <QSvgGenerator>
 
 #include <algorithm>
@@ -31,11 +32,11 @@ void paintPicture(PictureSource& source, QPainter& painter, QSize size) {
 }
 
 std::optional<QString> saveBytes(const QByteArray& bytes, const QString& path) {
-    QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
+    const QString problem = saveWhole(bytes, path);
+    if (problem.isEmpty())
         return std::nullopt;
     return tr("The file %1 could not be written: %2. Choose another folder, or free some space.")
-        .arg(QDir::toNativeSeparators(path), file.errorString());
+        .arg(QDir::toNativeSeparators(path), problem);
 }
 
 std::optional<QString> saveSvg(PictureSource& source, const QString& path) {

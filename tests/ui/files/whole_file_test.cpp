@@ -50,6 +50,9 @@ class WholeFileTest : public QObject {
         QDir(m_folder->filePath(QStringLiteral("kept"))).removeRecursively();
         QDir(m_folder->path()).mkpath(QStringLiteral("kept"));
         QByteArray earlier("what was there before\n");
+        if (what == QLatin1String("preset"))
+            earlier = "{\"format\":\"swift-studio-preset\",\"version\":1,\"name\":\"file\","
+                      "\"meaning\":\"\",\"decoder\":\"swift\",\"values\":{\"r\":0.5}}";
         if (what == QLatin1String("prompts"))
             earlier = "{\"format\":\"swift-studio-prompts\",\"version\":1,\"prompts\":[]}";
         QFile file(path());
@@ -71,7 +74,16 @@ private slots:
     void noCallThatFailsCostsTheEarlierFile_data() {
         QTest::addColumn<QString>("what");
         QTest::addColumn<QString>("kind");
-        for (const char* what : {"markdown", "html", "json", "pdf", "prompts"})
+        for (const char* what : {"markdown",
+                                 "html",
+                                 "json",
+                                 "pdf",
+                                 "prompts",
+                                 "csv",
+                                 "svg",
+                                 "png",
+                                 "skip_set",
+                                 "preset"})
             for (const char* kind : {"write", "rename"})
                 QTest::addRow("%s, %s", what, kind) << what << kind;
         // All are flushed by the same lines; a window closes a hundred files on its way.

@@ -92,7 +92,10 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     connect(&m_countTimer, &QTimer::timeout, this, [this] {
         emit systemPromptTyped(m_systemPrompt->toPlainText());
     });
-    connect(m_place, &QComboBox::currentIndexChanged, this, &AnswerSettingsPanel::fill);
+    connect(m_place, &QComboBox::currentIndexChanged, this, [this] {
+        keepTyped();
+        fill();
+    });
     connect(m_systemPrompt, &QPlainTextEdit::textChanged, this, [this] {
         if (m_systemPrompt->document()->isEmpty())
             m_note->clear();
@@ -104,6 +107,7 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     connect(m_maxTokens, &QSpinBox::valueChanged, this, &AnswerSettingsPanel::showButtons);
     connect(m_save, &QPushButton::clicked, this, &AnswerSettingsPanel::save);
     connect(m_forget, &QPushButton::clicked, this, [this] {
+        m_typed.remove(m_shownKey);
         emit saved(place(), {});
         fill();
     });
@@ -149,16 +153,43 @@ AnswerSettings AnswerSettingsPanel::written() const {
 }
 
 void AnswerSettingsPanel::setSettings(const std::array<AnswerSettings, 3>& places,
-                                      const QString& modelName) {
+                                      const QString& modelName,
+                                      ChatId chat) {
     m_place->setItemText(1, modelName.isEmpty() ? tr("This model (none is loaded)") : modelName);
-    if (places == m_places)
+    if (places == m_places && chat == m_chat && modelName == m_modelName)
         return;
-    const bool isWritten = isVisible() && m_save->isEnabled();
+    keepTyped();
     m_places = places;
-    if (isWritten)
-        showButtons();
+    m_chat = chat;
+    m_modelName = modelName;
+    fill();
+}
+
+void AnswerSettingsPanel::beginChat(ChatId chat) {
+    keepTyped();
+    const auto typed = m_typed.constFind(QStringLiteral("chat 0"));
+    m_chat = chat;
+    if (typed != m_typed.cend()) {
+        m_typed.insert(QStringLiteral("chat %1").arg(chat), *typed);
+        m_typed.remove(QStringLiteral("chat 0"));
+    }
+    m_shownKey = keyOfPlace();
+}
+
+QString AnswerSettingsPanel::keyOfPlace() const {
+    if (place() == SettingsPlace::Chat)
+        return QStringLiteral("chat %1").arg(m_chat);
+    return place() == SettingsPlace::Model ? QStringLiteral("model ") + m_modelName : QString();
+}
+
+/// Of the place that the fields show, before they show another.
+void AnswerSettingsPanel::keepTyped() {
+    if (m_save->isEnabled())
+        m_typed.insert(
+            m_shownKey,
+            {m_systemPrompt->toPlainText(), m_maxTokens->value(), m_stopStrings->toPlainText()});
     else
-        fill();
+        m_typed.remove(m_shownKey);
 }
 
 void AnswerSettingsPanel::fill() {
@@ -172,6 +203,12 @@ void AnswerSettingsPanel::fill() {
     for (const QString& text : own.stopStrings.value_or(*otherwise.stopStrings))
         lines.append(escaped(text));
     m_stopStrings->setPlainText(lines.join(u'\n'));
+    m_shownKey = keyOfPlace();
+    if (const auto typed = m_typed.constFind(m_shownKey); typed != m_typed.cend()) {
+        m_systemPrompt->setPlainText(typed->systemPrompt);
+        m_maxTokens->setValue(typed->maxTokens);
+        m_stopStrings->setPlainText(typed->stopStrings);
+    }
     showButtons();
 }
 
@@ -184,6 +221,7 @@ void AnswerSettingsPanel::showButtons() {
 }
 
 void AnswerSettingsPanel::save() {
+    m_typed.remove(m_shownKey);
     emit saved(place(), written());
     showButtons();
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "ui/chat/answer_defaults.h"
+#include "ui/store/chat_records.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>
+#include <QHash>
 #include <QTimer>
 
 #include <array>
@@ -26,8 +28,13 @@ class AnswerSettingsPanel : public QFrame {
 public:
     explicit AnswerSettingsPanel(const Theme& theme, QWidget* parent = nullptr);
 
-    /// Sets each SettingsPlace's own settings. A text being edited stays.
-    void setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName);
+    /// What each SettingsPlace has of its own. What was typed and not saved is kept with the chat
+    /// or the model that it was typed for, and is there when that is shown again.
+    void
+    setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName, ChatId chat);
+
+    /// The new chat that is shown has begun: what was typed for it goes along.
+    void beginChat(ChatId chat);
 
     /// Answers systemPromptTyped().
     void setTokens(int tokens, int contextLength);
@@ -46,7 +53,16 @@ protected:
     bool event(QEvent* event) override;
 
 private:
+    /// What the fields hold, as it was typed.
+    struct Typed {
+        QString systemPrompt;
+        int maxTokens = 0;
+        QString stopStrings;
+    };
+
     SettingsPlace place() const;
+    QString keyOfPlace() const;
+    void keepTyped();
     AnswerSettings wider() const;
     AnswerSettings written() const;
     void fill();
@@ -64,6 +80,10 @@ private:
     QPushButton* m_save;
     QPushButton* m_forget;
     QTimer m_countTimer;
+    ChatId m_chat = 0;
+    QString m_modelName;
+    QString m_shownKey;
+    QHash<QString, Typed> m_typed; ///< and not saved, by keyOfPlace()
 };
 
 } // namespace ui

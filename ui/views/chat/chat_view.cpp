@@ -137,6 +137,8 @@ void ChatView::connectSession() {
         showTitle();
     });
     connect(&m_session, &ChatSession::messageAdded, this, [this](MessageId id) {
+        if (m_session.chat().messages.size() == 1)
+            m_settings->beginChat(m_session.chat().record.id);
         m_pages->setCurrentIndex(1);
         if (const StoredMessage* added = m_session.message(id))
             m_conversation->add(m_session.chat(), *added);

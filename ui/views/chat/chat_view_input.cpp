@@ -163,7 +163,8 @@ void ChatView::showSettings() {
                              m_session.settingsAt(SettingsPlace::Model),
                              m_session.settingsAt(SettingsPlace::Everywhere)},
                             model != nullptr ? QString::fromStdString(model->model.name)
-                                             : QString());
+                                             : QString(),
+                            m_session.chat().record.id);
     showSystemPrompt();
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/preset.h"
 
+#include "ui/files/whole_file.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QSaveFile>
 
 #include <algorithm>
 
@@ -180,13 +181,12 @@ Result<void> PresetShelf::save(Preset preset) {
         preset.path =
             QDir(m_ownFolder).filePath(QString::number(i) + '_' + fileNameFor(preset.name));
     QDir().mkpath(m_ownFolder);
-    QSaveFile file(preset.path);
     const QByteArray bytes = QJsonDocument(jsonOf(preset)).toJson();
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+    if (const QString problem = saveWhole(bytes, preset.path); !problem.isEmpty())
         return Error{
             ErrorCode::Io,
             presetText("The preset cannot be written to %1: %2.")
-                .arg(preset.path, file.errorString())
+                .arg(preset.path, problem)
                 .toStdString(),
             presetText("Check the folder's permissions and the free space.").toStdString()};
     reload();

@@ -409,6 +409,34 @@ private slots:
         QVERIFY(m_chat->session->settings().stopStrings.isEmpty());
     }
 
+    void whatIsTypedAndNotSavedStaysWithItsChat() {
+        m_chat->loadModel();
+        converse("first");
+        const ChatId first = m_chat->session->chat().record.id;
+        m_view->showAnswerSettings();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        auto* place = panel->findChild<QComboBox*>();
+        auto* editor = panel->findChild<QPlainTextEdit*>();
+        editor->setPlainText(QStringLiteral("for the first"));
+        place->setCurrentIndex(2);
+        QCOMPARE(editor->toPlainText(), QString());
+        editor->setPlainText(QStringLiteral("for all"));
+        place->setCurrentIndex(0);
+        m_chat->session->newChat();
+        QCOMPARE(editor->toPlainText(), QString());
+        editor->setPlainText(QStringLiteral("for the second"));
+        converse("second"); // the new chat begins, and keeps what was typed for it
+        QCOMPARE(editor->toPlainText(), QStringLiteral("for the second"));
+        buttonNamed(*panel, QStringLiteral("Save"))->click();
+        QCOMPARE(m_chat->session->settings().systemPrompt, QStringLiteral("for the second"));
+        m_chat->session->openChat(first);
+        QTRY_COMPARE(m_chat->session->chat().record.id, first);
+        QCOMPARE(editor->toPlainText(), QStringLiteral("for the first"));
+        QVERIFY(m_chat->session->settings().systemPrompt.isEmpty());
+        place->setCurrentIndex(2);
+        QCOMPARE(editor->toPlainText(), QStringLiteral("for all"));
+    }
+
     void aSystemPromptTooLongIsSaidWhereItIsWritten() {
         m_chat->loadModel();
         m_view->showAnswerSettings();

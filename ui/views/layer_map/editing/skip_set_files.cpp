@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/editing/skip_set_files.h"
 
+#include "ui/files/whole_file.h"
+
 #include <QCoreApplication>
-#include <QSaveFile>
 
 namespace ui {
 
@@ -43,15 +44,13 @@ Result<std::map<std::string, SkipSet>> readSkipSets(const QString& path, int lay
 
 std::optional<QString>
 writeSkipSet(const QString& path, const std::string& name, const SkipSet& set) {
-    QSaveFile file(path);
     const QByteArray text = QByteArray::fromStdString(skipSetCollectionJson({{name, set}}));
-    const bool isWritten =
-        file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
-    if (isWritten)
+    const QString problem = saveWhole(text, path);
+    if (problem.isEmpty())
         return std::nullopt;
     return QCoreApplication::translate(
                "LayerMap", "The skip set was not saved to %1: %2. Choose another folder.")
-        .arg(path, file.errorString());
+        .arg(path, problem);
 }
 
 } // namespace ui

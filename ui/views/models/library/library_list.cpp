@@ -5,8 +5,6 @@
 #include "ui/views/models/two_line_delegate.h"
 
 #include <QDir>
-#include <QKeyEvent>
-#include <QMenu>
 
 #include <algorithm>
 
@@ -38,22 +36,10 @@ QString factsOf(const LibraryModel& model) {
 } // namespace
 
 LibraryList::LibraryList(const Theme& theme, ModelLibrary& library, QWidget* parent)
-    : QListWidget(parent)
-    , m_theme(theme)
+    : ModelList(theme, kRowsShown, parent)
     , m_library(library) {
     setAccessibleName(tr("Models in watched folders"));
-    setItemDelegate(new TwoLineDelegate(theme, this));
-    setMouseTracking(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    setContextMenuPolicy(Qt::CustomContextMenu);
     connect(&library, &ModelLibrary::changed, this, &LibraryList::fill);
-    connect(&theme, &Theme::changed, this, [this] {
-        scheduleDelayedItemsLayout();
-        updateGeometry();
-    });
-    connect(this, &QListWidget::itemClicked, this, &LibraryList::openItem);
-    connect(this, &QListWidget::customContextMenuRequested, this, &LibraryList::showMenu);
     fill();
 }
 
@@ -114,10 +100,14 @@ void LibraryList::addModel(const LibraryModel& model) {
             .arg(QDir::toNativeSeparators(model.path).toHtmlEscaped(), facts.toHtmlEscaped()));
 }
 
-/// A model that does not run is proposed, too: the panel gives the full reason.
-void LibraryList::openItem(const QListWidgetItem* item) {
-    if (item != nullptr && !item->data(TwoLineDelegate::IsHeadRole).toBool())
-        emit opened(item->data(TwoLineDelegate::PathRole).toString());
+/// One that does not run is proposed, too: the panel tells its reason in full.
+bool LibraryList::canOpen(const QListWidgetItem& item) const {
+    return !item.data(TwoLineDelegate::IsHeadRole).toBool();
+}
+
+QString LibraryList::removeText(const QListWidgetItem& item) const {
+    return item.data(TwoLineDelegate::IsHeadRole).toBool() ? tr("&Stop watching this folder\tDel")
+                                                           : ModelList::removeText(item);
 }
 
 void LibraryList::removeCurrent() {
@@ -129,38 +119,6 @@ void LibraryList::removeCurrent() {
         m_library.removeFolder(path);
     else
         m_library.hideModel(path);
-}
-
-void LibraryList::showMenu(const QPoint& position) {
-    QListWidgetItem* item = itemAt(position);
-    if (item == nullptr)
-        return;
-    setCurrentItem(item);
-    const bool isHead = item->data(TwoLineDelegate::IsHeadRole).toBool();
-    const QString path = item->data(TwoLineDelegate::PathRole).toString();
-    auto* menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    if (!isHead)
-        menu->addAction(tr("&Open\tEnter"), this, [this, path] { emit opened(path); });
-    menu->addAction(isHead ? tr("&Stop watching this folder\tDel")
-                           : tr("&Remove from the list\tDel"),
-                    this,
-                    &LibraryList::removeCurrent);
-    menu->popup(viewport()->mapToGlobal(position));
-}
-
-QSize LibraryList::sizeHint() const {
-    const int rows = std::clamp(count(), 1, kRowsShown);
-    return {m_theme.scaled(200), rows * m_theme.scaled(40) + 2};
-}
-
-void LibraryList::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Delete)
-        removeCurrent();
-    else if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
-        openItem(currentItem());
-    else
-        QListWidget::keyPressEvent(event);
 }
 
 } // namespace ui

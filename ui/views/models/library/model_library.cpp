@@ -109,7 +109,9 @@ void ModelLibrary::take(const QString& path, const FoundModels& found) {
             folder->models.push_back({model, stamp, std::nullopt, {}});
     }
     m_watched.insert(path, found.folders);
-    watch();
+    // What changed between the look and the watch told nobody.
+    if (watch())
+        m_rescan.start();
     emit changed();
     inspectNext();
 }
@@ -124,9 +126,9 @@ void ModelLibrary::onFolderChanged(const QString& path) {
         m_rescan.start();
 }
 
-/// The system does not report that a folder itself was renamed, but its parent changes. A refused
-/// file may still be being written.
-void ModelLibrary::watch() {
+/// The system does not tell when a folder itself is renamed, but the one above it changes. A file
+/// that was refused may still be being written. Whether something is watched that was not before.
+bool ModelLibrary::watch() {
     QStringList wanted;
     for (const LibraryFolder& folder : m_folders) {
         wanted += m_watched.value(folder.path) + QStringList{QFileInfo(folder.path).path()};
@@ -138,9 +140,11 @@ void ModelLibrary::watch() {
     for (const QString& path : present)
         if (!wanted.contains(path))
             m_watcher.removePath(path);
+    bool isMore = false;
     for (const QString& path : std::as_const(wanted))
         if (!present.contains(path))
-            m_watcher.addPath(path);
+            isMore |= m_watcher.addPath(path);
+    return isMore;
 }
 
 void ModelLibrary::inspectNext() {

@@ -73,7 +73,7 @@ private:
     void keep();
     void scan();
     void take(const QString& folder, const FoundModels& found);
-    void watch();
+    bool watch();
     void onFolderChanged(const QString& path);
     void inspectNext();
     void apply(const engine::EngineEvent& event);
@@ -88,7 +88,7 @@ private:
     QHash<QString, LibraryModel> m_facts;  ///< by path; what was inspected in this run
     QFileSystemWatcher m_watcher;
     QTimer m_rescan;
-    QThreadPool m_thread;
+    QThreadPool m_thread{this};
     std::uint64_t m_request = kFirstRequest;
     QString m_inspected; ///< path of the model that the engine is asked for; empty = none
 };
