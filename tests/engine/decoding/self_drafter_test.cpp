@@ -60,12 +60,10 @@ Draft madeBy(SelfDrafter& drafter,
     return std::move(made).value();
 }
 
-DraftTree draftOf(Target& target,
-                  const LayerPlan& plan,
-                  const DraftStopRule& stopRule,
-                  const DraftTerms& terms) {
+DraftTree
+draftOf(Target& target, const LayerPlan& plan, const DraftStopRule& rule, const DraftTerms& terms) {
     SelfDrafter drafter;
-    return madeBy(drafter, target, plan, stopRule, terms).tree;
+    return madeBy(drafter, target, plan, rule, terms).tree;
 }
 
 /// The tokens that the cache, the pending token and the path down to a node make up.
@@ -92,8 +90,7 @@ draftLogits(const Target& target, const DraftTree& tree, const LayerPlan& plan, 
 }
 
 /// Notes what it is asked and stops when told to.
-class WatchingStopRule final : public DraftStopRule {
-public:
+struct WatchingStopRule final : DraftStopRule {
     explicit WatchingStopRule(int stopsAt)
         : m_stopsAt(stopsAt) {}
 
@@ -103,11 +100,9 @@ public:
         return unsureOrLong(confidence, 0.0, steps, m_stopsAt);
     }
 
+    int m_stopsAt;
     mutable std::vector<double> confidences;
     mutable std::vector<int> stepCounts;
-
-private:
-    int m_stopsAt;
 };
 
 SamplingOptions samplingOf(bool isGreedy) {

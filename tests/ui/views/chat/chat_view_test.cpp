@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "tests/ui/support/accessible_names.h"
-#include "tests/ui/support/chat_fixture.h"
 #include "tests/ui/support/stored_messages.h"
-#include "ui/views/chat/answer_settings_panel.h"
+#include "tests/ui/views/chat/chat_view_stage.h"
 #include "ui/views/chat/attachment_row.h"
-#include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/context_panel.h"
-#include "ui/views/chat/conversation_view.h"
-#include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/start_panel.h"
 
 #include <QClipboard>
@@ -16,65 +11,21 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QMimeData>
-#include <QPlainTextEdit>
 #include <QSignalSpy>
 #include <QSpinBox>
-#include <QUndoStack>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;
 using namespace ui;
 
-class ChatViewTest : public QObject {
+class ChatViewTest : public QObject, ChatViewStage {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<ChatFixture> m_chat;
-    std::unique_ptr<ChatView> m_view;
-    Theme m_theme;
-    Selection m_selection;
-    QUndoStack m_undo;
-
-    QPlainTextEdit* field() const { return m_view->input().findChild<QPlainTextEdit*>(); }
-
-    QAbstractButton* button(const char* name) const {
-        return buttonNamed(*m_view, QLatin1String(name));
-    }
-
-    const MessageCard& lastCard() const { return *m_view->conversation().cards().back(); }
-
-    void type(const char* words) {
-        QTest::keyClicks(field(), QLatin1String(words));
-        QTest::keyClick(field(), Qt::Key_Return);
-    }
-
-    void converse(const char* words) {
-        type(words);
-        m_chat->count();
-        m_chat->answer();
-    }
 
 private slots:
 
-    void init() {
-        m_view.reset();
-        m_chat.reset();
-        m_folder = std::make_unique<QTemporaryDir>();
-        m_chat = std::make_unique<ChatFixture>(m_folder->path());
-        m_view = std::make_unique<ChatView>(
-            ViewContext{m_theme, m_chat->run, *m_chat->bridge, m_selection, m_undo},
-            *m_chat->session);
-        m_view->resize(800, 600);
-        m_view->show();
-        m_view->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_view.get(), support::kPatienceMs));
-    }
+    void init() { open(); }
 
-    void cleanup() {
-        m_view.reset();
-        m_chat.reset();
-    }
+    void cleanup() { close(); }
 
     void anEmptyChatOffersExamplesThatSend() {
         auto* start = m_view->findChild<StartPanel*>();
@@ -357,100 +308,6 @@ private slots:
         QTRY_COMPARE(shown.count(), 1);
         QTest::keyClick(field(), Qt::Key_Up);
         QCOMPARE(m_view->input().text(), QStringLiteral("one"));
-    }
-
-    void theHeadShowsTheSystemPromptAndItIsEditedThere() {
-        m_chat->loadModel();
-        QAbstractButton* head = button("No system prompt");
-        head->click();
-        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
-        QVERIFY(panel->isVisible());
-        auto* editor = panel->findChild<QPlainTextEdit*>();
-        QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
-        QVERIFY(!save->isEnabled());
-        QTest::keyClicks(editor, QStringLiteral("Be brief & kind."));
-        save->click();
-        QCOMPARE(head->text(), QStringLiteral("System prompt (this chat's): Be brief && kind."));
-        QCOMPARE(m_chat->session->settings().systemPrompt, QStringLiteral("Be brief & kind."));
-        QTest::keyClick(editor, Qt::Key_Escape);
-        QVERIFY(!panel->isVisible());
-        converse("hello");
-        QCOMPARE(m_chat->engine->lastSent<SubmitPrompt>()->messages[0].content,
-                 std::string("Be brief & kind."));
-        m_chat->session->setSettingsAt(SettingsPlace::Chat, {QString(2000, u'x'), {}, {}});
-        QVERIFY(head->text().endsWith(u'\u2026'));
-        QVERIFY(m_view->minimumSizeHint().width() < 800);
-    }
-
-    void aWiderPlaceIsShownUntilTheChatHasItsOwn() {
-        m_chat->loadModel();
-        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
-        m_view->showAnswerSettings();
-        auto* place = panel->findChild<QComboBox*>();
-        auto* editor = panel->findChild<QPlainTextEdit*>();
-        auto* longest = panel->findChild<QSpinBox*>();
-        QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
-        place->setCurrentIndex(2);
-        editor->setPlainText(QStringLiteral("For all."));
-        longest->setValue(77);
-        save->click();
-        place->setCurrentIndex(0);
-        QCOMPARE(editor->toPlainText(), QStringLiteral("For all."));
-        QCOMPARE(longest->value(), 77);
-        QVERIFY(!save->isEnabled());
-        panel->findChildren<QPlainTextEdit*>().last()->setPlainText(QStringLiteral("END\n\\n\\n"));
-        save->click();
-        const ResolvedAnswerSettings settings = m_chat->session->settings();
-        QCOMPARE(settings.systemPrompt, QStringLiteral("For all."));
-        QCOMPARE(settings.stopStrings,
-                 (QStringList{QStringLiteral("END"), QStringLiteral("\n\n")}));
-        QVERIFY(!m_chat->session->settingsAt(SettingsPlace::Chat).systemPrompt);
-        buttonNamed(*panel, QStringLiteral("Use the wider settings"))->click();
-        QVERIFY(m_chat->session->settings().stopStrings.isEmpty());
-    }
-
-    void whatIsTypedAndNotSavedStaysWithItsChat() {
-        m_chat->loadModel();
-        converse("first");
-        const ChatId first = m_chat->session->chat().record.id;
-        m_view->showAnswerSettings();
-        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
-        auto* place = panel->findChild<QComboBox*>();
-        auto* editor = panel->findChild<QPlainTextEdit*>();
-        editor->setPlainText(QStringLiteral("for the first"));
-        place->setCurrentIndex(2);
-        QCOMPARE(editor->toPlainText(), QString());
-        editor->setPlainText(QStringLiteral("for all"));
-        place->setCurrentIndex(0);
-        m_chat->session->newChat();
-        QCOMPARE(editor->toPlainText(), QString());
-        editor->setPlainText(QStringLiteral("for the second"));
-        converse("second"); // the new chat begins, and keeps what was typed for it
-        QCOMPARE(editor->toPlainText(), QStringLiteral("for the second"));
-        buttonNamed(*panel, QStringLiteral("Save"))->click();
-        QCOMPARE(m_chat->session->settings().systemPrompt, QStringLiteral("for the second"));
-        m_chat->session->openChat(first);
-        QTRY_COMPARE(m_chat->session->chat().record.id, first);
-        QCOMPARE(editor->toPlainText(), QStringLiteral("for the first"));
-        QVERIFY(m_chat->session->settings().systemPrompt.isEmpty());
-        place->setCurrentIndex(2);
-        QCOMPARE(editor->toPlainText(), QStringLiteral("for all"));
-    }
-
-    void aSystemPromptTooLongIsSaidWhereItIsWritten() {
-        m_chat->loadModel();
-        m_view->showAnswerSettings();
-        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
-        panel->findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("long"));
-        QTRY_VERIFY(m_chat->engine->lastSent<CountTokens>() != nullptr);
-        const auto* asked = m_chat->engine->lastSent<CountTokens>();
-        m_chat->engine->say(TokensCounted{asked->requestId, 2000, {}, 1000});
-        m_chat->bridge->tick();
-        bool isSaid = false;
-        for (const QLabel* label : panel->findChildren<QLabel*>())
-            isSaid = isSaid || label->text().contains(QStringLiteral("2,000 tokens"));
-        QVERIFY(isSaid);
-        QCOMPARE(panel->findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("long"));
     }
 
     void theDraftComesBackWithItsChat() {

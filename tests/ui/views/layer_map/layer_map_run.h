@@ -102,4 +102,14 @@ struct LayerMapRun {
     }
 };
 
+/// As a replay: takes no commands.
+class DeafLink : public ui::EngineLink {
+public:
+    bool send(engine::EngineCommand) override { return false; }
+
+    std::vector<engine::EngineEvent> takeEvents() override { return std::exchange(waiting, {}); }
+
+    std::vector<engine::EngineEvent> waiting;
+};
+
 } // namespace support

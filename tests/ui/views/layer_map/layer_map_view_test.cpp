@@ -19,20 +19,6 @@
 using namespace support;
 using namespace ui;
 
-namespace {
-
-/// As a replay: takes no commands.
-class DeafLink : public EngineLink {
-public:
-    bool send(engine::EngineCommand) override { return false; }
-
-    std::vector<engine::EngineEvent> takeEvents() override { return std::exchange(waiting, {}); }
-
-    std::vector<engine::EngineEvent> waiting;
-};
-
-} // namespace
-
 class LayerMapViewTest : public QObject {
     Q_OBJECT
 
