@@ -28,7 +28,7 @@ QString originInWords(const TokenMark& token) {
     case engine::TokenOrigin::Sibling:
         return translated("Accepted: choice %1 of the draft").arg(token.rank + 1);
     case engine::TokenOrigin::Bonus:
-        return translated("Bonus: written by the full model after the accepted tokens");
+        return translated("Own: written by the full model after the accepted tokens");
     case engine::TokenOrigin::Vanilla:
         return translated("Written by the full model in a plain step");
     }

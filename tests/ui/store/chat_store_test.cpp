@@ -379,11 +379,10 @@ private slots:
         QTest::addColumn<QString>("excerpt");
         const QString file = QStringLiteral("log \"of\" the.txt: fog at dawn, C:\\boats");
         QTest::newRow("a word of the file") << QStringLiteral("DAWN") << file;
-        QTest::newRow("a short one, by scan") << QStringLiteral("og") << file;
         QTest::newRow("a backslash") << QStringLiteral("C:\\b") << file;
         QTest::newRow("one of the file, one of the words")
             << QStringLiteral("dawn please") << QStringLiteral("please read");
-        QTest::newRow("the file's name") << QStringLiteral("\"of\"") << file;
+        QTest::newRow("a short one, by scan") << QStringLiteral("og") << file;
         QTest::newRow("no name of the file's own fields") << QStringLiteral("tokens") << QString();
     }
 
@@ -397,7 +396,6 @@ private slots:
         message.attachments = {
             {QStringLiteral("log \"of\" the.txt"), QStringLiteral("fog at dawn, C:\\boats"), 3}};
         const MessageId id = store.appendMessage(message);
-        // The first search reads what waits in memory, the second one the disk.
         for (const bool isSaved : {false, true}) {
             QSignalSpy saved(&store, &ChatStore::saved);
             if (isSaved) {

@@ -58,7 +58,7 @@ void LatencyView::refreshView(Topics) {
     const TimeShares all = sharesOf(log.chat());
     m_bars->setBars({barOf(tr("This answer"), answer), barOf(tr("This chat"), all)},
                     averageStepSentence(answer.drafting > 0 ? answer : all));
-    setSubtitle(tr("how a decode step's time is spent"));
+    setSubtitle(tr("time of a decode step"));
     setBadge(all.steps > 0 ? newestBadge() : QString());
 }
 
