@@ -12,7 +12,7 @@
 namespace engine {
 
 /// The kind of a failure outside the program. The command line turns each kind into its exit code
-/// (see README.md).
+/// (see app/README.md).
 enum class ErrorCode {
     InvalidInput, ///< an invalid argument, prompt or id
     NotFound,     ///< a file, a folder or a name that does not exist
