@@ -2,7 +2,7 @@
 // swift-run: everything without a window.
 #include "app/commands/commands.h"
 #include "app/exit_codes.h"
-#include "app/standard_output.h"
+#include "app/streams/standard_output.h"
 
 #include <unistd.h>
 

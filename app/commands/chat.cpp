@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/text_options.h"
-#include "app/standard_output.h"
-#include "app/text_input.h"
+#include "app/commands/options/text_options.h"
+#include "app/streams/standard_output.h"
+#include "app/streams/text_input.h"
 #include "engine/text/chat_prompt.h"
 
 #include <unistd.h>

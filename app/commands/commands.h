@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/console.h"
 #include "app/interrupt.h"
+#include "app/streams/console.h"
 #include "engine/base/result.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.h"
-#include "app/commands/model_options.h"
+#include "app/commands/options/model_options.h"
 #include "app/program_paths.h"
 #include "engine/decoding/decoder_registry.h"
 

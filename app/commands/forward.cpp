@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/text_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/number_check.h"
 #include "engine/decoding/round/cached_sequence.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/text_options.h"
-#include "app/text_input.h"
+#include "app/commands/options/text_options.h"
+#include "app/streams/text_input.h"
 #include "engine/text/chat_prompt.h"
 
 namespace app {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/model_options.h"
+#include "app/commands/options/model_options.h"
 #include "app/program_paths.h"
-#include "engine/loading/gguf_file.h"
-#include "engine/model/backend_registry.h"
-#include "engine/model/published_skip_sets.h"
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/model/backends/backend_registry.h"
+#include "engine/model/skip_sets/published_skip_sets.h"
 #include "engine/text/chat_template.h"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/text_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/number_check.h"
-#include "engine/session/event_json.h"
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/event_json.h"
+#include "engine/session/recording/run_recording.h"
 
 #include <nlohmann/json.hpp>
 

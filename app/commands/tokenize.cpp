@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/model_options.h"
-#include "app/commands/text_options.h"
-#include "app/standard_output.h"
-#include "app/text_input.h"
+#include "app/commands/options/model_options.h"
+#include "app/commands/options/text_options.h"
+#include "app/streams/standard_output.h"
+#include "app/streams/text_input.h"
 #include "engine/base/typed_text.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/model_options.h"
+#include "app/commands/options/model_options.h"
 #include "engine/text/chat_prompt.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/data/prompt_source.h"
 
-#include "app/console.h"
 #include "app/number_check.h"
+#include "app/streams/console.h"
 
 #include <fmt/ranges.h>
 

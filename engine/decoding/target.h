@@ -6,7 +6,7 @@
 #include "engine/decoding/round/draft.h"
 #include "engine/decoding/round/target_law.h"
 #include "engine/decoding/round/verifier.h"
-#include "engine/model/sublayer_influence.h"
+#include "engine/model/skip_sets/sublayer_influence.h"
 
 #include <algorithm>
 #include <functional>

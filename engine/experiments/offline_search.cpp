@@ -2,7 +2,7 @@
 #include "engine/experiments/offline_search.h"
 
 #include "engine/decoding/answer/generation.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/skip_sets/skip_set.h"
 #include "engine/model/weight_share.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/saved_plans.h"
 
-#include "engine/loading/atomic_file.h"
-#include "engine/loading/json_document.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/json/json_document.h"
 
 #include <map>
 

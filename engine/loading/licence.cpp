@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/licence.h"
 
-#include "engine/loading/gguf_file.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/gguf_file.h"
 
 #include <fstream>
 #include <string_view>

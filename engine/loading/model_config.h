@@ -3,7 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/model_files.h"
 
-#include "engine/loading/byte_reader.h"
 #include "engine/loading/config/unused_parts.h"
+#include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/loading/gguf/gguf_model.h"
 #include "engine/loading/gguf/gguf_split.h"
-#include "engine/loading/gguf_file.h"
-#include "engine/loading/gguf_model.h"
 #include "engine/loading/network/mapped_weights.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/loading/readable_text.h"
 #include "engine/loading/safetensors_file.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #include "engine/loading/safetensors_file.h"
 
 #include "engine/base/checked_math.h"
-#include "engine/loading/byte_reader.h"
-#include "engine/loading/json_document.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/tensor_table.h"
 
 #include <algorithm>

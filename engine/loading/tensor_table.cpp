@@ -2,8 +2,8 @@
 #include "engine/loading/tensor_table.h"
 
 #include "engine/base/checked_math.h"
-#include "engine/loading/quantized_blocks.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/loading/byte_reader.h"
+#include "engine/loading/files/byte_reader.h"
 #include "engine/loading/weight_source.h"
 
 #include <cstdint>

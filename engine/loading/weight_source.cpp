@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/weight_source.h"
 
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <fmt/ranges.h>
 

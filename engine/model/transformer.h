@@ -6,10 +6,10 @@
 #include "engine/base/token.h"
 #include "engine/loading/model_config.h"
 #include "engine/loading/weight_source.h"
-#include "engine/model/attention_layout.h"
+#include "engine/model/cache/attention_layout.h"
+#include "engine/model/cache/kv_cache.h"
 #include "engine/model/head_summary.h"
-#include "engine/model/kv_cache.h"
-#include "engine/model/layer_plan.h"
+#include "engine/model/skip_sets/layer_plan.h"
 
 #include <filesystem>
 #include <functional>

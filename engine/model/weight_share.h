@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/loading/model_config.h"
-#include "engine/model/layer_plan.h"
+#include "engine/model/skip_sets/layer_plan.h"
 
 namespace engine {
 

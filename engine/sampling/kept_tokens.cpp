@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/sampling/kept_tokens.h"
 
-#include "engine/sampling/exponential.h"
 #include "engine/sampling/logit_blocks.h"
+#include "engine/sampling/noise/exponential.h"
 #include "engine/sampling/row_weight.h"
 
 #include <algorithm>

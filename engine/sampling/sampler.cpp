@@ -3,7 +3,7 @@
 
 #include "engine/sampling/kept_tokens.h"
 #include "engine/sampling/logit_blocks.h"
-#include "engine/sampling/noise_ranking.h"
+#include "engine/sampling/noise/noise_ranking.h"
 
 #include <algorithm>
 #include <cmath>

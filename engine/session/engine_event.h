@@ -6,9 +6,9 @@
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/round/decode_step.h"
 #include "engine/metrics/decode_metrics.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/skip_sets/skip_set.h"
 #include "engine/sampling/sampler.h"
-#include "engine/session/session_records.h"
+#include "engine/session/recording/session_records.h"
 
 #include <cstdint>
 #include <optional>

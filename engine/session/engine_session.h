@@ -3,7 +3,7 @@
 
 #include "engine/session/engine_command.h"
 #include "engine/session/engine_event.h"
-#include "engine/session/model_loader.h"
+#include "engine/session/loading/model_loader.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/model/backend_registry.h"
+#include "engine/model/backends/backend_registry.h"
 
 #include <filesystem>
 #include <vector>

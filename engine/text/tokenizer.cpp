@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/tokenizer.h"
 
-#include "engine/loading/byte_reader.h"
-#include "engine/loading/gguf_file.h"
-#include "engine/loading/json_document.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/text/bpe/byte_level_bpe.h"
 #include "engine/text/bpe/gguf_bpe.h"
 #include "engine/text/bpe/tokenizer_json.h"

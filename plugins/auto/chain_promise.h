@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/decoding/statistics/step_costs.h"
-#include "engine/model/layer_plan.h"
+#include "engine/model/skip_sets/layer_plan.h"
 
 namespace engine {
 struct ModelConfig;

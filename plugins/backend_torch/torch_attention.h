@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/loading/model_config.h"
-#include "engine/model/attention_layout.h"
-#include "engine/model/kv_cache.h"
+#include "engine/model/cache/attention_layout.h"
+#include "engine/model/cache/kv_cache.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/self_sd/plan_choice.h"
 
-#include "engine/loading/readable_text.h"
-#include "engine/model/published_skip_sets.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/model/skip_sets/published_skip_sets.h"
 #include "engine/search/skip_space.h"
 
 #include <fmt/ranges.h>

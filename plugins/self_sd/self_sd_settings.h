@@ -3,7 +3,7 @@
 
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/drafts/self_drafter.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 #include <optional>
 #include <string>

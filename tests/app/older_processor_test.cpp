@@ -3,7 +3,7 @@
 // for one instruction set must be plain x86-64. The tests of the kernels run there as well, see
 // runs_on_older_processor() in tests/CMakeLists.txt.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QStandardPaths>

@@ -2,7 +2,7 @@
 // What swift-run says when the world is wrong: one sentence with what and where, a hint, an exit
 // code of its kind, and nothing half-written.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QDir>
 #include <QJsonArray>

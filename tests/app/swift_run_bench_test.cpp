@@ -2,7 +2,7 @@
 // swift-run bench: its fields, who takes part, made-up models, and the talk with llama.cpp (by a
 // child that only speaks the protocol). No figure is checked that depends on the machine.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QStandardPaths>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run compare: what is counted as equal, the numbers of the table, and bad data files.
 #include "app/exit_codes.h"
-#include "tests/support/program_copy.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/program_copy.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>

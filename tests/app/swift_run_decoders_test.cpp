@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing and setting a decoder on the command line.
 #include "app/exit_codes.h"
-#include "tests/support/program_copy.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/programs/program_copy.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>

@@ -3,9 +3,9 @@
 // command ends as if nothing had been, or says in a sentence what failed; and what was there before
 // is still there. A sample of all n, unless SWIFT_STUDIO_FULL_FAULTS is 1.
 #include "app/exit_codes.h"
-#include "engine/session/run_recording.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "engine/session/recording/run_recording.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QDir>
 #include <QJsonArray>

@@ -2,8 +2,8 @@
 // What is lacking when swift-run cannot go on: rights, space, memory, threads. Each hint that it
 // gives there is followed, and then it goes on.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QDir>
 #include <QTemporaryDir>

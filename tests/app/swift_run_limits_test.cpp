@@ -2,8 +2,8 @@
 // What swift-run says of numbers, texts and models that do not fit: it names the range, and what it
 // proposes helps.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QFile>
 #include <QRegularExpression>

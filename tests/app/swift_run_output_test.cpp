@@ -2,9 +2,9 @@
 // What swift-run writes: output that is lost is an error, and no file of the user's is replaced
 // that should not be.
 #include "app/exit_codes.h"
-#include "engine/session/run_recording.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "engine/session/recording/run_recording.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QDir>
 #include <QTemporaryDir>

@@ -2,7 +2,7 @@
 // swift-run replay: recordings of a real session on a tiny model, whole and damaged.
 #include "app/exit_codes.h"
 #include "engine/session/engine_session.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/programs/swift_run.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QFile>

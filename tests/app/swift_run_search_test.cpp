@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run search on a model one of whose layers is known to do nothing.
 #include "app/exit_codes.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>

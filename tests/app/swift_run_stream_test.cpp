@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run stream: one decoder and its search over whole data files.
 #include "app/exit_codes.h"
-#include "engine/session/run_recording.h"
-#include "tests/support/program_copy.h"
-#include "tests/support/swift_run.h"
-#include "tests/support/tiny_folder_model.h"
+#include "engine/session/recording/run_recording.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/program_copy.h"
+#include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
 #include <QTemporaryDir>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run as a user meets it: arguments in, lines and exit codes out.
 #include "tests/support/golden_tensors.h"
-#include "tests/support/swift_run.h"
+#include "tests/support/models/tiny_folder_model.h"
+#include "tests/support/programs/swift_run.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_folder_model.h"
 
 #include <QJsonArray>
 #include <QRegularExpression>

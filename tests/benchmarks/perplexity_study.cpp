@@ -3,15 +3,15 @@
 // reference on exactly the weights that are held: what is left is what rounding the activations
 // does. The text: the first prompts of long_context_qa, Wikipedia passages and questions, one
 // behind the other.
-#include "app/commands/model_options.h"
-#include "app/commands/text_options.h"
-#include "app/console.h"
+#include "app/commands/options/model_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/data/prompt_source.h"
 #include "app/exit_codes.h"
-#include "engine/model/backend_registry.h"
+#include "app/streams/console.h"
+#include "engine/model/backends/backend_registry.h"
 #include "engine/model/cpu/cpu_backend.h"
-#include "tests/support/held_weights.h"
-#include "tests/support/perplexity.h"
+#include "tests/support/lossless/perplexity.h"
+#include "tests/support/models/held_weights.h"
 
 #include <nlohmann/json.hpp>
 

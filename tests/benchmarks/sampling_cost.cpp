@@ -3,7 +3,7 @@
 // calling thread, so that other work on the machine matters little. Run from the checkout's root:
 // build/release/benchmarks/sampling_cost --help
 #include "engine/decoding/round/target_law.h"
-#include "tests/support/default_model.h"
+#include "tests/support/models/default_model.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

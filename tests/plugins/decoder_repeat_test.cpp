@@ -3,8 +3,8 @@
 // from run to run and for one thread or two: nothing they decide hangs on how work is divided, nor
 // on any clock but the one they are given. With the machine's own clock the tokens stay the same.
 #include "engine/model/cpu/cpu_backend.h"
-#include "tests/support/stored_weights.h"
-#include "tests/support/tiny_decoders.h"
+#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/models/stored_weights.h"
 
 #include <QTest>
 

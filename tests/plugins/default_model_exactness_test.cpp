@@ -2,8 +2,8 @@
 // On the default model and the cpu backend every decoder makes vanilla's tokens: a sample of the
 // 51,200 that tests/benchmarks/decoding_study answers (tests/README.md has the command).
 // SWIFT_STUDIO_EXACTNESS_PROMPTS sets how many prompts of each file are answered.
-#include "tests/support/default_model.h"
-#include "tests/support/tiny_decoders.h"
+#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/models/default_model.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every decoder there is tells of each draft why it is no longer, and what it tells is true of the
 // tree: what people read beside it is not guessed from settings.
-#include "tests/support/tiny_decoders.h"
+#include "tests/support/lossless/tiny_decoders.h"
 
 #include <QTest>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/decoding/drafts/exit_drafter.h"
-#include "tests/engine/decoding/wrong_samplers.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/tiny_decoders.h"
+#include "tests/engine/decoding/targets/wrong_samplers.h"
+#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 namespace support {
 

@@ -2,8 +2,8 @@
 // Another temperature or seed between two answers: the tokens of every decoder there is are those
 // of a fresh vanilla with these options, and what was searched and cached is still there.
 #include "engine/decoding/answer/generation.h"
-#include "tests/plugins/space_support.h"
-#include "tests/support/tiny_decoders.h"
+#include "tests/plugins/space/space_support.h"
+#include "tests/support/lossless/tiny_decoders.h"
 
 #include <QTest>
 

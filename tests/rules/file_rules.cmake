@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What holds for every source file: its licence in the first lines, and the wall of 500 lines. And for
-# tests: they wait for what must happen and never for a time (tests/support/patience.h).
+# What holds for every source file: its licence in the first lines, and the wall of 500 lines. A folder holds
+# at most 15 of them. And for tests: they wait for what must happen and never for a time (tests/support/patience.h).
 #   cmake -D SOURCE_DIR=checkout -P file_rules.cmake
 cmake_minimum_required(VERSION 3.22)
 
 set(line_wall 500)
+set(folder_wall 15)
 set(time_limit "_WITH_TIMEOUT|waitFor(Started|Finished|ReadyRead|BytesWritten)\\([0-9)]")
 string(APPEND time_limit "|waitForEvents\\(std::chrono::[a-z]+\\([0-9]|wait_(for|until)\\(")
 string(APPEND time_limit "|sleep_(for|until)\\(|qSleep\\(|qWait\\([1-9]|elapsed\\(\\) *<")
@@ -40,6 +41,22 @@ foreach(file ${files})
     list(LENGTH line_ends line_count)
     if(line_count GREATER line_wall)
         message("${file}: ${line_count} lines, the wall is ${line_wall} (rule line-wall)")
+        math(EXPR violation_count "${violation_count} + 1")
+    endif()
+endforeach()
+
+set(folders "")
+foreach(file ${files})
+    get_filename_component(folder "${file}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "count_${folder}" counter)
+    list(APPEND folders "${folder}")
+    math(EXPR ${counter} "0${${counter}} + 1")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(folder ${folders})
+    string(MAKE_C_IDENTIFIER "count_${folder}" counter)
+    if(${counter} GREATER folder_wall)
+        message("${folder}: ${${counter}} files, the wall is ${folder_wall} (rule folder-wall)")
         math(EXPR violation_count "${violation_count} + 1")
     endif()
 endforeach()

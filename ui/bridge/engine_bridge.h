@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/bridge/engine_link.h"
+#include "ui/bridge/links/engine_link.h"
 #include "ui/bridge/picture_pace.h"
 #include "ui/bridge/run_store.h"
 

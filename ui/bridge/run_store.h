@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/session/engine_event.h"
-#include "ui/bridge/answer_log.h"
-#include "ui/bridge/search_log.h"
-#include "ui/bridge/speed_log.h"
+#include "ui/bridge/logs/answer_log.h"
+#include "ui/bridge/logs/search_log.h"
+#include "ui/bridge/logs/speed_log.h"
 
 #include <QFlags>
 

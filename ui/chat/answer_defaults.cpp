@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/answer_defaults.h"
 
-#include "engine/session/event_json.h"
+#include "engine/session/recording/event_json.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

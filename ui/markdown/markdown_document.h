@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/markdown/block_splitter.h"
-#include "ui/markdown/fence_reader.h"
+#include "ui/markdown/code/fence_reader.h"
 #include "ui/markdown/markdown_block.h"
 
 #include <QString>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/plots/line_plot.h"
 
+#include "ui/plots/drawing/labels/plot_ticks.h"
 #include "ui/plots/drawing/line_plot_drawing.h"
-#include "ui/plots/drawing/plot_ticks.h"
 #include "ui/theme/theme.h"
 
 #include <QHBoxLayout>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/plots/drawing/labels/plot_ticks.h"
 #include "ui/plots/drawing/line_plot_drawing.h"
-#include "ui/plots/drawing/plot_ticks.h"
 #include "ui/plots/line_plot.h"
 
 #include <QApplication>

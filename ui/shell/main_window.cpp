@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
-#include "ui/shell/wheel_guard.h"
+#include "ui/shell/widgets/wheel_guard.h"
 
 #include <QActionGroup>
 #include <QCloseEvent>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/action_catalog.h"
-#include "ui/shell/message_bar.h"
-#include "ui/shell/mode_bar.h"
-#include "ui/shell/status_strip.h"
-#include "ui/shell/workspace.h"
+#include "ui/shell/bars/message_bar.h"
+#include "ui/shell/bars/mode_bar.h"
+#include "ui/shell/bars/status_strip.h"
+#include "ui/shell/commands/action_catalog.h"
+#include "ui/shell/docks/workspace.h"
 
 #include <QMainWindow>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "engine/session/session_records.h"
+#include "engine/session/recording/session_records.h"
 
 #include <QJsonObject>
 #include <QList>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/message_bar.h"
+#include "ui/shell/bars/message_bar.h"
 #include "ui/store/chat_store.h"
 
 #include <QElapsedTimer>

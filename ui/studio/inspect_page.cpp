@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/inspect_page.h"
 
-#include "ui/shell/column_scroll.h"
-#include "ui/shell/dock_title.h"
+#include "ui/shell/docks/dock_title.h"
+#include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/strip_view.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/session/engine_event.h"
-#include "ui/shell/view_menu.h"
+#include "ui/shell/docks/view_menu.h"
 
 #include <QSplitter>
 

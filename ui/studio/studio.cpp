@@ -2,7 +2,7 @@
 #include "ui/studio/studio.h"
 
 #include "ui/shell/figure_text.h"
-#include "ui/studio/single_instance.h"
+#include "ui/studio/program/single_instance.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"

@@ -3,15 +3,15 @@
 
 #include "engine/session/known_backends.h"
 #include "ui/bridge/engine_bridge.h"
-#include "ui/chat/chat_session.h"
 #include "ui/chat/prompt_list.h"
+#include "ui/chat/session/chat_session.h"
+#include "ui/shell/docks/view.h"
+#include "ui/shell/docks/view_menu.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/selection.h"
-#include "ui/shell/view.h"
-#include "ui/shell/view_menu.h"
 #include "ui/store/chat_store.h"
 #include "ui/theme/theme.h"
-#include "ui/views/models/recent_models.h"
+#include "ui/views/models/library/recent_models.h"
 
 #include <QPointer>
 #include <QSettings>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/shell/command_search.h"
-#include "ui/shell/shortcut_list.h"
+#include "ui/shell/commands/command_search.h"
+#include "ui/shell/commands/shortcut_list.h"
 #include "ui/studio/inspect_page.h"
 #include "ui/studio/settings_dialog.h"
 #include "ui/studio/studio.h"

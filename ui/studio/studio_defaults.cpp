@@ -2,7 +2,7 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
-#include "ui/views/chat/prompts_dialog.h"
+#include "ui/views/chat/panels/prompts_dialog.h"
 
 #include <algorithm>
 

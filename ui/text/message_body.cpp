@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/text/message_body.h"
 
-#include "ui/text/code_copy_button.h"
+#include "ui/text/blocks/code_copy_button.h"
 #include "ui/text/message_accessible.h"
 
 #include <QAccessible>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/markdown/markdown_document.h"
-#include "ui/text/block_view.h"
+#include "ui/text/blocks/block_view.h"
 #include "ui/text/message_context.h"
 
 #include <cstdint>

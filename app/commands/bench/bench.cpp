@@ -3,8 +3,8 @@
 #include "app/commands/bench/bench_run.h"
 #include "app/commands/bench/bench_setup.h"
 #include "app/commands/commands.h"
-#include "app/commands/decoder_options.h"
-#include "app/commands/text_options.h"
+#include "app/commands/options/decoder_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
 

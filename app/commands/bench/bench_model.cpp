@@ -5,8 +5,8 @@
 #include "app/program_paths.h"
 #include "engine/base/counter_random.h"
 #include "engine/base/system_memory.h"
-#include "engine/loading/synthetic_model.h"
-#include "engine/model/backend_registry.h"
+#include "engine/loading/network/synthetic_model.h"
+#include "engine/model/backends/backend_registry.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/bench/roof_sampler.h"
+#include "app/commands/bench/measure/roof_sampler.h"
 #include "engine/base/token.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/bench/bench_run.h"
 
-#include "app/commands/text_options.h"
+#include "app/commands/options/text_options.h"
 #include "engine/decoding/answer/generation.h"
 
 #include <nlohmann/json.hpp>

@@ -3,11 +3,11 @@
 
 #include "app/commands/bench/bench_model.h"
 #include "app/commands/bench/bench_results.h"
-#include "app/commands/bench/llama_process.h"
-#include "app/commands/bench/pass_clock.h"
-#include "app/console.h"
+#include "app/commands/bench/measure/llama_process.h"
+#include "app/commands/bench/measure/pass_clock.h"
+#include "app/streams/console.h"
 #include "engine/decoding/decoder.h"
-#include "engine/model/layer_plan.h"
+#include "engine/model/skip_sets/layer_plan.h"
 
 #include <functional>
 

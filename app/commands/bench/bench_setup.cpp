@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/bench/bench_setup.h"
 
-#include "app/commands/decoder_options.h"
+#include "app/commands/options/decoder_options.h"
 #include "app/program_paths.h"
 #include "engine/base/system_memory.h"
 #include "engine/base/typed_text.h"
 #include "engine/kernels/processor.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/backend_registry.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/backends/backend_registry.h"
+#include "engine/model/skip_sets/skip_set.h"
 #include "engine/model/weight_share.h"
 
 namespace app {

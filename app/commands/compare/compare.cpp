@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
-#include "app/commands/decoder_options.h"
-#include "app/commands/output_options.h"
-#include "app/commands/text_options.h"
+#include "app/commands/options/decoder_options.h"
+#include "app/commands/options/output_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
-#include "engine/loading/byte_reader.h"
+#include "engine/loading/files/byte_reader.h"
 
 #include <fmt/ranges.h>
 

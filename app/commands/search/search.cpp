@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/decoder_options.h"
-#include "app/commands/output_options.h"
+#include "app/commands/options/decoder_options.h"
+#include "app/commands/options/output_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/commands/search/skip_set_search.h"
-#include "app/commands/text_options.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
 #include "engine/experiments/saved_plans.h"
-#include "engine/loading/json_document.h"
-#include "engine/model/skip_set.h"
+#include "engine/loading/json/json_document.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/decoder_options.h"
-#include "app/commands/output_options.h"
+#include "app/commands/options/decoder_options.h"
+#include "app/commands/options/output_options.h"
+#include "app/commands/options/text_options.h"
 #include "app/commands/stream/stream_run.h"
-#include "app/commands/text_options.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/run_recording.h"
 
 namespace app {
 

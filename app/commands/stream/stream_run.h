@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/stream/stream_report.h"
-#include "app/console.h"
+#include "app/streams/console.h"
 #include "engine/session/engine_session.h"
 
 #include <functional>

@@ -2,9 +2,9 @@
 #include "engine/decoding/free/successor_memory.h"
 
 #include "engine/base/counter_random.h"
-#include "engine/loading/atomic_file.h"
-#include "engine/loading/byte_reader.h"
-#include "engine/loading/set_aside.h"
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/set_aside.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/model/sublayer_influence.h"
+#include "engine/model/skip_sets/sublayer_influence.h"
 #include "engine/model/transformer.h"
 
 #include <functional>

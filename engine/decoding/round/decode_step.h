@@ -3,7 +3,7 @@
 
 #include "engine/base/token.h"
 #include "engine/decoding/round/draft_tree.h"
-#include "engine/model/layer_plan.h"
+#include "engine/model/skip_sets/layer_plan.h"
 
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/statistics/skip_set_memory.h"
 
-#include "engine/loading/atomic_file.h"
-#include "engine/loading/json_text.h"
-#include "engine/loading/readable_text.h"
-#include "engine/loading/set_aside.h"
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/files/set_aside.h"
+#include "engine/loading/json/json_text.h"
 
 #include <fmt/ranges.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/model/skip_set.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 #include <cstdint>
 #include <filesystem>

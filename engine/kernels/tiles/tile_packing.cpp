@@ -3,9 +3,9 @@
 
 #include "engine/base/to_size.h"
 #include "engine/kernels/tiles/group_place.h"
-#include "engine/loading/quant_groups.h"
-#include "engine/loading/quantized_blocks.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/quant_groups.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 
 #include <algorithm>
 #include <array>

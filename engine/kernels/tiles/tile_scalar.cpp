@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/tiles/group_place.h"
-#include "engine/loading/quantized_blocks.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/loading/byte_reader.h"
+#include "engine/loading/files/byte_reader.h"
 
 #include <cstdint>
 #include <span>

@@ -4,8 +4,8 @@
 #include "engine/loading/config/config_parts.h"
 #include "engine/loading/config/model_limits.h"
 #include "engine/loading/config/unused_parts.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/loading/model_config.h"
-#include "engine/loading/readable_text.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // config.json: what differs from layer to layer, and the numbers that scale what a layer computes.
 #include "engine/loading/config/config_parts.h"
 #include "engine/loading/config/model_limits.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <algorithm>
 #include <cmath>

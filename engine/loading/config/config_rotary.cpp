@@ -3,7 +3,7 @@
 #include "engine/loading/config/config_parts.h"
 #include "engine/loading/config/model_limits.h"
 #include "engine/loading/config/unused_parts.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/config/unused_parts.h"
 
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/model_config.h"
 
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/gguf/gguf_tensors.h"
 
+#include "engine/loading/files/readable_text.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/loading/readable_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/network/mapped_weights.h"
 
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/network/mapped_weights.h"
 
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 #include "engine/loading/network/network_tensors.h"
-#include "engine/loading/quantized_blocks.h"
-#include "engine/loading/readable_text.h"
 #include "engine/loading/tensor_table.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "engine/model/cpu/cpu_backend.h"
 
 #include "engine/kernels/processor.h"
-#include "engine/model/cpu/cpu_weights.h"
+#include "engine/model/cpu/packing/cpu_weights.h"
 
 #include <array>
 #include <utility>

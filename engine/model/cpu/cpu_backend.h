@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/kernels/tiles/tile_packing.h"
-#include "engine/model/backend_registry.h"
+#include "engine/model/backends/backend_registry.h"
 
 #include <optional>
 #include <string>

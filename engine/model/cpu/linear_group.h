@@ -3,7 +3,7 @@
 
 #include "engine/kernels/worker_pool.h"
 #include "engine/model/cpu/activation_rows.h"
-#include "engine/model/cpu/cpu_weights.h"
+#include "engine/model/cpu/packing/cpu_weights.h"
 
 #include <span>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/sampling/grammar/grammar.h"
 
-#include "engine/sampling/grammar/json_parts.h"
+#include "engine/sampling/grammar/json/json_parts.h"
+#include "engine/sampling/grammar/json/schema_grammar.h"
 #include "engine/sampling/grammar/regex_grammar.h"
-#include "engine/sampling/grammar/schema_grammar.h"
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/metrics/decode_metrics.h"
 #include "engine/session/engine_event.h"
-#include "engine/session/model_loader.h"
+#include "engine/session/loading/model_loader.h"
 
 #include <cstdint>
 #include <deque>

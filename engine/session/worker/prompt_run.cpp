@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/prompt_run.h"
 
+#include "engine/session/worker/events/search_events.h"
+#include "engine/session/worker/events/step_texts.h"
 #include "engine/session/worker/prompt_text.h"
-#include "engine/session/worker/search_events.h"
-#include "engine/session/worker/step_texts.h"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 
 #include "engine/decoding/answer/generation.h"
 #include "engine/session/worker/decoder_slot.h"
-#include "engine/session/worker/event_outlet.h"
+#include "engine/session/worker/events/event_outlet.h"
 #include "engine/text/chat_prompt.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/session/engine_command.h"
-#include "engine/session/model_loader.h"
+#include "engine/session/loading/model_loader.h"
 #include "engine/text/chat_prompt.h"
 
 #include <vector>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/session_worker.h"
 
-#include "engine/session/model_inspection.h"
-#include "engine/session/model_parts.h"
+#include "engine/session/loading/model_inspection.h"
+#include "engine/session/loading/model_parts.h"
+#include "engine/session/worker/events/search_events.h"
 #include "engine/session/worker/prompt_run.h"
 #include "engine/session/worker/prompt_text.h"
-#include "engine/session/worker/search_events.h"
 
 #include <new>
 #include <stdexcept>

@@ -4,7 +4,7 @@
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/decoder_slot.h"
-#include "engine/session/worker/event_outlet.h"
+#include "engine/session/worker/events/event_outlet.h"
 #include "engine/session/worker/session_channels.h"
 #include "engine/text/chat_prompt.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/gguf_bpe.h"
 
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/vocabulary/gguf_vocabulary.h"
 #include "engine/text/vocabulary/utf8.h"
 

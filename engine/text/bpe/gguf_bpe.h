@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf/gguf_file.h"
 #include "engine/text/bpe/byte_level_bpe.h"
 
 namespace engine {

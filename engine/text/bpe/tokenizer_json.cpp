@@ -2,7 +2,7 @@
 #include "engine/text/bpe/tokenizer_json.h"
 
 #include "engine/base/checked_math.h"
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/vocabulary/text_limits.h"
 
 #include <unordered_map>

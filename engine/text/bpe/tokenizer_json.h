@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/text/bpe/byte_level_bpe.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/bpe/tokenizer_json.h"
 #include "engine/text/vocabulary/text_limits.h"
 

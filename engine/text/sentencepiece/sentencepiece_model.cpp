@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/joining/token_decoder.h"
 #include "engine/text/sentencepiece/charsmap_check.h"
 #include "engine/text/sentencepiece/protobuf_reader.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/splitting/split_pattern.h"
 
-#include "engine/loading/readable_text.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/splitting/regex_dialect.h"
 #include "engine/text/vocabulary/utf8.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
-#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf/gguf_file.h"
 
 #include <cstdint>
 #include <optional>

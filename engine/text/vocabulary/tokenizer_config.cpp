@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/vocabulary/tokenizer_config.h"
 
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/text/vocabulary/text_limits.h"
 
 #include <charconv>

@@ -3,8 +3,8 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/step_check.h"
 #include "engine/model/plain/plain_backend.h"
+#include "tests/support/models/tiny_model.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_model.h"
 
 #include <QTest>
 

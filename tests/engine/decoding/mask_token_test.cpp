@@ -2,8 +2,8 @@
 // A model that names a mask token never emits it, whoever decodes and however tokens are drawn.
 #include "engine/decoding/target.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QTest>
 

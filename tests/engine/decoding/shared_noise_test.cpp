@@ -2,7 +2,7 @@
 // What it brings that the draft draws with the noise that vanilla itself would draw with.
 #include "engine/loading/model_files.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/engine/decoding/speculative_rounds.h"
+#include "tests/engine/decoding/targets/speculative_rounds.h"
 #include "tests/support/golden_tensors.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/statistics/skip_set_memory.h"
-#include "engine/loading/byte_reader.h"
-#include "tests/support/damaged_bytes.h"
+#include "engine/loading/files/byte_reader.h"
+#include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -3,9 +3,9 @@
 // a sample of the prompts runs; SWIFT_STUDIO_FULL_GOLDEN=1 runs all of them through every backend.
 #include "engine/decoding/answer/generation.h"
 #include "engine/loading/model_files.h"
-#include "engine/model/backend_registry.h"
-#include "tests/support/forward_helpers.h"
+#include "engine/model/backends/backend_registry.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QDir>
 #include <QFileInfo>

@@ -2,8 +2,8 @@
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/data_stream.h"
-#include "tests/support/damaged_bytes.h"
+#include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QSet>

@@ -4,8 +4,8 @@
 #include "engine/experiments/saved_plans.h"
 #include "engine/model/plain/plain_backend.h"
 #include "engine/model/weight_share.h"
+#include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_decoders.h"
 
 #include <QTest>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/model_files.h"
 #include "tests/engine/loading/tiny_models.h"
-#include "tests/support/allocation_counter.h"
-#include "tests/support/damaged_bytes.h"
+#include "tests/support/programs/allocation_counter.h"
+#include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -4,8 +4,8 @@
 #include "engine/loading/network/network_tensors.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/plain/plain_backend.h"
+#include "tests/support/models/tiny_gguf.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_gguf.h"
 
 #include <QTest>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/gguf_file.h"
-#include "engine/loading/quantized_blocks.h"
-#include "tests/support/allocation_counter.h"
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/loading/gguf/quantized_blocks.h"
+#include "tests/support/models/tiny_gguf.h"
+#include "tests/support/programs/allocation_counter.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_gguf.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/gguf_file.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
 #include "engine/loading/safetensors_file.h"
 

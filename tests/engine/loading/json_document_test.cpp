@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/json_document.h"
-#include "tests/support/allocation_counter.h"
+#include "engine/loading/json/json_document.h"
+#include "tests/support/programs/allocation_counter.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/gguf_file.h"
+#include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/model_files.h"
 #include "tests/engine/loading/tiny_models.h"
 #include "tests/support/temporary_folder.h"

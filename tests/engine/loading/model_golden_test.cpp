@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
 
 #include <QTest>

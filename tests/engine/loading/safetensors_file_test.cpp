@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/safetensors_file.h"
-#include "tests/support/allocation_counter.h"
+#include "tests/support/models/tiny_safetensors.h"
+#include "tests/support/programs/allocation_counter.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_safetensors.h"
 
 #include <QTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // GGUF files that are split into parts, and the types that blocks of numbers are stored in.
-#include "engine/loading/json_document.h"
+#include "engine/loading/gguf/quantized_blocks.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
-#include "engine/loading/quantized_blocks.h"
 #include "engine/loading/weight_source.h"
 #include "tests/engine/loading/tiny_models.h"
 #include "tests/support/temporary_folder.h"

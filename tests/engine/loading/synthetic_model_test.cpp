@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/quantized_blocks.h"
-#include "engine/loading/synthetic_model.h"
+#include "engine/loading/gguf/quantized_blocks.h"
+#include "engine/loading/network/synthetic_model.h"
 
 #include <QTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tests/support/tiny_gguf.h"
-#include "tests/support/tiny_safetensors.h"
+#include "tests/support/models/tiny_gguf.h"
+#include "tests/support/models/tiny_safetensors.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/result.h"
-#include "engine/model/attention_layout.h"
+#include "engine/model/cache/attention_layout.h"
 
 #include <QTest>
 

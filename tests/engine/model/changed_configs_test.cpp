@@ -3,11 +3,11 @@
 // transformers computes, or the model is refused in a sentence (tests/data/make_config_cases.py).
 #include "engine/loading/model_files.h"
 #include "engine/loading/safetensors_file.h"
-#include "engine/model/backend_registry.h"
-#include "tests/support/forward_helpers.h"
+#include "engine/model/backends/backend_registry.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/models/tiny_safetensors.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_safetensors.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QDir>
 #include <QJsonDocument>

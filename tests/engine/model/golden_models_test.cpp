@@ -4,9 +4,9 @@
 #include "engine/decoding/answer/generation.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/model_files.h"
-#include "engine/model/backend_registry.h"
-#include "tests/support/forward_helpers.h"
+#include "engine/model/backends/backend_registry.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QDir>
 #include <QTest>

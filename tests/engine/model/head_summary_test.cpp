@@ -2,7 +2,7 @@
 #include "engine/model/head_summary.h"
 #include "engine/model/plain/plain_backend.h"
 #include "engine/model/transformer.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QTest>
 

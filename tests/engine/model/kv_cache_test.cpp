@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/kv_cache.h"
+#include "engine/model/cache/kv_cache.h"
 
 #include <QTest>
 

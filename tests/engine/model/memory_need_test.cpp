@@ -2,7 +2,7 @@
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/memory_need.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/model_files.h"
 #include "engine/model/model_fingerprint.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QElapsedTimer>
 #include <QRegularExpression>

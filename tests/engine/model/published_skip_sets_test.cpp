@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/published_skip_sets.h"
+#include "engine/model/skip_sets/published_skip_sets.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QMap>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/skip_set.h"
-#include "tests/support/damaged_bytes.h"
+#include "engine/model/skip_sets/skip_set.h"
+#include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

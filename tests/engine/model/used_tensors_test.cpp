@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What computesWith says of a tensor is what a backend does with it.
 #include "engine/loading/network/network_tensors.h"
-#include "engine/model/backend_registry.h"
-#include "tests/support/tiny_model.h"
+#include "engine/model/backends/backend_registry.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QTest>
 

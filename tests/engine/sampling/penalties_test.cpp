@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/sampling/penalties.h"
-#include "tests/support/plain_penalties.h"
+#include "tests/support/lossless/plain_penalties.h"
 
 #include <QTest>
 

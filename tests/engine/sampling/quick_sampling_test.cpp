@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/counter_random.h"
-#include "engine/sampling/exponential.h"
 #include "engine/sampling/logit_blocks.h"
+#include "engine/sampling/noise/exponential.h"
 #include "engine/sampling/row_weight.h"
 #include "engine/sampling/sampler.h"
 

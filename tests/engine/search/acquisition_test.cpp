@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/search/acquisition.h"
+#include "engine/search/bayesian/acquisition.h"
 
 #include <QTest>
 

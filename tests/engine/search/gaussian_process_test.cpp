@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/search/gaussian_process.h"
+#include "engine/search/bayesian/gaussian_process.h"
 #include "engine/search/numerics/search_random.h"
 
 #include <QTest>

@@ -3,9 +3,9 @@
 #include "engine/sampling/sampler.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/live_bytes.h"
-#include "tests/support/tiny_model.h"
+#include "tests/support/models/tiny_model.h"
+#include "tests/support/programs/live_bytes.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session tells of its work, and that failures leave it whole.
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/session_fixture.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/session/model_loader.h"
+#include "engine/session/loading/model_loader.h"
+#include "tests/support/models/tiny_folder_model.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_folder_model.h"
 
 #include <QTest>
 

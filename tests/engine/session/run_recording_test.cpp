@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/session/event_json.h"
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/event_json.h"
+#include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/sample_events.h"
-#include "tests/support/allocation_counter.h"
-#include "tests/support/damaged_bytes.h"
+#include "tests/support/programs/allocation_counter.h"
+#include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/session/event_fields.h"
+#include "engine/session/recording/event_fields.h"
 
 #include <fmt/format.h>
 

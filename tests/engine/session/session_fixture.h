@@ -8,7 +8,7 @@
 #include "engine/decoding/target.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"
-#include "tests/support/stub_transformer.h"
+#include "tests/support/transformers/stub_transformer.h"
 
 #include <algorithm>
 #include <condition_variable>

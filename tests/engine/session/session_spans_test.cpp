@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session's steps are summed up over, and what a recording must carry so that its reader
 // finds the same sums.
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/session_fixture.h"
 #include "tests/support/temporary_folder.h"
 

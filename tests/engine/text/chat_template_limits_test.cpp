@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/chat_template.h"
-#include "tests/support/allocation_counter.h"
+#include "tests/support/programs/allocation_counter.h"
 
 #include <QTest>
 

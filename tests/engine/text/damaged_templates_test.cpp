@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/chat_template.h"
-#include "tests/support/allocation_counter.h"
-#include "tests/support/damaged_bytes.h"
+#include "tests/support/programs/allocation_counter.h"
+#include "tests/support/programs/damaged_bytes.h"
 
 #include <QTest>
 

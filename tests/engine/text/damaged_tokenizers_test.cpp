@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/token_stream.h"
 #include "tests/engine/text/tiny_tokenizers.h"
-#include "tests/support/allocation_counter.h"
-#include "tests/support/damaged_bytes.h"
+#include "tests/support/programs/allocation_counter.h"
+#include "tests/support/programs/damaged_bytes.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/token.h"
-#include "engine/loading/json_document.h"
+#include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
 #include "engine/text/token_stream.h"
 #include "engine/text/tokenizer.h"

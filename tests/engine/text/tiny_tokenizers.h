@@ -4,8 +4,8 @@
 #include "engine/loading/model_files.h"
 #include "engine/text/sentencepiece/sentencepiece_model.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/models/tiny_gguf.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/tiny_gguf.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define SWIFT_STUDIO_BUILD_ID "0.0.1-of-last-year"
-#include "engine/model/backend_registry.h"
+#include "engine/model/backends/backend_registry.h"
 
 #include <cstdlib>
 

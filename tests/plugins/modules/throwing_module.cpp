@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/backend_registry.h"
+#include "engine/model/backends/backend_registry.h"
 
 #include <stdexcept>
 

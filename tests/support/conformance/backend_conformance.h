@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/model/backend_registry.h"
-#include "tests/support/tiny_model.h"
+#include "engine/model/backends/backend_registry.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QCoreApplication>
 #include <QObject>

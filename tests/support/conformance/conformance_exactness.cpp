@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/conformance/backend_conformance.h"
-#include "tests/support/forward_helpers.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/conformance/backend_conformance.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/live_bytes.h"
+#include "tests/support/programs/live_bytes.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@
 // Steps are the steadier unit of decoders whose drafts vary; with --decoder vanilla both are the
 // same. Without a display: QT_QPA_PLATFORM=offscreen.
 #include "engine/metrics/sample_statistics.h"
-#include "ui/bridge/session_link.h"
+#include "ui/bridge/links/session_link.h"
 #include "ui/studio/studio.h"
 
 #include <QApplication>

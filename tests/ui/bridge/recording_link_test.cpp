@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
-#include "ui/bridge/recording_link.h"
+#include "ui/bridge/links/recording_link.h"
 
 #include <QTemporaryDir>
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "engine/session/run_recording.h"
+#include "engine/session/recording/run_recording.h"
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/run_store.h"
 

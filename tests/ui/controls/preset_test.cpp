@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/decoder_infos.h"
-#include "ui/views/controls/preset_bar.h"
+#include "ui/views/controls/presets/preset_bar.h"
 
 #include <QComboBox>
 #include <QDir>

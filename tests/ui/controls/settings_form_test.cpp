@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
-#include "ui/views/controls/setting_scale.h"
-#include "ui/views/controls/settings_form.h"
+#include "ui/views/controls/settings/setting_scale.h"
+#include "ui/views/controls/settings/settings_form.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -4,7 +4,7 @@
 #include "ui/chat/prompt_list.h"
 #include "ui/plots/picture_file.h"
 #include "ui/store/export/chat_export.h"
-#include "ui/views/controls/preset.h"
+#include "ui/views/controls/presets/preset.h"
 #include "ui/views/layer_map/editing/skip_set_files.h"
 
 #include <QApplication>

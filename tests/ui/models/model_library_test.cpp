@@ -2,7 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/models/library/library_list.h"
-#include "ui/views/models/two_line_delegate.h"
+#include "ui/views/models/library/two_line_delegate.h"
 
 #include <QDir>
 #include <QFile>

@@ -2,7 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
-#include "ui/shell/banner.h"
+#include "ui/shell/bars/banner.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/models/recent_list.h"
+#include "ui/views/models/library/recent_list.h"
 
 #include <QFile>
 #include <QSettings>

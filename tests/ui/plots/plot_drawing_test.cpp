@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/plots/drawing/label_places.h"
-#include "ui/plots/drawing/plot_ticks.h"
+#include "ui/plots/drawing/labels/label_places.h"
+#include "ui/plots/drawing/labels/plot_ticks.h"
 #include "ui/plots/drawing/point_pyramid.h"
 
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/shell/shortcut_list.h"
+#include "ui/shell/commands/shortcut_list.h"
 
 #include <QAbstractItemModelTester>
 #include <QKeySequenceEdit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/shell/command_search.h"
+#include "ui/shell/commands/command_search.h"
 
 #include <QAction>
 #include <QLineEdit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figure_view.h"
 #include "tests/ui/support/view_stage.h"
-#include "ui/shell/dock_title.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/docks/dock_title.h"
+#include "ui/shell/widgets/live_label.h"
 
 #include <QSignalSpy>
 #include <QToolButton>

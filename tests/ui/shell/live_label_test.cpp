@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/held_timers.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/live_label.h"
 
 #include <QAccessible>
 #include <QHBoxLayout>

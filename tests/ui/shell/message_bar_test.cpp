@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/shell/message_bar.h"
+#include "ui/shell/bars/message_bar.h"
 
 #include <QApplication>
 #include <QClipboard>

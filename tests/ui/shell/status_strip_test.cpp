@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
-#include "ui/shell/badge.h"
-#include "ui/shell/status_strip.h"
+#include "ui/shell/bars/status_strip.h"
+#include "ui/shell/widgets/badge.h"
 
 #include <QElapsedTimer>
 #include <QTemporaryFile>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figure_view.h"
 #include "tests/ui/support/view_stage.h"
-#include "ui/shell/explanation_card.h"
-#include "ui/shell/view_menu.h"
+#include "ui/shell/docks/explanation_card.h"
+#include "ui/shell/docks/view_menu.h"
 
 #include <QApplication>
 #include <QClipboard>

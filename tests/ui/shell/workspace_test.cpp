@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figure_view.h"
 #include "tests/ui/support/view_stage.h"
-#include "ui/shell/workspace.h"
+#include "ui/shell/docks/workspace.h"
 
 #include <QDockWidget>
 #include <QLineEdit>

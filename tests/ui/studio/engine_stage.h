@@ -3,7 +3,7 @@
 
 #include "tests/ui/studio/engine_gate.h"
 #include "tests/ui/studio/letter_model.h"
-#include "ui/bridge/session_link.h"
+#include "ui/bridge/links/session_link.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "tests/support/tiny_folder_model.h"
+#include "tests/support/models/tiny_folder_model.h"
 
 #include <QSettings>
 #include <QString>

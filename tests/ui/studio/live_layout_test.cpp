@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/held_timers.h"
 #include "tests/ui/support/live_run.h"
-#include "ui/shell/live_label.h"
-#include "ui/shell/status_strip.h"
+#include "ui/shell/bars/status_strip.h"
+#include "ui/shell/widgets/live_label.h"
 
 #include <QtTest>
 

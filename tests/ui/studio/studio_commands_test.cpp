@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
-#include "ui/shell/command_search.h"
+#include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
-#include "ui/views/chat/figures_line.h"
+#include "ui/views/chat/messages/figures_line.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/studio/engine_stage.h"
-#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/draft_tree/draft_tree_view.h"

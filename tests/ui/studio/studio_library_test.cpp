@@ -2,7 +2,7 @@
 #include "tests/ui/store/store_fixture.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/views/chat/chat_view.h"
-#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/library/model_library.h"
 #include "ui/views/models/model_panel.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/studio/engine_stage.h"
-#include "ui/bridge/playback.h"
-#include "ui/bridge/recording_link.h"
+#include "ui/bridge/links/playback.h"
+#include "ui/bridge/links/recording_link.h"
 #include "ui/views/speed/speed_figures.h"
 
 #include <QFileDialog>

@@ -3,7 +3,7 @@
 
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/scripted_link.h"
-#include "ui/chat/chat_session.h"
+#include "ui/chat/session/chat_session.h"
 
 #include <QSettings>
 #include <QTemporaryDir>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 
 #include <QLabel>
 #include <QPainter>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tests/ui/support/run_events.h"
-#include "ui/bridge/engine_link.h"
-#include "ui/bridge/playback.h"
+#include "ui/bridge/links/engine_link.h"
+#include "ui/bridge/links/playback.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/text/random_markdown.h"
-#include "ui/markdown/code_highlighter.h"
+#include "ui/markdown/code/code_highlighter.h"
 #include "ui/markdown/markdown_document.h"
 #include "ui/markdown/plain_characters.h"
 

@@ -2,7 +2,7 @@
 #include "tests/ui/text/message_samples.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/origin/token_details.h"
-#include "ui/text/code_copy_button.h"
+#include "ui/text/blocks/code_copy_button.h"
 #include "ui/text/message_body.h"
 
 #include <QAccessible>

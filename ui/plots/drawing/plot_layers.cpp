@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/plots/drawing/plot_layers.h"
 
-#include "ui/plots/drawing/plot_ticks.h"
+#include "ui/plots/drawing/labels/plot_ticks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/plots/drawing/label_places.h"
+#include "ui/plots/drawing/labels/label_places.h"
 #include "ui/plots/drawing/markers.h"
 #include "ui/plots/drawing/plot_state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/plots/drawing/labels/text_cache.h"
 #include "ui/plots/drawing/point_pyramid.h"
-#include "ui/plots/drawing/text_cache.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 

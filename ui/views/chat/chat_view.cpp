@@ -3,13 +3,13 @@
 
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
-#include "ui/shell/live_label.h"
-#include "ui/shell/prompt_progress.h"
-#include "ui/views/chat/answer_settings_panel.h"
-#include "ui/views/chat/context_panel.h"
-#include "ui/views/chat/conversation_view.h"
+#include "ui/shell/bars/prompt_progress.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/chat/input_bar.h"
-#include "ui/views/chat/start_panel.h"
+#include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/chat/panels/answer_settings_panel.h"
+#include "ui/views/chat/panels/context_panel.h"
+#include "ui/views/chat/panels/start_panel.h"
 
 #include <QApplication>
 #include <QClipboard>

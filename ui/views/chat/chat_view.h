@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/chat/chat_session.h"
+#include "ui/chat/session/chat_session.h"
 #include "ui/chat/token_counter.h"
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 
 #include <QString>
 #include <QTimer>

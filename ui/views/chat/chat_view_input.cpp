@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/attachment_file.h"
-#include "ui/views/chat/answer_settings_panel.h"
 #include "ui/views/chat/attachment_row.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/panels/answer_settings_panel.h"
 
 #include <QDragEnterEvent>
 #include <QFileDialog>

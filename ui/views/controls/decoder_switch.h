@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/segmented_control.h"
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
+#include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/controls/pending_changes.h"
 
 #include <map>

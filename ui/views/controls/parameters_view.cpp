@@ -2,11 +2,11 @@
 #include "ui/views/controls/parameters_view.h"
 
 #include "ui/icons/icons.h"
-#include "ui/shell/column_scroll.h"
-#include "ui/shell/segmented_control.h"
+#include "ui/shell/widgets/column_scroll.h"
+#include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
-#include "ui/views/controls/setting_text.h"
+#include "ui/views/controls/settings/setting_text.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 #include "ui/views/controls/pending_changes.h"
-#include "ui/views/controls/preset_bar.h"
-#include "ui/views/controls/settings_form.h"
+#include "ui/views/controls/presets/preset_bar.h"
+#include "ui/views/controls/settings/settings_form.h"
 
 class QComboBox;
 class QLabel;

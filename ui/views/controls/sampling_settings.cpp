@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/sampling_settings.h"
 
-#include "ui/views/controls/setting_text.h"
+#include "ui/views/controls/settings/setting_text.h"
 
 #include <QCoreApplication>
 #include <QStringList>

@@ -2,7 +2,7 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include "ui/shell/figure_text.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 

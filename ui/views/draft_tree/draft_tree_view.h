@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 #include "ui/views/draft_tree/draft_comb.h"
 
 class QScrollArea;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/mask_view.h"
 
-#include "ui/shell/lean_table.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/lean_table.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QHeaderView>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/history_view.h"
 
-#include "ui/shell/live_label.h"
-#include "ui/shell/transport_button.h"
+#include "ui/shell/widgets/live_label.h"
+#include "ui/shell/widgets/transport_button.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 #include "ui/views/layer_map/editing/manual_set.h"
 #include "ui/views/layer_map/editing/skip_set_actions.h"
 #include "ui/views/layer_map/grid/layer_map_model.h"

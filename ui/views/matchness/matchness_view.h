@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/plots/line_plot.h"
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 #include "ui/views/matchness/search_figures.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/strip_view.h"
 
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/matchness/search_figures.h"
 #include "ui/views/search_offer/search_offer.h"
 

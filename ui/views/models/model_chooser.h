@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
-#include "ui/views/models/recent_models.h"
+#include "ui/shell/docks/view.h"
+#include "ui/views/models/library/recent_models.h"
 
 #include <QPushButton>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/model_list.h"
 
-#include "ui/views/models/two_line_delegate.h"
+#include "ui/views/models/library/two_line_delegate.h"
 
 #include <QKeyEvent>
 #include <QMenu>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/model_panel.h"
 
-#include "ui/shell/banner.h"
-#include "ui/shell/column_scroll.h"
+#include "ui/shell/bars/banner.h"
+#include "ui/shell/widgets/column_scroll.h"
 
 #include <QApplication>
 #include <QCheckBox>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 #include "ui/views/models/figure_list.h"
 #include "ui/views/models/library/library_list.h"
+#include "ui/views/models/library/recent_list.h"
 #include "ui/views/models/load_options.h"
 #include "ui/views/models/load_stages.h"
 #include "ui/views/models/model_report.h"
-#include "ui/views/models/recent_list.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/bridge/playback.h"
+#include "ui/bridge/links/playback.h"
 #include "ui/theme/theme.h"
 
 #include <QWidget>

@@ -2,9 +2,9 @@
 #include "ui/views/replay/replay_transport.h"
 
 #include "ui/shell/figure_text.h"
-#include "ui/shell/live_label.h"
-#include "ui/shell/segmented_control.h"
-#include "ui/shell/transport_button.h"
+#include "ui/shell/widgets/live_label.h"
+#include "ui/shell/widgets/segmented_control.h"
+#include "ui/shell/widgets/transport_button.h"
 #include "ui/views/replay/answer_bars.h"
 
 #include <QAbstractButton>

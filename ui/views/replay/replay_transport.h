@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/bridge/engine_bridge.h"
-#include "ui/bridge/playback.h"
+#include "ui/bridge/links/playback.h"
 #include "ui/theme/theme.h"
 
 #include <QWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/round/round_pane.h"
 
-#include "ui/shell/lean_table.h"
+#include "ui/shell/widgets/lean_table.h"
 
 #include <QHeaderView>
 #include <QLabel>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/round/round_view.h"
 
-#include "ui/shell/segmented_control.h"
+#include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 
 #include <QApplication>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/plots/stacked_bars.h"
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 
 namespace ui {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/no_gain_notice.h"
 
-#include "ui/shell/banner.h"
+#include "ui/shell/bars/banner.h"
 #include "ui/theme/theme.h"
 
 #include <QGridLayout>

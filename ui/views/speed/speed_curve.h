@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/bridge/speed_log.h"
+#include "ui/bridge/logs/speed_log.h"
 
 #include <cstdint>
 #include <optional>

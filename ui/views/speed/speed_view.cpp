@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/speed_view.h"
 
-#include "ui/plots/drawing/plot_ticks.h"
-#include "ui/shell/live_label.h"
+#include "ui/plots/drawing/labels/plot_ticks.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/speed/no_gain_notice.h"
 
 #include <QHBoxLayout>

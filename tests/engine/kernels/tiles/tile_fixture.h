@@ -4,7 +4,7 @@
 #include "engine/kernels/processor.h"
 #include "engine/kernels/rows/row_kernels.h"
 #include "engine/kernels/tiles/tile_packing.h"
-#include "engine/loading/quantized_blocks.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 
 #include <cstring>
 #include <random>

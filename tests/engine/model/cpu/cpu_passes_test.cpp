@@ -5,9 +5,9 @@
 #include "engine/kernels/rows/attend_arguments.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/support/allocation_counter.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/stored_weights.h"
+#include "tests/support/models/stored_weights.h"
+#include "tests/support/programs/allocation_counter.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QTest>
 

@@ -3,8 +3,8 @@
 
 #include "engine/kernels/kernel_set.h"
 #include "engine/model/cpu/cpu_transformer.h"
-#include "tests/support/forward_helpers.h"
-#include "tests/support/stored_weights.h"
+#include "tests/support/models/stored_weights.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QString>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/cpu/cpu_weights.h"
-#include "engine/model/cpu/packed_cache.h"
-#include "tests/support/file_model.h"
-#include "tests/support/stored_weights.h"
+#include "engine/model/cpu/packing/cpu_weights.h"
+#include "engine/model/cpu/packing/packed_cache.h"
+#include "tests/support/models/file_model.h"
+#include "tests/support/models/stored_weights.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

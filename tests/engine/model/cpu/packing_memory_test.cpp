@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The most memory that loading and decoding ever hold, beyond what the program holds before: at
 // most 1.10 times the packed weights and the keys and values.
-#include "engine/loading/synthetic_model.h"
+#include "engine/loading/network/synthetic_model.h"
 #include "engine/model/cpu/cpu_backend.h"
-#include "engine/model/cpu/cpu_weights.h"
-#include "tests/support/file_model.h"
+#include "engine/model/cpu/packing/cpu_weights.h"
+#include "tests/support/models/file_model.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>

@@ -6,8 +6,8 @@
 #include "engine/loading/model_files.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/text/tokenizer.h"
-#include "tests/support/held_weights.h"
-#include "tests/support/perplexity.h"
+#include "tests/support/lossless/perplexity.h"
+#include "tests/support/models/held_weights.h"
 
 #include <QFileInfo>
 #include <QTest>

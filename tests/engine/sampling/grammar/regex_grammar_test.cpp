@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regular expressions as grammars: compared with QRegularExpression on all short texts.
-#include "tests/support/grammar_walk.h"
+#include "tests/support/lossless/grammar_walk.h"
 
 #include <QRegularExpression>
 #include <QTest>

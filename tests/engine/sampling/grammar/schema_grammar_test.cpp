@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON schemas as grammars: texts that fit and texts that do not, and whatever a random walk writes
 // is parsed by nlohmann-json and fits its schema by a check written down here.
-#include "tests/support/grammar_walk.h"
+#include "tests/support/lossless/grammar_walk.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 // Which tokens may follow: the walk through the trie gives what trying each token byte by byte
 // gives, for vocabularies of whole, broken and equal texts.
 #include "engine/sampling/grammar/token_grammar.h"
-#include "tests/support/grammar_walk.h"
+#include "tests/support/lossless/grammar_walk.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/chat/chat_view_stage.h"
-#include "ui/views/chat/answer_settings_panel.h"
+#include "ui/views/chat/panels/answer_settings_panel.h"
 
 #include <QComboBox>
 #include <QLabel>

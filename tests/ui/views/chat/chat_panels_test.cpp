@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/stored_messages.h"
-#include "ui/views/chat/context_panel.h"
-#include "ui/views/chat/prompts_dialog.h"
-#include "ui/views/chat/start_panel.h"
+#include "ui/views/chat/panels/context_panel.h"
+#include "ui/views/chat/panels/prompts_dialog.h"
+#include "ui/views/chat/panels/start_panel.h"
 
 #include <QLabel>
 #include <QLineEdit>

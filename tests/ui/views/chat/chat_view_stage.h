@@ -4,8 +4,8 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/chat_fixture.h"
 #include "ui/views/chat/chat_view.h"
-#include "ui/views/chat/conversation_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/messages/conversation_view.h"
 
 #include <QPlainTextEdit>
 #include <QUndoStack>

@@ -2,8 +2,8 @@
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/views/chat/chat_view_stage.h"
 #include "ui/views/chat/attachment_row.h"
-#include "ui/views/chat/context_panel.h"
-#include "ui/views/chat/start_panel.h"
+#include "ui/views/chat/panels/context_panel.h"
+#include "ui/views/chat/panels/start_panel.h"
 
 #include <QClipboard>
 #include <QComboBox>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/stored_messages.h"
 #include "ui/origin/token_details.h"
-#include "ui/views/chat/conversation_view.h"
+#include "ui/views/chat/messages/conversation_view.h"
 
 #include <QAction>
 #include <QMainWindow>

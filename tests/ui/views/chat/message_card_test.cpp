@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/stored_messages.h"
-#include "ui/views/chat/message_card.h"
+#include "ui/views/chat/messages/message_card.h"
 
 #include <QAction>
 #include <QMainWindow>

@@ -2,7 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/draft_tree/draft_tree_view.h"

@@ -3,7 +3,7 @@
 
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/scripted_link.h"
-#include "ui/shell/view.h"
+#include "ui/shell/docks/view.h"
 
 #include <QUndoStack>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
-#include "ui/shell/live_label.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 

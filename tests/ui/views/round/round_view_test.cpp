@@ -3,7 +3,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
-#include "ui/shell/segmented_control.h"
+#include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/round/round_view.h"
 
 #include <QAbstractItemModelTester>

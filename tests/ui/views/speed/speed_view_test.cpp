@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
-#include "ui/shell/banner.h"
+#include "ui/shell/bars/banner.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/latency_view.h"
 #include "ui/views/speed/no_gain_notice.h"
@@ -394,7 +394,7 @@ private slots:
         stage.settle();
         QVERIFY(notice->isVisible());
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
-        // That auto keeps this promise is tested in tests/plugins/auto_choice_test.cpp.
+        // That auto keeps this promise is tested in tests/plugins/auto/auto_choice_test.cpp.
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
             "Auto drafts from text seen before instead"));
         // The numbers stand in the head below it already: it takes a line and leaves the plot room.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/bridge/search_log.h"
+#include "ui/bridge/logs/search_log.h"
 #include "ui/theme/theme.h"
 
 #include <QImage>

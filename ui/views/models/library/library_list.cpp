@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/library/library_list.h"
 
-#include "ui/views/models/recent_models.h"
-#include "ui/views/models/two_line_delegate.h"
+#include "ui/views/models/library/recent_models.h"
+#include "ui/views/models/library/two_line_delegate.h"
 
 #include <QDir>
 

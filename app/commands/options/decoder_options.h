@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/options/model_options.h"
+#include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The decoder and its settings, as typed.
+struct DecoderOptions {
+    std::string name = "vanilla";
+    std::vector<std::string> settings; ///< NAME=VALUE
+    std::string task;                  ///< the task whose search state is used
+};
+
+/// --decoder, --set, --task.
+void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::string& defaultTask);
+
+/// --context.
+void addContextOption(CLI::App& command, ModelOptions& options);
+
+/// Checks a decoder's name and what was typed for it, before any model is loaded; if a setting is
+/// typed twice, the last value counts. Errors: those of DecoderRegistry::info and parseSetting.
+engine::Result<engine::SettingValues> parseSettings(engine::DecoderRegistry& registry,
+                                                    const std::string& decoder,
+                                                    const std::vector<std::string>& typed);
+
+/// The skip sets that earlier runs have found for this model, in the user's data folder; null for
+/// vanilla, which does not use them. Errors: those of reading the model's weights.
+engine::Result<std::unique_ptr<engine::SkipSetMemory>>
+openSkipSetMemory(const std::string& decoder, const engine::ModelFiles& files);
+
+} // namespace app

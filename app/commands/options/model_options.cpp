@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/options/model_options.h"
+
+#include "app/number_check.h"
+#include "app/program_paths.h"
+#include "engine/kernels/processor.h"
+#include "engine/model/backends/backend_registry.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <system_error>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kDefaultContext = 8192;
+
+/// Read once: every command offers the same backends.
+const std::vector<BackendInfo>& backends() {
+    static const std::vector<BackendInfo> known = knownBackends(moduleFolder());
+    return known;
+}
+
+/// "cpu (packed weights, all cores; the default), ..."
+std::string backendsInWords() {
+    std::vector<std::string> words;
+    for (const BackendInfo& backend : backends())
+        words.push_back(fmt::format("{} ({}{})",
+                                    backend.name,
+                                    backend.summary,
+                                    backend.name == chosenBackend("") ? "; the default" : ""));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// A setting's meaning, and the backends that have it, with their choices if these differ.
+std::string helpOf(const SettingInfo& setting) {
+    std::vector<std::string> takers;
+    for (const BackendInfo& backend : backends())
+        if (const SettingInfo* same = backend.find(setting.name); same != nullptr)
+            takers.push_back(
+                same->choices.empty()
+                    ? backend.name
+                    : fmt::format("{}: {}", backend.name, fmt::join(same->choices, ", ")));
+    return fmt::format("{} Taken by {}", setting.meaning, fmt::join(takers, "; "));
+}
+
+void addSettingOption(CLI::App& command, const SettingInfo& setting, SettingValues& values) {
+    const std::string name = setting.name;
+    if (setting.kind == SettingKind::Integer) {
+        command
+            .add_option_function<int>(
+                "--" + name,
+                [&values, name](int number) {
+                    values.insert_or_assign(name, static_cast<double>(number));
+                },
+                helpOf(setting))
+            ->check(
+                numberFrom(static_cast<int>(setting.minimum), static_cast<int>(setting.maximum)));
+        return;
+    }
+    command.add_option_function<std::string>(
+        "--" + name,
+        [&values, name](const std::string& word) { values.insert_or_assign(name, word); },
+        helpOf(setting));
+}
+
+} // namespace
+
+void addModelPathOption(CLI::App& command, ModelOptions& options) {
+    command.add_option("--model",
+                       options.model,
+                       "Model folder (config.json, *.safetensors, tokenizer) or GGUF file; "
+                       "without it, the default model");
+}
+
+void addModelOptions(CLI::App& command, ModelOptions& options) {
+    addModelPathOption(command, options);
+    command.add_option("--backend", options.backend, "Who computes: " + backendsInWords());
+    std::set<std::string> added;
+    for (const BackendInfo& backend : backends())
+        for (const SettingInfo& setting : backend.settings)
+            if (added.insert(setting.name).second)
+                addSettingOption(command, setting, options.settings);
+}
+
+std::string givenWord(const ModelOptions& options, std::string_view setting) {
+    const auto given = options.settings.find(setting);
+    return given == options.settings.end() ? std::string() : settingText(given->second);
+}
+
+int givenThreads(const ModelOptions& options) {
+    return options.settings.contains("threads") ? integerOf(options.settings, "threads") : 0;
+}
+
+Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {
+    if (options.context > config.contextLength)
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("A context of {} tokens was asked for, but the model was trained for {}.",
+                        options.context,
+                        config.contextLength),
+            "Leave out --context, or choose a smaller one."};
+    return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
+}
+
+Result<ModelFiles> openModel(const ModelOptions& options) {
+    if (!options.model.empty())
+        return ModelFiles::open(options.model);
+    const std::filesystem::path path = defaultModelPath();
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("The default model was not found at {}.", path.string()),
+                     "Run installer/run.sh once to fetch it, or name a model with --model."};
+    return ModelFiles::open(path);
+}
+
+Result<std::unique_ptr<Tokenizer>> openTokenizer(const ModelFiles& files) {
+    auto tokenizer = loadTokenizer(files);
+    if (!tokenizer && tokenizer.error().code == ErrorCode::NotFound)
+        return std::unique_ptr<Tokenizer>();
+    return tokenizer;
+}
+
+Result<LoadedModel> loadModel(const ModelOptions& options,
+                              const ModelFiles& files,
+                              Position cacheSlots,
+                              std::stop_token stop) {
+    ENGINE_TRY(ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    return loadNetwork(options,
+                       {files.path().filename().string(), std::move(config), *weights, cacheSlots},
+                       std::move(stop));
+}
+
+Result<LoadedModel>
+loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token stop) {
+    BackendRegistry registry(moduleFolder());
+    LoadedModel model;
+    model.backend = chosenBackend(options.backend);
+    ENGINE_TRY(TransformerOptions backendOptions,
+               registry.options(model.backend, options.settings));
+    ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
+    ProgressBar bar("Loading " + source.name);
+    if (const std::string remark = threadsRemark(backendOptions.threads); !remark.empty())
+        Console::note(fmt::format("[{}]", remark));
+    backendOptions.threads = usefulThreads(backendOptions.threads);
+    backendOptions.cacheSlots = source.cacheSlots;
+    if (options.usesPackedCache)
+        backendOptions.packedCache = packedCacheOptions();
+    backendOptions.stop = std::move(stop);
+    backendOptions.progress = [&bar](double part) { bar.show(part); };
+    ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));
+    model.config = std::move(source.config);
+    return model;
+}
+
+Result<void> checkTokenizerFits(const Tokenizer& tokenizer, const ModelConfig& config) {
+    if (firstIdBeyond(tokenizer, config.vocabSize) != kNoToken)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The tokenizer has {} tokens, but the model's vocabulary has {}, "
+                                 "so they do not belong together.",
+                                 tokenizer.vocabSize(),
+                                 config.vocabSize),
+                     "Put the tokenizer files of this model beside it."};
+    return {};
+}
+
+Result<std::vector<TokenId>> parseIds(const std::string& text, const std::string& option) {
+    std::vector<TokenId> ids;
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    while (at < end) {
+        TokenId id = 0;
+        const auto [next, failure] = std::from_chars(at, end, id);
+        const bool goesOn = next < end && *next == ',' && next + 1 < end;
+        if (failure != std::errc() || (next != end && !goesOn))
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} holds \"{}\" at character {}, which is not a token id.",
+                                     option,
+                                     std::string(at, std::min(at + 12, end)),
+                                     at - text.data() + 1),
+                         "Write ids as whole numbers separated by commas: 1,2,3."};
+        ids.push_back(id);
+        at = goesOn ? next + 1 : next;
+    }
+    if (ids.empty())
+        return Error{ErrorCode::InvalidInput, option + " holds no ids.", "Write ids as 1,2,3."};
+    return ids;
+}
+
+} // namespace app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/backends/backend_info.h"
+
+#include "engine/base/setting_makers.h"
+#include "engine/base/system_memory.h"
+#include "engine/kernels/processor.h"
+
+namespace engine {
+
+namespace {
+
+constexpr double kMostThreads = 1024;
+
+} // namespace
+
+SettingInfo loadChoice(std::string name,
+                       std::string title,
+                       std::vector<std::string> choices,
+                       std::vector<std::string> titles,
+                       std::string meaning) {
+    SettingInfo setting =
+        describedSetting(choiceSetting(std::move(name), std::move(title), std::move(choices)),
+                         "",
+                         SettingEffect::NextLoad,
+                         std::move(meaning));
+    setting.choiceTitles = std::move(titles);
+    return setting;
+}
+
+SettingInfo precisionSetting(std::initializer_list<Precision> precisions) {
+    std::vector<std::string> names;
+    for (const Precision precision : precisions)
+        names.emplace_back(precisionName(precision));
+    return loadChoice("precision",
+                      "Precision",
+                      std::move(names),
+                      {},
+                      "The arithmetic; all weights are widened or rounded to it.");
+}
+
+SettingInfo threadsSetting() {
+    return describedSetting(integerSetting("threads", "Threads", 0, {0, kMostThreads}),
+                            "threads",
+                            SettingEffect::NextLoad,
+                            "Compute threads; 0 lets the backend choose.");
+}
+
+Result<std::vector<BackendDevice>> processorDevice() {
+    const double bytes = availableMemoryBytes();
+    const bool isKnown = bytes < std::numeric_limits<double>::max();
+    return std::vector<BackendDevice>{
+        {processorName(), isKnown ? static_cast<std::uint64_t>(bytes) : 0}};
+}
+
+} // namespace engine

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/packing/cpu_weights.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/kernels/processor.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/model/cpu/packing/packed_cache.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <new>
+
+namespace engine::cpu {
+
+namespace {
+
+constexpr std::string_view kWhat = "the packed weights";
+
+/// First finds and measures all matrices, then packs them.
+class Packer {
+public:
+    Packer(const ModelConfig& config, const WeightSource& source, const Options& options)
+        : m_config(config)
+        , m_source(source)
+        , m_options(options)
+        , m_form(chosenForm(source, options.weights)) {}
+
+    Result<void> plan(Weights& weights) {
+        weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
+        for (int layer = 0; layer < m_config.layerCount; ++layer)
+            ENGINE_TRY_DO(planLayer(layer, weights.layers[static_cast<std::size_t>(layer)]));
+        ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
+        if (!m_config.tiedHead)
+            ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));
+        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
+        return {};
+    }
+
+    Result<Weights> packAll() {
+        Weights weights;
+        ENGINE_TRY_DO(plan(weights));
+        ENGINE_TRY_DO(checkMemory(chosenKvType(weights, m_options.kvType)));
+        ENGINE_TRY_DO(fill(weights));
+        for (const PackingJob& job : m_jobs)
+            job.matrix->data = weights.memory.data() + job.offset;
+        return weights;
+    }
+
+private:
+    /// Before anything is packed: a model that does not fit is refused at once.
+    Result<void> checkMemory(KvType kvType) const {
+        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
+                            static_cast<double>(kvTypeBytes(kvType));
+        return checkMemoryFor(
+            static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
+            m_options.cacheSlots > 0
+                ? fmt::format("{} and a context of {} tokens", kWhat, m_options.cacheSlots)
+                : std::string(kWhat));
+    }
+
+    Result<void> planLayer(int index, LayerWeights& layer) {
+        layer.mlps.resize(
+            m_config.hasExperts(index) ? static_cast<std::size_t>(m_config.experts.count) : 1);
+        for (const TensorSpec& spec : layerTensors(m_config, index)) {
+            if (spec.isNorm())
+                ENGINE_TRY_DO(norm(spec, layer.norm(spec.role)));
+            else
+                ENGINE_TRY_DO(linear(spec, layer.linear(spec.role, spec.expert)));
+        }
+        return {};
+    }
+
+    Result<void> linear(const TensorSpec& spec, Linear& into) {
+        into.name = spec.weightName();
+        const std::vector<std::uint64_t> wanted = spec.shape();
+        const TensorInfo* tensor = m_source.find(into.name);
+        if (tensor == nullptr)
+            return Error{
+                ErrorCode::NotFound,
+                fmt::format("the model has no tensor {}", into.name),
+                "Its files are incomplete, or its configuration belongs to another model."};
+        if (tensor->shape != wanted)
+            return Error{
+                ErrorCode::CorruptFile,
+                fmt::format("tensor {} has shape [{}], but the configuration asks for [{}]",
+                            readable(tensor->name),
+                            fmt::join(tensor->shape, ", "),
+                            fmt::join(wanted, ", ")),
+                "The weights and the configuration belong to different models."};
+        if (tensor->type == TensorType::Other)
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("tensor {} is stored as {}, which cannot be computed with",
+                                     readable(tensor->name),
+                                     tensor->typeName()),
+                         "Convert the model to float16, bfloat16 or a quantised GGUF."};
+        const TileFormat format = tileFormat(tensor->type, m_form);
+        into.matrix = outlineMatrix(format, spec.outputs, spec.inputs);
+        m_jobs.push_back({tensor, format, &into.matrix, m_bytes});
+        m_fileBytes += tensor->byteSize;
+        m_bytes += matrixBytes(into.matrix);
+        if (spec.hasBias) {
+            const std::uint64_t shape[] = {static_cast<std::uint64_t>(spec.outputs)};
+            ENGINE_TRY(into.bias, readTensor(m_source, spec.biasName(), shape));
+        }
+        return {};
+    }
+
+    Result<void> norm(const TensorSpec& spec, std::vector<float>& into) {
+        ENGINE_TRY(into, readTensor(m_source, spec.weightName(), spec.shape()));
+        return {};
+    }
+
+    /// From the packed cache, or by packing.
+    Result<void> fill(Weights& weights) {
+        WorkerPool pool(threadCount(m_options.threads));
+        const PackingWatch watch{m_options.stop, m_options.progress};
+        const PackedCache cache(m_options.packedCache, m_config, m_source, m_jobs);
+        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+        const std::span memory(weights.memory.data(), m_bytes);
+        if (cache.load(memory, watch, pool))
+            return {};
+        if (cache.isOn()) { // what could be read of a damaged file is in there
+            weights.memory = HugeMemory();
+            ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+        }
+        const std::span zeros(weights.memory.data(), m_bytes);
+        ENGINE_TRY(const double workMs, packAllMatrices(m_source, m_jobs, zeros, watch, pool));
+        weights.keeper = cache.keep(zeros, {workMs, pool.threads(), m_fileBytes, m_bytes});
+        return {};
+    }
+
+    const ModelConfig& m_config;
+    const WeightSource& m_source;
+    const Options& m_options;
+    WeightForm m_form;
+    std::vector<PackingJob> m_jobs;
+    std::size_t m_bytes = 0;
+    std::uint64_t m_fileBytes = 0;
+};
+
+template <typename Visit> void visitLinears(const Weights& weights, Visit&& visit) {
+    for (const LayerWeights& layer : weights.layers) {
+        for (const Linear* linear :
+             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
+            visit(*linear);
+        for (const GatedMlp& mlp : layer.mlps)
+            for (const Linear* linear : {&mlp.gate, &mlp.up, &mlp.down})
+                visit(*linear);
+    }
+    visit(weights.embedding);
+    visit(weights.head);
+}
+
+} // namespace
+
+std::vector<float>& LayerWeights::norm(TensorRole role) {
+    switch (role) {
+    case TensorRole::AttentionNorm:
+        return attentionNorm;
+    case TensorRole::QueryNorm:
+        return queryNorm;
+    case TensorRole::KeyNorm:
+        return keyNorm;
+    case TensorRole::AttentionPostNorm:
+        return attentionPostNorm;
+    case TensorRole::MlpPostNorm:
+        return mlpPostNorm;
+    default:
+        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
+        return mlpNorm;
+    }
+}
+
+Linear& LayerWeights::linear(TensorRole role, int expert) {
+    GatedMlp& mlp = mlps[static_cast<std::size_t>(std::max(expert, 0))];
+    switch (role) {
+    case TensorRole::Query:
+        return query;
+    case TensorRole::Key:
+        return key;
+    case TensorRole::Value:
+        return value;
+    case TensorRole::Output:
+        return output;
+    case TensorRole::Router:
+        return router;
+    case TensorRole::Gate:
+        return mlp.gate;
+    case TensorRole::Up:
+        return mlp.up;
+    default:
+        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
+        return mlp.down;
+    }
+}
+
+std::size_t Weights::byteSize() const {
+    std::size_t packed = 0;
+    std::size_t values = finalNorm.size();
+    for (const LayerWeights& layer : layers)
+        for (const auto* norm : {&layer.attentionNorm,
+                                 &layer.queryNorm,
+                                 &layer.keyNorm,
+                                 &layer.attentionPostNorm,
+                                 &layer.mlpNorm,
+                                 &layer.mlpPostNorm})
+            values += norm->size();
+    visitLinears(*this, [&](const Linear& linear) {
+        packed += matrixBytes(linear.matrix);
+        values += linear.bias.size();
+    });
+    return packed + values * sizeof(float);
+}
+
+TileFormat Weights::mainFormat() const {
+    TileFormat main;
+    std::size_t most = 0;
+    std::map<std::string_view, std::size_t> bytes;
+    visitLinears(*this, [&](const Linear& linear) {
+        const TileMatrix& matrix = linear.matrix;
+        if (matrix.rows == 0)
+            return;
+        const TileFormat format{
+            matrix.form, matrix.scaleForm, matrix.groupColumns, matrix.hasMinima, matrix.offset};
+        std::size_t& sum = bytes[tileFormatName(format)];
+        sum += matrixBytes(matrix);
+        if (sum > most) {
+            most = sum;
+            main = format;
+        }
+    });
+    return main;
+}
+
+int threadCount(int wanted) { return wanted > 0 ? wanted : allowedProcessors(); }
+
+KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
+    return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);
+}
+
+WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
+    if (wanted != WeightForm::Auto)
+        return wanted;
+    constexpr double kFitsCaches = 16.0 * 1024 * 1024;
+    double bytes = 0.0;
+    for (const TensorInfo& tensor : source.tensors())
+        bytes += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns()) * 4.0;
+    return bytes <= kFitsCaches ? WeightForm::F32 : WeightForm::File;
+}
+
+Result<Weights>
+outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form) {
+    const Options options{.weights = form};
+    Weights weights;
+    ENGINE_TRY_DO(Packer(config, source, options).plan(weights));
+    return weights;
+}
+
+Result<Weights>
+packWeights(const ModelConfig& config, const WeightSource& source, const Options& options) {
+    try {
+        return Packer(config, source, options).packAll();
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::NoMemory,
+                     "There is not enough memory for the weights of this model.",
+                     "Close other programs or choose a smaller model."};
+    }
+}
+
+} // namespace engine::cpu

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/loading/model_inspection.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/model/backends/backend_registry.h"
+#include "engine/session/loading/model_parts.h"
+
+#include <limits>
+
+namespace engine {
+
+namespace {
+
+MemoryFacts memoryFactsOf(const MemoryNeed& need) {
+    const double freeBytes = availableMemoryBytes();
+    const bool isKnown = freeBytes < std::numeric_limits<double>::max();
+    return {.weightBytes = need.weightBytes,
+            .cacheBytes = need.cacheBytes,
+            .scratchBytes = need.scratchBytes,
+            .passBytes = need.passBytes,
+            .totalBytes = need.totalBytes(),
+            .freeBytes = isKnown ? static_cast<std::uint64_t>(freeBytes) : 0};
+}
+
+} // namespace
+
+Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
+                                    const InspectModel& command) {
+    ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    BackendRegistry backends(moduleFolder);
+    ENGINE_TRY(const BackendInfo backend, backends.info(chosenBackend(command.backend)));
+    ENGINE_TRY(const TransformerOptions options, backends.options(backend.name, command.settings));
+    ENGINE_TRY(const int contextLength, chosenContext(command.contextLength, config));
+    ENGINE_TRY(const auto weights, files.weights());
+    ENGINE_TRY(ModelText text, readModelText(files, config));
+    ModelInspected inspected{.requestId = command.requestId,
+                             .path = command.path,
+                             .model = modelFactsOf(config, fileFactsOf(files, *weights)),
+                             .memory = {},
+                             .remarks = config.notes};
+    inspected.model.contextLength = contextLength;
+    inspected.model.backend = backend.name;
+    ENGINE_TRY(const LoadForecast forecast,
+               backend.forecast(config, *weights, options, contextLength));
+    inspected.memory = memoryFactsOf(forecast.memory);
+    inspected.model.arithmetic = forecast.arithmeticName;
+    inspected.model.instructionSet = forecast.instructionSet;
+    inspected.model.kvType = forecast.kvTypeName;
+    inspected.model.precision = shortArithmetic(inspected.model.arithmetic);
+    inspected.model.weightBytes = forecast.memory.weightBytes;
+    if (text.tokenizer)
+        inspected.model.tokenizer = text.tokenizer->description();
+    if (text.chatTemplate)
+        inspected.model.chatTemplate = text.chatTemplate->origin();
+    inspected.remarks.insert(inspected.remarks.end(), text.remarks.begin(), text.remarks.end());
+    return inspected;
+}
+
+} // namespace engine

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/recording/session_records.h"
+
+#include <vector>
+
+namespace engine {
+
+namespace {
+
+/// A damaged recording may name any number of layers.
+constexpr int kMostLayers = 4096;
+
+void addBehind(int exitAfterLayer, int layerCount, std::vector<int>& skipped) {
+    std::erase_if(skipped, [&](int layer) { return layer > exitAfterLayer; });
+    for (int layer = exitAfterLayer + 1; layer < layerCount; ++layer)
+        skipped.push_back(layer);
+}
+
+} // namespace
+
+SkipSet leftOutBy(const PlanOutline& outline) {
+    SkipSet set = outline.skipped;
+    if (outline.exitAfterLayer < 0 || outline.layerCount > kMostLayers)
+        return set;
+    addBehind(outline.exitAfterLayer, outline.layerCount, set.attention);
+    addBehind(outline.exitAfterLayer, outline.layerCount, set.mlp);
+    return set;
+}
+
+} // namespace engine

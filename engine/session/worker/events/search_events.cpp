@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/worker/events/search_events.h"
+
+namespace engine {
+
+namespace {
+
+std::vector<std::string> textsOf(const std::vector<TokenId>& ids, const Tokenizer* tokenizer) {
+    std::vector<std::string> texts;
+    if (tokenizer != nullptr)
+        for (const TokenId id : ids)
+            texts.push_back(readableToken(*tokenizer, id));
+    return texts;
+}
+
+TrialFinished eventOf(const TrialRecord& trial, const Tokenizer* tokenizer) {
+    return {.trialKind = trial.kind,
+            .counts = trial.counts,
+            .index = trial.index,
+            .score = trial.score,
+            .best = trial.best,
+            .isBest = trial.isBest,
+            .plan = outlineOf(trial.plan),
+            .ticks = {trial.ticks.begin(), trial.ticks.end()},
+            .window = textsOf(trial.window, tokenizer),
+            .guesses = textsOf(trial.guesses, tokenizer),
+            .suggestMs = trial.suggestMs,
+            .scoreMs = trial.scoreMs};
+}
+
+} // namespace
+
+void tellSearch(const SearchReport& report,
+                const Tokenizer* tokenizer,
+                bool hasNewPhase,
+                EventOutlet& outlet) {
+    for (const TrialRecord& trial : report.trials)
+        outlet.emit(eventOf(trial, tokenizer));
+    for (const PlanChange& change : report.planChanges)
+        outlet.emit(
+            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
+    if (hasNewPhase)
+        outlet.emit(PhaseChanged{report.phase});
+    for (const std::string& remark : report.remarks)
+        outlet.emit(Remark{remark});
+}
+
+} // namespace engine

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/session/worker/events/event_outlet.h"
+#include "engine/text/tokenizer.h"
+
+namespace engine {
+
+/// Reports a search: its trials, the plan that drafts use from now on, the phase if it is new, then
+/// the notes. Without a tokenizer, windows have no texts. Thread: engine.
+void tellSearch(const SearchReport& report,
+                const Tokenizer* tokenizer,
+                bool hasNewPhase,
+                EventOutlet& outlet);
+
+} // namespace engine

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/bridge/links/recording_link.h"
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+using RealClock = std::chrono::steady_clock;
+
+/// Events given out at a time, so that the window stays responsive during a long recording at full
+/// speed.
+constexpr std::size_t kEventsAtATime = 512;
+
+/// Time per tick that reading ahead may take.
+constexpr auto kLookAheadTime = std::chrono::milliseconds(5);
+constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
+
+/// No recording holds more events from before its beginning: its context and one answer.
+constexpr int kMostCarried = 16384;
+
+bool mayBeCarried(const EngineEvent& event) {
+    return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||
+           event.as<SettingsChanged>() != nullptr || event.as<SamplingChanged>() != nullptr ||
+           event.as<SpanStarted>() != nullptr || event.as<PlanChanged>() != nullptr ||
+           event.as<PhaseChanged>() != nullptr || event.as<Statistics>() != nullptr ||
+           event.as<PromptStarted>() != nullptr || event.as<StepFinished>() != nullptr ||
+           event.as<TextReleased>() != nullptr;
+}
+
+/// When the recording began; events carried into it come before that. For a file without this time,
+/// the first event's time.
+double originOf(const std::filesystem::path& path) {
+    auto reader = RunReader::open(path);
+    std::optional<double> first;
+    for (int count = 0; reader && count < kMostCarried; ++count) {
+        const auto event = reader.value().next();
+        if (!event || !event.value())
+            break;
+        if (!first)
+            first = event.value()->time;
+        if (event.value()->as<RecordingStarted>() != nullptr)
+            return event.value()->time;
+        if (!mayBeCarried(*event.value()))
+            break;
+    }
+    return first.value_or(0.0);
+}
+
+} // namespace
+
+Result<std::unique_ptr<RecordingLink>>
+RecordingLink::open(const std::filesystem::path& path, double speed, Playback::Clock clock) {
+    ENGINE_TRY(RunReader reader, RunReader::open(path));
+    std::optional<RunReader> scan;
+    if (speed > Playback::kAllAtOnce) {
+        ENGINE_TRY(RunReader ahead, RunReader::open(path));
+        scan.emplace(std::move(ahead));
+    }
+    return std::unique_ptr<RecordingLink>(
+        new RecordingLink(path,
+                          std::move(reader),
+                          std::move(scan),
+                          Playback(originOf(path), speed, std::move(clock))));
+}
+
+/// Reads a little further ahead in the recording, so that nobody waits for a long one. If it is
+/// shown all at once, showing it replaces reading ahead.
+void RecordingLink::lookAhead() {
+    const auto began = RealClock::now();
+    for (int count = 1; m_scan; ++count) {
+        const auto event = m_scan->next();
+        if (!event || !event.value()) {
+            m_scan.reset();
+            m_playback.endLearning();
+            return;
+        }
+        m_playback.learn(*event.value());
+        if (count % kLookAheadEvents == 0 && RealClock::now() - began >= kLookAheadTime)
+            return;
+    }
+}
+
+/// Going back means playing from the beginning: only then are all totals what they were.
+bool RecordingLink::takeRewind() {
+    if (m_playback.position() >= m_shown)
+        return false;
+    auto reader = RunReader::open(m_path);
+    if (!reader) {
+        m_playback.seek(m_shown); // the file is gone; what is on the screen stays
+        return false;
+    }
+    m_reader.emplace(std::move(reader).value());
+    m_next.reset();
+    m_shown = 0.0;
+    m_isAtEnd = false;
+    return true;
+}
+
+std::vector<EngineEvent> RecordingLink::takeEvents() {
+    lookAhead();
+    const double until = m_playback.position();
+    std::vector<EngineEvent> events;
+    while (!m_isAtEnd && events.size() < kEventsAtATime) {
+        if (!m_next && !readNext(events))
+            break;
+        const double time = m_playback.timeOf(*m_next);
+        if (time > until)
+            break;
+        m_shown = std::max(m_shown, time);
+        events.push_back(std::move(*m_next));
+        m_next.reset();
+    }
+    return events;
+}
+
+/// Whether there is a next event: not at the end, nor at a damaged place.
+bool RecordingLink::readNext(std::vector<EngineEvent>& events) {
+    auto next = m_reader->next();
+    const bool isThere = next && next.value();
+    if (!next)
+        events.push_back({0.0, EngineFailed{next.error(), "replay", 0}});
+    if (isThere)
+        m_next = std::move(next).value();
+    m_isAtEnd = !isThere;
+    const bool learnsHere = !m_scan && !m_playback.isLengthKnown();
+    if (learnsHere && isThere)
+        m_playback.learn(*m_next);
+    else if (learnsHere)
+        m_playback.endLearning();
+    return isThere;
+}
+
+} // namespace ui

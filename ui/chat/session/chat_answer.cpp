@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/session/chat_session.h"
+
+#include <utility>
+
+// How the engine's events of an answer get into the chat.
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+/// The growing answer goes to the store at most this often.
+constexpr int kUpdateMs = 250;
+
+MessageState stateOf(FinishReason reason) {
+    return reason == FinishReason::Cancelled ? MessageState::Stopped : MessageState::Finished;
+}
+
+} // namespace
+
+void ChatSession::onEvent(const EngineEvent& event) {
+    if (const auto* counted = event.as<TokensCounted>())
+        onCounted(*counted);
+    else if (const auto* failure = event.as<EngineFailed>())
+        onFailed(*failure);
+    else if (const auto* started = event.as<PromptStarted>())
+        onStarted(*started);
+    if (!m_answer)
+        return;
+    if (const auto* step = event.as<StepFinished>())
+        onStep(*step);
+    else if (const auto* released = event.as<TextReleased>())
+        onReleased(*released);
+    else if (const auto* finished = event.as<PromptFinished>())
+        onFinished(*finished);
+}
+
+void ChatSession::onStarted(const PromptStarted& started) {
+    if (m_isReplay && started.promptId < kFirstHiddenPrompt)
+        beginReplayedAnswer(started);
+    if (!m_asked || started.promptId != m_asked->promptId)
+        return;
+    const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+    emit promptCounted(started.promptTokens);
+    beginRunning(started.promptId);
+    StoredMessage* begun = find(leaf);
+    if (begun != nullptr && begun->role == MessageRole::Assistant) {
+        begun->figures.seed = m_run.sampling().seed;
+        goOnWith(*begun);
+    } else {
+        StoredMessage answer = beginAnswer(leaf);
+        answer.figures.seed = m_run.sampling().seed;
+        m_answer->messageId = append(std::move(answer));
+        m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    }
+    emit stateChanged();
+}
+
+void ChatSession::beginRunning(std::uint64_t promptId) {
+    m_answer.emplace();
+    m_answer->promptId = promptId;
+    m_answer->sinceUpdate.start();
+}
+
+/// The figures so far; the final ones add to them.
+void ChatSession::showProgress(StoredMessage& answer, const StepFinished& step) {
+    addSpeed(answer.figures);
+    answer.figures.outputTokens = static_cast<int>(answer.tokens.size()) - m_answer->firstToken;
+    answer.figures.steps = step.step + 1;
+}
+
+/// The figures that the other views show for this answer.
+void ChatSession::addSpeed(MessageFigures& figures) const {
+    const SpanFigures answer = m_run.speed().answer();
+    figures.acceptedTokens = answer.sums.accepted;
+    figures.draftSteps = answer.sums.draftSteps;
+    figures.tokensPerStep = answer.sums.tokensPerRound();
+    figures.tokensPerSecond = answer.tokensPerSecond();
+    figures.baselineTokensPerSecond.reset();
+    figures.speedup.reset();
+    if (!answer.baselineMs)
+        return;
+    figures.baselineTokensPerSecond = 1e3 / *answer.baselineMs;
+    if (answer.isDrafting())
+        figures.speedup = answer.speedup();
+}
+
+/// What is known of an answer before its first token.
+StoredMessage ChatSession::beginAnswer(MessageId parent) const {
+    StoredMessage answer;
+    answer.parentId = parent;
+    answer.role = MessageRole::Assistant;
+    answer.state = MessageState::Streaming;
+    if (const ModelLoaded* model = m_run.model())
+        answer.figures.modelName = QString::fromStdString(model->model.name);
+    if (const DecoderInfo* decoder = m_run.decoder())
+        answer.figures.decoderName = QString::fromStdString(decoder->name);
+    return answer;
+}
+
+/// Older recordings hold answers without the words they answer.
+void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
+    m_chat.record.title = tr("Recording");
+    if (!started.question.empty()) {
+        StoredMessage question;
+        question.parentId = m_chat.record.leafId;
+        question.text = QString::fromStdString(started.question);
+        append(std::move(question));
+    }
+    StoredMessage answer = beginAnswer(m_chat.record.leafId);
+    beginRunning(started.promptId);
+    m_answer->messageId = append(std::move(answer));
+    m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    emit stateChanged();
+}
+
+void ChatSession::onStep(const StepFinished& step) {
+    if (step.promptId != m_answer->promptId)
+        return;
+    if (m_answer->isSummary) {
+        m_answer->summary += QString::fromStdString(step.text);
+        return;
+    }
+    StoredMessage* answer = find(m_answer->messageId);
+    if (answer == nullptr)
+        return;
+    m_answer->hasStep = true;
+    const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
+    for (const EmittedToken& token : step.tokens) {
+        const int begin = static_cast<int>(answer->text.size());
+        answer->text += QString::fromStdString(token.text);
+        answer->tokens.push_back({token.id,
+                                  begin,
+                                  static_cast<int>(answer->text.size()),
+                                  token.fact,
+                                  m_answer->firstStep + step.step,
+                                  stepMs,
+                                  {token.choices.begin(), token.choices.end()}});
+    }
+    showProgress(*answer, step);
+    if (!m_isReplay && m_answer->sinceUpdate.elapsed() >= kUpdateMs) {
+        m_answer->sinceUpdate.start();
+        m_store.updateMessage(*answer);
+    }
+    emit messageGrew(answer->id);
+}
+
+void ChatSession::onReleased(const TextReleased& released) {
+    if (released.promptId != m_answer->promptId)
+        return;
+    if (StoredMessage* answer = find(m_answer->messageId)) {
+        answer->text += QString::fromStdString(released.text);
+        // Before the first step of a continued answer, this comes from its last token.
+        if (!m_answer->hasStep && !answer->tokens.isEmpty())
+            answer->tokens.last().end = static_cast<int>(answer->text.size());
+        emit messageGrew(answer->id);
+    }
+}
+
+MessageFigures ChatSession::figuresOf(const PromptFinished& finished) const {
+    const GenerationMetrics& generation = finished.generation;
+    MessageFigures figures;
+    figures.promptTokens = generation.promptTokens;
+    figures.outputTokens = generation.outputTokens;
+    figures.steps = generation.steps;
+    figures.finishReason = QString::fromUtf8(finishReasonName(finished.reason).data());
+    if (generation.outputTokens == 0 || generation.decodeMs <= 0.0)
+        return figures;
+    figures.firstTokenMs = generation.firstTokenMs;
+    figures.decodeMs = generation.decodeMs;
+    addSpeed(figures);
+    return figures;
+}
+
+/// For a continued answer, the figures cover the new part, like *this answer* in all other views.
+/// If nothing was added, the earlier figures stay.
+void ChatSession::takeFigures(StoredMessage& answer,
+                              const PromptFinished& finished,
+                              const RunningAnswer& done) {
+    const MessageFigures begun = answer.figures;
+    const bool goesOn = done.firstToken > 0;
+    const MessageFigures figures = figuresOf(finished);
+    if (!goesOn || figures.outputTokens > 0)
+        answer.figures = figures;
+    answer.figures.finishReason = figures.finishReason;
+    answer.figures.modelName = begun.modelName;
+    answer.figures.decoderName = begun.decoderName;
+    answer.figures.seed = begun.seed;
+    if (goesOn && begun.promptTokens > 0)
+        answer.figures.promptTokens = begun.promptTokens;
+}
+
+/// The replay goes back, so all events come again.
+void ChatSession::onRewound() {
+    m_answer.reset();
+    m_prompts.clear();
+    m_chat = {};
+    emit shown();
+    emit stateChanged();
+}
+
+void ChatSession::onFinished(const PromptFinished& finished) {
+    if (finished.promptId != m_answer->promptId)
+        return;
+    const RunningAnswer done = *m_answer;
+    m_answer.reset();
+    if (done.isSummary) {
+        if (finished.reason != FinishReason::Cancelled)
+            continueWithSummary(done.summary.trimmed());
+        emit stateChanged();
+        return;
+    }
+    if (StoredMessage* answer = find(done.messageId)) {
+        takeFigures(*answer, finished, done);
+        finishMessage(*answer, stateOf(finished.reason));
+    }
+    emit stateChanged();
+}
+
+void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
+    message.state = state;
+    if (!m_isReplay)
+        m_store.finishMessage(message);
+    emit messageFinished(message.id);
+}
+
+void ChatSession::onFailed(const EngineFailed& failure) {
+    if (failure.task != "submit_prompt")
+        return;
+    const bool isAsked = m_asked && failure.promptId == m_asked->promptId;
+    const bool isAnswer = m_answer && failure.promptId == m_answer->promptId;
+    if (!isAsked && !isAnswer)
+        return;
+    if (isAsked) {
+        const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+        if (failure.promptTokens > 0) {
+            onTooLong(failure, leaf);
+            return;
+        }
+    }
+    if (isAnswer) {
+        const MessageId id = m_answer->messageId;
+        m_answer.reset();
+        if (StoredMessage* answer = find(id))
+            finishMessage(*answer,
+                          failure.error.code == ErrorCode::Cancelled ? MessageState::Stopped
+                                                                     : MessageState::Failed);
+    }
+    if (failure.error.code != ErrorCode::Cancelled)
+        emit failed(QString::fromStdString(failure.error.message),
+                    QString::fromStdString(failure.error.hint));
+    emit stateChanged();
+}
+
+} // namespace ui

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/session/chat_session.h"
+
+// What a ChatSession does when the context is full.
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kSummaryTokens = 200;
+
+} // namespace
+
+void ChatSession::goOn(ContextPolicy policy) {
+    if (!m_question || policy == ContextPolicy::Ask)
+        return;
+    m_chat.record.settings.insert(QStringLiteral("context_policy"), policyName(policy));
+    m_store.setSettings(m_chat.record.id, m_chat.record.settings);
+    const MessageId waiting = m_question->leaf;
+    m_question.reset();
+    answer(waiting);
+}
+
+void ChatSession::goOnInNewChat() {
+    if (m_question)
+        submitSummary();
+}
+
+/// What the engine counted becomes a question. The system prompt always stays: it counts as
+/// overhead.
+void ChatSession::onTooLong(const EngineFailed& failure, MessageId leaf) {
+    emit promptCounted(failure.promptTokens);
+    if (refuseLongSystemPrompt(failure, leaf))
+        return;
+    std::span<const int> perMessage = failure.perMessage;
+    if (!settings().systemPrompt.isEmpty() && !perMessage.empty())
+        perMessage = perMessage.subspan(1);
+    int overhead = failure.promptTokens;
+    for (const int tokens : perMessage)
+        overhead -= tokens;
+    const int room = promptRoom(failure.contextLength, kAnswerRoom);
+    m_question = ContextQuestion{failure.promptTokens,
+                                 failure.contextLength,
+                                 fitContext(ContextPolicy::DropOldest, perMessage, overhead, room),
+                                 fitContext(ContextPolicy::CutMiddle, perMessage, overhead, room),
+                                 leaf};
+    emit stateChanged();
+}
+
+/// A message that did not fit goes back into the input field and leaves the branch shown. An answer
+/// that was to be continued stays unchanged.
+void ChatSession::takeBack(MessageId id) {
+    const StoredMessage* words = message(id);
+    if (words == nullptr || words->role != MessageRole::User)
+        return;
+    if (!m_chat.childrenOf(id).isEmpty()) {
+        showBranch(id); // it was to be answered once more
+        return;
+    }
+    m_chat.record.leafId = words->parentId;
+    m_store.setCurrentLeaf(m_chat.record.id, words->parentId);
+    const QString text = words->text;
+    const QList<Attachment> attachments = words->attachments;
+    emit shown();
+    emit draftReturned(text, attachments);
+}
+
+/// There is nothing else that could be dropped to make room.
+bool ChatSession::refuseLongSystemPrompt(const EngineFailed& failure, MessageId leaf) {
+    if (settings().systemPrompt.isEmpty() || failure.perMessage.empty() ||
+        failure.perMessage.front() < promptRoom(failure.contextLength, kAnswerRoom))
+        return false;
+    emit failed(tr("The system prompt has %1 tokens, and the context holds %2.")
+                    .arg(failure.perMessage.front())
+                    .arg(failure.contextLength),
+                tr("Shorten it, or load the model with a longer context."));
+    takeBack(leaf);
+    emit stateChanged();
+    return true;
+}
+
+void ChatSession::dismissContextQuestion() {
+    if (!m_question)
+        return;
+    const MessageId waiting = m_question->leaf;
+    m_question.reset();
+    takeBack(waiting);
+    emit stateChanged();
+}
+
+/// Asks the model for a summary of the chat, without its oldest messages.
+void ChatSession::submitSummary() {
+    const ContextFit& fit = m_question->dropOldest;
+    std::vector<PromptMessage> messages = promptMessages(m_question->leaf);
+    const std::size_t first = messages.size() - fit.isSent.size();
+    std::vector<PromptMessage> sent(messages.begin(),
+                                    messages.begin() + static_cast<std::ptrdiff_t>(first));
+    for (std::size_t i = 0; i + 1 < fit.isSent.size(); ++i)
+        if (fit.isSent[i])
+            sent.push_back(std::move(messages[first + i]));
+    sent.push_back({"user",
+                    "Summarise our conversation so far in at most five sentences, keeping names, "
+                    "numbers and open questions.",
+                    {}});
+    SubmitPrompt prompt = makePrompt(std::move(sent), kSummaryTokens);
+    const std::uint64_t id = prompt.promptId;
+    if (sendPrompt(std::move(prompt))) {
+        beginRunning(id);
+        m_answer->isSummary = true;
+    }
+    emit stateChanged();
+}
+
+void ChatSession::continueWithSummary(const QString& summary) {
+    const StoredMessage* waiting = m_question ? message(m_question->leaf) : nullptr;
+    if (waiting == nullptr)
+        return;
+    const bool isAnswer = waiting->role == MessageRole::Assistant;
+    const QString words = waiting->text;
+    const QList<Attachment> attachments = waiting->attachments;
+    const QString systemPrompt = settings().systemPrompt;
+    const QString oldTitle = m_chat.record.title;
+    m_question.reset();
+    saveDraft();
+    m_chat = {};
+    m_chat.record.title = tr("%1 (continued)").arg(oldTitle);
+    m_chat.record.systemPrompt =
+        (systemPrompt.isEmpty() ? QString() : systemPrompt + QStringLiteral("\n\n")) +
+        QStringLiteral("Summary of the conversation so far: %1").arg(summary);
+    if (const ModelLoaded* model = m_run.model())
+        m_chat.record.modelName = QString::fromStdString(model->model.name);
+    m_chat.record.id = m_store.createChat(m_chat.record);
+    emit shown();
+    if (!isAnswer)
+        send(words, attachments);
+}
+
+} // namespace ui

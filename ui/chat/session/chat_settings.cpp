@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/chat/session/chat_session.h"
+
+#include <utility>
+
+// What a chat keeps besides its messages: its settings and the unsent draft.
+
+namespace ui {
+
+using namespace engine;
+
+AnswerSettings ChatSession::ownSettings() const {
+    AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
+    // The settings distinguish an empty prompt of its own from none.
+    if (!m_chat.record.systemPrompt.isEmpty())
+        own.systemPrompt = m_chat.record.systemPrompt;
+    return own;
+}
+
+void ChatSession::setOwnSettings(const AnswerSettings& own) {
+    QJsonObject& kept = m_chat.record.settings;
+    const AnswerSettings none{QString(), 0, QStringList()};
+    for (const QString& key : answerSettingsToJson(none).keys())
+        kept.remove(key);
+    AnswerSettings rest = own;
+    m_chat.record.systemPrompt = own.systemPrompt.value_or(QString());
+    if (!m_chat.record.systemPrompt.isEmpty())
+        rest.systemPrompt.reset();
+    const QJsonObject json = answerSettingsToJson(rest);
+    for (auto value = json.begin(); value != json.end(); ++value)
+        kept.insert(value.key(), value.value());
+    if (m_chat.record.id != 0) {
+        m_store.setSystemPrompt(m_chat.record.id, m_chat.record.systemPrompt);
+        m_store.setSettings(m_chat.record.id, kept);
+    }
+    emit stateChanged();
+}
+
+QString ChatSession::modelPath() const {
+    const ModelLoaded* model = m_run.model();
+    return model != nullptr ? QString::fromStdString(model->path) : QString();
+}
+
+ResolvedAnswerSettings ChatSession::settings() const {
+    return m_defaults.resolve(ownSettings(), modelPath());
+}
+
+AnswerSettings ChatSession::settingsAt(SettingsPlace place) const {
+    switch (place) {
+    case SettingsPlace::Chat:
+        return ownSettings();
+    case SettingsPlace::Model:
+        return m_defaults.ofModel(modelPath()).answers;
+    case SettingsPlace::Everywhere:
+        return m_defaults.everywhere();
+    }
+    return {};
+}
+
+void ChatSession::setSettingsAt(SettingsPlace place, const AnswerSettings& settings) {
+    if (place == SettingsPlace::Chat)
+        setOwnSettings(settings);
+    else if (place == SettingsPlace::Everywhere)
+        m_defaults.setEverywhere(settings);
+    else {
+        ModelDefaults defaults = m_defaults.ofModel(modelPath());
+        defaults.answers = settings;
+        m_defaults.setOfModel(modelPath(), defaults);
+    }
+}
+
+void ChatSession::setDraft(const Draft& draft) {
+    if (m_isReplay || draft == m_chat.draft)
+        return;
+    m_chat.draft = draft;
+    m_isDraftNew = true;
+    m_draftTimer.start();
+}
+
+void ChatSession::saveDraft() {
+    m_draftTimer.stop();
+    if (!std::exchange(m_isDraftNew, false))
+        return;
+    if (m_chat.record.id == 0)
+        m_newChatDraft = m_chat.draft;
+    m_store.setDraft(m_chat.record.id, m_chat.draft);
+}
+
+/// The unsent draft of the last run, unless the user is already writing.
+void ChatSession::showNewChat() {
+    m_store.loadDraft(0, this, [this](const Draft& draft) {
+        if (m_chat.record.id != 0 || !m_chat.draft.isEmpty() || draft.isEmpty())
+            return;
+        m_newChatDraft = draft;
+        m_chat.draft = draft;
+        emit draftLoaded();
+    });
+}
+
+} // namespace ui

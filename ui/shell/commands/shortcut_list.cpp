@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/commands/shortcut_list.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeySequenceEdit>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace ui {
+
+ShortcutModel::ShortcutModel(ActionCatalog& catalog, QObject* parent)
+    : QAbstractTableModel(parent)
+    , m_catalog(catalog) {
+    // A change of another action can create or resolve a conflict in any row.
+    connect(&catalog, &ActionCatalog::keysChanged, this, [this] {
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    });
+}
+
+int ShortcutModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_catalog.entries().size());
+}
+
+int ShortcutModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant ShortcutModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid())
+        return {};
+    const ActionCatalog::Entry& entry = m_catalog.entries()[static_cast<std::size_t>(index.row())];
+    const QStringList conflicts =
+        index.column() == Keys ? m_catalog.conflicts(entry.id) : QStringList();
+    if (role == Qt::ToolTipRole && !conflicts.isEmpty())
+        return tr("Also used by: %1").arg(conflicts.join(QStringLiteral(", ")));
+    if (role != Qt::DisplayRole)
+        return {};
+    if (index.column() == Action)
+        return QString(entry.action->text()).remove(QLatin1Char('&'));
+    if (index.column() == Group)
+        return entry.group;
+    const QString keys =
+        QKeySequence::listToString(entry.action->shortcuts(), QKeySequence::NativeText);
+    return conflicts.isEmpty() ? keys : tr("%1 (conflict)").arg(keys);
+}
+
+QVariant ShortcutModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case Action:
+        return tr("Action");
+    case Keys:
+        return tr("Keys");
+    default:
+        return tr("Group");
+    }
+}
+
+QString ShortcutModel::id(int row) const {
+    return m_catalog.entries()[static_cast<std::size_t>(row)].id;
+}
+
+ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* parent)
+    : QDialog(parent)
+    , m_catalog(catalog)
+    , m_model(new ShortcutModel(catalog, this))
+    , m_filtered(new QSortFilterProxyModel(this))
+    , m_search(new QLineEdit(this))
+    , m_table(new QTableView(this))
+    , m_keys(new QKeySequenceEdit(this))
+    , m_reset(new QPushButton(tr("Reset"), this))
+    , m_conflict(new QLabel(this)) {
+    setWindowTitle(tr("Keyboard shortcuts"));
+    resize(theme.scaled(620), theme.scaled(560));
+    m_filtered->setSourceModel(m_model);
+    m_filtered->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_filtered->setFilterKeyColumn(-1);
+    m_search->setPlaceholderText(tr("Search actions and keys"));
+    m_search->setAccessibleName(tr("Search actions and keys"));
+    m_search->setClearButtonEnabled(true);
+    m_table->setModel(m_filtered);
+    m_table->setAccessibleName(tr("Actions and their keys"));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setShowGrid(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setSectionResizeMode(ShortcutModel::Action, QHeaderView::Stretch);
+    m_table->setColumnWidth(ShortcutModel::Keys, theme.scaled(200));
+    m_keys->setAccessibleName(tr("Keys of the selected action"));
+    m_conflict->setWordWrap(true);
+    auto* editor = new QHBoxLayout;
+    editor->addWidget(new QLabel(tr("Keys"), this));
+    editor->addWidget(m_keys, 1);
+    editor->addWidget(m_reset);
+    auto* rows = new QVBoxLayout(this);
+    rows->addWidget(m_search);
+    rows->addWidget(m_table, 1);
+    rows->addLayout(editor);
+    rows->addWidget(m_conflict);
+    connect(m_search,
+            &QLineEdit::textChanged,
+            m_filtered,
+            &QSortFilterProxyModel::setFilterFixedString);
+    connect(m_table->selectionModel(),
+            &QItemSelectionModel::currentRowChanged,
+            this,
+            &ShortcutList::showChosen);
+    connect(m_keys, &QKeySequenceEdit::editingFinished, this, &ShortcutList::changeKeys);
+    connect(m_reset, &QPushButton::clicked, this, [this] {
+        m_catalog.resetKeys(chosenId());
+        showChosen();
+    });
+    m_table->selectRow(0);
+    m_search->setFocus();
+}
+
+QString ShortcutList::chosenId() const {
+    const QModelIndex row = m_filtered->mapToSource(m_table->currentIndex());
+    return row.isValid() ? m_model->id(row.row()) : QString();
+}
+
+void ShortcutList::showChosen() {
+    const QAction* action = m_catalog.find(chosenId());
+    m_keys->setEnabled(action != nullptr);
+    m_reset->setEnabled(action != nullptr);
+    m_conflict->clear();
+    if (action == nullptr)
+        return;
+    m_keys->setKeySequence(action->shortcut());
+    const QStringList conflicts = m_catalog.conflicts(chosenId());
+    if (!conflicts.isEmpty())
+        m_conflict->setText(
+            tr("These keys are also used by: %1. None of these actions works until one of them is "
+               "changed.")
+                .arg(conflicts.join(QStringLiteral(", "))));
+}
+
+void ShortcutList::changeKeys() {
+    const QString id = chosenId();
+    const QAction* action = m_catalog.find(id);
+    if (action == nullptr || m_keys->keySequence() == action->shortcut())
+        return;
+    const QKeySequence keys = m_keys->keySequence();
+    m_catalog.setKeys(id, keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{keys});
+    showChosen();
+}
+
+} // namespace ui

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/commands/action_catalog.h"
+#include "ui/theme/theme.h"
+
+#include <QAbstractTableModel>
+#include <QDialog>
+
+class QKeySequenceEdit;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSortFilterProxyModel;
+class QTableView;
+
+namespace ui {
+
+/// All actions with their keys: the cheat sheet.
+class ShortcutModel : public QAbstractTableModel {
+    Q_OBJECT
+
+public:
+    enum Column { Action, Keys, Group, ColumnCount };
+
+    explicit ShortcutModel(ActionCatalog& catalog, QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+    /// The id of the action in this row.
+    QString id(int row) const;
+
+private:
+    ActionCatalog& m_catalog;
+};
+
+/// The searchable list of keys. The selected key can be changed, and conflicts are shown.
+class ShortcutList : public QDialog {
+    Q_OBJECT
+
+public:
+    ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* parent = nullptr);
+
+private:
+    QString chosenId() const;
+    void showChosen();
+    void changeKeys();
+
+    ActionCatalog& m_catalog;
+    ShortcutModel* m_model;
+    QSortFilterProxyModel* m_filtered;
+    QLineEdit* m_search;
+    QTableView* m_table;
+    QKeySequenceEdit* m_keys;
+    QPushButton* m_reset;
+    QLabel* m_conflict;
+};
+
+} // namespace ui

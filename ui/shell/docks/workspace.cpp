@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/docks/workspace.h"
+
+#include "ui/shell/docks/dock_title.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QGuiApplication>
+#include <QLayout>
+#include <QScreen>
+#include <QSettings>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+/// At least this much of a floating dock must be on a screen, in both directions.
+constexpr int kVisiblePixels = 40;
+
+/// The widget itself, or the first in it that the keyboard reaches.
+QWidget* stopIn(QWidget* widget) {
+    if (widget->focusPolicy() != Qt::NoFocus)
+        return widget;
+    const auto children = widget->findChildren<QWidget*>();
+    const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
+        return child->isVisible() && child->isEnabled() &&
+               (child->focusPolicy() & Qt::TabFocus) != 0;
+    });
+    return taker == children.end() ? widget : *taker;
+}
+
+bool isOnAScreen(const QRect& place) {
+    const auto screens = QGuiApplication::screens();
+    return std::ranges::any_of(screens, [&](const QScreen* screen) {
+        const QRect seen = screen->availableGeometry().intersected(place);
+        return seen.width() >= kVisiblePixels && seen.height() >= kVisiblePixels;
+    });
+}
+
+QString layoutKey(const Workspace& workspace) {
+    return QStringLiteral("layout/") + workspace.objectName();
+}
+
+/// The floating docks that are hidden only because their workspace is.
+QString floatingKey(const Workspace& workspace) {
+    return layoutKey(workspace) + QStringLiteral("_floating");
+}
+
+} // namespace
+
+Workspace::Workspace(const QString& id, const Theme& theme, QWidget* parent)
+    : QMainWindow(parent)
+    , m_theme(theme) {
+    setObjectName(id);
+    setWindowFlags(Qt::Widget);
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    setDockNestingEnabled(true);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+}
+
+void Workspace::addDock(const Dock& place) {
+    auto* dock = new QDockWidget(place.title, this);
+    dock->setObjectName(place.id);
+    auto* title = new DockTitle(m_theme, place.title, place.view, dock);
+    dock->setTitleBarWidget(title);
+    dock->setWidget(place.content);
+    connect(title, &DockTitle::menuAsked, this, [this, view = place.view](const QPoint& at) {
+        if (m_showMenu)
+            m_showMenu(view, at);
+    });
+    m_docks.push_back(dock);
+    m_places.push_back(place);
+    placeDock(dock);
+}
+
+void Workspace::setArrangement(std::function<void(Workspace&)> arrange) {
+    m_arrange = std::move(arrange);
+    resetLayout();
+}
+
+QDockWidget* Workspace::dock(const QString& id) const {
+    const auto found = std::ranges::find_if(
+        m_docks, [&](const QDockWidget* dock) { return dock->objectName() == id; });
+    return found == m_docks.end() ? nullptr : *found;
+}
+
+void Workspace::onMenuAsked(std::function<void(View*, const QPoint&)> show) {
+    m_showMenu = std::move(show);
+}
+
+void Workspace::placeDock(QDockWidget* dock) {
+    const auto place = std::ranges::find(m_places, dock->objectName(), &Dock::id);
+    dock->setFloating(false);
+    addDockWidget(place->area, dock);
+    dock->setVisible(place->isInitiallyShown);
+}
+
+void Workspace::resetLayout() {
+    m_hiddenFloating.clear();
+    // One that is removed while it floats keeps floating.
+    for (QDockWidget* dock : m_docks)
+        dock->setFloating(false);
+    for (QDockWidget* dock : m_docks)
+        removeDockWidget(dock);
+    for (QDockWidget* dock : m_docks)
+        placeDock(dock);
+    if (m_arrange)
+        m_arrange(*this);
+    m_hasDefaultSizes = isVisible();
+    if (m_hasDefaultSizes)
+        sizeDocks();
+}
+
+/// Sizes are meaningful only at the window's real size.
+void Workspace::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    if (std::exchange(m_hasDefaultSizes, true))
+        return;
+    layout()->activate();
+    sizeDocks();
+}
+
+/// In a low window, the docks below leave the centre the height it needs, as far as possible.
+int Workspace::heightBelow(int wanted) const {
+    if (centralWidget() == nullptr)
+        return wanted;
+    const int left = height() - centralWidget()->sizeHint().height();
+    return std::clamp(left, wanted / 2, wanted);
+}
+
+void Workspace::sizeDocks() {
+    for (const Qt::Orientation orientation : {Qt::Horizontal, Qt::Vertical}) {
+        QList<QDockWidget*> docks;
+        QList<int> sizes;
+        for (std::size_t i = 0; i < m_docks.size(); ++i) {
+            const QSize extent = m_places[i].extent;
+            const int pixels = orientation == Qt::Horizontal ? extent.width() : extent.height();
+            if (pixels <= 0 || !m_places[i].isInitiallyShown)
+                continue;
+            docks << m_docks[i];
+            sizes << (m_places[i].area == Qt::BottomDockWidgetArea
+                          ? heightBelow(m_theme.scaled(pixels))
+                          : m_theme.scaled(pixels));
+        }
+        resizeDocks(docks, sizes, orientation);
+    }
+}
+
+bool Workspace::restoreLayout(const QSettings& settings) {
+    const QByteArray kept = settings.value(layoutKey(*this)).toByteArray();
+    if (kept.isEmpty())
+        return false;
+    if (!restoreState(kept, kLayoutVersion)) {
+        resetLayout();
+        return false;
+    }
+    const QStringList hidden = settings.value(floatingKey(*this)).toStringList();
+    for (QDockWidget* dock : m_docks)
+        if (dock->isFloating() && hidden.contains(dock->objectName()))
+            dock->show();
+    clampToScreens();
+    m_hasDefaultSizes = true;
+    return true;
+}
+
+void Workspace::saveLayout(QSettings& settings) const {
+    settings.setValue(layoutKey(*this), saveState(kLayoutVersion));
+    QStringList hidden;
+    for (const QDockWidget* dock : m_hiddenFloating)
+        hidden << dock->objectName();
+    settings.setValue(floatingKey(*this), hidden);
+}
+
+void Workspace::clampToScreens() {
+    const QRect home = QGuiApplication::primaryScreen()->availableGeometry();
+    for (QDockWidget* dock : m_docks) {
+        if (!dock->isFloating())
+            continue;
+        const bool hasSize = dock->width() >= kVisiblePixels && dock->height() >= kVisiblePixels;
+        if (!hasSize)
+            dock->resize(
+                dock->sizeHint().expandedTo(QSize(m_theme.scaled(300), m_theme.scaled(200))));
+        if (!hasSize || !isOnAScreen(dock->geometry()))
+            dock->move(home.center() - dock->rect().center());
+    }
+}
+
+void Workspace::showFloating(bool isShown) {
+    if (isShown) {
+        for (QDockWidget* dock : std::exchange(m_hiddenFloating, {}))
+            dock->show();
+        return;
+    }
+    for (QDockWidget* dock : m_docks) {
+        if (!dock->isFloating() || dock->isHidden())
+            continue;
+        m_hiddenFloating.push_back(dock);
+        dock->hide();
+    }
+}
+
+/// An empty view may hide it; then the view itself gets the focus.
+void Workspace::focusHome() {
+    for (QWidget* place = m_home; place != nullptr && place != this;
+         place = place->parentWidget()) {
+        QWidget* stop = stopIn(place);
+        const bool canTake = stop->focusPolicy() != Qt::NoFocus && stop->isEnabled();
+        if (!canTake || !stop->isVisibleTo(this))
+            continue;
+        stop->setFocus(Qt::OtherFocusReason);
+        return;
+    }
+}
+
+void Workspace::focusDock(QDockWidget& dock) {
+    dock.show();
+    dock.raise();
+    stopIn(dock.widget())->setFocus(Qt::OtherFocusReason);
+}
+
+void Workspace::focusNextDock(int direction) {
+    std::vector<QWidget*> stops;
+    if (centralWidget() != nullptr)
+        stops.push_back(centralWidget());
+    for (QDockWidget* dock : m_docks)
+        if (dock->isVisible())
+            stops.push_back(dock->widget());
+    if (stops.empty())
+        return;
+    const QWidget* focused = QApplication::focusWidget();
+    const auto holds = [focused](const QWidget* stop) {
+        return focused != nullptr && (stop == focused || stop->isAncestorOf(focused));
+    };
+    const auto now = std::ranges::find_if(stops, holds);
+    const auto count = static_cast<std::ptrdiff_t>(stops.size());
+    const std::ptrdiff_t place =
+        now == stops.end() ? (direction > 0 ? -1 : 0) : now - stops.begin();
+    QWidget* next = stops[static_cast<std::size_t>((place + direction + count) % count)];
+    // It may be behind another dock.
+    if (auto* dock = qobject_cast<QDockWidget*>(next->parentWidget()))
+        dock->raise();
+    stopIn(next)->setFocus(Qt::TabFocusReason);
+}
+
+} // namespace ui

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/markdown/code/code_highlighter.h"
+#include "ui/markdown/markdown_block.h"
+#include "ui/text/message_context.h"
+
+#include <QFont>
+#include <QPointF>
+#include <QRectF>
+#include <QTextLayout>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+class QPainter;
+
+namespace ui {
+
+struct PieceStyle {
+    QFont font;
+    int lineHeight = 0; ///< pixels
+    bool isCode = false;
+    bool isMuted = false;
+    std::span<const CodeSpan> colours; ///< of code; needed while the piece is made
+};
+
+/// Where and how a piece is painted.
+struct PiecePaint {
+    QPointF at;
+    QRectF clip;
+    int selectionBegin = 0; ///< source offsets
+    int selectionEnd = 0;
+    int ringToken = -1; ///< drawn with the focus ring
+};
+
+struct SourceRange {
+    int begin = 0;
+    int end = 0;
+
+    bool isEmpty() const { return begin >= end; }
+};
+
+/// A piece of text, laid out once, that knows the source character and the token of each shown
+/// character. While origin is shown it holds "k2" and return signs too, which no copy contains.
+/// Positions are relative to its corner. Thread: UI.
+class TextPiece {
+public:
+    TextPiece(const MessageContext& context, const StyledText& text, const PieceStyle& style);
+
+    /// Breaks the text into lines of this width.
+    void
+    layOut(const MessageContext& context, double width, Qt::Alignment alignment = Qt::AlignLeft);
+
+    double height() const { return m_layout->lineCount() * m_lineHeight; }
+
+    /// Width of the text on one line; after layOut() of the widest line.
+    double naturalWidth() const { return m_layout->maximumWidth(); }
+
+    void paint(QPainter& painter, const MessageContext& context, const PiecePaint& paint) const;
+
+    /// The source offsets of its first character and after its last one; equal if it has none.
+    SourceRange source() const { return m_range; }
+
+    int sourceAt(QPointF point) const; ///< the nearest place between two characters
+    SourceRange wordAt(QPointF point) const;
+    int tokenAt(QPointF point) const; ///< -1 = none
+    int linkAt(QPointF point) const;  ///< index into Block::links, -1 = none
+
+    /// Around the token on the line where it begins; null when it is not here.
+    QRectF tokenRect(int token) const;
+
+    /// The position of a caret after the last character.
+    QRectF caretRect(const Theme& theme) const;
+
+    /// The shown text without "k2" and return signs.
+    QString textBetween(SourceRange range) const;
+
+    bool endsLine() const { return m_newline >= 0; }
+
+    /// Tokens shown here, ascending; a token appears twice if its characters are apart.
+    std::vector<int> tokens() const;
+
+private:
+    struct TokenSpan {
+        int token = 0;
+        int start = 0; ///< in the laid out text
+        int length = 0;
+    };
+
+    struct Sign {
+        int start = 0;
+        int length = 0;
+        int token = -1; ///< token whose rank it shows; -1 = a return sign
+    };
+
+    struct StyleSpan {
+        int start = 0;
+        int length = 0;
+        unsigned style = kPlainText;
+        int link = -1;
+    };
+
+    class Builder;
+
+    void paintLine(QPainter& painter,
+                   const MessageContext& context,
+                   const PiecePaint& paint,
+                   int lineIndex) const;
+    void paintGrounds(QPainter& painter,
+                      const MessageContext& context,
+                      const PiecePaint& paint,
+                      const QTextLine& line) const;
+    void paintSelection(QPainter& painter,
+                        const MessageContext& context,
+                        const PiecePaint& paint,
+                        const QTextLine& line) const;
+    void paintOrigin(QPainter& painter,
+                     const MessageContext& context,
+                     const PiecePaint& paint,
+                     const QTextLine& line) const;
+    QRectF boxOf(const QTextLine& line, int start, int length) const;
+    double lineTop(const QTextLine& line) const;
+    QTextLine lineAt(double y) const;
+    int placeOf(int source) const;
+
+    std::unique_ptr<QTextLayout> m_layout;
+    std::vector<int> m_source; ///< [laid out characters] source offset, ascending
+    std::vector<TokenSpan> m_spans;
+    std::vector<Sign> m_signs;
+    std::vector<StyleSpan> m_styles;
+    SourceRange m_range;
+    int m_newline = -1;
+    bool m_isCode = false;
+    bool m_isMuted = false;
+    double m_lineHeight = 0.0;
+    double m_boxTop = 0.0; ///< of the text's box, in its line
+    double m_boxHeight = 0.0;
+    double m_baseline = 0.0;
+};
+
+} // namespace ui

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/store/chat_records.h"
+#include "ui/theme/theme.h"
+#include "ui/views/chat/messages/message_card.h"
+
+#include <QPointer>
+#include <QScrollArea>
+
+#include <optional>
+#include <set>
+#include <vector>
+
+class QPushButton;
+class QVBoxLayout;
+
+namespace ui {
+
+class TokenDetails;
+
+/// The messages of the branch that is shown, in one column. It follows the text at its end until
+/// the reader scrolls away, and again when the reader comes back to the end. While it is hidden no
+/// text is laid out; new text waits until it is shown.
+class ConversationView : public QScrollArea {
+    Q_OBJECT
+
+public:
+    /// Older messages are laid out on request.
+    static constexpr qsizetype kMessagesShown = 40;
+
+    explicit ConversationView(const Theme& theme, QWidget* parent = nullptr);
+
+    void showChat(const Chat& chat);
+
+    void add(const Chat& chat, const StoredMessage& message);
+
+    /// Notes that the message has grown; flush() draws it.
+    void noteGrown(MessageId id) { m_grown.insert(id); }
+
+    /// Draws the grown messages, once for all events of a tick.
+    void flush(const Chat& chat);
+
+    void finish(const StoredMessage& message);
+
+    void setShowsOrigin(bool isShown);
+    void setBusy(bool isBusy);
+
+    bool isAtEnd() const { return m_isAtEnd; }
+
+    void scrollToEnd();
+
+    /// Scrolls a message of the branch to the top of the view and gives it the focus.
+    void showMessage(MessageId id);
+
+    MessageCard* card(MessageId id) const;
+
+    const std::vector<MessageCard*>& cards() const { return m_cards; }
+
+signals:
+    void copyAsked(qint64 id);
+    void regenerateAsked(qint64 id);
+    void branchAsked(qint64 id);
+    void editAsked(qint64 id, const QString& text);
+    void continueAsked(qint64 id);
+    void answerEdited(qint64 id, const QString& text, bool goesOn);
+    void keepAsPromptAsked(qint64 id);
+    void branchShown(qint64 id);
+    void editEnded();
+
+    /// The user wants the answer to continue from this token, with `choice` instead of it.
+    void tokenBranchAsked(qint64 id, int index, const engine::TokenChoice& choice);
+
+    /// The user hovers over a token of a message; -1 = none.
+    void tokenChosen(qint64 id, int index);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void makeCards();
+    void catchUp();
+    void showMessages(const Chat& chat, qsizetype count);
+    void showEarlier();
+    void showButton(QPushButton& button, bool isShown);
+    void onRangeChanged();
+    void onScrolled(int value);
+    void note(const StoredMessage& message);
+    MessageCard* makeCard(const Chat& chat, const StoredMessage& message);
+    void showDetails(MessageCard* card, int token, bool isPinned);
+    void placeDetails();
+    void scrollToSought();
+    void hideDetails();
+    void restyle();
+
+    const Theme& m_theme;
+    QWidget* m_page;
+    QVBoxLayout* m_column;
+    QPushButton* m_earlier;
+    QPushButton* m_toEnd;
+    TokenDetails* m_details;
+    Chat m_chat;
+    std::vector<MessageCard*> m_cards;
+    std::set<MessageId> m_grown;
+    std::vector<MessageId> m_added; ///< while hidden; no cards yet
+    std::set<MessageId> m_finished; ///< while hidden
+    bool m_hasCards = true;         ///< false after showChat() was called while hidden
+    qsizetype m_shownCount = kMessagesShown;
+    bool m_showsOrigin = true;
+    bool m_isBusy = false;
+    bool m_isAtEnd = true;
+    MessageId m_sought = 0; ///< stays at the top while the cards around it get their heights
+    std::optional<int> m_keptFromEnd; ///< pixels from the end that stay in view above new messages
+    QPointer<MessageCard> m_detailsCard;
+    int m_detailsToken = -1;
+};
+
+} // namespace ui

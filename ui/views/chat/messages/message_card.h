@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/icons/icons.h"
+#include "ui/store/chat_records.h"
+#include "ui/text/message_body.h"
+#include "ui/theme/theme.h"
+#include "ui/views/chat/messages/figures_line.h"
+
+#include <QWidget>
+
+#include <functional>
+
+class QHBoxLayout;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+class QVBoxLayout;
+class QToolButton;
+
+namespace ui {
+
+/// A message's position among its sibling branches.
+struct BranchPlace {
+    int index = 0; ///< from 0
+    int count = 1;
+    MessageId previous = 0; ///< 0 = none
+    MessageId next = 0;
+};
+
+/// One message of the conversation with its figures and actions.
+class MessageCard : public QWidget {
+    Q_OBJECT
+
+public:
+    MessageCard(const Theme& theme,
+                const StoredMessage& message,
+                const BranchPlace& place,
+                QWidget* parent = nullptr);
+
+    const StoredMessage& message() const { return m_message; }
+
+    MessageBody& body() { return *m_body; }
+
+    /// The message with more text and tokens at its end.
+    void grow(const StoredMessage& message);
+
+    /// The final message.
+    void finish(const StoredMessage& message);
+
+    void setShowsOrigin(bool isShown);
+
+    /// How far the prompt has been read, shown instead of the figures until there are some.
+    void setProgress(const QString& sentence);
+
+    /// While an answer is written nothing can be edited or asked again.
+    void setBusy(bool isBusy);
+
+    /// Text and ids of the token, for its details.
+    QString tokenText(int index) const;
+
+signals:
+    void copyAsked(qint64 id);
+    void regenerateAsked(qint64 id);
+    void branchAsked(qint64 id);
+    void editAsked(qint64 id, const QString& text);
+    void continueAsked(qint64 id);
+
+    /// An answer was edited; `goesOn`: the model is to continue it.
+    void answerEdited(qint64 id, const QString& text, bool goesOn);
+    void keepAsPromptAsked(qint64 id);
+    void branchShown(qint64 id);
+
+    /// The message's editor was closed.
+    void editEnded();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct ActionButton {
+        QToolButton* button;
+        IconName icon;
+    };
+
+    bool isUser() const { return m_message.role == MessageRole::User; }
+
+    void makeHeader(QHBoxLayout& row, const BranchPlace& place);
+    void makeActions(QHBoxLayout& row);
+    QToolButton* addAction(QHBoxLayout& row, IconName icon, const QString& name);
+    void beginEdit();
+    void endEdit();
+    void keepEdit(bool goesOn);
+    QPushButton* addEditChoice(const QString& text, std::function<void()> act);
+    void showAttachments(QVBoxLayout& rows);
+    void showState();
+    void restyle();
+
+    const Theme& m_theme;
+    StoredMessage m_message;
+    MessageBody* m_body;
+    QLabel* m_name;
+    QLabel* m_chip;
+    FiguresLine* m_figures;
+    QWidget* m_actionRow;
+    QPushButton* m_continue = nullptr; ///< of an answer
+    bool m_isBusy = false;
+    QPlainTextEdit* m_editor = nullptr;
+    QWidget* m_editorRow = nullptr;
+    std::vector<ActionButton> m_actions;
+    std::vector<QToolButton*> m_changing; ///< off while an answer is written
+};
+
+/// The marks that a body draws.
+std::vector<TokenMark> tokenMarks(const QList<TokenTrace>& tokens, qsizetype first = 0);
+
+} // namespace ui
