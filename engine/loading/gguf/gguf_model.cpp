@@ -177,10 +177,12 @@ Result<void> readExperts(const GgufFile& file,
     return {};
 }
 
-/// Windows and the layers that turn nothing. The period of either is no metadata.
+/// Windows and the layers that turn nothing. The period of either is no metadata, and neither is
+/// the switch of families whose windows must be switched on: their files have none.
 Result<void> readLayers(ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
     const bool hasWindows =
-        family.window == WindowRule::EveryLayer || family.window == WindowRule::AllButEveryNth;
+        (family.window == WindowRule::EveryLayer || family.window == WindowRule::AllButEveryNth) &&
+        !family.reads("use_sliding_window");
     if (hasWindows)
         static_cast<void>(keys.ownNumber("attention.sliding_window", 0.0));
     ENGINE_TRY(const int window,

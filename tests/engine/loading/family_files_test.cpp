@@ -9,6 +9,8 @@
 
 #include <QTest>
 
+#include <optional>
+
 using namespace engine;
 using namespace test_support;
 
@@ -98,6 +100,7 @@ private slots:
     void otherArithmeticIsRefusedByName();
     void expertsThatDisagreeWithTheTensorsAreRefused();
     void ggufExpertsThatDisagreeWithTheTensorsAreRefused();
+    void windowsThatMustBeSwitchedOnAreOffInGguf();
     void everyTensorOfTheDescriptionIsComputedWith();
 };
 
@@ -214,6 +217,39 @@ void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
         QVERIFY2(told.contains("has shape [0, 4]"), qPrintable(told));
     for (const QString& told : problem(3, 2))
         QVERIFY2(told.contains("mlp.gate.weight has shape [2, 4]"), qPrintable(told));
+}
+
+void FamilyFilesTest::windowsThatMustBeSwitchedOnAreOffInGguf() {
+    const auto windows = [](const std::string& architecture, std::optional<std::uint32_t> said) {
+        TinyGguf file;
+        file.addString("general.architecture", architecture);
+        for (const auto& [key, value] : {std::pair("block_count", 2U),
+                                         std::pair("embedding_length", 8U),
+                                         std::pair("feed_forward_length", 6U),
+                                         std::pair("attention.head_count", 2U),
+                                         std::pair("context_length", 32768U)})
+            file.addU32(architecture + "." + key, value);
+        if (architecture == "qwen3moe")
+            for (const char* key : {"expert_count", "expert_used_count"})
+                file.addU32(architecture + "." + key, 2);
+        if (said)
+            file.addU32(architecture + ".attention.sliding_window", *said);
+        file.addF32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5F);
+        file.addFloats("token_embd.weight", {8, 5});
+        const TemporaryFolder folder;
+        const auto files = ModelFiles::open(folder.write("m.gguf", file.toBytes()));
+        ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
+        const auto config = files.value().config();
+        ENGINE_CHECK(config.hasValue(), "{}", config.error().message);
+        return config.value().layerWindows;
+    };
+    for (const char* architecture : {"qwen2", "qwen3", "qwen3moe"}) {
+        QCOMPARE(windows(architecture, std::nullopt), std::vector<int>({0, 0}));
+        QCOMPARE(windows(architecture, 16U), std::vector<int>({0, 0}));
+    }
+    QCOMPARE(windows("gemma2", std::nullopt), std::vector<int>({4096, 0}));
+    QCOMPARE(windows("gemma2", 16U), std::vector<int>({16, 0}));
+    QCOMPARE(windows("phi3", 16U), std::vector<int>({16, 16}));
 }
 
 void FamilyFilesTest::everyTensorOfTheDescriptionIsComputedWith() {
