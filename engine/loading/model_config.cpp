@@ -115,6 +115,12 @@ Result<void> checkExperts(const ModelConfig& config) {
     if (experts.count == 0)
         return {};
     ENGINE_TRY_DO(checkRange("the number of experts", experts.count, model_limits::kExperts));
+    // A damaged file could name more in a few bytes than fit into memory.
+    if (std::int64_t(experts.count) * config.layerCount > model_limits::kAllExperts)
+        return inconsistent(fmt::format("{} layers of {} experts exceed {} in all",
+                                        config.layerCount,
+                                        experts.count,
+                                        model_limits::kAllExperts));
     ENGINE_TRY_DO(checkRange("the number of experts of a token", experts.used, experts.count));
     return checkRange("the size of an expert", experts.size, model_limits::kRowValues);
 }

@@ -9,6 +9,7 @@ namespace engine::model_limits {
 
 inline constexpr std::int64_t kLayers = 1024;
 inline constexpr std::int64_t kExperts = 4096;                     ///< of one layer
+inline constexpr std::int64_t kAllExperts = 65'536;                ///< of all layers together
 inline constexpr std::int64_t kRowValues = std::int64_t(1) << 24U; ///< of any row of a matrix
 inline constexpr std::int64_t kHeadDim = std::int64_t(1) << 16U;
 inline constexpr std::int64_t kVocabulary = 4'194'304;

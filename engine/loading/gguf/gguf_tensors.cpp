@@ -33,6 +33,8 @@ constexpr auto kLayerNames = std::to_array<NamePair>({
     {"post_ffw_norm", "post_feedforward_layernorm"},
 });
 
+constexpr std::string_view kWeight = ".weight";
+
 constexpr auto kExpertNames = std::to_array<NamePair>({
     {"ffn_gate_exps", "gate_proj"},
     {"ffn_up_exps", "up_proj"},
@@ -78,8 +80,8 @@ private:
         if (m_family.isFused && stem == "ffn_up")
             return cutRows(stored, fusedMlpParts(m_config, prefix), suffix, m_tensors);
         for (const auto& [theirs, ours] : kExpertNames)
-            if (stem == theirs)
-                return cutExperts(stored, prefix, ours, suffix);
+            if (stem == theirs && suffix == kWeight)
+                return cutExperts(stored, prefix, ours);
         ENGINE_TRY(const std::uint64_t headRows, interleavedRows(stored, stem));
         m_tensors.push_back({.name = layerName(stored, prefix, stem, suffix),
                              .stored = &stored,
@@ -113,17 +115,15 @@ private:
     }
 
     /// [experts, outputs, inputs]: a matrix for each expert.
-    Result<void> cutExperts(const TensorInfo& stored,
-                            const std::string& prefix,
-                            std::string_view name,
-                            std::string_view suffix) {
+    Result<void>
+    cutExperts(const TensorInfo& stored, const std::string& prefix, std::string_view name) {
         const auto count = static_cast<std::uint64_t>(m_config.experts.count);
         if (stored.shape.size() != 3 || stored.shape[0] != count)
             return corruptTensor(
                 stored, fmt::format("holds other than {} experts", m_config.experts.count));
         for (std::uint64_t expert = 0; expert < count; ++expert)
             m_tensors.push_back(
-                {.name = fmt::format("{}mlp.experts.{}.{}{}", prefix, expert, name, suffix),
+                {.name = fmt::format("{}mlp.experts.{}.{}{}", prefix, expert, name, kWeight),
                  .stored = &stored,
                  .shape = {stored.shape[1], stored.shape[2]},
                  .firstRow = expert * stored.shape[1]});

@@ -100,6 +100,7 @@ private slots:
     void otherArithmeticIsRefusedByName();
     void expertsThatDisagreeWithTheTensorsAreRefused();
     void ggufExpertsThatDisagreeWithTheTensorsAreRefused();
+    void moreExpertsThanAnyModelHasAreRefused();
     void windowsThatMustBeSwitchedOnAreOffInGguf();
     void everyTensorOfTheDescriptionIsComputedWith();
 };
@@ -217,6 +218,18 @@ void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
         QVERIFY2(told.contains("has shape [0, 4]"), qPrintable(told));
     for (const QString& told : problem(3, 2))
         QVERIFY2(told.contains("mlp.gate.weight has shape [2, 4]"), qPrintable(told));
+}
+
+void FamilyFilesTest::moreExpertsThanAnyModelHasAreRefused() {
+    ModelConfig config = valueOf("mixtral", kExperts);
+    config.experts.count = 4096;
+    QVERIFY(config.validate().hasValue());
+    config.layerCount = 1024;
+    config.layerWindows.assign(1024, 0);
+    const auto checked = config.validate();
+    QVERIFY(!checked);
+    QCOMPARE(checked.error().message,
+             std::string("1024 layers of 4096 experts exceed 65536 in all"));
 }
 
 void FamilyFilesTest::windowsThatMustBeSwitchedOnAreOffInGguf() {

@@ -245,9 +245,12 @@ WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
         return wanted;
     constexpr double kFitsCaches = 16.0 * 1024 * 1024;
     double bytes = 0.0;
-    for (const TensorInfo& tensor : source.tensors())
+    for (const TensorInfo& tensor : source.tensors()) {
         bytes += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns()) * 4.0;
-    return bytes <= kFitsCaches ? WeightForm::F32 : WeightForm::File;
+        if (bytes > kFitsCaches) // asked for each of many tensors
+            return WeightForm::File;
+    }
+    return WeightForm::F32;
 }
 
 Result<Weights>
