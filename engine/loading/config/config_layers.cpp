@@ -93,10 +93,12 @@ Result<double> readCap(const JsonFields& fields, std::string_view key, double un
 Result<std::vector<int>> readDenseLayers(const JsonFields& fields, int layerCount) {
     ENGINE_TRY(const int step, fields.sizeOr("decoder_sparse_step", model_limits::kLayers, 1));
     const JsonValue listed = fields.value("mlp_only_layers");
+    if (!listed.isNull() && !listed.isArray())
+        return corruptConfig(listed, "\"mlp_only_layers\" is no list");
     std::vector<int> dense;
     for (const JsonValue& item : listed.items()) {
         const auto layer = item.asInteger();
-        if (!listed.isArray() || !layer || *layer < 0 || *layer >= layerCount)
+        if (!layer || *layer < 0 || *layer >= layerCount)
             return corruptConfig(listed, "\"mlp_only_layers\" holds what is no layer");
         dense.push_back(static_cast<int>(*layer));
     }

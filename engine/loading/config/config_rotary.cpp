@@ -6,6 +6,8 @@
 #include "engine/loading/files/readable_text.h"
 
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 namespace engine {
 
@@ -112,6 +114,8 @@ Result<void> readRotatedPart(const JsonFields& outer,
         if (part > 1.0)
             return corruptConfig(fields->value(kName), fmt::format("\"{}\" is more than 1", kName));
         config.rotatedDim = part == 1.0 ? 0 : static_cast<int>(config.headDim * part);
+        if (part < 1.0 && config.rotatedDim == 0)
+            return corruptConfig(fields->value(kName), fmt::format("\"{}\" is too small", kName));
     }
     return {};
 }
@@ -145,10 +149,12 @@ readRopelessLayers(const JsonFields& fields, const Family& family, ModelConfig& 
         const int period,
         fields.sizeOr("no_rope_layer_interval", model_limits::kLayers, family.ropelessPeriod));
     for (int layer = 0; layer < config.layerCount; ++layer) {
-        const bool isTurned = listed.isNull()
-                                  ? (layer + 1) % period != 0
-                                  : items[static_cast<std::size_t>(layer)].asInteger() != 0;
-        config.layerRopes.push_back(isTurned ? LayerRope::Model : LayerRope::None);
+        std::optional<std::int64_t> turned = (layer + 1) % period;
+        if (!listed.isNull())
+            turned = items[static_cast<std::size_t>(layer)].asInteger();
+        if (!turned)
+            return corruptConfig(listed, "\"no_rope_layers\" holds what is neither 0 nor 1");
+        config.layerRopes.push_back(*turned != 0 ? LayerRope::Model : LayerRope::None);
     }
     return {};
 }

@@ -150,7 +150,8 @@ Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, Model
                keys.sizeOr("attention.key_length", config.hiddenSize / config.headCount));
     ENGINE_TRY(const int valueLength, keys.sizeOr("attention.value_length", config.headDim));
     ENGINE_TRY(const int rotated, keys.sizeOr("rope.dimension_count", config.headDim));
-    if (valueLength != config.headDim || (rotated != config.headDim && !family.hasPartialRotation))
+    const bool mayRotate = rotated == config.headDim || (rotated > 0 && family.hasPartialRotation);
+    if (valueLength != config.headDim || !mayRotate)
         return unsupportedGguf(
             fmt::format("heads with {} key, {} value and {} rotated dimensions are "
                         "not supported: they must be equal",

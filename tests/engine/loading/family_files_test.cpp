@@ -154,7 +154,12 @@ void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
         R"("rope_scaling":{"type":"longrope","short_factor":[1],"long_factor":[1,2]})",
         "1 longrope factors for 2");
     row("phi3", R"("partial_rotary_factor":2)", "partial_rotary_factor");
+    row("phi3", R"("partial_rotary_factor":0.1)", "\"partial_rotary_factor\" is too small");
     row("smollm3", R"("no_rope_layers":[1])", "no_rope_layers");
+    row("smollm3", R"("no_rope_layers":[false,true])", "neither 0 nor 1");
+    row("qwen3_moe",
+        R"("num_experts":2,"num_experts_per_tok":1,"moe_intermediate_size":6,"mlp_only_layers":1)",
+        "\"mlp_only_layers\" is no list");
     row("olmoe", R"("clip_qkv":8.0,"num_experts":3,"num_experts_per_tok":2)", "clip_qkv");
     row("mixtral", R"("num_experts_per_tok":2)", "num_local_experts");
     row("mixtral", R"("num_local_experts":2,"num_experts_per_tok":3)", "experts of a token");
