@@ -85,7 +85,7 @@ void SwiftRunBadInputTest::formsThatNoAnswerHasAreOneSentence() {
              {R"({"type": "array", "items": {"$ref": "#"}, "minItems": 1})",
               "The JSON schema allows no text at all."},
              {R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})", "The JSON schema loops: "},
-             {R"({"allOf": [{"$ref": "#"}]})", "\"allOf\" refers to itself without an end"},
+             {R"({"allOf": [{"$ref": "#"}]})", "\"allOf\" refers to itself endlessly"},
              {R"({"type": "number", "minimum": 1, "exclusiveMaximum": 1})",
               "The JSON schema allows no text at all."},
              {R"({"uniqueItems": true})", "\"uniqueItems\" is not supported here"}}) {
