@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// The network that a GGUF file's metadata and tensor list describe. The names of the keys are
-/// those of llama.cpp's gguf-py (constants.py).
+/// The network that a GGUF file's metadata and tensor list describe. Source:
+/// llama.cpp's list of keys (gguf-py, constants.py).
 /// Errors: Unsupported architecture, scaling or layout by name; CorruptFile names the key.
 Result<ModelConfig> readGgufModelConfig(const GgufFile& file);
 

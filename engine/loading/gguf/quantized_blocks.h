@@ -31,7 +31,7 @@ std::uint16_t bfloat16FromFloat(float value);
 float floatFromBfloat16(std::uint16_t bits);
 
 /// Converts stored blocks to float32 with one rounding for each operation (no fused
-/// multiply-add), as gguf-py does.
+/// multiply-add). Source: the block formats of GGUF (ggml-common.h of llama.cpp).
 /// Shapes: out [n], n a multiple of the block's values; blocks [n / values * bytes]; wrong sizes
 /// are a bug (ENGINE_CHECK).
 void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<float> out);
