@@ -131,6 +131,7 @@ std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
         return std::nullopt;
     } catch (const CLI::Success& request) { // --help, --version
         std::ostringstream text;
+        text.exceptions(std::ios::badbit); // otherwise a failed allocation would only cut the text
         cli.exit(request, text, text);
         app::StandardOutput::write(text.str());
         return app::kSuccess;

@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// Opens one safetensors file; every rule of the format is checked (formats.md 4.1), so that
-/// afterwards each tensor's bytes are known to lie in the file. Types that cannot be computed
-/// with are listed and can be read raw. Source: huggingface/safetensors README.
+/// Opens one safetensors file and checks every rule of the format, so that afterwards each
+/// tensor's bytes are known to lie in the file. Types that cannot be computed with are listed
+/// and can be read raw. Source: the format section of the huggingface/safetensors README.
 /// Errors: NotFound, Io, CorruptFile with the byte offset.
 Result<std::unique_ptr<WeightSource>> openSafetensors(const std::filesystem::path& path);
 

@@ -17,7 +17,7 @@ SublayerWeights sublayerWeights(const ModelConfig& config, int layer = 0);
 
 /// The share of the weights read for one token that a plan still reads, the output head included:
 /// what a draft pass costs in vanilla steps where reading weights is what takes the time. 1 for the
-/// full plan; norms, biases and the embedding row do not count. Source: swift.md 5.1 (c_w).
+/// full plan; norms, biases and the embedding row do not count.
 double weightShare(const LayerPlan& plan, const ModelConfig& config);
 
 } // namespace engine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom (engine/README.md, "The levels"). Reads the #include lines of all sources.
+# Who may include whom (the levels in engine/README.md). Reads the #include lines of all sources.
 #   cmake -D SOURCE_DIR=checkout -P dependency_rules.cmake
 cmake_minimum_required(VERSION 3.22)
 

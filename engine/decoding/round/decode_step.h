@@ -13,35 +13,35 @@
 
 namespace engine {
 
-/// How an emitted token came about.
+/// Where an emitted token came from.
 enum class TokenOrigin : std::uint8_t {
-    Vanilla, ///< a plain step: the full model alone, no draft
-    Draft,   ///< accepted, the draft's first choice
-    Sibling, ///< accepted, one of the draft's further choices
-    Bonus,   ///< the full model's own token behind the accepted ones
+    Vanilla, ///< a plain step: the full model alone, without a draft
+    Draft,   ///< accepted; it was the draft's first choice
+    Sibling, ///< accepted; it was another of the draft's choices
+    Bonus,   ///< the full model's own token after the accepted ones
 };
 
 std::string_view tokenOriginName(TokenOrigin origin); ///< "vanilla", "draft", "sibling", "bonus"
 
-/// What is known of one emitted token.
+/// What is known about one emitted token. A plain value.
 struct TokenFact {
     TokenOrigin origin = TokenOrigin::Vanilla;
-    int rank = -1;                  ///< among the draft's choices, 0 = first; -1 = not drafted
-    double draftProbability = 0.0;  ///< the draft's own, temperature 1; 0 when not drafted
-    double targetProbability = 0.0; ///< the full model's, temperature 1
+    int rank = -1; ///< its place among the draft's choices, 0 = first; -1 = not drafted
+    double draftProbability = 0.0;  ///< by the draft, at temperature 1; 0 if it was not drafted
+    double targetProbability = 0.0; ///< by the full model, at temperature 1
 };
 
-/// A token that could stand at a place, and how likely it is. A plain value.
+/// A token that is possible at a position, and how likely it is. A plain value.
 struct TokenChance {
     TokenId id = kNoToken;
-    double probability = 0.0; ///< the full model's, temperature 1
+    double probability = 0.0; ///< by the full model, at temperature 1
 };
 
 /// What a decoder is doing besides emitting tokens.
 enum class DecoderPhase : std::uint8_t {
-    Plain,      ///< nothing to search
-    Accumulate, ///< collects the context window that candidates are scored on
-    Optimise,   ///< tries candidates between rounds
+    Plain,      ///< there is nothing to search
+    Accumulate, ///< it collects the context window on which candidates are scored
+    Optimise,   ///< it tries candidates between rounds
     Accelerate, ///< the search is over
 };
 
@@ -50,28 +50,28 @@ std::string_view decoderPhaseName(DecoderPhase phase); ///< "plain", "accumulate
 /// One scored candidate of a search. A plain value.
 struct TrialRecord {
     std::string kind;    ///< "start", "random", "bayesian", "rescore", "influence", "manual", ...
-    bool counts = true;  ///< false for re-scores, which are no trials
-    int index = 0;       ///< trials of this task so far, this one included if it counts
+    bool counts = true;  ///< false for re-scores, which do not count as trials
+    int index = 0;       ///< trials of this task so far, including this one if it counts
     double score = 0.0;  ///< matchness, 0 to 1
-    double best = 0.0;   ///< the incumbent's score behind this trial
-    bool isBest = false; ///< became the incumbent
+    double best = 0.0;   ///< the incumbent's score after this trial
+    bool isBest = false; ///< this candidate became the incumbent
     LayerPlan plan;      ///< the candidate
     std::vector<std::uint8_t> ticks; ///< [window] 1 = the candidate predicted this token
-    std::vector<TokenId> window;     ///< [window] what it had to predict
-    std::vector<TokenId> guesses;    ///< [window] what it predicted
+    std::vector<TokenId> window;     ///< [window] the tokens that it had to predict
+    std::vector<TokenId> guesses;    ///< [window] the tokens that it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
 };
 
-/// A change of what the decoder drafts with.
+/// The decoder began to draft with another plan. A plain value.
 struct PlanChange {
     std::uint64_t planId = 0; ///< counts up from 1 in the order of use
     LayerPlan plan;
-    double skipRatio = 0.0; ///< r that the plan was made for
+    double skipRatio = 0.0; ///< the ratio r for which the plan was made
     std::string reason;     ///< "start", "better", "restart", "lower r", "larger r", ...
 };
 
-/// What a search did during a step or behind an answer. A plain value.
+/// What a search did during a step or after an answer. A plain value.
 struct SearchReport {
     DecoderPhase phase = DecoderPhase::Plain;
     std::vector<TrialRecord> trials;
@@ -80,76 +80,82 @@ struct SearchReport {
     double searchMs = 0.0;
 };
 
-/// Why a round was drafted as it was, from a decoder that chooses. A plain value.
+/// Which way to draft a decoder chose for a round, and why. A plain value.
 struct DraftChoice {
-    std::string_view drafter = {}; ///< "none", "free", "skip", "exit"; empty: nothing was chosen
+    /// "none", "free", "skip" or "exit"; empty if the decoder does not choose.
+    std::string_view drafter = {};
     int nodes = 0;
-    double expectedTokens = 1.0;   ///< of this round, the bonus included
-    double expectedCost = 1.0;     ///< in plain steps, as measured
-    std::string_view refused = {}; ///< the best of the others; empty when there was none
+    double expectedTokens = 1.0;   ///< from this round, including the bonus
+    double expectedCost = 1.0;     ///< of this round in plain steps, from measured times
+    std::string_view refused = {}; ///< the best drafter not chosen; empty if there was none
     double refusedTokens = 1.0;
     double refusedCost = 1.0;
-    double plainMs = 0.0; ///< what a plain step takes just now; 0 before it was measured
-    bool isProbe = false; ///< chosen to learn what it gives, not because it pays
+    double plainMs = 0.0; ///< the present time of a plain step; 0 before it was measured
+    bool isProbe = false; ///< chosen to learn what it gains, not because it is expected to pay
 };
 
-/// A row that ran beside a draft and could not be accepted: a mask, a guess of a window.
+/// A row that ran beside a draft and could not be accepted, such as a mask token or a guess of a
+/// window. A plain value.
 struct SideRow {
     TokenId token = kNoToken;
-    /// A node of the draft, or draft.size() + an earlier row of this kind; -1 = the root.
+    /// The index of a draft node, or draft.size() + the index of an earlier side row; -1 = the
+    /// root.
     int parent = -1;
 
     bool operator==(const SideRow&) const = default;
 };
 
-/// A cell of a StepTable: a token, shown as its text, or a number, or words.
+/// A token in a cell of a StepTable, where views show it as its text.
 struct TokenCell {
     TokenId token = kNoToken;
 
     bool operator==(const TokenCell&) const = default;
 };
 
+/// A cell of a StepTable: a token, a number, or words.
 using TableCell = std::variant<TokenCell, double, std::string>;
 
-/// What a decoder shows of its round beyond draft and plan, for views that know no decoder: its
-/// window, its pool, its table of exits. A plain value.
+/// What a decoder shows of its round besides draft and plan, such as its window, its pool or its
+/// table of exits. Views show such tables without knowing the decoder. A plain value.
 struct StepTable {
     std::string name;                         ///< "pool", for scripts
     std::string title;                        ///< "Pool", for people
     std::vector<std::string> columns;         ///< headings
     std::vector<std::vector<TableCell>> rows; ///< each [at most columns]
-    int chosenRow = -1;                       ///< the one that was acted upon; -1 = none
+    int chosenRow = -1;                       ///< the row that the decoder acted upon; -1 = none
 };
 
-/// What one round of a decoder gave, and how it came about. A plain value.
+/// The tokens that one round of a decoder emitted, and how they were made. A plain value.
 struct DecodeStep {
     std::vector<TokenId> tokens;  ///< newly emitted, in order; never empty
     std::vector<TokenFact> facts; ///< [tokens]
-    /// [tokens] what the full model held most likely at each place, best first.
+    /// [tokens] the tokens that the full model found most likely at each position, best first.
     std::vector<std::vector<TokenChance>> chances;
-    DraftTree draft;          ///< empty for a plain step, and where nothing was drafted
+    DraftTree draft;          ///< empty for a plain step, or if nothing was drafted
     std::vector<int> path;    ///< accepted nodes of `draft`, in order
-    std::uint64_t planId = 0; ///< what was drafted with; 0 = the full model
+    std::uint64_t planId = 0; ///< the plan of the draft; 0 = the full model
     SearchReport search;
     DraftChoice choice;
-    std::vector<SideRow> sides; ///< ran beside the draft
+    std::vector<SideRow> sides; ///< the rows that ran beside the draft
     std::vector<StepTable> tables;
     int verifiedRows = 0;
-    /// Layers whose weights were read, a skipped sublayer as half of one: together the cost that
-    /// tokens per layer count (eTPL, arXiv 2504.05598).
+    /// The number of layers whose weights were read by the draft and by the verification. Each
+    /// skipped sublayer saves half a layer. Tokens per layer (eTPL, arXiv 2504.05598) divides by
+    /// the sum of both.
     double draftLayers = 0.0;
     double verifyLayers = 0.0;
-    /// What passes took for prompt tokens that they read along (Target::unread), shared out by
-    /// rows: the prompt's time, in none of the others.
+    /// The time that passes of this round spent on unread prompt tokens (Target::unread), in
+    /// proportion to their rows. It belongs to the prompt and is not part of the times below.
     double promptMs = 0.0;
     double draftMs = 0.0;
-    double verifyMs = 0.0;        ///< for a plain step: the whole pass
-    bool isInsideGrammar = false; ///< there is a grammar, and it wants more behind the last token
+    double verifyMs = 0.0;        ///< for a plain step, the time of the whole pass
+    bool isInsideGrammar = false; ///< a grammar needs more text after the last token
 
-    /// By the full model alone: rows beside a draft make it a round of a method even without one.
+    /// Whether the full model ran alone. A round with side rows is not plain, even if its draft is
+    /// empty.
     bool isPlain() const { return draft.size() == 0 && sides.empty(); }
 
-    /// Leaves only the first `count` tokens and what belongs to them.
+    /// Keeps only the first `count` tokens and what belongs to them.
     void cutTo(std::size_t count);
 };
 

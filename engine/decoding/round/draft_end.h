@@ -5,22 +5,22 @@
 
 namespace engine {
 
-/// Why a draft has as many tokens as it has, told by whoever ended it.
+/// Why a draft has no more tokens; set by whoever ended it.
 enum class DraftEndReason : std::uint8_t {
-    NotTold,   ///< nothing was to be drafted, or it is not known any more
-    Unsure,    ///< the newest token's probability `value` was below the threshold `limit`
-    Length,    ///< it has the `limit` tokens in a row that a draft may have
-    Nodes,     ///< the tree has the `limit` candidates that it may have
-    Room,      ///< the answer takes no more tokens
-    EndToken,  ///< it ends with a token that ends the answer
-    Budget,    ///< behind `limit` tokens of an answer nothing is drafted
-    Nothing,   ///< nothing (more) was known to draft
-    Unlikely,  ///< a further token's probability `value` was not worth its row: below `limit`
-    Price,     ///< going on promised `value` tokens; its time gives `limit` otherwise
-    Measuring, ///< what a step of the full model takes was measured instead
+    NotTold,  ///< no draft was wanted, or the reason is no longer known
+    Unsure,   ///< the last token's probability `value` was below the threshold `limit`
+    Length,   ///< the draft has reached `limit` tokens in a row, the most allowed
+    Nodes,    ///< the tree has reached `limit` nodes, the most allowed
+    Room,     ///< the answer has no room for more tokens
+    EndToken, ///< the last drafted token ends the answer
+    Budget,   ///< nothing is drafted once an answer has `limit` tokens
+    Nothing,  ///< there was nothing, or nothing more, to draft
+    Unlikely, ///< the next token's probability `value` was below `limit`, so not worth its row
+    Price,    ///< going on promised `value` tokens, but its time gives `limit` when spent otherwise
+    Measuring, ///< a step of the full model was timed instead
 };
 
-/// A plain value; what the two numbers are says the reason.
+/// Why a draft ended. The reason says what the two numbers mean. A plain value.
 struct DraftEnd {
     DraftEndReason reason = DraftEndReason::NotTold;
     double value = 0.0;

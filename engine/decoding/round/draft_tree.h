@@ -14,15 +14,15 @@ namespace engine {
 /// One drafted token.
 struct DraftNode {
     TokenId token = kNoToken;
-    int parent = -1;          ///< a lower node index; -1 = hangs on the root, the pending token
-    int rank = 0;             ///< among its parent's children in draft order; 0 = first choice
-    double probability = 0.0; ///< the draft's own at temperature 1
+    int parent = -1;          ///< a lower index; -1 = the root, which is the pending token
+    int rank = 0;             ///< its place among its siblings in draft order; 0 = first choice
+    double probability = 0.0; ///< the draft's probability of it at temperature 1
 
     bool operator==(const DraftNode&) const = default;
 };
 
-/// Drafted tokens and their parents; a chain is a tree with one branch. The root, the newest
-/// emitted token, is no node. A plain value.
+/// Drafted tokens and their parents; a chain is a tree with one branch. The root is the newest
+/// emitted token and is not itself a node. A plain value.
 class DraftTree {
 public:
     int size() const { return static_cast<int>(m_nodes.size()); }
@@ -31,36 +31,37 @@ public:
 
     std::span<const DraftNode> nodes() const { return m_nodes; }
 
-    /// Adds a node; its parent must be there already and its rank is the number of its siblings
-    /// so far. Returns its index.
+    /// Adds a node and returns its index. Its parent must have been added before; its rank is the
+    /// number of siblings that were added before it.
     int add(TokenId token, int parent, double probability);
 
-    /// The children of a node (-1: of the root), in draft order.
+    /// The indices of a node's children (-1: the root's), in draft order.
     std::vector<int> children(int parent) const;
 
-    /// Distance from the root; 1 for a node that hangs on it.
+    /// Distance from the root; 1 for the root's own children.
     int depth(int index) const;
 
-    /// Draft passes that this tree cost: the D of acceptance.
+    /// The number of draft passes that made this tree: acceptance divides by it.
     int draftSteps() const { return static_cast<int>(m_confidences.size()); }
 
-    /// For each draft pass the probability of its first choice at temperature 1.
+    /// For each draft pass, the probability of its first choice at temperature 1.
     std::span<const double> confidences() const { return m_confidences; }
 
     void addConfidence(double confidence) { m_confidences.push_back(confidence); }
 
-    /// What the children of a node (-1: of the root) were drawn from, without replacement and in
-    /// order; null where they were not drawn. Recursive rejection needs it.
+    /// The distribution from which a node's children (-1: the root's) were drawn, in order and
+    /// without replacement; null if they were not drawn. Recursive rejection needs it.
     const Distribution* drawnFrom(int parent) const;
 
     void setDrawnFrom(int parent, Distribution distribution);
 
-    /// Why nothing more was drafted.
+    /// Why the draft ended here.
     const DraftEnd& end() const { return m_end; }
 
     void setEnd(const DraftEnd& end) { m_end = end; }
 
-    /// Parents for AttentionLayout::tree: the root is node 0, so all indices are one higher.
+    /// The parents as AttentionLayout::tree takes them: there the root is node 0, so every index is
+    /// one higher.
     std::vector<int> layoutParents() const;
 
 private:
@@ -75,7 +76,7 @@ private:
     DraftEnd m_end;
 };
 
-/// The choices of one draft pass: where the spine goes on, and its siblings.
+/// The choices of one draft pass: the token that continues the spine, and its siblings.
 struct DraftLevel {
     struct Choice {
         TokenId token = kNoToken;
@@ -86,9 +87,9 @@ struct DraftLevel {
     Distribution drawnFrom = {}; ///< empty unless the choices were drawn
 };
 
-/// A caterpillar: the first choices form the spine, the others hang beside it as leaves. Ordered
-/// spine first, then siblings by depth; at most `maxNodes` nodes, the deepest siblings go first.
-/// Source: arXiv 2410.06916 section 4.2; swift.md 3.3.
+/// Makes a caterpillar tree: the first choices form the spine, and all other choices are leaves
+/// beside it. The spine's nodes come first, then the siblings by depth. A tree of more than
+/// `maxNodes` nodes loses its deepest siblings first. Source: arXiv 2410.06916 section 4.2.
 DraftTree makeCaterpillar(std::span<const DraftLevel> levels, int maxNodes);
 
 } // namespace engine

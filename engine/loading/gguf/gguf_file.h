@@ -16,7 +16,7 @@
 namespace engine {
 
 /// A GGUF file, version 2 or 3: its metadata and its tensors under the file's own names
-/// ("blk.0.attn_q.weight", rows as stored). Source: gguf.h's format comment; formats.md 4.3.
+/// ("blk.0.attn_q.weight", rows as stored). Source: the format comment in gguf.h.
 /// Thread: read-only after opening; any.
 class GgufFile : public WeightSource {
 public:

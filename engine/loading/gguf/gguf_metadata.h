@@ -15,7 +15,7 @@
 
 namespace engine {
 
-/// Type numbers of metadata values (formats.md 4.3).
+/// The type numbers of metadata values, in the order of gguf.h.
 enum class GgufValueType : std::uint32_t {
     U8,
     I8,

@@ -10,7 +10,8 @@
 
 namespace engine {
 
-/// The network that a GGUF file's metadata and tensor list describe. Source: formats.md 4.3.
+/// The network that a GGUF file's metadata and tensor list describe. Source:
+/// llama.cpp's list of keys (gguf-py, constants.py).
 /// Errors: Unsupported architecture, scaling or layout by name; CorruptFile names the key.
 Result<ModelConfig> readGgufModelConfig(const GgufFile& file);
 

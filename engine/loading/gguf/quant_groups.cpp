@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-// Layouts: formats.md 4.3.
+// Each reader follows the layout of one block as GGUF stores it (ggml-common.h of llama.cpp).
 
 unsigned byteOf(const std::byte* block, std::size_t index) {
     return std::to_integer<unsigned>(block[index]);

@@ -39,7 +39,7 @@ bool isQuantised(TensorType type);
 QuantTraits quantTraits(TensorType type);
 
 /// The groups of one stored block: blockLayout(type).values / 32 of them are written to `groups`.
-/// Source: formats.md 4.3.
+/// Source: the block formats of GGUF (ggml-common.h of llama.cpp).
 void readQuantBlock(TensorType type, const std::byte* block, QuantGroup* groups);
 
 } // namespace engine

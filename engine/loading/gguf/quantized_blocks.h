@@ -30,7 +30,8 @@ std::uint16_t bfloat16FromFloat(float value);
 /// The upper half of a float32.
 float floatFromBfloat16(std::uint16_t bits);
 
-/// Blocks as stored to float32, in the order of the formulas of formats.md 4.3 (no fused steps).
+/// Converts stored blocks to float32 with one rounding for each operation (no fused
+/// multiply-add). Source: the block formats of GGUF (ggml-common.h of llama.cpp).
 /// Shapes: out [n], n a multiple of the block's values; blocks [n / values * bytes]; wrong sizes
 /// are a bug (ENGINE_CHECK).
 void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<float> out);

@@ -59,9 +59,14 @@ Result<SearchReport> DecoderSlot::changeSettings(const SettingValues& values,
 Result<void> DecoderSlot::changeSampling(const SamplingOptions& sampling) {
     ENGINE_TRY_DO(sampling.validate());
     const bool isSame = sampling == m_sampling;
-    // A decoder that cannot apply them is created again.
-    if (!isSame && m_decoder && !m_decoder->changeSampling(sampling))
-        drop();
+    if (!isSame && m_decoder) {
+        const auto changed = m_decoder->changeSampling(sampling);
+        if (!changed && changed.error().code != ErrorCode::Unsupported)
+            return changed;
+        // A decoder that cannot apply them is created again.
+        if (!changed)
+            drop();
+    }
     if (!isSame)
         beginSpan(SpanCause::Sampling);
     m_sampling = sampling;

@@ -43,7 +43,8 @@ public:
     /// prompt. Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
     Result<SearchReport> changeSettings(const SettingValues& values, DecoderGround ground);
 
-    /// Errors: InvalidInput for options out of range.
+    /// Errors: InvalidInput for options out of range; those of Decoder::changeSampling, except from
+    /// a decoder that cannot apply them.
     Result<void> changeSampling(const SamplingOptions& sampling);
 
     /// The decoder, created if there is none. Errors: those of creating it.

@@ -39,12 +39,12 @@ Error tooLongError(int tokens, int contextLength, int room) {
 
 Result<void> PromptRun::run() {
     ENGINE_TRY_DO(makePrompt());
+    ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
                                       m_setup.command.task,
                                       static_cast<int>(m_prompt.size()),
                                       m_setup.slot.reusableTokens(m_prompt),
                                       questionOf(m_setup.command)});
-    ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
     auto done = answer(*decoder);
     // A refused prompt has changed nothing; the search is kept.
     if (!done && (done.error().code != ErrorCode::InvalidInput || m_stepCount > 0))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be asked of a session besides answers: models that are looked at, tokens that are
-// counted, and why a prompt was refused.
+// counted, and why a prompt or a change was refused.
 #include "tests/engine/session/session_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -66,6 +66,8 @@ private slots:
     void thePolicySaysWhatIsLeftOut();
     void aPromptBringsItsDecoderAndSampling();
     void otherFailuresHaveNoSuchNumbers();
+    void aBiasThatTheModelDoesNotHaveIsRefusedAndNothingIsLost();
+    void aPromptThatNoDecoderCanAnswerDoesNotBegin();
 };
 
 void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
@@ -387,6 +389,29 @@ void SessionQuestionsTest::otherFailuresHaveNoSuchNumbers() {
         QCOMPARE(failed.promptTokens, 0);
         QCOMPARE(failed.contextLength, 0);
     }
+}
+
+void SessionQuestionsTest::aBiasThatTheModelDoesNotHaveIsRefusedAndNothingIsLost() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(rawPrompt(1, "abcdef", 8));
+    fixture.session.send(ChangeSampling{{.temperature = 0.0, .logitBias = {{1'000'000, 1.0}}}});
+    QVERIFY(fixture.fails("change_sampling"));
+    fixture.session.send(rawPrompt(2, "abcdef", 8));
+    const PromptFinished* end = fixture.finish(2);
+    QVERIFY(end != nullptr);
+    QCOMPARE(end->tokens, expectedAnswer("abcdef", 8));
+    const auto starts = fixture.all<PromptStarted>();
+    QCOMPARE(starts.at(1).reusedTokens, starts.at(1).promptTokens - 1);
+}
+
+void SessionQuestionsTest::aPromptThatNoDecoderCanAnswerDoesNotBegin() {
+    Fixture fixture;
+    fixture.session.send(ChangeSampling{{.logitBias = {{1'000'000, 1.0}}}}); // of another model
+    fixture.session.send(LoadModel{"stub"});
+    fixture.session.send(rawPrompt(1, "abc", 3));
+    QVERIFY(fixture.fails("submit_prompt"));
+    QVERIFY(fixture.all<PromptStarted>().empty());
 }
 
 QTEST_GUILESS_MAIN(SessionQuestionsTest)

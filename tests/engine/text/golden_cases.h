@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-/// Golden tokenizer cases: one JSON object a line (golden/README.md).
+/// The golden tokenizer cases of ../shared/golden, one JSON object per line.
 namespace golden {
 
 struct Case {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every golden tokenizer case in both directions. Oracles: Hugging Face tokenizers and Python
-// sentencepiece (golden/README.md); tolerance none.
+// sentencepiece; tolerance none.
 #include "engine/text/vocabulary/utf8.h"
 #include "tests/engine/text/golden_cases.h"
 

@@ -175,6 +175,20 @@ private slots:
         QCOMPARE(last().tokens.first().end, 6);
     }
 
+    void whatIsToldWhenNoTokenCameIsNoTextOfTheLastToken() {
+        converse(FinishReason::MaxTokens);
+        session().continueAnswer(last().id);
+        m_chat->count();
+        say(TextReleased{m_chat->promptId(), "\uFFFD"}); // of a character that is not whole yet
+        PromptFinished stopped = promptFinished(m_chat->promptId());
+        stopped.reason = FinishReason::Cancelled;
+        say(stopped);
+        session().continueAnswer(last().id);
+        m_chat->count();
+        QCOMPARE(prompt().messages.back().content, std::string("one two three four"));
+        QCOMPARE(last().text, QStringLiteral("one two three four"));
+    }
+
     void anAnswerThatWasAnsweredGoesOnInANewBranch() {
         converse(FinishReason::MaxTokens);
         const MessageId cut = last().id;
@@ -207,6 +221,39 @@ private slots:
         m_chat->finish();
         session().showBranch(first);
         QCOMPARE(last().id, first);
+    }
+
+    void wordsThatWaitForRoomComeBackWhenAnotherBranchIsShown() {
+        converse(FinishReason::EndToken);
+        const MessageId first = last().id;
+        const ChatId chat = session().chat().record.id;
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        for (const bool isSought : {false, true}) {
+            session().editAnswer(first, QStringLiteral("uno due"), false);
+            session().send(QStringLiteral("and then?"));
+            m_chat->count(5000);
+            QVERIFY(session().contextQuestion() != nullptr);
+            if (isSought)
+                session().openMessage(chat, first);
+            else
+                session().showBranch(first);
+            QVERIFY(session().contextQuestion() == nullptr);
+            QCOMPARE(last().id, first);
+            QCOMPARE(returned.takeFirst().first().toString(), QStringLiteral("and then?"));
+        }
+    }
+
+    void aBranchInANewChatLeavesTheQuestionOfRoomBehind() {
+        converse(FinishReason::EndToken);
+        session().send(QStringLiteral("long"));
+        m_chat->count(5000);
+        const std::size_t sent = engine().sent.size();
+        session().branchIntoNewChat(session().branch().first().id);
+        QVERIFY(session().contextQuestion() == nullptr);
+        session().goOn(ContextPolicy::DropOldest);
+        QCOMPARE(engine().sent.size(), sent);
+        QCOMPARE(session().branch().size(), 1);
+        QCOMPARE(session().obstacle(QStringLiteral("x")), SendObstacle::None);
     }
 
     void aBranchIsBegunWhereItsChatLies() {

@@ -91,6 +91,33 @@ private slots:
         QCOMPARE(settings.stopStrings, (QStringList{QStringLiteral("a\n"), QStringLiteral("b")}));
     }
 
+    void wordsThatCannotBeSentNowComeBack() {
+        m_chat->loadModel();
+        m_chat->engine->say(promptStarted(kFirstHiddenPrompt));
+        m_chat->bridge->tick();
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        session().send(QStringLiteral("hello"));
+        QCOMPARE(returned.count(), 1);
+        QCOMPARE(returned.first().first().toString(), QStringLiteral("hello"));
+        QVERIFY(session().branch().isEmpty());
+    }
+
+    void aCountThatComesLateIsNotTheNextChats() {
+        m_chat->loadModel();
+        session().setDraft({QStringLiteral("hello"), {}});
+        session().countDraft();
+        session().send(QStringLiteral("hello"));
+        session().newChat();
+        session().setDraft({});
+        QSignalSpy counted(&session(), &ChatSession::promptCounted);
+        session().countDraft();
+        QCOMPARE(counted.takeFirst().first().toInt(), 0);
+        const auto* asked = m_chat->engine->lastSent<CountTokens>();
+        m_chat->engine->say(TokensCounted{asked->requestId, 10, {10}, 1000});
+        m_chat->bridge->tick();
+        QCOMPARE(counted.count(), 0);
+    }
+
     void aSystemPromptLongerThanTheContextIsOneSentenceAndTheWordsComeBack() {
         m_chat->loadModel(600);
         session().setSettingsAt(SettingsPlace::Chat, {QStringLiteral("much"), {}, {}});

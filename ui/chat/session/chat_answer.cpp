@@ -126,6 +126,9 @@ void ChatSession::onStep(const StepFinished& step) {
     StoredMessage* answer = find(m_answer->messageId);
     if (answer == nullptr)
         return;
+    // What came before the first step of a continued answer is its last token's text.
+    if (!m_answer->hasStep && m_answer->firstToken > 0)
+        answer->tokens.last().end = static_cast<int>(answer->text.size());
     m_answer->hasStep = true;
     const double stepMs = step.draftMs + step.verifyMs + step.searchMs + step.otherMs;
     for (const EmittedToken& token : step.tokens) {
@@ -152,9 +155,6 @@ void ChatSession::onReleased(const TextReleased& released) {
         return;
     if (StoredMessage* answer = find(m_answer->messageId)) {
         answer->text += QString::fromStdString(released.text);
-        // Before the first step of a continued answer, this comes from its last token.
-        if (!m_answer->hasStep && !answer->tokens.isEmpty())
-            answer->tokens.last().end = static_cast<int>(answer->text.size());
         emit messageGrew(answer->id);
     }
 }

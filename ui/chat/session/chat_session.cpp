@@ -169,6 +169,7 @@ bool ChatSession::isOnBranch(MessageId id) const {
 bool ChatSession::leadTo(MessageId id) {
     if (message(id) == nullptr || isOnBranch(id))
         return false;
+    dismissContextQuestion();
     m_chat.record.leafId = leafBehind(id);
     m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
     return true;
@@ -206,8 +207,11 @@ MessageId ChatSession::append(StoredMessage message) {
 void ChatSession::send(const QString& text, const QList<Attachment>& attachments) {
     const SendObstacle what = obstacle(text);
     const bool isOnlyFiles = what == SendObstacle::NoText && !attachments.isEmpty();
-    if (what != SendObstacle::None && !isOnlyFiles)
+    if (what != SendObstacle::None && !isOnlyFiles) {
+        if (what != SendObstacle::NoText)
+            emit draftReturned(text, attachments);
         return;
+    }
     beginChatIfNew(isOnlyFiles ? attachments.first().name : text);
     StoredMessage words;
     words.parentId = m_chat.record.leafId;
@@ -263,6 +267,7 @@ MessageId ChatSession::leafBehind(MessageId id) const {
 void ChatSession::showBranch(MessageId id) {
     if (message(id) == nullptr || isBusy())
         return;
+    dismissContextQuestion();
     m_chat.record.leafId = leafBehind(id);
     m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
     emit shown();
@@ -283,6 +288,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     made.record.leafId = 0;
     made.record.id = m_store.createChat(made.record);
     m_chat = made;
+    m_question.reset();
     for (auto each = old.begin(); each != last + 1; ++each) {
         StoredMessage copy = *each;
         copy.id = 0;
@@ -290,6 +296,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
         append(std::move(copy));
     }
     emit shown();
+    emit stateChanged();
 }
 
 /// The engine counts the conversation: what does not fit is the user's choice, not an error.
@@ -368,6 +375,7 @@ void ChatSession::countDraft() {
     if (!words.text.isEmpty() || !words.attachments.isEmpty())
         messages.push_back({"user", textWithAttachments(words).toStdString(), {}});
     if (messages.empty()) {
+        m_draftCount = 0;
         emit promptCounted(0);
         return;
     }

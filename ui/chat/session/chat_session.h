@@ -72,7 +72,8 @@ public:
     /// Opens the chat on a branch with this message, and emits messageSought().
     void openMessage(ChatId id, MessageId message);
 
-    /// Adds the user's message after the leaf and asks for an answer.
+    /// Adds the user's message after the leaf and asks for an answer. A text that cannot be sent
+    /// now is returned by draftReturned().
     void send(const QString& text, const QList<Attachment>& attachments = {});
 
     /// The settings of this chat, of the loaded model, or of all chats. Without a model, the
@@ -109,7 +110,7 @@ public:
     /// continues from there.
     void branchAt(MessageId answer, int token, const engine::TokenChoice& choice);
 
-    /// Shows the branch through this message, down to its newest end.
+    /// Shows the branch through this message, down to its newest end; dismisses a context question.
     void showBranch(MessageId message);
 
     void rename(ChatId id, const QString& title);

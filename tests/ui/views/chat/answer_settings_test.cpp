@@ -98,6 +98,23 @@ private slots:
         QCOMPARE(editor->toPlainText(), QStringLiteral("for all"));
     }
 
+    void aBranchInANewChatTakesNothingThatWasTypedForAnother() {
+        m_chat->loadModel();
+        converse("first");
+        const ChatId first = m_chat->session->chat().record.id;
+        m_view->showAnswerSettings();
+        auto* editor = m_view->findChild<AnswerSettingsPanel*>()->findChild<QPlainTextEdit*>();
+        m_chat->session->newChat();
+        editor->setPlainText(QStringLiteral("for the new chat"));
+        m_chat->session->openChat(first);
+        QTRY_COMPARE(m_chat->session->chat().record.id, first);
+        editor->setPlainText(QStringLiteral("for the first"));
+        m_chat->session->branchIntoNewChat(m_chat->session->branch().last().id);
+        QCOMPARE(editor->toPlainText(), QString());
+        m_chat->session->newChat();
+        QCOMPARE(editor->toPlainText(), QStringLiteral("for the new chat"));
+    }
+
     void aSystemPromptTooLongIsSaidWhereItIsWritten() {
         m_chat->loadModel();
         m_view->showAnswerSettings();

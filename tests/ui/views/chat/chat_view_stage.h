@@ -3,6 +3,7 @@
 
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/chat_fixture.h"
+#include "tests/ui/support/stored_messages.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"

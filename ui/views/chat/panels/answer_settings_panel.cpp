@@ -166,6 +166,8 @@ void AnswerSettingsPanel::setSettings(const std::array<AnswerSettings, 3>& place
 }
 
 void AnswerSettingsPanel::beginChat(ChatId chat) {
+    if (m_chat != 0 || chat == 0)
+        return;
     keepTyped();
     const auto typed = m_typed.constFind(QStringLiteral("chat 0"));
     m_chat = chat;

@@ -33,7 +33,8 @@ public:
     void
     setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName, ChatId chat);
 
-    /// The new chat that is shown has begun: what was typed for it goes along.
+    /// The new chat that is shown has begun: what was typed for it goes along. Does nothing while
+    /// another chat is shown.
     void beginChat(ChatId chat);
 
     /// Answers systemPromptTyped().
