@@ -102,7 +102,9 @@ void Studio::useModelDefaults(const ModelLoaded& loaded) {
     const ModelDefaults defaults = m_answerDefaults.ofModel(QString::fromStdString(loaded.path));
     m_generalSamplingAtLoad = m_generalSampling;
     SamplingOptions sampling = defaults.sampling.value_or(m_generalSampling);
-    sampling.seed = m_run.sampling().seed;
+    // The seed in use goes on; before the first model there is none.
+    if (m_run.sampling() != SamplingOptions())
+        sampling.seed = m_run.sampling().seed;
     if (sampling != m_run.sampling())
         m_bridge->send(ChangeSampling{sampling});
     const auto isIt = [&](const DecoderInfo& info) { return info.name == defaults.decoder; };

@@ -193,7 +193,7 @@ private slots:
         QTRY_VERIFY(m_library->folders().front().isGone);
         QCOMPARE(models(), QStringList());
         LibraryList list(m_stage->theme, *m_library);
-        QVERIFY(second(list, 0).startsWith("gone: "));
+        QVERIFY(second(list, 0).startsWith("missing: "));
         QVERIFY(QDir().rename(path("elsewhere"), path("models")));
         QTRY_COMPARE(models().size(), 1);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/studio/engine_stage.h"
+#include "ui/origin/token_mark.h"
 #include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/parameters_view.h"
@@ -178,7 +179,7 @@ private slots:
         QCOMPARE(cells.size(), measured->ticks.size());
         for (std::size_t i = 0; i < cells.size(); ++i) {
             QCOMPARE(cells[i].isMatch, measured->ticks[i] != 0);
-            QCOMPARE(cells[i].token, QString::fromStdString(measured->window[i]));
+            QCOMPARE(cells[i].token, visibleTokenText(QString::fromStdString(measured->window[i])));
         }
     }
 

@@ -23,6 +23,7 @@ struct StudioStage {
         options.chatsPath = folder.filePath(QStringLiteral("chats.sqlite"));
         options.settingsPath = folder.filePath(QStringLiteral("studio.ini"));
         options.presetsFolder = QStringLiteral("resources/presets");
+        options.backends = engine::knownBackends({}); // those of no module
         options.ownPresetsFolder = folder.filePath(QStringLiteral("presets"));
     }
 
