@@ -88,9 +88,12 @@ void MatchnessStripView::refreshView(Topics) {
 }
 
 QString MatchnessStripView::emptyNote() const {
-    if (!store().search().trials().empty())
-        return tr("This set has not been scored yet.");
+    const SearchLog& search = store().search();
     const QString reason = searchOffer(store()).reason;
+    if (!search.trials().empty())
+        return search.bestSets().empty() && !reason.isEmpty()
+                   ? reason
+                   : tr("This set has not been scored yet.");
     return reason.isEmpty()
                ? tr("No set has been scored yet. With the first search step, the first γ tokens of "
                     "an answer appear here.")

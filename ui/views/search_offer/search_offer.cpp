@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/search_offer/search_offer.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -33,13 +35,19 @@ SearchOffer searchOffer(const RunStore& store) {
         return {};
     const QString title = QString::fromStdString(decoder->title);
     SearchOffer offer;
+    const auto tried = static_cast<qint64>(store.search().trials().size());
     // Only decoders that can make skip sets report layers that sets never name.
-    offer.reason =
-        decoder->lockedLayers.empty()
-            ? tr("%1 does not search for a skip set.").arg(title)
-            : tr("%1 searches for a skip set only when drafting with one could pay. On this model "
-                 "it has not started a search.")
-                  .arg(title);
+    if (decoder->lockedLayers.empty())
+        offer.reason = tr("%1 does not search for a skip set.").arg(title);
+    else if (tried > 0)
+        offer.reason = countText(
+            tried,
+            tr("%1 has tried 1 skip set and uses none now.").arg(title),
+            tr("%1 has tried %2 skip sets and uses none now.").arg(title, QStringLiteral("%1")));
+    else
+        offer.reason = tr("%1 searches for a skip set only when drafting with one could pay. On "
+                          "this model it has not started a search.")
+                           .arg(title);
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);
         offer.reason += QLatin1Char(' ') + tr("%1 searches on every answer.").arg(other);

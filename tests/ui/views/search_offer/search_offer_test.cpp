@@ -155,6 +155,25 @@ private slots:
         QVERIFY(!wordsOf(history).contains(QStringLiteral("Auto searches")));
     }
 
+    /// Auto scores a set now and then and goes on without one.
+    void setsThatWereTriedAndAreNotUsedAreCounted() {
+        begin({choosingDecoder(), searchingDecoderInfo()});
+        MatchnessStripView strip(m_run->context());
+        strip.resize(900, 300);
+        strip.show();
+        m_run->tryPlan(m_run->plan({2}, {3}), "influence", 20, false);
+        m_run->bridge->tick();
+        const QString tried = QStringLiteral("Auto has tried 1 skip set and uses none now.");
+        QVERIFY(searchOffer(m_run->store).reason.contains(tried));
+        QVERIFY(!searchOffer(m_run->store).reason.contains(QStringLiteral("not started")));
+        QVERIFY2(wordsOf(strip).contains(tried), qPrintable(wordsOf(strip)));
+        QVERIFY(!wordsOf(strip).contains(QStringLiteral("No set has been scored")));
+        m_run->tryPlan(m_run->plan({1}, {3}), "influence", 21, false);
+        m_run->bridge->tick();
+        QVERIFY(searchOffer(m_run->store)
+                    .reason.contains(QStringLiteral("Auto has tried 2 skip sets and uses none")));
+    }
+
     void aRecordingSaysThatNothingCanBeChosen() {
         auto link = std::make_unique<RecordedLink>();
         ModelLoaded loaded = loadedModel(6);
