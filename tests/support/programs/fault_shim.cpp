@@ -3,9 +3,11 @@
 // variables SWIFT_FAULT_KIND (write, flush, read, open, rename, alloc, clock) and SWIFT_FAULT_AT
 // (which call, from 1; 0 none) choose it. Calls are counted from the beginning of main() to its
 // end, and written to the file SWIFT_FAULT_COUNT. Standard error is left alone: it is where the
-// failure is told.
+// failure is told. So are event descriptors: no full disk and no broken device touches them, and a
+// thread whose wake-up is lost waits for ever.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -34,6 +36,11 @@ Kind chosenKind = Kind::None;
 long failingCall = 0;
 std::atomic<long> calls = 0;
 std::atomic<bool> isCounting = false;
+
+constexpr int kEventFileLimit = 1024;
+std::atomic<bool> isEventFile[kEventFileLimit];
+
+bool isEvent(int file) { return file >= 0 && file < kEventFileLimit && isEventFile[file]; }
 
 template <typename Function> Function next(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -107,8 +114,15 @@ int __libc_start_main(Main main,
         countedMain, argc, argv, init, fini, linkerFini, stackEnd);
 }
 
+int eventfd(unsigned count, int flags) noexcept {
+    const int file = static_cast<int>(syscall(SYS_eventfd2, count, flags));
+    if (file >= 0 && file < kEventFileLimit)
+        isEventFile[file] = true;
+    return file;
+}
+
 ssize_t write(int file, const void* bytes, size_t size) {
-    if (file != STDERR_FILENO && fails(Kind::Write, ENOSPC))
+    if (file != STDERR_FILENO && !isEvent(file) && fails(Kind::Write, ENOSPC))
         return -1;
     return syscall(SYS_write, file, bytes, size);
 }
@@ -149,6 +163,8 @@ int fdatasync(int file) {
 
 /// The number is free even after a failure, as in the real call.
 int close(int file) {
+    if (isEvent(file))
+        isEventFile[file] = false;
     const bool isFailing = fails(Kind::Flush, EIO);
     const int code = static_cast<int>(syscall(SYS_close, file));
     if (!isFailing)
@@ -158,7 +174,7 @@ int close(int file) {
 }
 
 ssize_t read(int file, void* bytes, size_t size) {
-    return fails(Kind::Read, EIO) ? -1 : syscall(SYS_read, file, bytes, size);
+    return !isEvent(file) && fails(Kind::Read, EIO) ? -1 : syscall(SYS_read, file, bytes, size);
 }
 
 ssize_t readv(int file, const iovec* parts, int count) {
