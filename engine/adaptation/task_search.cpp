@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/task_search.h"
+#include "engine/adaptation/task_search.h"
 
 #include "engine/base/forward_clock.h"
 
@@ -7,9 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 namespace {
 
@@ -41,7 +39,7 @@ Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
 
 /// Forgets everything but the count of trials and begins with the start set.
 Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
-    ENGINE_TRY(Start start,
+    ENGINE_TRY(StartPlan start,
                StartSets(m_choices, m_settings)
                    .start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
     m_optimisation.begin(m_settings.growsRatio && start.ratio < m_settings.ratio);
@@ -280,4 +278,4 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     reportPlan("lower r", report);
 }
 
-} // namespace swift
+} // namespace engine

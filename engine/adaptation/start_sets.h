@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/adaptation/search_settings.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/search/skip_choices.h"
-#include "plugins/swift/swift_settings.h"
 
 #include <string>
 #include <vector>
 
-namespace swift {
+namespace engine {
 
 /// A plan to begin a search with, and the ratio it was made for.
-struct Start {
-    engine::LayerPlan plan;
+struct StartPlan {
+    LayerPlan plan;
     double ratio = 0.0;
     std::string note = {}; ///< for the user, when it is not what was asked for
 };
 
 /// Errors: InvalidInput for a manual set that is used and names a layer that the model does not
 /// have, or one of the two that always run.
-engine::Result<void> checkManualSet(const SearchSettings& settings, int layerCount);
+Result<void> checkManualSet(const SearchSettings& settings, int layerCount);
 
 /// The start sets that the settings can name. All members are guests.
 class StartSets {
 public:
-    StartSets(const engine::SkipChoices& choices, const SearchSettings& settings)
+    StartSets(const SkipChoices& choices, const SearchSettings& settings)
         : m_choices(choices)
         , m_settings(settings) {}
 
     /// The one that the settings name. Errors: InvalidInput for a manual set of another model; a
     /// broken memory gives the uniform set and a note, so that decoding goes on.
-    engine::Result<Start> start(const std::vector<double>& influence,
-                                const engine::SkipSetMemory* memory,
-                                const std::string& task) const;
+    Result<StartPlan> start(const std::vector<double>& influence,
+                            const SkipSetMemory* memory,
+                            const std::string& task) const;
 
 private:
-    Start stored(const engine::SkipSetMemory* memory, const std::string& task) const;
-    Start uniform(std::string note = {}) const;
+    StartPlan stored(const SkipSetMemory* memory, const std::string& task) const;
+    StartPlan uniform(std::string note = {}) const;
 
-    const engine::SkipChoices& m_choices;
+    const SkipChoices& m_choices;
     const SearchSettings& m_settings;
 };
 
-} // namespace swift
+} // namespace engine
