@@ -88,12 +88,14 @@ std::vector<SettingInfo> searchSettings() {
                          kTrial,
                          "Off: all candidates are random."),
         describedSetting(
-            choiceSetting(
-                "start", "Start set", {"uniform", "odd", "library", "last", "influence", "manual"}),
+            choiceSetting("start",
+                          "Start set",
+                          {"uniform", "odd", "library", "last", "influence", "stream", "manual"}),
             "",
             kSearch,
             "uniform: even distances; odd: as published; library, last: stored by earlier runs for "
-            "this task, or last; influence: least change of the residual stream; manual: "
+            "this task, or last; influence: least change of the residual stream, each for itself; "
+            "stream: least change of the newest token's stream by all together; manual: "
             "skip_set."),
         neededSetting(
             "start",

@@ -17,11 +17,12 @@ struct NamedStart {
     StartSet start;
 };
 
-constexpr std::array<NamedStart, 6> kStarts = {{{"uniform", StartSet::Uniform},
+constexpr std::array<NamedStart, 7> kStarts = {{{"uniform", StartSet::Uniform},
                                                 {"odd", StartSet::Odd},
                                                 {"library", StartSet::Library},
                                                 {"last", StartSet::Last},
                                                 {"influence", StartSet::Influence},
+                                                {"stream", StartSet::Stream},
                                                 {"manual", StartSet::Manual}}};
 
 StartSet startNamed(const std::string& name) {
