@@ -15,6 +15,7 @@ enum class StartSet {
     Library,   ///< what an earlier run stored for this task
     Last,      ///< what an earlier run stored last, for whatever task
     Influence, ///< the sublayers that change the residual stream least
+    Stream,    ///< the least change of the newest token's stream, by dynamic programming
     Manual,    ///< the setting skip_set
 };
 

@@ -17,11 +17,12 @@ struct NamedStart {
     StartSet start;
 };
 
-constexpr std::array<NamedStart, 6> kStarts = {{{"uniform", StartSet::Uniform},
+constexpr std::array<NamedStart, 7> kStarts = {{{"uniform", StartSet::Uniform},
                                                 {"odd", StartSet::Odd},
                                                 {"library", StartSet::Library},
                                                 {"last", StartSet::Last},
                                                 {"influence", StartSet::Influence},
+                                                {"stream", StartSet::Stream},
                                                 {"manual", StartSet::Manual}}};
 
 StartSet startNamed(const std::string& name) {
@@ -158,13 +159,15 @@ std::vector<SettingInfo> draftSettings() {
 std::vector<SettingInfo> searchSettings() {
     return {
         describedSetting(
-            choiceSetting(
-                "start", "Start set", {"uniform", "odd", "library", "last", "influence", "manual"}),
+            choiceSetting("start",
+                          "Start set",
+                          {"uniform", "odd", "library", "last", "influence", "stream", "manual"}),
             "",
             kSearch,
             "uniform: even distances; odd: as published; library, last: stored by earlier runs for "
-            "this task, or last; influence: least change of the residual stream; manual: "
-            "skip_set."),
+            "this task, or last; influence: least change of the residual stream, each for itself; "
+            "stream: least "
+            "change of the newest token's stream by all together; manual: skip_set."),
         describedSetting(textSetting("skip_set", "Manual skip set", ""),
                          "",
                          kSearch,

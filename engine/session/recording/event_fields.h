@@ -29,6 +29,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("name", r.name);
     visit("architecture", r.architecture);
     visit("layers", r.layerCount);
+    visit("silent_copies", r.silentCopies);
     visit("hidden_size", r.hiddenSize);
     visit("mlp_size", r.mlpSize);
     visit("heads", r.headCount);

@@ -21,7 +21,7 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     static const std::vector<std::string> siblings = {
         "1,1,1,1", "1,3,5,10", "published", "4,3,2,1", "2,2,2,2"};
     static const std::vector<std::string> starts = {
-        "uniform", "odd", "influence", "manual", "last"};
+        "uniform", "odd", "influence", "stream", "manual", "last"};
     static const std::vector<std::string> proposals = {"uniform", "influence"};
     static const std::vector<std::string> budgets = {"sublayers", "bytes"};
     const double part = random.oneIn(5) ? 1.0 : random.part();
