@@ -61,6 +61,7 @@ struct TrialRecord {
     std::vector<TokenId> guesses;    ///< [window] the tokens that it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
+    std::string task = {}; ///< that it was tried for; empty = that of the prompt
 };
 
 /// The decoder began to draft with another plan. A plain value.
@@ -68,7 +69,11 @@ struct PlanChange {
     std::uint64_t planId = 0; ///< counts up from 1 in the order of use
     LayerPlan plan;
     double skipRatio = 0.0; ///< the ratio r for which the plan was made
-    std::string reason;     ///< "start", "better", "restart", "lower r", "larger r", ...
+    /// "start", "better", "restart", "lower r", "larger r", "task" (a known task is back), ...
+    std::string reason;
+    double askedRatio = 0.0;      ///< the r that was asked for; 0 = none was
+    std::string ratioReason = {}; ///< sentence: why it is not `skipRatio`; empty if it is
+    std::string task = {};        ///< for which it was found; empty = that of the prompt
 };
 
 /// What a search did during a step or after an answer. A plain value.

@@ -254,7 +254,8 @@ Result<void> SessionWorker::handle(const ChooseDecoder& command) {
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
     ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{m_slot.settings()});
-    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
+    tellSearch(
+        report, m_slot.task(), m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
     m_searchMsBetween += report.searchMs;
     return {};
 }
