@@ -195,6 +195,12 @@ void InputBar::send() {
         emit sendAsked(text());
 }
 
+/// The whole frame looks like the field.
+void InputBar::mousePressEvent(QMouseEvent* event) {
+    QFrame::mousePressEvent(event);
+    focusText();
+}
+
 /// Lines wrap differently at another width.
 void InputBar::resizeEvent(QResizeEvent* event) {
     QFrame::resizeEvent(event);

@@ -72,6 +72,15 @@ private slots:
         QCOMPARE(field()->toPlainText(), QStringLiteral("words"));
     }
 
+    void aClickBesideTheButtonsComesToTheText() {
+        field()->clearFocus();
+        QTest::mouseClick(m_bar.get(), Qt::LeftButton, {}, QPoint(2, m_bar->height() - 3));
+        QVERIFY(field()->hasFocus());
+        field()->clearFocus();
+        QTest::mouseClick(&m_bar->gauge(), Qt::LeftButton);
+        QVERIFY(field()->hasFocus());
+    }
+
     void enterSendsAndShiftEnterBeginsALine() {
         QSignalSpy sent(m_bar.get(), &InputBar::sendAsked);
         QTest::keyClicks(field(), QStringLiteral("one"));
