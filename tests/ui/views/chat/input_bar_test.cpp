@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QToolTip>
 #include <QtTest>
 
 using namespace support;
@@ -172,6 +173,7 @@ private slots:
         QTest::keyClick(field(), Qt::Key_Return);
         QCOMPARE(sent.count(), 0);
         QCOMPARE(m_bar->text(), QStringLiteral("words"));
+        QCOMPARE(QToolTip::text(), QStringLiteral("Open a model first.")); // Enter is answered
         m_bar->setObstacle({});
         QVERIFY(send()->isEnabled());
     }
