@@ -86,7 +86,8 @@ public:
     /// Whether this phase differs from the last one; it becomes the last one.
     bool entersPhase(DecoderPhase phase) { return std::exchange(m_phase, phase) != phase; }
 
-    Decoder* decoder() { return m_decoder.get(); }
+    /// Null while there is none.
+    const Decoder* decoder() const { return m_decoder.get(); }
 
     const DecoderInfo& info() const { return m_info; }
 

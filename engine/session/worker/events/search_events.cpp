@@ -33,16 +33,18 @@ TrialFinished eventOf(const TrialRecord& trial, const Tokenizer* tokenizer) {
 void tellSearch(const SearchReport& report,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet) {
+                EventOutlet& outlet,
+                std::uint64_t conversation) {
     for (const TrialRecord& trial : report.trials)
-        outlet.emit(eventOf(trial, tokenizer));
+        outlet.emit(eventOf(trial, tokenizer), conversation);
     for (const PlanChange& change : report.planChanges)
         outlet.emit(
-            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
+            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason},
+            conversation);
     if (hasNewPhase)
-        outlet.emit(PhaseChanged{report.phase});
+        outlet.emit(PhaseChanged{report.phase}, conversation);
     for (const std::string& remark : report.remarks)
-        outlet.emit(Remark{remark});
+        outlet.emit(Remark{remark}, conversation);
 }
 
 } // namespace engine

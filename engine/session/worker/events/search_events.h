@@ -11,6 +11,7 @@ namespace engine {
 void tellSearch(const SearchReport& report,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet);
+                EventOutlet& outlet,
+                std::uint64_t conversation);
 
 } // namespace engine
