@@ -102,27 +102,6 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, m_run->plan({4}, {4}).skipped);
     }
 
-    /// Of the copies 1 and 4, the first is skipped as a whole and the second by half.
-    void theCopiesOfALessonModelAreMarkedAndCounted() {
-        engine::ModelLoaded lesson = support::loadedModel(6);
-        lesson.model.silentCopies = {1, 4, 4, 9, -2}; // a recording may say anything
-        m_run->begin();
-        m_run->engine->say(lesson);
-        m_run->install(m_run->plan({1, 2}, {1, 4}), "random");
-        m_run->bridge->tick();
-        QCOMPARE(m_view->model().state().silentCopies, std::vector<int>({1, 4}));
-        QVERIFY(m_view->model().look({Sublayer::Mlp, 4}).isCopy);
-        QVERIFY(!m_view->model().look({Sublayer::Attention, 2}).isCopy);
-        QCOMPARE(m_view->subtitle(),
-                 QStringLiteral("live set \u00B7 1 of 2 copies found, by half: 1, sublayers of "
-                                "originals skipped: 1"));
-        QCOMPARE(m_view->model().words({Sublayer::Mlp, 4}),
-                 QStringLiteral("Layer 4, MLP, skipped, silent copy"));
-        m_run->install(m_run->plan({1, 4}, {1, 4}), "random");
-        m_run->bridge->tick();
-        QCOMPARE(m_view->subtitle(), QStringLiteral("live set \u00B7 2 of 2 copies found"));
-    }
-
     void anExitLeavesOutAllLayersBehindIt() {
         m_run->begin();
         engine::PlanOutline exit = m_run->plan({1}, {});
