@@ -166,15 +166,24 @@ struct TrialFinished {
     std::vector<std::string> guesses; ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
+    bool isBeside = false; ///< of a search beside the drafts; false in older recordings
 };
 
-/// From here on the decoder drafts with another plan.
+/// From here on the decoder drafts with another plan, or (isBeside) a search beside the drafts
+/// knows a better one, which is not drafted with.
 struct PlanChanged {
     static constexpr std::string_view kKind = "plan_changed";
     std::uint64_t planId = 0;
     PlanOutline plan;
     double skipRatio = 0.0;
     std::string reason;
+    bool isBeside = false; ///< false in older recordings
+};
+
+/// What drafting with the best set found beside the drafts would give. Sent when it changes.
+struct ForecastMade {
+    static constexpr std::string_view kKind = "forecast_made";
+    DraftForecast forecast;
 };
 
 struct PhaseChanged {
@@ -252,6 +261,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   TextReleased,
                                   TrialFinished,
                                   PlanChanged,
+                                  ForecastMade,
                                   PhaseChanged,
                                   Remark,
                                   Statistics,

@@ -307,6 +307,7 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("guesses", r.guesses);
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
+    visit("beside", r.isBeside);
 }
 
 template <typename V> void visitFields(V& visit, PlanChanged& r) {
@@ -314,7 +315,18 @@ template <typename V> void visitFields(V& visit, PlanChanged& r) {
     visit("plan", r.plan);
     visit("skip_ratio", r.skipRatio);
     visit("reason", r.reason);
+    visit("beside", r.isBeside);
 }
+
+template <typename V> void visitFields(V& visit, DraftForecast& r) {
+    visit("matchness", r.matchness);
+    visit("draft_cost", r.draftCost);
+    visit("verify_cost", r.verifyCost);
+    visit("draft_steps", r.draftSteps);
+    visit("tokens_per_round", r.tokensPerRound);
+}
+
+template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }
 
 template <typename V> void visitFields(V& visit, PhaseChanged& r) { visit("phase", r.phase); }
 

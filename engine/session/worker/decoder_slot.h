@@ -86,6 +86,8 @@ public:
     /// Whether this phase differs from the last one; it becomes the last one.
     bool entersPhase(DecoderPhase phase) { return std::exchange(m_phase, phase) != phase; }
 
+    bool isInPhase(DecoderPhase phase) const { return m_phase == phase; }
+
     Decoder* decoder() { return m_decoder.get(); }
 
     const DecoderInfo& info() const { return m_info; }

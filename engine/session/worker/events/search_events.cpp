@@ -25,7 +25,8 @@ TrialFinished eventOf(const TrialRecord& trial, const Tokenizer* tokenizer) {
             .window = textsOf(trial.window, tokenizer),
             .guesses = textsOf(trial.guesses, tokenizer),
             .suggestMs = trial.suggestMs,
-            .scoreMs = trial.scoreMs};
+            .scoreMs = trial.scoreMs,
+            .isBeside = trial.isBeside};
 }
 
 } // namespace
@@ -37,8 +38,13 @@ void tellSearch(const SearchReport& report,
     for (const TrialRecord& trial : report.trials)
         outlet.emit(eventOf(trial, tokenizer));
     for (const PlanChange& change : report.planChanges)
-        outlet.emit(
-            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
+        outlet.emit(PlanChanged{change.planId,
+                                outlineOf(change.plan),
+                                change.skipRatio,
+                                change.reason,
+                                change.isBeside});
+    if (report.forecast)
+        outlet.emit(ForecastMade{*report.forecast});
     if (hasNewPhase)
         outlet.emit(PhaseChanged{report.phase});
     for (const std::string& remark : report.remarks)
