@@ -61,6 +61,7 @@ struct TrialRecord {
     std::vector<TokenId> guesses;    ///< [window] the tokens that it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
+    std::string task = {}; ///< that it was tried for; empty = that of the prompt
     bool isBeside = false; ///< of a search beside the drafts, which do not use what it finds
 };
 
@@ -70,8 +71,12 @@ struct PlanChange {
     std::uint64_t planId = 0; ///< counts up from 1 in the order of use; 0 = it is not used
     LayerPlan plan;
     double skipRatio = 0.0; ///< the ratio r for which the plan was made
-    std::string reason;     ///< "start", "better", "restart", "lower r", "larger r", ...
-    bool isBeside = false;  ///< see TrialRecord
+    /// "start", "better", "restart", "lower r", "larger r", "task" (a known task is back), ...
+    std::string reason;
+    double askedRatio = 0.0;      ///< the r that was asked for; 0 = none was
+    std::string ratioReason = {}; ///< sentence: why it is not `skipRatio`; empty if it is
+    std::string task = {};        ///< for which it was found; empty = that of the prompt
+    bool isBeside = false;        ///< see TrialRecord
 };
 
 /// What drafting with a skip set would give, computed from measured costs. Costs are in units of a

@@ -29,6 +29,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("name", r.name);
     visit("architecture", r.architecture);
     visit("layers", r.layerCount);
+    visit("silent_copies", r.silentCopies);
     visit("hidden_size", r.hiddenSize);
     visit("mlp_size", r.mlpSize);
     visit("heads", r.headCount);
@@ -59,6 +60,11 @@ template <typename V> void visitFields(V& visit, MemoryFacts& r) {
     visit("free_bytes", r.freeBytes);
 }
 
+template <typename V> void visitFields(V& visit, SettingNeed& r) {
+    visit("setting", r.setting);
+    visit("value", r.value);
+}
+
 template <typename V> void visitFields(V& visit, SettingInfo& r) {
     visit("name", r.name);
     visit("title", r.title);
@@ -70,6 +76,8 @@ template <typename V> void visitFields(V& visit, SettingInfo& r) {
     visit("unit", r.unit);
     visit("meaning", r.meaning);
     visit("effect", r.effect);
+    visit("group", r.group);
+    visit("needs", r.needs);
 }
 
 template <typename V> void visitFields(V& visit, SettingProfile& r) {
@@ -307,6 +315,7 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("guesses", r.guesses);
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
+    visit("task", r.task);
     visit("beside", r.isBeside);
 }
 
@@ -315,6 +324,9 @@ template <typename V> void visitFields(V& visit, PlanChanged& r) {
     visit("plan", r.plan);
     visit("skip_ratio", r.skipRatio);
     visit("reason", r.reason);
+    visit("asked_ratio", r.askedRatio);
+    visit("ratio_reason", r.ratioReason);
+    visit("task", r.task);
     visit("beside", r.isBeside);
 }
 
@@ -328,7 +340,10 @@ template <typename V> void visitFields(V& visit, DraftForecast& r) {
 
 template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }
 
-template <typename V> void visitFields(V& visit, PhaseChanged& r) { visit("phase", r.phase); }
+template <typename V> void visitFields(V& visit, PhaseChanged& r) {
+    visit("phase", r.phase);
+    visit("task", r.task);
+}
 
 template <typename V> void visitFields(V& visit, Remark& r) { visit("text", r.text); }
 

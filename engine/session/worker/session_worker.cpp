@@ -132,9 +132,10 @@ bool SessionWorker::workInPause() {
     if (hasWorked)
         return true;
     // Work that was stopped waits for the next answer.
+    const std::string task = m_slot.task();
     if (m_pause->stop_requested() && m_slot.isInPhase(DecoderPhase::Optimise) &&
-        m_slot.entersPhase(DecoderPhase::Accumulate))
-        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate});
+        m_slot.entersPhase(DecoderPhase::Accumulate, task))
+        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, task});
     m_pause.reset();
     return false;
 }
@@ -149,7 +150,9 @@ bool SessionWorker::useDecoderInPause() {
     if (!report || !report.value())
         return false;
     const SearchReport& done = *report.value();
-    tellSearch(done, m_model->tokenizer.get(), m_slot.entersPhase(done.phase), m_outlet);
+    const std::string task = m_slot.task();
+    const bool hasNewPhase = m_slot.entersPhase(done.phase, task);
+    tellSearch(done, task, m_model->tokenizer.get(), hasNewPhase, m_outlet);
     return true;
 }
 
@@ -222,6 +225,7 @@ void SessionWorker::fail(Error error) {
 /// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
 /// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
+    m_pause.reset(); // its stop token is of no use beside that of the load
     const ModelLoadWork work{
         m_channels.control.begin(WorkKind::Load, m_task.number),
         [this, &command](std::string_view stage, double part) {
@@ -294,7 +298,8 @@ Result<void> SessionWorker::handle(const ChooseDecoder& command) {
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
     ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{m_slot.settings()});
-    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
+    tellSearch(
+        report, m_slot.task(), m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
     m_searchMsBetween += report.searchMs;
     return {};
 }
