@@ -17,8 +17,11 @@ using Piece = Result<std::optional<SearchReport>>;
 Piece trial(int index) {
     SearchReport report;
     report.phase = DecoderPhase::Optimise;
-    report.trials.push_back({.kind = "random", .index = index, .plan = LayerPlan::full(4)});
-    report.trials.back().isBeside = true;
+    TrialRecord& record = report.trials.emplace_back();
+    record.kind = "random";
+    record.index = index;
+    record.plan = LayerPlan::full(4);
+    record.isBeside = true;
     return std::optional(std::move(report));
 }
 
