@@ -15,6 +15,7 @@ enum class StartSet {
     Library,   ///< what an earlier run stored for this task
     Last,      ///< what an earlier run stored last, for whatever task
     Influence, ///< the sublayers that change the residual stream least
+    Stream,    ///< the least change of the newest token's stream, by dynamic programming
     Manual,    ///< the setting skip_set
 };
 
@@ -38,6 +39,7 @@ struct SearchSettings {
     bool countsBytes = false;      ///< the budget, instead of sublayers
     bool growsRatio = false;
     double growScore = 0.7;
+    bool scoresShortWindows = true; ///< of answers that are too short for a whole one
     bool scoresStart = true;
     bool rescores = true;
     double restartDrop = 0.15; ///< 0 = never

@@ -31,7 +31,8 @@ StartPlan StartSets::uniform(std::string note) const {
 
 Result<StartPlan> StartSets::start(const std::vector<double>& influence,
                                    const SkipSetMemory* memory,
-                                   const std::string& task) const {
+                                   const std::string& task,
+                                   const StreamPlanner& stream) const {
     switch (m_settings.start) {
     case StartSet::Uniform:
         return uniform();
@@ -46,6 +47,8 @@ Result<StartPlan> StartSets::start(const std::vector<double>& influence,
                                  : m_settings.ratio;
         return StartPlan{m_choices.leastInfluence(influence, ratio), ratio};
     }
+    case StartSet::Stream:
+        return planned(stream);
     case StartSet::Manual: {
         ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_choices.space().layerCount()));
         const double ratio = m_choices.ratioOf(plan);
@@ -53,6 +56,19 @@ Result<StartPlan> StartSets::start(const std::vector<double>& influence,
     }
     }
     return uniform();
+}
+
+Result<StartPlan> StartSets::planned(const StreamPlanner& stream) const {
+    if (m_choices.space().dims() == 0)
+        return uniform();
+    std::optional<LayerPlan> plan;
+    if (stream) {
+        ENGINE_TRY(plan, stream(m_choices, m_settings.ratio));
+    }
+    if (!plan)
+        return uniform("There is no token yet whose stream could be followed, or r is too small to "
+                       "leave out any sublayer, so the search begins with the uniform set.");
+    return StartPlan{std::move(*plan), m_settings.ratio};
 }
 
 StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task) const {

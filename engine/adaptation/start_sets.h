@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/adaptation/search_settings.h"
+#include "engine/adaptation/stream_start.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/search/skip_choices.h"
 
@@ -29,13 +30,16 @@ public:
         , m_settings(settings) {}
 
     /// The one that the settings name. Errors: InvalidInput for a manual set of another model; a
-    /// broken memory gives the uniform set and a note, so that decoding goes on.
+    /// broken memory gives the uniform set and a note, so that decoding goes on; so does a `stream`
+    /// that plans nothing. Also those of `stream`.
     Result<StartPlan> start(const std::vector<double>& influence,
                             const SkipSetMemory* memory,
-                            const std::string& task) const;
+                            const std::string& task,
+                            const StreamPlanner& stream = {}) const;
 
 private:
     StartPlan stored(const SkipSetMemory* memory, const std::string& task) const;
+    Result<StartPlan> planned(const StreamPlanner& stream) const;
     StartPlan uniform(std::string note = {}) const;
 
     const SkipChoices& m_choices;

@@ -41,7 +41,10 @@ Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
 Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
     ENGINE_TRY(StartPlan start,
                StartSets(m_choices, m_settings)
-                   .start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
+                   .start(m_surroundings.influence,
+                          m_surroundings.memory,
+                          m_surroundings.task,
+                          m_surroundings.stream));
     m_optimisation.begin(m_settings.growsRatio && start.ratio < m_settings.ratio);
     m_settlement.begin();
     m_isSettled = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
@@ -266,9 +269,10 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
                     lower,
                     AcceptanceWatch::kStretch,
                     std::lround(acceptance * 100.0)));
-    LayerPlan plan = m_settings.start == StartSet::Influence
-                         ? m_choices.leastInfluence(m_surroundings.influence, lower)
-                         : m_choices.space().uniform(lower);
+    const bool isInformed =
+        m_settings.start == StartSet::Influence || m_settings.start == StartSet::Stream;
+    LayerPlan plan = isInformed ? m_choices.leastInfluence(m_surroundings.influence, lower)
+                                : m_choices.space().uniform(lower);
     aim(lower);
     m_incumbent = {.plan = plan, .ratio = lower, .window = m_incumbent.window};
     wait(std::move(plan), TrialKind::Start);

@@ -36,6 +36,7 @@ struct SearchSurroundings {
     const SkipSetMemory* memory = nullptr;
     std::string task;
     std::vector<double> influence; ///< [2 * layers], empty = not known yet
+    StreamPlanner stream = {};     ///< for StartSet::Stream; must outlive the search's last call
 };
 
 /// The search for one task's skip set: the phases behind Accumulation, and the set that is drafted
