@@ -266,6 +266,11 @@ const fs::path& ModelFiles::path() const { return m_path; }
 const GgufFile* ModelFiles::gguf() const { return m_gguf.get(); }
 
 Result<ModelConfig> ModelFiles::config() const {
+    ENGINE_TRY(ModelConfig config, storedConfig());
+    return m_isPlanted ? withSilentCopies(std::move(config)) : std::move(config);
+}
+
+Result<ModelConfig> ModelFiles::storedConfig() const {
     if (m_gguf) {
         auto config = readGgufModelConfig(*m_gguf);
         return config ? std::move(config) : inFile(m_path, config.error());

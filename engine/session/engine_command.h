@@ -26,6 +26,7 @@ struct LoadModel {
     std::string backend = {};    ///< empty = the usual one
     SettingValues settings = {}; ///< of the backend; missing ones have their defaults
     int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
+    bool isPlanted = false;      ///< the lesson model made from it, see withSilentCopies
 };
 
 /// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.
@@ -42,6 +43,7 @@ struct InspectModel {
     std::string backend = {};
     SettingValues settings = {};
     int contextLength = 0;
+    bool isPlanted = false;
 };
 
 /// Chooses the conversation's decoder from its next prompt on. A conversation starts with

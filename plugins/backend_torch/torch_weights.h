@@ -53,10 +53,10 @@ struct LayerWeights {
 };
 
 struct Weights {
-    at::Tensor embedding; // [vocab, padded hidden], stored type
-    at::Tensor head;      // [vocab, padded hidden]; the embedding itself when tied
-    at::Tensor finalNorm; // [hidden], math type
-    std::vector<LayerWeights> layers;
+    at::Tensor embedding;             // [vocab, padded hidden], stored type
+    at::Tensor head;                  // [vocab, padded hidden]; the embedding itself when tied
+    at::Tensor finalNorm;             // [hidden], math type
+    std::vector<LayerWeights> layers; ///< [stored layers]
     std::size_t byteSize = 0;
 };
 

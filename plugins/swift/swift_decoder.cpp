@@ -53,17 +53,27 @@ Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
         m_state = &known->second;
         return {};
     }
+    if (m_settings.search.start == StartSet::Stream)
+        return {}; // its passes are no part of reading the prompt
     return prepareSearch();
 }
 
 /// Makes the search of a task that is new; without any influence known a start set that needs it
-/// waits for the first full pass.
+/// waits for the first full pass, and one that follows a stream for a cached token.
 Result<void> SwiftDecoder::prepareSearch() {
     const bool needsInfluence = m_settings.search.start == StartSet::Influence;
     if (needsInfluence && m_target.influence().rows() == 0)
         return {};
+    if (m_settings.search.start == StartSet::Stream && m_target.length() == 0)
+        return {};
     SearchSurroundings surroundings{
         m_target.transformer().config(), m_memory, m_task, m_target.influence().means()};
+    surroundings.stream = [this](const SkipChoices& choices, double ratio) {
+        const double startMs = m_target.nowMs();
+        auto plan = streamPlan(m_target, choices, ratio);
+        m_report.searchMs += m_target.nowMs() - startMs;
+        return plan;
+    };
     ENGINE_TRY(TaskSearch search,
                TaskSearch::make(m_settings.search, std::move(surroundings), m_report));
     LayerPlan start = search.plan();

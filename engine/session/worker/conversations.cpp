@@ -53,6 +53,13 @@ Conversation* Conversations::next() {
     return longest;
 }
 
+Conversation* Conversations::inPause() {
+    for (auto& [id, conversation] : m_all)
+        if (conversation.work && !conversation.prompt)
+            return &conversation;
+    return nullptr;
+}
+
 Result<void> Conversations::makeRoom(const Conversation& wanting,
                                      const SessionModel& model,
                                      std::uint64_t limitBytes,

@@ -26,20 +26,12 @@ struct SessionTask {
 
 /// A prompt that is being answered.
 struct RunningPrompt {
-    RunningPrompt(WorkControl& control, const SessionTask& promptTask, PromptSetup setup)
+    RunningPrompt(const SessionTask& promptTask, PromptSetup setup)
         : task(promptTask)
-        , work(control.beginPrompt(task.number, setup.command.conversation))
-        , run(withStop(std::move(setup), work.token())) {}
+        , run(std::move(setup)) {}
 
     const SessionTask task;
-    const WorkControl::Work work;
     PromptRun run;
-
-private:
-    static PromptSetup withStop(PromptSetup setup, std::stop_token stop) {
-        setup.stop = std::move(stop);
-        return setup;
-    }
 };
 
 /// A conversation: its decoder with its own cache and totals, and the prompt that it answers.
@@ -50,6 +42,8 @@ struct Conversation {
 
     const std::uint64_t id;
     DecoderSlot slot;
+    /// Of the prompt and of the pause behind its answer, in which the decoder may go on working.
+    std::unique_ptr<const WorkControl::Work> work;
     std::unique_ptr<RunningPrompt> prompt; ///< refers to the slot; null = idle
     std::uint64_t lastTurn = 0;            ///< counts the turns of all conversations
 };
@@ -70,6 +64,9 @@ public:
     /// Of those with a prompt, the one that has waited longest; it counts as served. Null if none
     /// has a prompt.
     Conversation* next();
+
+    /// One whose decoder may use the pause behind its answer; null if there is none.
+    Conversation* inPause();
 
     void erase(std::uint64_t id) { m_all.erase(id); }
 

@@ -111,6 +111,8 @@ void SessionWorker::run() {
         workOnWaiting();
         if (Conversation* conversation = m_conversations.next())
             serve(*conversation);
+        else if (m_waiting.empty() && (conversation = m_conversations.inPause()) != nullptr)
+            workInPause(*conversation);
     }
     // A closed session has stopped the running prompts; a recording still gets their ends.
     while (Conversation* conversation = m_conversations.next())
@@ -119,7 +121,7 @@ void SessionWorker::run() {
 
 /// Waits for commands if there is nothing else to do. False if the session is closed.
 bool SessionWorker::takeCommands() {
-    if (m_waiting.empty() && !m_conversations.isAnyRunning())
+    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_conversations.inPause())
         m_channels.commands.waitForContent();
     takeWaiting();
     return !m_channels.commands.isClosed();
@@ -177,10 +179,52 @@ void SessionWorker::serve(Conversation& conversation) {
         ENGINE_TRY(goesOn, conversation.prompt->run.advance());
         return {};
     });
-    if (!isDone || !goesOn) {
-        conversation.prompt.reset();
-        tellRemarks();
-    }
+    if (isDone && goesOn)
+        return;
+    conversation.prompt.reset();
+    if (!isDone || conversation.work->token().stop_requested())
+        conversation.work.reset(); // no pause
+    tellRemarks();
+}
+
+/// Lets the decoder use the pause behind an answer for one piece of its work. A stop or a closed
+/// session ends the pause.
+void SessionWorker::workInPause(Conversation& conversation) {
+    const SessionTask task{.name = "pause", .conversation = conversation.id};
+    const std::stop_token stop = conversation.work->token();
+    bool hasWorked = false;
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        if (stop.stop_requested())
+            return {};
+        ENGINE_TRY(hasWorked, useDecoderInPause(conversation));
+        return {};
+    });
+    if (isDone && hasWorked)
+        return;
+    // Work that was stopped waits for the next answer.
+    DecoderSlot& slot = conversation.slot;
+    const std::string ofTask = slot.task();
+    if (stop.stop_requested() && slot.isInPhase(DecoderPhase::Optimise) &&
+        slot.entersPhase(DecoderPhase::Accumulate, ofTask))
+        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
+    conversation.work.reset();
+}
+
+/// Whether there may be more to do.
+Result<bool> SessionWorker::useDecoderInPause(Conversation& conversation) {
+    Decoder* const decoder = conversation.slot.decoder();
+    if (decoder == nullptr)
+        return false;
+    auto report = decoder->idle(conversation.work->token());
+    if (!report && report.error().code != ErrorCode::Cancelled)
+        return std::move(report).error();
+    if (!report || !report.value())
+        return false;
+    const std::string task = conversation.slot.task();
+    const bool hasNewPhase = conversation.slot.entersPhase(report.value()->phase, task);
+    tellSearch(
+        *report.value(), task, m_model->tokenizer.get(), hasNewPhase, m_outlet, conversation.id);
+    return true;
 }
 
 /// An exception of a task is an error inside the program, or a lack of memory. Returns whether the
@@ -251,9 +295,10 @@ void SessionWorker::tellSpan(Conversation& conversation) {
 /// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
 /// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
-    const WorkControl::Work load = m_channels.control.beginLoad(m_task.number);
+    m_conversations.forEach([](Conversation& each) { each.work.reset(); }); // no pause goes on
+    const auto load = m_channels.control.beginLoad(m_task.number);
     const ModelLoadWork work{
-        load.token(), [this, &command](std::string_view stage, double part) {
+        load->token(), [this, &command](std::string_view stage, double part) {
             m_outlet.emit(ModelLoadProgress{command.path, std::string(stage), part});
         }};
     if (work.stop.stop_requested())
@@ -333,8 +378,8 @@ Result<void> SessionWorker::handle(const ChangeSettings& command) {
     DecoderSlot& slot = conversation->slot;
     ENGINE_TRY(const SearchReport report, slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{slot.settings()}, conversation->id);
-    tellSearch(
-        report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet, conversation->id);
+    const Tokenizer* const tokenizer = m_model ? m_model->tokenizer.get() : nullptr;
+    tellSearch(report, slot.task(), tokenizer, false, m_outlet, conversation->id);
     if (conversation->prompt)
         conversation->prompt->run.addSearch(report.searchMs);
     return {};
@@ -387,21 +432,22 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
 }
 
 Result<void> SessionWorker::beginPrompt(Conversation& conversation, const SubmitPrompt& command) {
+    conversation.work = m_channels.control.beginPrompt(m_task.number, conversation.id);
     conversation.prompt = std::make_unique<RunningPrompt>(
-        m_channels.control,
         m_task,
         PromptSetup{.command = command,
                     .model = *m_model,
                     .ground = ground(),
                     .slot = conversation.slot,
                     .outlet = m_outlet,
-                    .stop = {},
+                    .stop = conversation.work->token(),
                     .promptsFinished = m_promptsFinished,
                     .measuresBaseline = m_options.measuresBaseline});
     auto begun = conversation.prompt->run.begin();
     if (!begun) {
         m_task.tooLong = conversation.prompt->run.tooLong();
         conversation.prompt.reset();
+        conversation.work.reset();
     }
     return begun;
 }

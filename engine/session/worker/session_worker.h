@@ -32,6 +32,8 @@ private:
     void workOnWaiting();
     void workOn(const NumberedCommand& command);
     void serve(Conversation& conversation);
+    void workInPause(Conversation& conversation);
+    Result<bool> useDecoderInPause(Conversation& conversation);
     bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
     void giveUp(const SessionTask& task, Error error);
     void fail(const SessionTask& task, Error error);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -37,10 +38,10 @@ public:
     };
 
     /// Begins the load of command `number`.
-    Work beginLoad(std::uint64_t number) { return begin(number, std::nullopt); }
+    std::unique_ptr<Work> beginLoad(std::uint64_t number) { return begin(number, std::nullopt); }
 
     /// Begins the prompt of command `number` in this conversation.
-    Work beginPrompt(std::uint64_t number, std::uint64_t conversation) {
+    std::unique_ptr<Work> beginPrompt(std::uint64_t number, std::uint64_t conversation) {
         return begin(number, conversation);
     }
 
@@ -72,11 +73,11 @@ private:
         std::stop_source source;
     };
 
-    Work begin(std::uint64_t number, std::optional<std::uint64_t> conversation) {
+    std::unique_ptr<Work> begin(std::uint64_t number, std::optional<std::uint64_t> conversation) {
         const std::scoped_lock lock(m_mutex);
         const auto begun = m_running.insert_or_assign(number, Running{conversation, {}}).first;
         stopRunning();
-        return {*this, number, begun->second.source.get_token()};
+        return std::make_unique<Work>(*this, number, begun->second.source.get_token());
     }
 
     void end(std::uint64_t number) {

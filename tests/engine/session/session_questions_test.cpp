@@ -51,6 +51,7 @@ private slots:
     void whatIsLookedAtIsWhatIsLoaded();
     void theCpuBackendIsTheUsualOne();
     void weightsAreHeldAsAsked();
+    void aLessonModelTellsItsCopies();
     void aFolderHasItsOwnName();
     void aSnapshotHasTheNameOfItsRepository();
     void aContextBeyondTheModelsIsRefusedWithAHintThatHelps();
@@ -103,6 +104,25 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
     QCOMPARE(held.precision, facts.precision);
     QCOMPARE(held.tokenizer, facts.tokenizer);
     QCOMPARE(held.chatTemplate, facts.chatTemplate);
+}
+
+void SessionQuestionsTest::aLessonModelTellsItsCopies() {
+    RealSession session;
+    const auto own = session.ask<ModelInspected>(InspectModel{.path = kGguf, .backend = "plain"});
+    const auto seen = session.ask<ModelInspected>(
+        InspectModel{.path = kGguf, .backend = "plain", .isPlanted = true});
+    const auto loaded =
+        session.ask<ModelLoaded>(LoadModel{.path = kGguf, .backend = "plain", .isPlanted = true});
+    QVERIFY(own.has_value() && seen.has_value() && loaded.has_value());
+    const ModelFacts& facts = loaded->model;
+    QVERIFY(own->model.silentCopies.empty());
+    QCOMPARE(facts.layerCount, 2 * own->model.layerCount);
+    QCOMPARE(static_cast<int>(facts.silentCopies.size()), own->model.layerCount);
+    QCOMPARE(facts.silentCopies, seen->model.silentCopies);
+    QCOMPARE(facts.name, own->model.name + " (lesson model)");
+    QCOMPARE(facts.weightBytes, own->model.weightBytes);
+    QCOMPARE(seen->memory.weightBytes, own->memory.weightBytes);
+    QCOMPARE(seen->memory.cacheBytes, 2 * own->memory.cacheBytes);
 }
 
 void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {

@@ -41,8 +41,8 @@ public:
 private:
     /// What a recording that starts now has to begin with.
     struct Told {
-        /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
-        /// variant's index.
+        /// The newest model, decoder, settings, sampling, span, plan, forecast, phase and
+        /// statistics, by the variant's index.
         std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> context;
         std::vector<EngineEvent> answer; // the answer in progress, from its PromptStarted on
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/start_sets.h"
+#include "engine/adaptation/start_sets.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
     if (settings.start != StartSet::Manual)
         return {};
     ENGINE_TRY_DO(planOf(settings.manualSet, layerCount));
-    const DecoderInfo info = swiftInfo();
     const std::pair<const char*, const std::vector<int>&> kinds[] = {
         {"attention", settings.manualSet.attention}, {"MLP", settings.manualSet.mlp}};
     for (const auto& [kind, layers] : kinds)
         for (const int layer : layers)
-            if (info.isLocked(layer, layerCount))
+            if (layer == 0 || layer == layerCount - 1) // as SkipSpace::inner
                 return Error{
                     ErrorCode::InvalidInput,
                     fmt::format("The skip set names {} layer {}, but SWIFT always runs "
@@ -28,18 +25,19 @@ Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
     return {};
 }
 
-Start StartSets::uniform(std::string note) const {
+StartPlan StartSets::uniform(std::string note) const {
     return {m_choices.space().uniform(m_settings.ratio), m_settings.ratio, std::move(note)};
 }
 
-Result<Start> StartSets::start(const std::vector<double>& influence,
-                               const SkipSetMemory* memory,
-                               const std::string& task) const {
+Result<StartPlan> StartSets::start(const std::vector<double>& influence,
+                                   const SkipSetMemory* memory,
+                                   const std::string& task,
+                                   const StreamPlanner& stream) const {
     switch (m_settings.start) {
     case StartSet::Uniform:
         return uniform();
     case StartSet::Odd:
-        return Start{m_choices.space().oddLayers(), m_settings.ratio};
+        return StartPlan{m_choices.space().oddLayers(), m_settings.ratio};
     case StartSet::Library:
     case StartSet::Last:
         return stored(memory, task);
@@ -47,18 +45,33 @@ Result<Start> StartSets::start(const std::vector<double>& influence,
         const double ratio = m_settings.growsRatio
                                  ? std::min(m_settings.minimumRatio, m_settings.ratio)
                                  : m_settings.ratio;
-        return Start{m_choices.leastInfluence(influence, ratio), ratio};
+        return StartPlan{m_choices.leastInfluence(influence, ratio), ratio};
     }
+    case StartSet::Stream:
+        return planned(stream);
     case StartSet::Manual: {
         ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_choices.space().layerCount()));
         const double ratio = m_choices.ratioOf(plan);
-        return Start{std::move(plan), ratio};
+        return StartPlan{std::move(plan), ratio};
     }
     }
     return uniform();
 }
 
-Start StartSets::stored(const SkipSetMemory* memory, const std::string& task) const {
+Result<StartPlan> StartSets::planned(const StreamPlanner& stream) const {
+    if (m_choices.space().dims() == 0)
+        return uniform();
+    std::optional<LayerPlan> plan;
+    if (stream) {
+        ENGINE_TRY(plan, stream(m_choices, m_settings.ratio));
+    }
+    if (!plan)
+        return uniform("There is no token yet whose stream could be followed, or r is too small to "
+                       "leave out any sublayer, so the search begins with the uniform set.");
+    return StartPlan{std::move(*plan), m_settings.ratio};
+}
+
+StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task) const {
     if (memory == nullptr)
         return uniform("No skip sets are kept in this run, so the search begins with the uniform "
                        "set.");
@@ -78,4 +91,4 @@ Start StartSets::stored(const SkipSetMemory* memory, const std::string& task) co
     return {std::move(plan).value(), found.value()->skipRatio};
 }
 
-} // namespace swift
+} // namespace engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/task_search.h"
+#include "engine/adaptation/task_search.h"
 
 #include "engine/base/forward_clock.h"
 
@@ -7,9 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 namespace {
 
@@ -41,9 +39,12 @@ Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
 
 /// Forgets everything but the count of trials and begins with the start set.
 Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
-    ENGINE_TRY(Start start,
+    ENGINE_TRY(StartPlan start,
                StartSets(m_choices, m_settings)
-                   .start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
+                   .start(m_surroundings.influence,
+                          m_surroundings.memory,
+                          m_surroundings.task,
+                          m_surroundings.stream));
     m_optimisation.begin(m_settings.growsRatio && start.ratio < m_settings.ratio);
     m_settlement.begin();
     m_isSettled = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
@@ -268,9 +269,10 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
                     lower,
                     AcceptanceWatch::kStretch,
                     std::lround(acceptance * 100.0)));
-    LayerPlan plan = m_settings.start == StartSet::Influence
-                         ? m_choices.leastInfluence(m_surroundings.influence, lower)
-                         : m_choices.space().uniform(lower);
+    const bool isInformed =
+        m_settings.start == StartSet::Influence || m_settings.start == StartSet::Stream;
+    LayerPlan plan = isInformed ? m_choices.leastInfluence(m_surroundings.influence, lower)
+                                : m_choices.space().uniform(lower);
     aim(lower);
     m_incumbent = {.plan = plan, .ratio = lower, .window = m_incumbent.window};
     wait(std::move(plan), TrialKind::Start);
@@ -280,4 +282,4 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     reportPlan("lower r", report);
 }
 
-} // namespace swift
+} // namespace engine
