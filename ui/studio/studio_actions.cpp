@@ -172,6 +172,7 @@ void Studio::addModelActions() {
         m_modelPanel->askForFolder();
     });
     add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
+    addLessonAction(model);
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
@@ -256,6 +257,9 @@ void Studio::updateActions() {
     for (const char* id :
          {"model.choose", "model.open_file", "model.open_folder", "model.open_default"})
         enable(id, !isReplay);
+    QAction* lesson = m_window->actionCatalog().find(QStringLiteral("model.lesson"));
+    lesson->setEnabled(!isReplay);
+    lesson->setChecked(hasLessonModel());
     const bool hasModel = !isReplay && m_run.model() != nullptr;
     enable("model.save_defaults", hasModel);
     enable("model.forget_defaults",
