@@ -316,6 +316,7 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
     visit("task", r.task);
+    visit("beside", r.isBeside);
 }
 
 template <typename V> void visitFields(V& visit, PlanChanged& r) {
@@ -326,7 +327,18 @@ template <typename V> void visitFields(V& visit, PlanChanged& r) {
     visit("asked_ratio", r.askedRatio);
     visit("ratio_reason", r.ratioReason);
     visit("task", r.task);
+    visit("beside", r.isBeside);
 }
+
+template <typename V> void visitFields(V& visit, DraftForecast& r) {
+    visit("matchness", r.matchness);
+    visit("draft_cost", r.draftCost);
+    visit("verify_cost", r.verifyCost);
+    visit("draft_steps", r.draftSteps);
+    visit("tokens_per_round", r.tokensPerRound);
+}
+
+template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }
 
 template <typename V> void visitFields(V& visit, PhaseChanged& r) {
     visit("phase", r.phase);

@@ -92,7 +92,10 @@ public:
     /// The task of the last phase; empty before the first.
     std::string task() const { return m_phase ? m_phase->second : std::string(); }
 
-    Decoder* decoder() { return m_decoder.get(); }
+    bool isInPhase(DecoderPhase phase) const { return m_phase && m_phase->first == phase; }
+
+    /// Null while there is none.
+    Decoder* decoder() const { return m_decoder.get(); }
 
     const DecoderInfo& info() const { return m_info; }
 
