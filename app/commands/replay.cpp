@@ -162,11 +162,21 @@ struct EventLine {
     }
 
     std::string operator()(const PlanChanged& event) const {
+        if (event.isBeside)
+            return fmt::format("found beside the drafts ({}, r {:.2f}): {}",
+                               event.reason,
+                               event.skipRatio,
+                               inWords(event.plan));
         return fmt::format("plan {} ({}, r {:.2f}): {}",
                            event.planId,
                            event.reason,
                            event.skipRatio,
                            inWords(event.plan));
+    }
+
+    std::string operator()(const ForecastMade& event) const {
+        return fmt::format("drafting with it would give {:.2f} times the plain speed",
+                           event.forecast.speedup());
     }
 
     std::string operator()(const PhaseChanged& event) const {

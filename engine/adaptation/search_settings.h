@@ -39,6 +39,7 @@ struct SearchSettings {
     bool countsBytes = false;      ///< the budget, instead of sublayers
     bool growsRatio = false;
     double growScore = 0.7;
+    bool scoresShortWindows = true; ///< of answers that are too short for a whole one
     bool scoresStart = true;
     bool rescores = true;
     double restartDrop = 0.15; ///< 0 = never

@@ -38,7 +38,7 @@ public:
 
     /// Trials that the rounds so far pay for, if the answer ends before it has a window.
     int trialsOwed(int outputs, const SearchSettings& settings, double rowsPerTrial) const {
-        if (m_hadWindow || outputs < kShortestWindow)
+        if (m_hadWindow || !settings.scoresShortWindows || outputs < kShortestWindow)
             return 0;
         return std::min({static_cast<int>(m_rows / rowsPerTrial),
                          m_steps / settings.stepsPerTrial,

@@ -150,6 +150,10 @@ public:
         return m_metadata.get<std::vector<float>>(key);
     }
 
+    const std::vector<bool>* boolArray(std::string_view key) const override {
+        return m_metadata.get<std::vector<bool>>(key);
+    }
+
     std::uint32_t version() const override { return m_version; }
 
     const fs::path& path() const override { return m_path; }

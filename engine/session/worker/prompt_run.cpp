@@ -204,9 +204,11 @@ void PromptRun::tellStatistics(std::size_t tokens, std::int64_t promptsFinished)
 
 /// Plain baseline steps say nothing about the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
+    const std::string& task = m_setup.command.task;
     engine::tellSearch(report,
+                       task,
                        m_setup.model.tokenizer.get(),
-                       tellsPhase && m_setup.slot.entersPhase(report.phase),
+                       tellsPhase && m_setup.slot.entersPhase(report.phase, task),
                        m_setup.outlet);
 }
 

@@ -108,12 +108,51 @@ void SessionWorker::tellRemarks() {
 }
 
 bool SessionWorker::nextCommand(NumberedCommand& command) {
+    if (m_waiting.empty())
+        takeWaiting();
+    while (m_waiting.empty() && workInPause())
+        takeWaiting();
     if (m_waiting.empty() && m_channels.commands.waitForContent())
         takeWaiting();
     if (m_waiting.empty() || m_channels.commands.isClosed())
         return false;
     command = std::move(m_waiting.front());
     m_waiting.pop_front();
+    return true;
+}
+
+/// Lets the decoder use the pause behind an answer for one piece of its work. Returns whether there
+/// may be more. A stop or a closed session ends the pause.
+bool SessionWorker::workInPause() {
+    if (!m_pause)
+        return false;
+    m_task = {.name = "pause"};
+    bool hasWorked = false;
+    guard([&] { hasWorked = !m_pause->stop_requested() && useDecoderInPause(); });
+    if (hasWorked)
+        return true;
+    // Work that was stopped waits for the next answer.
+    const std::string task = m_slot.task();
+    if (m_pause->stop_requested() && m_slot.isInPhase(DecoderPhase::Optimise) &&
+        m_slot.entersPhase(DecoderPhase::Accumulate, task))
+        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, task});
+    m_pause.reset();
+    return false;
+}
+
+bool SessionWorker::useDecoderInPause() {
+    Decoder* const decoder = m_slot.decoder();
+    if (decoder == nullptr)
+        return false;
+    const auto report = decoder->idle(*m_pause);
+    if (!report && report.error().code != ErrorCode::Cancelled)
+        fail(report.error());
+    if (!report || !report.value())
+        return false;
+    const SearchReport& done = *report.value();
+    const std::string task = m_slot.task();
+    const bool hasNewPhase = m_slot.entersPhase(done.phase, task);
+    tellSearch(done, task, m_model->tokenizer.get(), hasNewPhase, m_outlet);
     return true;
 }
 
@@ -128,8 +167,12 @@ void SessionWorker::takeWaiting() {
 /// An exception of a command is an error inside the program, or a lack of memory. The decoder's
 /// state may be inconsistent then, so it is created again.
 void SessionWorker::workOn(const NumberedCommand& command) {
+    guard([&] { attempt(command); });
+}
+
+void SessionWorker::guard(const std::function<void()>& work) {
     try {
-        attempt(command);
+        work();
     } catch (const std::bad_alloc&) {
         m_slot.drop();
         fail({ErrorCode::NoMemory,
@@ -182,6 +225,7 @@ void SessionWorker::fail(Error error) {
 /// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
 /// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
+    m_pause.reset(); // its stop token is of no use beside that of the load
     const ModelLoadWork work{
         m_channels.control.begin(WorkKind::Load, m_task.number),
         [this, &command](std::string_view stage, double part) {
@@ -254,7 +298,8 @@ Result<void> SessionWorker::handle(const ChooseDecoder& command) {
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
     ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
     m_outlet.emit(SettingsChanged{m_slot.settings()});
-    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
+    tellSearch(
+        report, m_slot.task(), m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
     m_searchMsBetween += report.searchMs;
     return {};
 }
@@ -284,11 +329,12 @@ Result<void> SessionWorker::handle(const SubmitPrompt& command) {
                       .stop = stop,
                       .promptsFinished = m_promptsFinished,
                       .betweenSteps = [this] { return applyWhileRunning(); }});
+    m_pause.reset();
     auto done = prompt.run();
-    if (done)
-        ++m_promptsFinished;
-    else
+    if (!done)
         m_task.tooLong = prompt.tooLong();
+    else if (++m_promptsFinished; !stop.stop_requested())
+        m_pause = stop;
     return done;
 }
 

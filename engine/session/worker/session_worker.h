@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -57,8 +59,11 @@ private:
     };
 
     bool nextCommand(NumberedCommand& command);
+    bool workInPause();
+    bool useDecoderInPause();
     void takeWaiting();
     void workOn(const NumberedCommand& command);
+    void guard(const std::function<void()>& work);
     void attempt(const NumberedCommand& command);
     void fail(Error error);
     void tellRemarks();
@@ -93,7 +98,8 @@ private:
     std::deque<NumberedCommand> m_waiting;   // taken while a prompt ran, for later
     Task m_task;
     std::int64_t m_promptsFinished = 0;
-    double m_searchMsBetween = 0.0; // for commands between two steps of the running prompt
+    std::optional<std::stop_token> m_pause; // behind an answer; ends when the decoder has no work
+    double m_searchMsBetween = 0.0;         // for commands between two steps of the running prompt
 };
 
 } // namespace engine

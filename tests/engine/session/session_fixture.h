@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,6 +43,9 @@ struct DecoderScript {
         {};                                          ///< its error is the step's
     std::function<void()> onPass = {};               ///< before each pass of the model
     std::function<void(std::stop_token)> onEnd = {}; ///< at the end of an answer
+    /// A piece of work in the pause behind an answer.
+    std::function<engine::Result<std::optional<engine::SearchReport>>(const std::stop_token&)>
+        onIdle = {};
 };
 
 /// Drafts with a plan that skips a layer, and tells of a search as a decoder of the plugins does.
@@ -97,6 +101,10 @@ public:
         if (m_target.stop().stop_requested())
             return engine::Error{engine::ErrorCode::Cancelled, "The search was cancelled.", ""};
         return report;
+    }
+
+    engine::Result<std::optional<engine::SearchReport>> idle(const std::stop_token& stop) override {
+        return m_script.onIdle ? m_script.onIdle(stop) : Decoder::idle(stop);
     }
 
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,

@@ -212,9 +212,11 @@ private slots:
         auto* search = buttonNamed(window(), QStringLiteral("Search or run a command"));
         QVERIFY(search != nullptr);
         for (const int percent : {100, 150, 100}) {
-            window().setTextPercent(percent);
             window().resize(1024, 700);
             settle();
+            window().setTextPercent(percent);
+            settle();
+            QCOMPARE(window().width(), 1024);
             QCOMPARE(search->text().isEmpty(), percent == 150);
             const int corner = search->parentWidget()->x();
             for (QAction* menu : bar.actions()) {
@@ -222,6 +224,29 @@ private slots:
                 QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
             }
         }
+    }
+
+    /// The window would leave the screen, and what is at its right with it.
+    void docksForWhichLargeTextLeavesNoRoomAreHiddenAndComeBack() {
+        m_stage->loadModel();
+        window().resize(1024, 700);
+        settle();
+        QDockWidget* chats = window().currentWorkspace()->dock(QStringLiteral("chats"));
+        QVERIFY(chats->isVisible());
+        window().setTextPercent(150);
+        settle();
+        QCOMPARE(window().width(), 1024);
+        QVERIFY(!chats->isVisible());
+        const Notice* told = m_stage->notice("no_room");
+        QVERIFY(told != nullptr && told->headline.contains(chats->windowTitle()));
+        window().setTextPercent(100);
+        settle();
+        QVERIFY(chats->isVisible());
+        QVERIFY(m_stage->notice("no_room") == nullptr);
+        window().setTextPercent(150);
+        settle();
+        window().keepLayout(); // it was not the user who hid it
+        QVERIFY(!chats->isHidden());
     }
 
     void aLongTitleOfAChatEndsWithAnEllipsis() {

@@ -22,6 +22,7 @@ bool isContext(const EventContent& content) {
            std::holds_alternative<SamplingChanged>(content) ||
            std::holds_alternative<SpanStarted>(content) ||
            std::holds_alternative<PlanChanged>(content) ||
+           std::holds_alternative<ForecastMade>(content) ||
            std::holds_alternative<PhaseChanged>(content) ||
            std::holds_alternative<Statistics>(content);
 }
@@ -30,7 +31,8 @@ bool isContext(const EventContent& content) {
 bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
     const bool isOfDecoder =
         earlier.as<PlanChanged>() != nullptr || earlier.as<PhaseChanged>() != nullptr;
-    const bool isOfModel = isOfDecoder || earlier.as<Statistics>() != nullptr;
+    const bool isOfModel =
+        isOfDecoder || earlier.as<Statistics>() != nullptr || earlier.as<ForecastMade>() != nullptr;
     if (newer.as<ModelLoaded>() != nullptr)
         return isOfModel;
     if (newer.as<ModelUnloaded>() != nullptr)

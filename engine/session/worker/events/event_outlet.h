@@ -40,8 +40,8 @@ private:
     BoundedQueue<EngineEvent>& m_queue;
     const ForwardClock::time_point m_start = ForwardClock::now();
     std::optional<RunRecorder> m_recorder;
-    /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
-    /// variant's index.
+    /// The newest model, decoder, settings, sampling, span, plan, forecast, phase and statistics,
+    /// by the variant's index.
     std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> m_context;
     std::vector<EngineEvent> m_answer; // the answer in progress, from its PromptStarted on
 };

@@ -7,8 +7,10 @@
 namespace engine {
 
 /// Reports a search: its trials, the plan that drafts use from now on, the phase if it is new, then
-/// the notes. Without a tokenizer, windows have no texts. Thread: engine.
+/// the notes. What names no task belongs to `task`. Without a tokenizer, windows have no texts.
+/// Thread: engine.
 void tellSearch(const SearchReport& report,
+                const std::string& task,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
                 EventOutlet& outlet);
