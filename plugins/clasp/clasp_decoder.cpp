@@ -271,7 +271,7 @@ void ClaspDecoder::adopt(Promising set, std::optional<double> score) {
     if (m_settings.checks && !score)
         m_updateAt = m_rounds;
     if (isOther)
-        usePresent(m_plan.id() == 0 ? "start" : "stream");
+        usePresent(m_plan.id() == 0 ? "start" : score ? "better" : "update");
 }
 
 void ClaspDecoder::usePresent(std::string reason) {
