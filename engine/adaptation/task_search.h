@@ -65,6 +65,9 @@ public:
 
     int trials() const { return m_trials; }
 
+    /// The plan once more, for a task that is back: a change without a number.
+    PlanChange planAgain() const { return planChange("task"); }
+
     /// No further trial is wanted.
     bool isOver() const { return m_isSettled || !m_settings.isOn; }
 
@@ -114,6 +117,7 @@ private:
     Result<void> rescore(const ScoredWindow& window, SearchReport& report);
     Result<void> measureCandidate(const ScoredWindow& window, SearchReport& report);
     void report(TrialRecord record, SearchReport& report) const;
+    PlanChange planChange(std::string reason) const;
     void reportPlan(std::string reason, SearchReport& report) const;
     void wait(LayerPlan plan, TrialKind kind);
     bool beatsIncumbent(double score) const;
@@ -128,6 +132,7 @@ private:
     SearchSurroundings m_surroundings;
     SkipChoices m_choices;
     Incumbent m_incumbent;
+    std::string m_ratioReason; // why its ratio may differ from the one asked for
     std::optional<Waiting> m_waiting;
     Optimisation m_optimisation;
     Settlement m_settlement;
