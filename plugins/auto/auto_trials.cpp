@@ -107,8 +107,14 @@ bool AutoDecoder::hasRowPrice() const {
     return false;
 }
 
-/// Makes one pass only to measure it; the next one overwrites its rows.
 Result<void> AutoDecoder::measurePrice() {
+    ENGINE_TRY(const double ms, timePass());
+    spend(ms);
+    return {};
+}
+
+/// Makes one pass only to measure it; the next one overwrites its rows. Returns what it took.
+Result<double> AutoDecoder::timePass() {
     const bool isOfRows = !hasRowPrice();
     const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
                                     : m_search.halfPlan();
@@ -133,10 +139,9 @@ Result<void> AutoDecoder::measurePrice() {
         m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
     else
         m_costs.recordDraft(weightShare(plan, m_target.transformer().config()), ms);
-    spend(ms);
     if (hasPrices())
         judge();
-    return {};
+    return ms;
 }
 
 void AutoDecoder::spend(double ms) {
@@ -239,7 +244,8 @@ void AutoDecoder::recall(std::string_view task) {
         note("The stored skip sets were not read: " + found.error().message);
         return;
     }
-    if (!found.value())
+    const bool hasNeverPaid = found.value() && found.value()->decoder == kBesideFinder;
+    if (!found.value() || hasNeverPaid)
         return;
     if (auto plan = planOf(found.value()->set, m_target.transformer().config().layerCount)) {
         m_stored = plan.value();

@@ -59,8 +59,9 @@ Transformer& early() {
     return *made;
 }
 
-/// Without what has been seen before: it would win on the loops that tiny networks fall into.
-const SettingValues kPassesOnly = {{"lookup", 0.0}, {"successors", 0.0}};
+/// Without what has been seen before: it would win on the loops that tiny networks fall into. And
+/// without the search beside, which has tests of its own (auto_beside_test).
+const SettingValues kPassesOnly = {{"lookup", 0.0}, {"successors", 0.0}, {"search_beside", 0.0}};
 
 /// Answers of one decoder, and what they cost.
 struct Run {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When auto looks for a skip set, by arithmetic on made-up costs and influence.
-#include "plugins/auto/plan_search.h"
+#include "plugins/auto/search/plan_search.h"
 #include "tests/support/models/tiny_model.h"
 
 #include <QTest>

@@ -4,7 +4,7 @@
 #include "engine/search/layer_search.h"
 #include "engine/search/skip_choices.h"
 #include "plugins/auto/chain_promise.h"
-#include "plugins/auto/round_rates.h"
+#include "plugins/auto/search/round_rates.h"
 
 #include <bitset>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/auto/plan_search.h"
+#include "plugins/auto/search/plan_search.h"
 
 #include "engine/model/weight_share.h"
 
