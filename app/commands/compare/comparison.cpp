@@ -60,7 +60,7 @@ double PromptOutcome::tokensPerSecond() const {
 Comparison::Comparison(const AnswerRequest& request, std::vector<Contestant> contestants)
     : m_request(request)
     , m_contestants(std::move(contestants)) {
-    while (m_vanilla < m_contestants.size() && m_contestants[m_vanilla].name != "vanilla")
+    while (m_vanilla < m_contestants.size() && !m_contestants[m_vanilla].variant.isVanilla())
         ++m_vanilla;
     ENGINE_CHECK(m_vanilla < m_contestants.size(), "a comparison without vanilla");
 }
@@ -75,7 +75,7 @@ Comparison::run(const DataRecord& record, const std::function<void(std::string_v
         const std::size_t which = half == 0 ? i : 2 * count - 1 - i;
         if (m_contestants[which].failure)
             continue;
-        onTurn(m_contestants[which].name);
+        onTurn(m_contestants[which].name());
         ENGINE_TRY(answers.at(half)[which], answer(which, half, record));
         if (answers.at(half)[which] && answers.at(half)[which]->isCancelled)
             return std::optional<PromptOutcomes>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/compare/variants.h"
 #include "app/data/answering.h"
 #include "engine/decoding/decoder_registry.h"
 
@@ -16,9 +17,11 @@ namespace app {
 /// A decoder in the comparison: one instance for each half, so that neither half's search has seen
 /// the other's prompts.
 struct Contestant {
-    std::string name;
+    Variant variant;
     std::array<std::unique_ptr<engine::Decoder>, 2> halves; // forward, reverse
     std::optional<engine::Error> failure = {}; ///< why it was dropped, and after how many prompts
+
+    const std::string& name() const { return variant.name; }
 };
 
 /// The first difference between a decoder's tokens and vanilla's.

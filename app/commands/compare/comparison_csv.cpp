@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array kNames = {"scope",
                                "task",
+                               "variant",
                                "decoder",
                                "prompts",
                                "equal",
@@ -72,7 +73,8 @@ std::string ComparisonReport::csvLines(const std::string& scope,
         const std::array<std::string, kNames.size()> cells = {
             scope,
             textCell(task),
-            textCell(m_decoders[i]),
+            textCell(m_variants[i].name),
+            textCell(m_variants[i].decoder),
             fmt::to_string(own.prompts),
             fmt::to_string(own.equal),
             fmt::to_string(own.nearTies),

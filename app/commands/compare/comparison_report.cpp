@@ -20,6 +20,13 @@ Json differenceJson(const Difference& difference) {
             {"margin", difference.margin ? Json(*difference.margin) : Json(nullptr)}};
 }
 
+Json settingsJson(const SettingValues& settings) {
+    Json json = Json::object();
+    for (const auto& [name, value] : settings)
+        std::visit([&, &key = name](const auto& typed) { json[key] = typed; }, value);
+    return json;
+}
+
 /// Cut to the column's width at a whole character.
 std::string cut(const std::string& text, std::size_t width) {
     std::size_t end = 0;
@@ -63,13 +70,13 @@ double DecoderSums::perToken(double ms) const {
     return quotient(ms, static_cast<double>(tally.tokens()));
 }
 
-ComparisonReport::ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla)
-    : m_decoders(std::move(decoders))
+ComparisonReport::ComparisonReport(std::vector<Variant> variants, std::size_t vanilla)
+    : m_variants(std::move(variants))
     , m_vanilla(vanilla)
-    , m_all(m_decoders.size()) {}
+    , m_all(m_variants.size()) {}
 
 void ComparisonReport::add(const std::string& task, const PromptOutcomes& outcomes) {
-    Sums& sums = m_byTask.try_emplace(task, Sums(m_decoders.size())).first->second;
+    Sums& sums = m_byTask.try_emplace(task, Sums(m_variants.size())).first->second;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (!outcomes[i])
             continue;
@@ -90,7 +97,8 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
                  {"line", prompt.record.line},
                  {"id", prompt.record.id},
                  {"task", prompt.record.task},
-                 {"decoder", m_decoders[decoder]},
+                 {"variant", m_variants[decoder].name},
+                 {"decoder", m_variants[decoder].decoder},
                  {"prompt_tokens", outcome.promptTokens},
                  {"output_tokens", outcome.tally.tokens()},
                  {"steps", outcome.tally.steps},
@@ -112,6 +120,8 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const DecoderSums& own = sums[i];
         Json line = {
+            {"decoder", m_variants[i].decoder},
+            {"settings", settingsJson(m_variants[i].settings)},
             {"prompts", own.prompts},
             {"equal", own.equal},
             {"near_ties", own.nearTies},
@@ -135,7 +145,7 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
                                 {"other", own.perToken(own.otherMs())}};
         const auto failure = m_failures.find(i);
         line["failure"] = failure == m_failures.end() ? Json() : Json(failure->second);
-        all[m_decoders[i]] = std::move(line);
+        all[m_variants[i].name] = std::move(line);
     }
     return all;
 }
@@ -162,7 +172,7 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
             "{:>10} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
             i == 0 ? cut(task, 22) : "",
-            cut(m_decoders[i], 13),
+            cut(m_variants[i].name, 13),
             own.prompts,
             own.equal,
             own.nearTies,
@@ -215,9 +225,12 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
                     data.badLines,
                     m_leftOut,
                     isIncomplete ? " INCOMPLETE: the run was stopped." : "");
+    for (const Variant& variant : m_variants)
+        if (variant.name != variant.decoder)
+            text += variant.inWords() + "\n";
     for (const auto& [decoder, sentence] : m_failures)
         text += fmt::format("{} was dropped after {} prompts: {}\n",
-                            m_decoders[decoder],
+                            m_variants[decoder].name,
                             m_all[decoder].prompts,
                             sentence);
     return text;

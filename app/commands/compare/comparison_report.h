@@ -44,8 +44,8 @@ engine::Result<bool> isComparisonCsv(const std::filesystem::path& path);
 /// Collects results by task and over all, and shows them. Thread: one.
 class ComparisonReport {
 public:
-    /// `vanilla` is the index of the decoder that the others are compared with.
-    ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla);
+    /// `vanilla` is the index of the variant that the others are compared with.
+    ComparisonReport(std::vector<Variant> variants, std::size_t vanilla);
 
     void add(const std::string& task, const PromptOutcomes& outcomes);
 
@@ -77,7 +77,7 @@ private:
     std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;
     std::string rows(const std::string& task, const Sums& sums) const;
 
-    std::vector<std::string> m_decoders;
+    std::vector<Variant> m_variants;
     std::size_t m_vanilla;
     Sums m_all;
     std::map<std::string, Sums> m_byTask;
