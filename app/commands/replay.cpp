@@ -232,7 +232,11 @@ void printEvent(const Console& console, const EngineEvent& event) {
     std::string line = std::visit(EventLine(), event.content);
     std::replace(line.begin(), line.end(), '\n', ' ');
     if (!line.empty())
-        console.line(fmt::format("{:>10.3f} s  {}", event.time, line));
+        console.line(fmt::format(
+            "{:>10.3f} s  {}{}",
+            event.time,
+            event.conversation == 0 ? "" : fmt::format("conversation {}: ", event.conversation),
+            line));
 }
 
 void printSummary(const Console& console, const ReplaySummary& summary, std::int64_t unknown) {

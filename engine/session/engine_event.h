@@ -278,6 +278,9 @@ using EventContent = std::variant<ModelLoadProgress,
 struct EngineEvent {
     double time = 0.0; ///< seconds since the session began
     EventContent content;
+    /// The conversation that it belongs to; 0 also for events of the whole session and in older
+    /// recordings.
+    std::uint64_t conversation = 0;
 
     /// The event if it is of this type, else null.
     template <typename T> const T* as() const { return std::get_if<T>(&content); }

@@ -3,9 +3,9 @@
 
 #include "engine/base/checked_math.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/gguf_split.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/gguf_metadata.h"
-#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/gguf/quantized_blocks.h"
 #include "engine/loading/tensor_table.h"
 

@@ -94,7 +94,8 @@ public:
 
     bool isInPhase(DecoderPhase phase) const { return m_phase && m_phase->first == phase; }
 
-    Decoder* decoder() { return m_decoder.get(); }
+    /// Null while there is none.
+    Decoder* decoder() const { return m_decoder.get(); }
 
     const DecoderInfo& info() const { return m_info; }
 

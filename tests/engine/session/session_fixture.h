@@ -43,6 +43,7 @@ struct DecoderScript {
         {};                                          ///< its error is the step's
     std::function<void()> onPass = {};               ///< before each pass of the model
     std::function<void(std::stop_token)> onEnd = {}; ///< at the end of an answer
+    std::function<void()> onConfigure = {};          ///< before settings change
     /// A piece of work in the pause behind an answer.
     std::function<engine::Result<std::optional<engine::SearchReport>>(const std::stop_token&)>
         onIdle = {};
@@ -109,6 +110,8 @@ public:
 
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override {
+        if (m_script.onConfigure)
+            m_script.onConfigure();
         m_length = engine::integerOf(values, "length");
         engine::SearchReport report;
         if (given.contains("length"))
@@ -173,16 +176,11 @@ class Fixture {
 public:
     /// Paths "missing", "too big" and "thrower" cannot be loaded, "slow" waits until it is stopped;
     /// all others give the stub.
-    explicit Fixture(DecoderScript given = {}, std::size_t eventCapacity = 4096)
+    explicit Fixture(DecoderScript given = {},
+                     std::size_t eventCapacity = 4096,
+                     engine::SessionOptions options = {})
         : script(std::move(given))
-        , session(
-              {.eventCapacity = eventCapacity,
-               .loader = [this](const engine::LoadModel& command,
-                                const engine::ModelLoadWork& work) { return load(command, work); },
-               .addDecoders =
-                   [this](engine::DecoderRegistry& registry) {
-                       addDraftingDecoder(registry, script);
-                   }}) {}
+        , session(completed(std::move(options), eventCapacity)) {}
 
     /// Takes events until one is of type T and fits; null when none comes in a long time or the
     /// session is closed. Events are looked at once, in order.
@@ -254,6 +252,16 @@ public:
     engine::EngineSession session;
 
 private:
+    engine::SessionOptions completed(engine::SessionOptions options, std::size_t eventCapacity) {
+        options.eventCapacity = eventCapacity;
+        options.loader = [this](const engine::LoadModel& command,
+                                const engine::ModelLoadWork& work) { return load(command, work); };
+        options.addDecoders = [this](engine::DecoderRegistry& registry) {
+            addDraftingDecoder(registry, script);
+        };
+        return options;
+    }
+
     engine::Result<engine::SessionModel> load(const engine::LoadModel& command,
                                               const engine::ModelLoadWork& work) {
         work.progress("weights", 0.5);

@@ -59,6 +59,7 @@ private slots:
     void aModelThatCannotBeReadIsAFailureOfTheQuestion();
     void messagesAreCounted();
     void rawTextIsCounted();
+    void tokenIdsAreAPromptOfTheirOwn();
     void withoutAModelNothingIsCounted();
     void questionsAreAnsweredWhileAPromptRuns();
     void aPromptThatDoesNotFitIsKnownByItsNumbers();
@@ -277,6 +278,24 @@ void SessionQuestionsTest::rawTextIsCounted() {
     QVERIFY(counted != nullptr);
     QCOMPARE(counted->total, 7);
     QVERIFY(counted->perMessage.empty());
+}
+
+void SessionQuestionsTest::tokenIdsAreAPromptOfTheirOwn() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(SubmitPrompt{.promptId = 1, .ids = {'a', 'b', 'c'}, .maxTokens = 5});
+    QCOMPARE(fixture.finish(1)->tokens, expectedAnswer("abc", 5));
+    fixture.session.send(
+        SubmitPrompt{.promptId = 2, .text = "abc", .ids = {'a', 'b', 'c'}, .maxTokens = 5});
+    QVERIFY(fixture.fails("submit_prompt"));
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 16});
+    fixture.session.send(
+        SubmitPrompt{.promptId = 3, .ids = std::vector<TokenId>(16, 'a'), .maxTokens = 5});
+    QVERIFY(fixture.fails("submit_prompt"));
+    const EngineFailed failed = fixture.all<EngineFailed>().back();
+    QCOMPARE(failed.error.code, ErrorCode::InvalidInput);
+    QCOMPARE(failed.promptTokens, 16);
+    QCOMPARE(failed.contextLength, 16);
 }
 
 void SessionQuestionsTest::withoutAModelNothingIsCounted() {

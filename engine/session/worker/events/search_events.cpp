@@ -37,9 +37,10 @@ void tellSearch(const SearchReport& report,
                 const std::string& task,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet) {
+                EventOutlet& outlet,
+                std::uint64_t conversation) {
     for (const TrialRecord& trial : report.trials)
-        outlet.emit(eventOf(trial, task, tokenizer));
+        outlet.emit(eventOf(trial, task, tokenizer), conversation);
     for (const PlanChange& change : report.planChanges)
         outlet.emit(PlanChanged{.planId = change.planId,
                                 .plan = outlineOf(change.plan),
@@ -48,13 +49,14 @@ void tellSearch(const SearchReport& report,
                                 .askedRatio = change.askedRatio,
                                 .ratioReason = change.ratioReason,
                                 .task = change.task.empty() ? task : change.task,
-                                .isBeside = change.isBeside});
+                                .isBeside = change.isBeside},
+                    conversation);
     if (report.forecast)
-        outlet.emit(ForecastMade{*report.forecast});
+        outlet.emit(ForecastMade{*report.forecast}, conversation);
     if (hasNewPhase)
-        outlet.emit(PhaseChanged{report.phase, task});
+        outlet.emit(PhaseChanged{report.phase, task}, conversation);
     for (const std::string& remark : report.remarks)
-        outlet.emit(Remark{remark});
+        outlet.emit(Remark{remark}, conversation);
 }
 
 } // namespace engine

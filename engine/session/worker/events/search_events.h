@@ -13,6 +13,7 @@ void tellSearch(const SearchReport& report,
                 const std::string& task,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet);
+                EventOutlet& outlet,
+                std::uint64_t conversation);
 
 } // namespace engine
