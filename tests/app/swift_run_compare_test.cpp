@@ -312,6 +312,8 @@ void SwiftRunCompareTest::theCsvFileHasTheFiguresOfTheDoneLine() {
     const QJsonValue swift = done["decoders"]["swift"];
     for (int i = 4; i < names.size(); ++i) {
         QByteArray name = names[i];
+        if (name == "rouge1")
+            break; // not scored here: see compare_quality_test
         const QJsonValue expected = name.endsWith("_ms_per_token")
                                         ? swift["ms_per_token"][QString(name.chopped(13))]
                                         : swift[QString(name)];

@@ -6,6 +6,7 @@
 #include "app/number_check.h"
 #include "app/program_paths.h"
 
+#include <map>
 #include <optional>
 
 namespace app {
@@ -23,6 +24,7 @@ struct CompareOptions {
     int maxTokens = 128;
     OutputOptions csv;
     bool isRaw = false;
+    bool runsCode = false;
     bool json = false;
 };
 
@@ -41,10 +43,12 @@ public:
     CompareRun(const CompareOptions& options,
                const Console& console,
                Comparison& comparison,
+               const QualityJudge& judge,
                const DataSummary& data)
         : m_options(options)
         , m_console(console)
         , m_comparison(comparison)
+        , m_judge(judge)
         , m_data(data)
         , m_report(variantsOf(comparison), comparison.vanilla()) {}
 
@@ -90,13 +94,28 @@ private:
             m_isCancelled = true;
             return false;
         }
-        const PromptOutcomes& made = *outcomes.value();
+        PromptOutcomes& made = *outcomes.value();
+        ENGINE_TRY_DO(judgeAnswers(prompt.record, made));
         m_report.add(prompt.record.task, made);
         for (std::size_t i = 0; i < made.size(); ++i)
             if (made[i])
                 m_console.jsonLine(m_report.promptLine(prompt, i, *made[i]));
         tellFailures();
         return true;
+    }
+
+    /// Equal texts are scored once.
+    Result<void> judgeAnswers(const DataRecord& record, PromptOutcomes& outcomes) const {
+        std::map<std::string, AnswerQuality> known; // by text
+        for (auto& outcome : outcomes)
+            for (std::size_t half = 0; outcome && half < outcome->texts.size(); ++half) {
+                const std::string& text = outcome->texts.at(half);
+                if (!known.contains(text)) {
+                    ENGINE_TRY(known[text], m_judge.score(record, text));
+                }
+                outcome->quality.at(half) = known[text];
+            }
+        return {};
     }
 
     /// A decoder that fails loses only its own figures; its error becomes the program's at the end.
@@ -141,6 +160,7 @@ private:
     const CompareOptions& m_options;
     const Console& m_console;
     Comparison& m_comparison;
+    const QualityJudge& m_judge;
     DataSummary m_data;
     ComparisonReport m_report;
     StatusLine m_status;
@@ -158,6 +178,12 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
     ENGINE_TRY(const DataSummary data, checkData(options.data));
     if (!options.csv.path.empty()) // before hours of work
         ENGINE_TRY_DO(checkOutput(csvPlace(options)));
+    std::optional<CodeSandbox> sandbox;
+    if (options.runsCode) {
+        ENGINE_TRY(CodeSandbox made, CodeSandbox::make(stop));
+        sandbox.emplace(std::move(made));
+    }
+    const QualityJudge judge(std::move(sandbox));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
     ENGINE_TRY(const SamplingOptions sampling,
                resolveSampling(options.sampling, model.tokenizer.get()));
@@ -180,7 +206,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
                            .stop = stop,
                            .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize)},
                           std::move(contestants));
-    return CompareRun(options, context.console, comparison, data).run();
+    return CompareRun(options, context.console, comparison, judge, data).run();
 }
 
 } // namespace
@@ -214,6 +240,10 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                       options->isRaw,
                       "Use the prompts as they are, without a chat "
                       "template");
+    command->add_flag("--run-code",
+                      options->runsCode,
+                      "Run the programs that answer prompts of the task \"code\", in a sandbox "
+                      "without network, and count those that pass their tests");
     addOutputOptions(
         *command, options->csv, "--csv", "Also write the figures to this file, as CSV");
     command->add_flag("--json", options->json, "Write one JSON object per line to standard output");

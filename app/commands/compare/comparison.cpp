@@ -40,6 +40,7 @@ void addHalf(const Answers& answers, std::size_t half, PromptOutcome& outcome) {
     outcome.promptTokens += answers.promptTokens;
     outcome.promptMs.at(half) = answers.promptMs;
     outcome.decodeMs.at(half) = answers.decodeMs;
+    outcome.texts.at(half) = answers.turns.front().text;
 }
 
 } // namespace

@@ -37,7 +37,12 @@ constexpr std::array kNames = {"scope",
                                "draft_ms_per_token",
                                "verify_ms_per_token",
                                "search_ms_per_token",
-                               "other_ms_per_token"};
+                               "other_ms_per_token",
+                               "rouge1",
+                               "rouge2",
+                               "rougeL",
+                               "exact_match",
+                               "pass_at_1"};
 
 /// Quoted if necessary. A text that a spreadsheet would take for a formula is marked as text.
 std::string textCell(const std::string& text) {
@@ -58,6 +63,12 @@ std::string headLine() { return fmt::format("{}\r\n", fmt::join(kNames, ",")); }
 std::string ratioCell(double a, double b) {
     const double value = b > 0.0 ? a / b : std::nan("");
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+/// Empty where nothing was scored.
+std::string scoreCell(const DecoderSums& sums, std::size_t score) {
+    const auto mean = sums.quality.at(score).mean();
+    return mean ? fmt::format("{}", *mean) : std::string();
 }
 
 } // namespace
@@ -93,7 +104,12 @@ std::string ComparisonReport::csvLines(const std::string& scope,
             fmt::to_string(own.perToken(metrics.draftMs)),
             fmt::to_string(own.perToken(own.tally.verifyMs())),
             fmt::to_string(own.perToken(metrics.searchMs)),
-            fmt::to_string(own.perToken(own.otherMs()))};
+            fmt::to_string(own.perToken(own.otherMs())),
+            scoreCell(own, 0),
+            scoreCell(own, 1),
+            scoreCell(own, 2),
+            scoreCell(own, 3),
+            scoreCell(own, 4)};
         text += fmt::format("{}\r\n", fmt::join(cells, ","));
     }
     return text;

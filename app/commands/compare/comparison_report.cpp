@@ -27,6 +27,24 @@ Json settingsJson(const SettingValues& settings) {
     return json;
 }
 
+using Scores = decltype(AnswerQuality::scores);
+
+Scores meansOf(const DecoderSums& sums) {
+    Scores means;
+    for (std::size_t i = 0; i < means.size(); ++i)
+        means.at(i) = sums.quality.at(i).mean();
+    return means;
+}
+
+/// Only what was scored; null if nothing was.
+Json scoresJson(const Scores& scores) {
+    Json json;
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (scores.at(i))
+            json[AnswerQuality::kNames.at(i)] = *scores.at(i);
+    return json;
+}
+
 /// Cut to the column's width at a whole character.
 std::string cut(const std::string& text, std::size_t width) {
     std::size_t end = 0;
@@ -47,6 +65,12 @@ void DecoderSums::add(const PromptOutcome& outcome) {
     decodeSeconds += outcome.decodeSeconds();
     rateSum += outcome.tokensPerSecond();
     layerSum += outcome.tally.tokensPerLayer();
+    for (const AnswerQuality& answer : outcome.quality)
+        for (std::size_t i = 0; i < quality.size(); ++i)
+            if (answer.scores.at(i)) {
+                quality.at(i).sum += *answer.scores.at(i);
+                ++quality.at(i).answers;
+            }
 }
 
 double DecoderSums::tokensPerSecond() const {
@@ -111,6 +135,9 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
     line["differences"] = Json::array();
     for (const Difference& difference : outcome.differences)
         line["differences"].push_back(differenceJson(difference));
+    line["quality"] = Json::array();
+    for (const AnswerQuality& answer : outcome.quality)
+        line["quality"].push_back(scoresJson(answer.scores));
     return line;
 }
 
@@ -143,6 +170,7 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
                                 {"verify", own.perToken(own.tally.verifyMs())},
                                 {"search", own.perToken(own.tally.metrics.searchMs)},
                                 {"other", own.perToken(own.otherMs())}};
+        line["quality"] = scoresJson(meansOf(own));
         const auto failure = m_failures.find(i);
         line["failure"] = failure == m_failures.end() ? Json() : Json(failure->second);
         all[m_variants[i].name] = std::move(line);
@@ -192,6 +220,34 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
     return text;
 }
 
+/// The scores of each task that has any, and whether they are vanilla's, as equal tokens make them.
+std::string ComparisonReport::qualityTable() const {
+    std::string text;
+    for (const auto& [task, sums] : m_byTask) {
+        const Scores reference = meansOf(sums[m_vanilla]);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const Scores own = meansOf(sums[i]);
+            const std::string_view relation = i == m_vanilla ? ""
+                                              : sums[i].prompts < sums[m_vanilla].prompts
+                                                  ? "of fewer prompts than vanilla"
+                                              : own == reference ? "the same as vanilla"
+                                                                 : "NOT the same as vanilla";
+            std::string words;
+            for (std::size_t score = 0; score < own.size(); ++score)
+                if (own.at(score))
+                    words +=
+                        fmt::format("{} {:.4f}  ", AnswerQuality::kNames.at(score), *own[score]);
+            if (!words.empty())
+                text += fmt::format("{:<22} {:<13} {}{}\n",
+                                    cut(task, 22),
+                                    cut(m_variants[i].name, 13),
+                                    words,
+                                    relation);
+        }
+    }
+    return text.empty() ? text : "quality of the answers, by their references:\n" + text;
+}
+
 std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) const {
     std::string text = fmt::format(
         "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>10} {:>7} {:>9} "
@@ -225,6 +281,7 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
                     data.badLines,
                     m_leftOut,
                     isIncomplete ? " INCOMPLETE: the run was stopped." : "");
+    text += qualityTable();
     for (const Variant& variant : m_variants)
         if (variant.name != variant.decoder)
             text += variant.inWords() + "\n";

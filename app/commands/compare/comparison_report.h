@@ -13,6 +13,16 @@
 
 namespace app {
 
+/// A score of several answers, each half counted.
+struct ScoreSum {
+    double sum = 0.0;
+    int answers = 0;
+
+    std::optional<double> mean() const {
+        return answers > 0 ? std::optional(sum / answers) : std::nullopt;
+    }
+};
+
 /// One decoder's results on many prompts.
 struct DecoderSums {
     int prompts = 0;
@@ -23,6 +33,7 @@ struct DecoderSums {
     double decodeSeconds = 0.0;
     double rateSum = 0.0;  ///< of the prompts' own tokens per second
     double layerSum = 0.0; ///< of the prompts' own tokens per layer
+    std::array<ScoreSum, AnswerQuality::kNames.size()> quality = {}; ///< [names]
 
     void add(const PromptOutcome& outcome);
 
@@ -76,6 +87,7 @@ private:
     nlohmann::ordered_json sumsJson(const Sums& sums) const;
     std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;
     std::string rows(const std::string& task, const Sums& sums) const;
+    std::string qualityTable() const;
 
     std::vector<Variant> m_variants;
     std::size_t m_vanilla;
