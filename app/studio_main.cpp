@@ -48,6 +48,7 @@ struct Arguments {
     std::string workspace = "chat";
     std::string theme;
     std::string size;
+    bool isPlanted = false;
 };
 
 /// Parses "1440x900"; none for any other text.
@@ -74,16 +75,21 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--model",
                    arguments.model,
                    "Model folder or GGUF file; default: the model used last, or the default model");
+    auto* planted = cli.add_flag(
+        "--planted",
+        arguments.isPlanted,
+        "Begin with the lesson model made from it: each layer runs twice, and one of the two is a "
+        "near-silent copy, so it is known which layers a search should skip");
     cli.add_option("--backend",
                    arguments.backend,
                    "What runs the model given or the default one: " +
                        fmt::format("{}", fmt::join(backendNames(), ", ")) +
                        "; the first one is the default")
         ->check(CLI::IsMember(backendNames()));
-    auto* replay =
-        cli.add_option("--replay",
-                       arguments.replay,
-                       "Show a recorded run (*.swiftrun) in every view, without a model");
+    auto* replay = cli.add_option("--replay",
+                                  arguments.replay,
+                                  "Show a recorded run (*.swiftrun) in every view, without a model")
+                       ->excludes(planted);
     cli.add_option("--replay-speed",
                    arguments.replaySpeed,
                    "Speed of the replay, as a multiple of "
@@ -193,6 +199,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.backends = engine::knownBackends(app::moduleFolder());
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
+    options.isPlanted = arguments.isPlanted;
     options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
     std::error_code ignored;
     if (!arguments.model.empty())
@@ -207,7 +214,8 @@ ui::StartRequest requestOf(const Arguments& arguments) {
     return {model.isEmpty() ? QString() : QFileInfo(model).absoluteFilePath(),
             QString::fromStdString(arguments.backend),
             QString::fromStdString(arguments.decoder),
-            QString::fromStdString(arguments.ask)};
+            QString::fromStdString(arguments.ask),
+            arguments.isPlanted};
 }
 
 engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& arguments) {

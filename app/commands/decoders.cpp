@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace app {
 
@@ -39,7 +40,8 @@ Json valueJson(const SettingInfo& setting, const SettingValue& value) {
     return *number;
 }
 
-Json settingJson(const SettingInfo& setting) {
+/// `settings`: all of the decoder's.
+Json settingJson(std::span<const SettingInfo> settings, const SettingInfo& setting) {
     Json line = {{"name", setting.name},
                  {"title", setting.title},
                  {"kind", kindName(setting.kind)},
@@ -53,13 +55,16 @@ Json settingJson(const SettingInfo& setting) {
     line["unit"] = setting.unit;
     line["meaning"] = setting.meaning;
     line["effect"] = settingEffectName(setting.effect);
+    line["group"] = setting.group;
+    if (const SettingInfo* needed = findSetting(settings, setting.needs.setting))
+        line["needs"] = {{needed->name, valueJson(*needed, setting.needs.value)}};
     return line;
 }
 
 Json decoderJson(const DecoderInfo& info) {
     Json settings = Json::array();
     for (const SettingInfo& setting : info.settings)
-        settings.push_back(settingJson(setting));
+        settings.push_back(settingJson(info.settings, setting));
     Json profiles = Json::array();
     for (const SettingProfile& profile : info.profiles) {
         Json values = Json::object();
@@ -91,7 +96,9 @@ void printParagraph(const Console& console, std::string_view text, std::size_t w
     }
 }
 
-void printSetting(const Console& console, const SettingInfo& setting) {
+void printSetting(const Console& console,
+                  std::span<const SettingInfo> settings,
+                  const SettingInfo& setting) {
     const std::string initial = settingText(setting, setting.initial);
     console.line(fmt::format("  {:<18} {}{}{}; default {}; a change takes effect: {}",
                              setting.name,
@@ -100,6 +107,9 @@ void printSetting(const Console& console, const SettingInfo& setting) {
                              setting.unit,
                              initial.empty() ? "none" : initial,
                              settingEffectName(setting.effect)));
+    const std::string need = needText(settings, setting);
+    if (!need.empty())
+        console.line(fmt::format("  {:<18} {}", "", need));
     if (!setting.meaning.empty())
         console.line(fmt::format("  {:<18} {}", "", setting.meaning));
 }
@@ -111,13 +121,21 @@ void printDecoder(const Console& console, const DecoderInfo& info, bool isAlone)
         fmt::format("  {}{}{}", info.summary, info.source.empty() ? "" : " Source: ", info.source));
     if (isAlone)
         printParagraph(console, info.explanation, 96);
-    for (const SettingInfo& setting : info.settings)
-        printSetting(console, setting);
+    std::string group;
+    for (const SettingInfo& setting : info.settings) {
+        if (setting.group != group)
+            console.line(fmt::format("  {}:", setting.group));
+        group = setting.group;
+        printSetting(console, info.settings, setting);
+    }
     for (const SettingProfile& profile : info.profiles) {
         std::string values;
         for (const auto& [name, value] : profile.values)
             values += fmt::format(" {}={}", name, settingText(*info.find(name), value));
-        console.line(fmt::format("  profile={:<10} {}{}", profile.name, profile.meaning, values));
+        console.line(fmt::format("  profile={}", profile.name));
+        printParagraph(console, profile.meaning, 96);
+        if (!values.empty())
+            printParagraph(console, "Sets" + values, 96);
     }
 }
 

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
-    std::string path;
+    ModelOptions model;
     bool json = false;
 };
 
@@ -41,6 +41,7 @@ std::string_view scalingName(RopeScalingKind kind) {
 Json describeConfig(const ModelConfig& config) {
     return {{"architecture", config.architecture},
             {"layers", config.layerCount},
+            {"silent_copies", config.silentCopies()},
             {"hidden_size", config.hiddenSize},
             {"mlp_size", config.mlpSize},
             {"heads", config.headCount},
@@ -299,9 +300,7 @@ void printForPeople(const Console& console, const Json& report) {
 }
 
 Result<void> runInspect(const InspectOptions& options, CommandContext& context) {
-    ModelOptions model;
-    model.model = options.path;
-    ENGINE_TRY(const ModelFiles files, openModel(model));
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
     const bool isGguf = files.format() == ModelFiles::Format::Gguf;
     Json report = {{"path", files.path().string()},
                    {"format", isGguf ? "GGUF" : "folder"},
@@ -333,8 +332,10 @@ void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
                                            "Show a model's sizes, tensors, memory need, tokenizer, "
                                            "chat template and published skip sets");
     const auto options = std::make_shared<InspectOptions>();
-    command->add_option(
-        "path,--model", options->path, "Model folder or GGUF file; without it, the default model");
+    command->add_option("path,--model",
+                        options->model.model,
+                        "Model folder or GGUF file; without it, the default model");
+    addPlantedOption(*command, options->model);
     command->add_flag("--json", options->json, "Write one JSON object to standard output");
     command->callback([options, &chosen] {
         chosen.json = options->json;

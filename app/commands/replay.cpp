@@ -162,11 +162,21 @@ struct EventLine {
     }
 
     std::string operator()(const PlanChanged& event) const {
+        if (event.isBeside)
+            return fmt::format("found beside the drafts ({}, r {:.2f}): {}",
+                               event.reason,
+                               event.skipRatio,
+                               inWords(event.plan));
         return fmt::format("plan {} ({}, r {:.2f}): {}",
                            event.planId,
                            event.reason,
                            event.skipRatio,
                            inWords(event.plan));
+    }
+
+    std::string operator()(const ForecastMade& event) const {
+        return fmt::format("drafting with it would give {:.2f} times the plain speed",
+                           event.forecast.speedup());
     }
 
     std::string operator()(const PhaseChanged& event) const {
@@ -222,7 +232,11 @@ void printEvent(const Console& console, const EngineEvent& event) {
     std::string line = std::visit(EventLine(), event.content);
     std::replace(line.begin(), line.end(), '\n', ' ');
     if (!line.empty())
-        console.line(fmt::format("{:>10.3f} s  {}", event.time, line));
+        console.line(fmt::format(
+            "{:>10.3f} s  {}{}",
+            event.time,
+            event.conversation == 0 ? "" : fmt::format("conversation {}: ", event.conversation),
+            line));
 }
 
 void printSummary(const Console& console, const ReplaySummary& summary, std::int64_t unknown) {

@@ -75,6 +75,22 @@ inline SettingInfo stepSetting(SettingInfo info, std::string unit, std::string m
         std::move(info), std::move(unit), SettingEffect::NextStep, std::move(meaning));
 }
 
+/// The setting has an effect only while another one has this value.
+inline SettingInfo neededSetting(std::string needed, SettingValue value, SettingInfo info) {
+    info.needs = {std::move(needed), std::move(value)};
+    return info;
+}
+
+/// Appends settings that forms show under this heading.
+inline void appendGroup(std::vector<SettingInfo>& settings,
+                        const std::string& group,
+                        std::vector<SettingInfo> further) {
+    for (SettingInfo& setting : further) {
+        setting.group = group;
+        settings.push_back(std::move(setting));
+    }
+}
+
 /// Appends further settings.
 inline void appendSettings(std::vector<SettingInfo>& settings, std::vector<SettingInfo> further) {
     std::move(further.begin(), further.end(), std::back_inserter(settings));

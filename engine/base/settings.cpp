@@ -103,6 +103,18 @@ Error unknownSetting(std::string_view owner,
                  std::move(hint)};
 }
 
+bool hasEffect(const SettingInfo& setting, const SettingValues& resolved) {
+    const auto needed = resolved.find(setting.needs.setting);
+    return needed == resolved.end() || needed->second == setting.needs.value;
+}
+
+std::string needText(std::span<const SettingInfo> settings, const SettingInfo& setting) {
+    const SettingInfo* needed = findSetting(settings, setting.needs.setting);
+    if (needed == nullptr)
+        return {};
+    return fmt::format("only with {}={}", needed->name, settingText(*needed, setting.needs.value));
+}
+
 std::string settingRange(const SettingInfo& setting) {
     switch (setting.kind) {
     case SettingKind::Number:

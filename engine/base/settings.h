@@ -34,6 +34,14 @@ using SettingValue = std::variant<double, std::string>;
 /// By setting name.
 using SettingValues = std::map<std::string, SettingValue, std::less<>>;
 
+/// What another setting must be for a setting to have any effect.
+struct SettingNeed {
+    std::string setting; ///< its name; empty = nothing is needed
+    SettingValue value;
+
+    bool operator==(const SettingNeed&) const = default;
+};
+
 /// One setting of a decoder or a backend, from which forms and help texts are made.
 struct SettingInfo {
     std::string name;  ///< as typed: "gamma"
@@ -47,6 +55,8 @@ struct SettingInfo {
     std::string meaning = {};              ///< one sentence
     SettingEffect effect = SettingEffect::NextStep;
     std::vector<std::string> choiceTitles = {}; ///< of `choices`, as shown; empty = as typed
+    std::string group = {};                     ///< heading under which forms show it; empty = none
+    SettingNeed needs = {};
 };
 
 /// The setting of this name, null when there is none.
@@ -63,6 +73,12 @@ Result<SettingValue> parseSettingValue(const SettingInfo& setting, const std::st
 Error unknownSetting(std::string_view owner,
                      std::span<const SettingInfo> settings,
                      std::string_view name);
+
+/// Whether the setting has an effect while the settings have these resolved values.
+bool hasEffect(const SettingInfo& setting, const SettingValues& resolved);
+
+/// "only with early_stop=on"; empty if the setting needs nothing.
+std::string needText(std::span<const SettingInfo> settings, const SettingInfo& setting);
 
 /// "0 to 1", "one of paper, code, guided".
 std::string settingRange(const SettingInfo& setting);

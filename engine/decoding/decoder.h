@@ -12,7 +12,9 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,14 @@ public:
     /// The answer is over: the decoder may still do the search work that this answer has paid for.
     /// Errors: Cancelled and those of a pass; the decoder stays usable.
     virtual Result<SearchReport> endAnswer() { return SearchReport(); }
+
+    /// One piece of work for the pause behind an answer, in which nothing else waits. A piece lasts
+    /// at most one pass of the model, so that the next command waits no longer than that. Nothing:
+    /// no such work is left before the next answer. `stop` ends the pause. Errors: Cancelled and
+    /// those of a pass; the decoder stays usable.
+    virtual Result<std::optional<SearchReport>> idle(const std::stop_token& /*stop*/) {
+        return std::optional<SearchReport>();
+    }
 
     /// Takes new settings, between rounds or answers; each acts at the moment its SettingInfo
     /// names. `values` have passed resolveSettings(); `given` are those that were asked for just

@@ -48,6 +48,26 @@ Result<SettingValues> resolveSettings(const DecoderInfo& info, const SettingValu
     return resolved;
 }
 
+Result<void> checkTogether(const DecoderInfo& info, const SettingValues& given) {
+    ENGINE_TRY(const SettingValues resolved, resolveSettings(info, given));
+    for (const auto& [name, value] : given) {
+        const SettingInfo& setting = *info.find(name);
+        if (hasEffect(setting, resolved))
+            continue;
+        const SettingInfo& needed = *info.find(setting.needs.setting);
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The setting {} has no effect with {}={}.",
+                                 name,
+                                 needed.name,
+                                 settingText(needed, resolved.at(needed.name))),
+                     fmt::format("Leave {} out, or set {}={}.",
+                                 name,
+                                 needed.name,
+                                 settingText(needed, setting.needs.value))};
+    }
+    return {};
+}
+
 Result<std::pair<std::string, SettingValue>> parseSetting(const DecoderInfo& info,
                                                           std::string_view text) {
     const std::size_t equals = text.find('=');

@@ -44,6 +44,11 @@ struct DecoderInfo {
 /// name the nearest one.
 Result<SettingValues> resolveSettings(const DecoderInfo& info, const SettingValues& given);
 
+/// Errors: InvalidInput if a given setting has no effect because another one is not what it needs,
+/// such as epsilon without early stop. For what a user typed together; values that were collected
+/// over time may well contain such settings.
+Result<void> checkTogether(const DecoderInfo& info, const SettingValues& given);
+
 /// "NAME=VALUE" as typed. Errors: as resolveSettings.
 Result<std::pair<std::string, SettingValue>> parseSetting(const DecoderInfo& info,
                                                           std::string_view text);

@@ -131,6 +131,12 @@ void checkDescription(const DecoderInfo& info) {
         const bool isNew = defaults.emplace(setting.name, setting.initial).second;
         ENGINE_CHECK(isNew, "decoder {} has two settings {}", info.name, setting.name);
     }
+    for (const SettingInfo& setting : info.settings)
+        ENGINE_CHECK(setting.needs.setting.empty() || defaults.contains(setting.needs.setting),
+                     "decoder {}: {} needs the setting {}, which does not exist",
+                     info.name,
+                     setting.name,
+                     setting.needs.setting);
     const auto checkValues = [&](const SettingValues& values) {
         const auto resolved = resolveSettings(info, values);
         ENGINE_CHECK(resolved.hasValue(), "decoder {}: {}", info.name, resolved.error().message);

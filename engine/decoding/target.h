@@ -107,6 +107,9 @@ public:
         return m_begunTokens + static_cast<Position>(m_output.size());
     }
 
+    /// [length()] the cached tokens, the prompt's first.
+    std::span<const TokenId> cachedTokens() const { return m_sequence.tokens(); }
+
     /// Tokens emitted for this prompt.
     std::span<const TokenId> output() const { return m_output; }
 

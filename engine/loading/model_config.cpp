@@ -116,9 +116,9 @@ Result<void> checkExperts(const ModelConfig& config) {
         return {};
     ENGINE_TRY_DO(checkRange("the number of experts", experts.count, model_limits::kExperts));
     // A damaged file could name more in a few bytes than fit into memory.
-    if (std::int64_t(experts.count) * config.layerCount > model_limits::kAllExperts)
+    if (std::int64_t(experts.count) * config.storedLayerCount() > model_limits::kAllExperts)
         return inconsistent(fmt::format("{} layers of {} experts exceed {} in all",
-                                        config.layerCount,
+                                        config.storedLayerCount(),
                                         experts.count,
                                         model_limits::kAllExperts));
     ENGINE_TRY_DO(checkRange("the number of experts of a token", experts.used, experts.count));
@@ -161,6 +161,65 @@ Result<void> ModelConfig::validate() const {
             return inconsistent(fmt::format("an attention window of {} keys", window));
     }
     return checkTokenIds(*this);
+}
+
+bool ModelConfig::isSilentCopy(int layer) const {
+    if (!isPlanted)
+        return false;
+    const int stored = layer / 2;
+    const bool isLast = stored == storedLayerCount() - 1;
+    const bool copyComesFirst = isLast || (stored > 0 && stored * 7 % 5 < 2);
+    return (layer % 2 == 0) == copyComesFirst;
+}
+
+std::vector<int> ModelConfig::silentCopies() const {
+    std::vector<int> copies;
+    for (int layer = 0; layer < layerCount; ++layer)
+        if (isSilentCopy(layer))
+            copies.push_back(layer);
+    return copies;
+}
+
+double ModelConfig::residualScaleOf(int layer) const {
+    constexpr double kNearSilence = 1e-3;
+    return isSilentCopy(layer) ? residualScale * kNearSilence : residualScale;
+}
+
+namespace {
+
+/// Each entry twice.
+template <typename T> std::vector<T> doubled(const std::vector<T>& values) {
+    std::vector<T> twice;
+    for (const T value : values)
+        twice.insert(twice.end(), 2, value);
+    return twice;
+}
+
+} // namespace
+
+Result<ModelConfig> withSilentCopies(ModelConfig config) {
+    const std::int64_t layers = std::int64_t{2} * config.layerCount;
+    if (config.isPlanted || config.layerCount < 2 || layers > model_limits::kLayers)
+        return Error{ErrorCode::Unsupported,
+                     config.isPlanted
+                         ? std::string("This is a lesson model already.")
+                         : fmt::format("A lesson model cannot be made from a model of {} layers.",
+                                       config.layerCount),
+                     fmt::format("Choose a model of 2 to {} layers.", model_limits::kLayers / 2)};
+    std::vector<int> dense;
+    for (const int layer : config.denseLayers)
+        dense.insert(dense.end(), {2 * layer, 2 * layer + 1});
+    config.denseLayers = std::move(dense);
+    config.layerWindows = doubled(config.layerWindows);
+    config.layerRopes = doubled(config.layerRopes);
+    config.layerCount = static_cast<int>(layers);
+    config.isPlanted = true;
+    config.notes.push_back(fmt::format(
+        "This is a lesson model: each layer of the files runs twice, and one of the two "
+        "is a near-silent copy, so a search should find that the {} copies can be "
+        "skipped.",
+        config.storedLayerCount()));
+    return config;
 }
 
 double ModelConfig::scoreScale() const {

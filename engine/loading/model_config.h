@@ -94,6 +94,9 @@ struct ModelConfig {
     double logitSoftCap = 0.0; ///< behind the scale; 0: logits stay
     ExpertChoice experts;
     std::vector<int> denseLayers; ///< ascending; layers with a whole MLP where others have experts
+    /// A lesson model (see withSilentCopies): layers 2i and 2i + 1 both compute with the weights of
+    /// the files' layer i, and one of the two is a near-silent copy.
+    bool isPlanted = false;
     TokenId bosId = kNoToken;
     std::vector<TokenId> eosIds;
     /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
@@ -114,6 +117,26 @@ struct ModelConfig {
                !std::binary_search(denseLayers.begin(), denseLayers.end(), layer);
     }
 
+    /// The layer of the files whose weights this layer computes with.
+    int storedLayer(int layer) const { return isPlanted ? layer / 2 : layer; }
+
+    /// Layers of the files.
+    int storedLayerCount() const { return storedLayer(layerCount); }
+
+    /// The first layer that computes with the weights of this layer of the files.
+    int firstLayerWith(int storedLayer) const { return isPlanted ? 2 * storedLayer : storedLayer; }
+
+    /// Whether the layer is a near-silent copy, which can be skipped without harm. Which one of a
+    /// pair is the copy changes irregularly, because otherwise a set that skips every second layer
+    /// would be the right answer; neither the first nor the last layer is one.
+    bool isSilentCopy(int layer) const;
+
+    /// All of them, ascending.
+    std::vector<int> silentCopies() const;
+
+    /// What the sublayers of this layer add to the stream is multiplied by this.
+    double residualScaleOf(int layer) const;
+
     bool hasNormsBefore() const { return normPlace != NormPlace::Behind; }
 
     bool hasNormsBehind() const { return normPlace != NormPlace::Before; }
@@ -125,6 +148,13 @@ struct ModelConfig {
     /// Errors: CorruptFile, Unsupported; the message names the field.
     Result<void> validate() const;
 };
+
+/// The network in which each layer is followed or preceded by a near-silent copy of itself, a
+/// lesson model: whatever searches for layers to skip has a known right answer there. Copies share
+/// the weights of their originals, so only keys and values need more memory. Their sublayers add
+/// 0.001 of what the originals add, behind all norms, so this works for every family.
+/// Errors: Unsupported for a single layer, for too many, and for a model that has copies already.
+Result<ModelConfig> withSilentCopies(ModelConfig config);
 
 /// Reads config.json in either key style (transformers 4 or 5).
 /// Errors: Unsupported architecture or activation by name; CorruptFile with field and byte offset.

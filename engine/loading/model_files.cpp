@@ -3,10 +3,10 @@
 
 #include "engine/loading/config/unused_parts.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/gguf_split.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/gguf/gguf_model.h"
-#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/network/mapped_weights.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/loading/safetensors_file.h"
@@ -266,6 +266,11 @@ const fs::path& ModelFiles::path() const { return m_path; }
 const GgufFile* ModelFiles::gguf() const { return m_gguf.get(); }
 
 Result<ModelConfig> ModelFiles::config() const {
+    ENGINE_TRY(ModelConfig config, storedConfig());
+    return m_isPlanted ? withSilentCopies(std::move(config)) : std::move(config);
+}
+
+Result<ModelConfig> ModelFiles::storedConfig() const {
     if (m_gguf) {
         auto config = readGgufModelConfig(*m_gguf);
         return config ? std::move(config) : inFile(m_path, config.error());

@@ -32,12 +32,18 @@ public:
     /// how to convert). A folder without any model file is NotFound and lists what was looked for.
     static Result<ModelFiles> open(const std::filesystem::path& path);
 
+    /// From now on config() describes the lesson model of these files: see withSilentCopies.
+    void plantCopies() { m_isPlanted = true; }
+
+    bool isPlanted() const { return m_isPlanted; }
+
     Format format() const;
     const std::filesystem::path& path() const;
 
     /// Minds which tensors the weights hold, where they are there and can be read: a head of their
     /// own is used, and tensors that are not computed with are noted.
-    /// Errors: NotFound when the folder has no config.json; see readModelConfig for the rest.
+    /// Errors: NotFound when the folder has no config.json; see readModelConfig and
+    /// withSilentCopies for the rest.
     Result<ModelConfig> config() const;
 
     /// Tensors under Hugging Face names ("model.layers.0.self_attn.q_proj.weight"), q and k rows in
@@ -59,8 +65,11 @@ public:
 
 private:
     ModelFiles() = default;
+    Result<ModelConfig> storedConfig() const; // without copies
+
     Format m_format = Format::Folder;
     std::filesystem::path m_path;
+    bool m_isPlanted = false;
     std::shared_ptr<const GgufFile> m_gguf; // shared with the weight sources handed out
 };
 

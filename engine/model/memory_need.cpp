@@ -60,13 +60,14 @@ double weightsOf(const ModelConfig& config, const Widths& widths) {
     int expertLayer = 0;
     while (hasExperts && expertLayer < config.layerCount && !config.hasExperts(expertLayer))
         ++expertLayer;
+    const double runs = config.firstLayerWith(1); // of each stored layer
     if (dense > 0)
         for (const TensorSpec& tensor :
              layerTensors(config, hasExperts ? config.denseLayers.front() : 0))
-            add(tensor, dense);
+            add(tensor, dense / runs);
     if (dense < config.layerCount)
         for (const TensorSpec& tensor : layerTensors(config, expertLayer))
-            add(tensor, config.layerCount - dense);
+            add(tensor, (config.layerCount - dense) / runs);
     return stored * widths.stored + norms * widths.math;
 }
 

@@ -126,6 +126,8 @@ void addConfig(const ModelConfig& config, ContentHash& hash) {
     hash.addInteger(config.bosId);
     hash.addList(config.eosIds);
     addBeyondLlama(config, hash);
+    if (config.isPlanted)
+        hash.addText("each layer with a near-silent copy");
 }
 
 /// Sorted by name: the order in the file says nothing about the model.

@@ -16,6 +16,9 @@ namespace engine {
 
 // The commands of an EngineSession: plain values, processed in the order in which they are sent.
 // All replies are events (engine_event.h).
+//
+// A conversation is a number that the sender chooses. Each has a decoder of its own, with its own
+// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0.
 
 /// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
@@ -23,6 +26,7 @@ struct LoadModel {
     std::string backend = {};    ///< empty = the usual one
     SettingValues settings = {}; ///< of the backend; missing ones have their defaults
     int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
+    bool isPlanted = false;      ///< the lesson model made from it, see withSilentCopies
 };
 
 /// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.
@@ -39,24 +43,29 @@ struct InspectModel {
     std::string backend = {};
     SettingValues settings = {};
     int contextLength = 0;
+    bool isPlanted = false;
 };
 
-/// Chooses the decoder from the next prompt on. A session starts with "vanilla".
+/// Chooses the conversation's decoder from its next prompt on. A conversation starts with
+/// "vanilla".
 struct ChooseDecoder {
     std::string name;
     SettingValues settings = {}; ///< missing ones have their defaults
+    std::uint64_t conversation = 0;
 };
 
 /// Changes some settings of the chosen decoder, between two steps of a running prompt; each takes
 /// effect at the moment given in its SettingInfo. A profile resets the settings given before it.
 struct ChangeSettings {
     SettingValues values;
+    std::uint64_t conversation = 0;
 };
 
-/// Takes effect from the next prompt on. The decoder keeps its search and its cache, except that a
-/// decoder that cannot change its options is created again.
+/// Takes effect from the conversation's next prompt on. The decoder keeps its search and its cache,
+/// except that a decoder that cannot change its options is created again.
 struct ChangeSampling {
     SamplingOptions sampling;
+    std::uint64_t conversation = 0;
 };
 
 /// A message of a conversation.
@@ -69,10 +78,16 @@ struct PromptMessage {
 /// Requests an answer, with everything that it depends on. Ends with one PromptFinished or one
 /// EngineFailed with this id, unless the session is closed before. PromptStarted says that the
 /// prompt was counted and fits; if it does not fit, EngineFailed has the counts.
+///
+/// The prompts of a conversation are answered one after another. While several conversations have
+/// a prompt, each makes one decoding step in turn; reading a prompt is one turn, too. The tokens of
+/// an answer do not depend on what else is answered meanwhile.
 struct SubmitPrompt {
     std::uint64_t promptId = 0;               ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
-    std::string text = {};                    ///< raw text to continue, when there are no messages
+    std::string text = {};                    ///< raw text to continue, when there are no messages;
+                                              ///< or:
+    std::vector<TokenId> ids = {};            ///< the prompt's tokens; they need no tokenizer
     std::string task = {};                    ///< the task whose search state is used
     std::uint64_t chat = 0;                   ///< the chat to whose totals its steps are added
                                               ///< (SpanStarted)
@@ -86,6 +101,16 @@ struct SubmitPrompt {
     int answerRoom = 1;                           ///< tokens, see promptRoom()
     std::optional<SamplingOptions> sampling = {}; ///< as set by an earlier ChangeSampling
     std::optional<ChooseDecoder> decoder = {};    ///< as set by ChooseDecoder, if it is another one
+    /// Whose cache and decoder are used. If there is no memory for one more cache, that of the
+    /// conversation that was idle longest is freed, which a Remark says; if none is idle, the
+    /// prompt fails with NoMemory.
+    std::uint64_t conversation = 0;
+};
+
+/// Stops the conversation's prompts at once, then frees its decoder and its cache and forgets its
+/// settings and totals.
+struct CloseConversation {
+    std::uint64_t conversation = 0;
 };
 
 /// Asks for the number of tokens of a conversation's prompt; the reply is TokensCounted.
@@ -96,9 +121,11 @@ struct CountTokens {
     bool continuesLast = false; ///< as in SubmitPrompt
 };
 
-/// Stops the running prompt and the waiting ones, never one that is sent later. Takes effect within
-/// one forward pass; the answer so far is kept.
-struct StopGeneration {};
+/// Stops the running prompts and the waiting ones, of all conversations or of one, never one that
+/// is sent later. Takes effect within one forward pass; the answers so far are kept.
+struct StopGeneration {
+    std::optional<std::uint64_t> conversation = {}; ///< none = all
+};
 
 /// Writes all further events to a file, replacing an earlier recording. This and StopRecording take
 /// effect between two steps of a running prompt.
@@ -117,6 +144,7 @@ using EngineCommand = std::variant<LoadModel,
                                    ChangeSettings,
                                    ChangeSampling,
                                    SubmitPrompt,
+                                   CloseConversation,
                                    CountTokens,
                                    StopGeneration,
                                    StartRecording,

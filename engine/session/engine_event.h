@@ -166,20 +166,34 @@ struct TrialFinished {
     std::vector<std::string> guesses; ///< [window] what it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
+    std::string task = {}; ///< for which it was tried; empty in older recordings
+    bool isBeside = false; ///< of a search beside the drafts; false in older recordings
 };
 
-/// From here on the decoder drafts with another plan.
+/// From here on the decoder drafts with another plan, or, for a task that it knows, with an earlier
+/// one again; or (isBeside) a search beside the drafts knows a better plan, which is not used.
 struct PlanChanged {
     static constexpr std::string_view kKind = "plan_changed";
     std::uint64_t planId = 0;
     PlanOutline plan;
-    double skipRatio = 0.0;
-    std::string reason;
+    double skipRatio = 0.0;       ///< the ratio r for which the plan was made
+    std::string reason;           ///< see PlanChange::reason
+    double askedRatio = 0.0;      ///< the r that was asked for; 0 = none was
+    std::string ratioReason = {}; ///< sentence: why it is not `skipRatio`; empty if it is
+    std::string task = {};        ///< that drafts with it; empty in older recordings
+    bool isBeside = false;        ///< false in older recordings
+};
+
+/// What drafting with the best set found beside the drafts would give. Sent when it changes.
+struct ForecastMade {
+    static constexpr std::string_view kKind = "forecast_made";
+    DraftForecast forecast;
 };
 
 struct PhaseChanged {
     static constexpr std::string_view kKind = "phase_changed";
     DecoderPhase phase = DecoderPhase::Plain;
+    std::string task = {}; ///< that is in this phase; empty in older recordings
 };
 
 /// A sentence for the user.
@@ -252,6 +266,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   TextReleased,
                                   TrialFinished,
                                   PlanChanged,
+                                  ForecastMade,
                                   PhaseChanged,
                                   Remark,
                                   Statistics,
@@ -263,6 +278,9 @@ using EventContent = std::variant<ModelLoadProgress,
 struct EngineEvent {
     double time = 0.0; ///< seconds since the session began
     EventContent content;
+    /// The conversation that it belongs to; 0 also for events of the whole session and in older
+    /// recordings.
+    std::uint64_t conversation = 0;
 
     /// The event if it is of this type, else null.
     template <typename T> const T* as() const { return std::get_if<T>(&content); }

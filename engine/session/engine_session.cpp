@@ -17,11 +17,15 @@ struct EngineSession::Running {
     /// The effects of a command on work that began before it, whatever is in the queue.
     void stopWork(const EngineCommand& command, std::uint64_t number) {
         const bool isUnload = std::holds_alternative<UnloadModel>(command);
-        if (isUnload || std::holds_alternative<StopGeneration>(command))
-            channels.control.stopBefore(WorkKind::Prompt, number);
+        if (const auto* stop = std::get_if<StopGeneration>(&command))
+            channels.control.stopPrompts(number, stop->conversation);
+        if (const auto* end = std::get_if<CloseConversation>(&command))
+            channels.control.stopPrompts(number, end->conversation);
+        if (isUnload)
+            channels.control.stopPrompts(number);
         if (isUnload || std::holds_alternative<StopLoading>(command) ||
             std::holds_alternative<LoadModel>(command))
-            channels.control.stopBefore(WorkKind::Load, number);
+            channels.control.stopLoads(number);
     }
 
     const SessionOptions options;

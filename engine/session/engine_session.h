@@ -25,16 +25,22 @@ struct SessionOptions {
     std::size_t commandCapacity = 1024;      ///< send() refuses if this many commands are in the
                                              ///< queue
     ModelLoader loader = {};                 ///< empty = makeModelLoader(moduleFolder)
+    std::uint64_t cacheLimitBytes = 0; ///< of all conversations' keys and values together; 0 = what
+                                       ///< the system has. One conversation is never refused.
+    bool measuresBaseline = true;      ///< two steps of every 64 are plain ones, which show what
+                                       ///< drafting gains
     /// Adds decoders to those of the modules. Called on the engine's thread.
     std::function<void(DecoderRegistry&)> addDecoders = {};
 };
 
-/// One model, one decoder, one engine thread: commands in, events out. Commands are processed in
-/// order, stops at once, changed settings between two steps. Every error becomes EngineFailed, and
+/// One model, one engine thread, a decoder for each conversation: commands in, events out. Commands
+/// of a conversation are processed in order, stops at once, changed settings between two steps.
+/// Loading and unloading wait for the prompts before them. Every error becomes EngineFailed, and
 /// the next command works. A load keeps the earlier model until the new one is ready; the earlier
 /// one is freed first only if both do not fit into memory.
 ///
-/// Thread: any one thread sends and takes; the engine never calls back.
+/// Thread: any one thread sends and takes, StopGeneration and StopLoading come from any; the engine
+/// never calls back.
 class EngineSession {
 public:
     explicit EngineSession(SessionOptions options);

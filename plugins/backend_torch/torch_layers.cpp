@@ -74,7 +74,7 @@ Pass LayerRunner<Stored>::begin(const AttentionLayout& layout, HostKvStorage& st
 }
 
 template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, int layer) {
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     normalise(pass.stream, weights.attentionNorm, pass.rowCount(), pass.normed);
     look(pass, layer, "input_layernorm", pass.normed);
     const at::Tensor heads = applyLinear(weights.queryKeyValue, pass.normed);
@@ -94,7 +94,7 @@ template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, in
 }
 
 template <typename Stored> void LayerRunner<Stored>::runMlp(Pass& pass, int layer) {
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     const std::int64_t width = m_config.mlpSize;
     const int sublayer = m_config.layerCount + layer;
     normalise(pass.stream, weights.mlpNorm, pass.rowCount(), pass.normed);
@@ -124,8 +124,9 @@ void LayerRunner<Stored>::addToStream(Pass& pass,
                                       at::Tensor out) {
     if (postNorm.defined())
         normalise(out, postNorm, pass.rowCount(), out);
-    if (m_config.residualScale != 1.0)
-        out.mul_(m_config.residualScale);
+    const double scale = m_config.residualScaleOf(sublayer % m_config.layerCount);
+    if (scale != 1.0)
+        out.mul_(scale);
     measureInfluence(pass, sublayer, out);
     pass.stream.add_(out);
 }
@@ -133,7 +134,7 @@ void LayerRunner<Stored>::addToStream(Pass& pass,
 /// The sum of each row's experts, each times its weight, in the order of the experts. Rows that
 /// chose the same expert run together.
 template <typename Stored> at::Tensor LayerRunner<Stored>::runExperts(Pass& pass, int layer) {
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     const at::Tensor logits = applyLinear(weights.router, pass.normed);
     look(pass, layer, "mlp.gate", logits);
     const std::size_t hidden = toSize(m_config.hiddenSize);
@@ -211,7 +212,7 @@ template <typename Stored>
 void LayerRunner<Stored>::normaliseHeads(const Pass& pass,
                                          int layer,
                                          const at::Tensor& queryKeyValue) {
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     if (!weights.queryNorm.defined())
         return;
     Stored* heads = queryKeyValue.mutable_data_ptr<Stored>();
@@ -320,10 +321,10 @@ void LayerRunner<Stored>::look(Pass& pass,
     for (int row = 0; row < pass.rowCount(); ++row)
         if (!isFiniteRow(rows + row * values.stride(0), toSize(values.size(1)))) {
             const bool isMlp = tensor.starts_with("mlp") || tensor.starts_with("post");
-            pass.error =
-                nonFiniteError(fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention"),
-                               fmt::format("model.layers.{}.{}.weight", layer, tensor),
-                               pass.layout.position(row));
+            pass.error = nonFiniteError(
+                fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention"),
+                fmt::format("model.layers.{}.{}.weight", m_config.storedLayer(layer), tensor),
+                pass.layout.position(row));
             return;
         }
 }

@@ -78,6 +78,10 @@ private:
     void measureInfluence(Pass& pass, int sublayer, const at::Tensor& out);
     void look(Pass& pass, int layer, std::string_view tensor, const at::Tensor& values);
 
+    const LayerWeights& weightsOf(int layer) const {
+        return m_weights.layers[static_cast<std::size_t>(m_config.storedLayer(layer))];
+    }
+
     const engine::ModelConfig& m_config;
     const Weights& m_weights;
     std::vector<RotaryTable<Math>> m_rotary; // by LayerRope

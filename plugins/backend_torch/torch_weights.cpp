@@ -50,8 +50,8 @@ public:
             checkMemoryFor(m_totalValues * static_cast<double>(c10::elementSize(m_stored)),
                            "the weights in the torch backend"));
         ENGINE_TRY(m_weights.embedding, readTable(embeddingTensor(m_config)));
-        for (int layer = 0; layer < m_config.layerCount; ++layer)
-            ENGINE_TRY_DO(readLayer(layer));
+        for (int stored = 0; stored < m_config.storedLayerCount(); ++stored)
+            ENGINE_TRY_DO(readLayer(m_config.firstLayerWith(stored)));
         ENGINE_TRY(m_weights.finalNorm, readNorm(finalNormTensor(m_config)));
         m_weights.head = m_weights.embedding;
         if (!m_config.tiedHead) {

@@ -49,10 +49,10 @@ struct LayerWeights : engine::LayerNormsOf<at::Tensor> {
 };
 
 struct Weights {
-    at::Tensor embedding; // [vocab, padded hidden], stored type
-    at::Tensor head;      // [vocab, padded hidden]; the embedding itself when tied
-    at::Tensor finalNorm; // [hidden], math type
-    std::vector<LayerWeights> layers;
+    at::Tensor embedding;             // [vocab, padded hidden], stored type
+    at::Tensor head;                  // [vocab, padded hidden]; the embedding itself when tied
+    at::Tensor finalNorm;             // [hidden], math type
+    std::vector<LayerWeights> layers; ///< [stored layers]
     std::size_t byteSize = 0;
 };
 

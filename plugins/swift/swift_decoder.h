@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/adaptation/phases/accumulation.h"
+#include "engine/adaptation/task_search.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/target_decoder.h"
-#include "plugins/swift/phases/accumulation.h"
-#include "plugins/swift/task_search.h"
+#include "plugins/swift/swift_settings.h"
 
 #include <map>
 #include <memory>
@@ -64,7 +65,7 @@ private:
     engine::SkipSetMemory* m_memory;
 
     struct TaskState {
-        TaskSearch search;
+        engine::TaskSearch search;
         std::uint64_t planId = 0;
         engine::LayerPlan stored; // what we have stored in the memory
     };
@@ -74,8 +75,8 @@ private:
     std::string m_task;
     std::uint64_t m_lastPlanId = 0;
     std::uint64_t m_answer = 0;
-    Accumulation m_accumulation; // of this answer
-    bool m_learnsFreely = false; // in this answer
+    engine::Accumulation m_accumulation; // of this answer
+    bool m_learnsFreely = false;         // in this answer
 };
 
 } // namespace swift

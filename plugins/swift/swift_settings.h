@@ -1,60 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/adaptation/search_settings.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/drafts/self_drafter.h"
-#include "engine/model/skip_sets/skip_set.h"
-#include "engine/search/layer_search.h"
-
-#include <cstdint>
-#include <optional>
 
 namespace swift {
 
-/// What the search begins with.
-enum class StartSet {
-    Uniform,   ///< even distances at ratio r
-    Odd,       ///< every odd layer, as published
-    Library,   ///< what an earlier run stored for this task
-    Last,      ///< what an earlier run stored last, for whatever task
-    Influence, ///< the sublayers that change the residual stream least
-    Manual,    ///< the setting skip_set
-};
-
-/// How the skip set is searched for. Source of the defaults: arXiv 2410.06916.
-struct SearchSettings {
-    bool isOn = true;
-    bool usesBayesian = true;
-    double ratio = 0.45;    ///< r
-    int window = 32;        ///< gamma
-    int bayesianEvery = 25; ///< beta
-    int maxTrials = 1000;   ///< S
-    double stopScore = 0.95;
-    int patience = 300;
-    int stepsPerTrial = 1; ///< opt_interval
-    int rowsPerTrial = 4;
-    int quickTrials = 50;   ///< that come so often
-    int trialsToDouble = 4; ///< further ones that double the rows between two; 0 = never more
-    StartSet start = StartSet::Uniform;
-    engine::SkipSet manualSet;
-    bool followsInfluence = false; ///< random proposals
-    bool countsBytes = false;      ///< the budget, instead of sublayers
-    bool growsRatio = false;
-    double growScore = 0.7;
-    bool scoresStart = true;
-    bool rescores = true;
-    double restartDrop = 0.15; ///< 0 = never
-    double lowerBelow = 0.7;   ///< 0 = never
-    double minimumRatio = 0.05;
-    double ratioStep = 0.05;
-    bool isAsPublished = false; ///< ties, registration and strict comparisons of the code
-    engine::BayesianMaximiser maximiser = engine::BayesianMaximiser::ContinuousTopK;
-    std::uint64_t seed = 1;
-};
-
 /// All settings of the decoder, checked.
 struct SwiftSettings {
-    SearchSettings search;
+    engine::SearchSettings search;
     engine::DraftTerms draft;  ///< the stop rule aside
     bool draftsFreely = false; ///< tokens that were seen before are drafted first
     double freeLeast = 0.6;    ///< probability that the first of them must have

@@ -40,6 +40,7 @@ class SwiftRunDecodersTest : public QObject {
 private slots:
     void initTestCase();
     void decodersAreListedWithSettingsAndProfiles();
+    void settingsThatContradictEachOtherAreRefused();
     void oneDecoderIsDescribedAlone();
     void everyDecoderExplainsItself();
     void refusedModulesAreTold();
@@ -88,8 +89,39 @@ void SwiftRunDecodersTest::decodersAreListedWithSettingsAndProfiles() {
     QVERIFY(swift["profiles"].toArray().size() >= 2);
     const ProgramRun people = run({"decoders"});
     QCOMPARE(people.exitCode, 0);
-    for (const char* part : {"vanilla", "swift", "gamma", "default 32", "profile=code"})
+    for (const QJsonValue setting : swift["settings"].toArray()) {
+        QCOMPARE(setting["group"].toString().isEmpty(), setting["name"] == "profile");
+        if (setting["name"] == "epsilon")
+            QCOMPARE(setting["needs"]["early_stop"].toBool(false), true);
+    }
+    for (const char* part : {"vanilla",
+                             "swift",
+                             "gamma",
+                             "default 32",
+                             "  Draft:\n",
+                             "  Beyond the paper:\n",
+                             "only with early_stop=on",
+                             "profile=code"})
         QVERIFY2(people.output.contains(part), part);
+}
+
+/// Before any model is read: the folder need not exist.
+void SwiftRunDecodersTest::settingsThatContradictEachOtherAreRefused() {
+    const ProgramRun result = run({"generate",
+                                   "--model",
+                                   m_folder.filePath("none"),
+                                   "--prompt",
+                                   "x",
+                                   "--decoder",
+                                   "swift",
+                                   "--set",
+                                   "epsilon=.6",
+                                   "--set",
+                                   "early_stop=off"});
+    QCOMPARE(result.exitCode, static_cast<int>(app::kUsage));
+    QVERIFY2(result.errors.contains("The setting epsilon has no effect with early_stop=off."),
+             result.errors);
+    QVERIFY(result.errors.contains("Leave epsilon out, or set early_stop=on."));
 }
 
 void SwiftRunDecodersTest::oneDecoderIsDescribedAlone() {

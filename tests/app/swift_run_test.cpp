@@ -331,6 +331,14 @@ void SwiftRunTest::inspectDescribesAllParts() {
     QCOMPARE(forms.value("Q4_1"), QString("float32")); // as small as it is
     QCOMPARE(forms.value("F32"), QString("float32"));
     QVERIFY(run({"inspect", kGgufModel}).output.contains("tensors: float32"));
+    const QJsonObject lesson =
+        run({"inspect", kGgufModel, "--planted", "--json"}).jsonLines().first();
+    const int layers = report["config"]["layers"].toInt();
+    QCOMPARE(lesson["config"]["layers"].toInt(), 2 * layers);
+    QCOMPARE(lesson["config"]["silent_copies"].toArray().size(), layers);
+    QCOMPARE(lesson["memory"]["packed_weight_bytes"],
+             report["memory"]["packed_weight_bytes"]);
+    QVERIFY(lesson["notes"].toArray().first().toString().contains("is a lesson model"));
     const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
     QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());
     QCOMPARE(run({"inspect", kFolderModel}).exitCode, 0);

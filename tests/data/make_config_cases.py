@@ -10,6 +10,7 @@ The file of weights holds more than any config asks for (biases, a head), so tha
 among tensors change the logits. `refused` says what the engine must say where it computes nothing,
 `remark` what it must remark. What transformers gives no answer to (an exception, tensors that it had
 to invent, other logits with a cache than without) the engine must refuse, and so does the case.
+Fields by which another family computes are refused too, although transformers passes over them.
 The same seed gives the same numbers, up to the rounding of the machine.
 """
 import json
@@ -113,14 +114,16 @@ def cases():
                 "refused": "partial_rotary_factor"}
         yield family, "whole rotation", {"partial_rotary_factor": 1.0}, {}
         yield family, "interleaved rotation", {"rope_interleaved": True}, {
-            "remark": "rope_interleaved"}
+            "refused": "rope_interleaved"}
         yield family, "attention bias", {"attention_bias": True}, (
-            {} if family == "llama" else {"remark": "attention_bias"})
+            {"llama": {}, "mistral": {"refused": "attention_bias"},
+             "qwen2": {"remark": "attention_bias"}}[family])
         yield family, "no attention bias", {"attention_bias": False}, {}
         yield family, "MLP bias", {"mlp_bias": True}, (
-            {} if family == "llama" else {"remark": "mlp_bias"})
-        yield family, "both biases", {"attention_bias": True, "mlp_bias": True}, {}
-        yield family, "qkv_bias", {"qkv_bias": True}, {"remark": "qkv_bias"}
+            {} if family == "llama" else {"refused": "mlp_bias"})
+        yield family, "both biases", {"attention_bias": True, "mlp_bias": True}, (
+            {} if family == "llama" else {"refused": "_bias"})
+        yield family, "qkv_bias", {"qkv_bias": True}, {"refused": "qkv_bias"}
         yield family, "two wide heads", {
             "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16}, {}
         yield family, "two wide heads, head_dim unsaid", {
@@ -142,7 +145,7 @@ def cases():
         for field in ("attention_multiplier", "logits_scaling", "embedding_multiplier",
                       "residual_multiplier", "final_logit_softcapping", "logit_scale",
                       "attn_logit_softcapping", "query_pre_attn_scalar"):
-            yield family, field, {field: 4}, {"remark": field}
+            yield family, field, {field: 4}, {"refused": field}
         yield family, "attention_chunk_size", {"attention_chunk_size": 4}, {
             "refused": "attention_chunk_size"}
         yield family, "quantised", {"quantization_config": {"quant_method": "gptq", "bits": 4}}, {

@@ -12,10 +12,11 @@ set(level_model 3)
 set(level_sampling 4)
 set(level_decoding 5)
 set(level_search 5)
-set(level_metrics 6)
-set(level_session 7)
-set(level_experiments 7)
-set(highest_level_of_plugins 5)
+set(level_adaptation 6)
+set(level_metrics 7)
+set(level_session 8)
+set(level_experiments 8)
+set(highest_level_of_plugins 6)
 
 # Run-time modules that may see LibTorch; their tests see it through the engine's interface. None of
 # them may see Qt, so no file sees both (LibTorch has members named as Qt's macro `slots`).

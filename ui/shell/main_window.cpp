@@ -16,9 +16,12 @@
 #include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ui {
 
@@ -224,11 +227,41 @@ void MainWindow::setTheme(ThemeChoice choice) {
 }
 
 void MainWindow::setTextPercent(int percent) {
+    m_roomForText = std::max(width(), screen()->availableGeometry().width());
     m_theme.setTextPercent(percent);
     m_settings.setValue(kTextKey, m_theme.textPercent());
+    // Layouts know their new sizes once all widgets have their fonts.
+    QTimer::singleShot(0, this, &MainWindow::fitDocks);
+}
+
+/// With large text, the docks of a small screen would make the window wider than the screen.
+void MainWindow::fitDocks() {
+    QStringList hidden;
+    for (Workspace* workspace : m_workspaces)
+        hidden += workspace->fitInto(m_roomForText - m_modes->width());
+    resize(std::min(width(), m_roomForText), height());
+    m_messages->withdraw(QStringLiteral("no_room"));
+    if (!hidden.isEmpty())
+        m_messages->show({Notice::Kind::Info,
+                          QStringLiteral("no_room"),
+                          tr("With text of this size, the window has no room for: %1.")
+                              .arg(hidden.join(QStringLiteral(", "))),
+                          tr("View > Docks shows what is hidden."),
+                          {},
+                          {}});
+}
+
+/// Large text was chosen before, perhaps on another screen.
+void MainWindow::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    if (!std::exchange(m_wasShown, true) && m_theme.textPercent() > 100)
+        setTextPercent(m_theme.textPercent());
 }
 
 void MainWindow::keepLayout() {
+    // What only the text's size has hidden is no choice of the user.
+    for (Workspace* workspace : m_workspaces)
+        workspace->fitInto(QWIDGETSIZE_MAX);
     m_settings.setValue(kGeometryKey, saveGeometry());
     m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
     for (const Workspace* workspace : m_workspaces)

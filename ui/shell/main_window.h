@@ -75,6 +75,7 @@ signals:
     void filesDropped(const QStringList& paths);
 
 protected:
+    void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -84,6 +85,7 @@ private:
     void addViewActions();
     void addThemeActions(QMenu& view);
     void fillDockMenu(QMenu& docks);
+    void fitDocks();
 
     Theme& m_theme;
     QSettings& m_settings;
@@ -94,6 +96,8 @@ private:
     MessageBar* m_messages;
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
+    int m_roomForText = 0; ///< pixels: the window stays as narrow when its text grows
+    bool m_wasShown = false;
     std::function<bool()> m_mayClose;
     std::function<bool(const QKeyEvent&)> m_takesKey;
 };

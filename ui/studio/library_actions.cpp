@@ -14,6 +14,8 @@
 
 namespace ui {
 
+using namespace engine;
+
 void Studio::addLibraryActions() {
     ActionCatalog& catalog = m_window->actionCatalog();
     QMenu& file = *m_window->menu(MainWindow::tr("&File"));
@@ -25,9 +27,9 @@ void Studio::addLibraryActions() {
         [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
             add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_session->chat().record.id); });
         };
-    addForChat("chat.pin", tr("Pin or &unpin chat"), &ChatsPanel::togglePinned);
+    addForChat("chat.pin", tr("Pin c&hat"), &ChatsPanel::togglePinned);
     addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);
-    addForChat("chat.archive", tr("Ar&chive chat, or restore it"), &ChatsPanel::toggleArchived);
+    addForChat("chat.archive", tr("Ar&chive chat"), &ChatsPanel::toggleArchived);
     addForChat("chat.delete", tr("&Delete chat"), &ChatsPanel::removeChat);
     file.addSeparator();
     add("chat.import", tr("&Import chats from files..."), {}, [this] { askForImport(false); });
@@ -111,6 +113,61 @@ void Studio::openDefaultModel() {
                                tr("Fetch it with installer/run.sh, or open another model."),
                                path,
                                {}});
+}
+
+void Studio::addLessonAction(QMenu& menu) {
+    QAction* lesson =
+        m_window->actionCatalog().add(QStringLiteral("model.lesson"),
+                                      tr("Model"),
+                                      tr("&Lesson model: every layer with a silent copy"),
+                                      {},
+                                      [this] { toggleLessonModel(); });
+    lesson->setCheckable(true);
+    lesson->setToolTip(
+        tr("Shows a search that succeeds: each layer of the model runs twice, one of "
+           "the two is a near-silent copy, and SWIFT should find and skip the "
+           "copies."));
+    menu.addAction(lesson);
+    menu.setToolTipsVisible(true);
+}
+
+bool Studio::hasLessonModel() const {
+    return m_run.model() != nullptr && !m_run.model()->model.silentCopies.empty();
+}
+
+/// The lesson model of the loaded model, or of the default one, and back.
+void Studio::toggleLessonModel() {
+    if (m_run.model() == nullptr && !QFileInfo::exists(m_options.defaultModelPath)) {
+        openDefaultModel(); // which says what is missing
+        return;
+    }
+    const QString path = m_run.model() != nullptr ? QString::fromStdString(m_run.model()->path)
+                                                  : m_options.defaultModelPath;
+    loadModel(path, !hasLessonModel());
+    updateActions(); // the mark follows the model that is loaded
+}
+
+void Studio::explainLesson(const ModelLoaded& loaded) {
+    const std::size_t copies = loaded.model.silentCopies.size();
+    if (copies == 0) {
+        m_window->messages().withdraw(QStringLiteral("lesson"));
+        return;
+    }
+    std::vector<Notice::Choice> choices;
+    if (m_run.decoder() == nullptr || m_run.decoder()->name != "swift")
+        choices.push_back(
+            {tr("Use SWIFT"), [this] { m_bridge->send(ChooseDecoder{"swift"}); }, false});
+    choices.push_back({tr("Back to the model itself"), [this] { toggleLessonModel(); }, false});
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("lesson"),
+         tr("This is a lesson model: %1 of its %2 layers are near-silent copies.")
+             .arg(copies)
+             .arg(loaded.model.layerCount),
+         tr("SWIFT should find and skip them while it answers. In the layer map each copy stands "
+            "on a bar."),
+         {},
+         std::move(choices)});
 }
 
 } // namespace ui

@@ -93,7 +93,7 @@ void Studio::start() {
     if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
     if (!endedBadly()) {
-        loadModel(path);
+        loadModel(path, m_options.isPlanted);
         return;
     }
     m_window->messages().show(
@@ -102,7 +102,7 @@ void Studio::start() {
          tr("SWIFT Studio was not closed properly last time."),
          tr("Everything that was saved is still there. The model has not been loaded."),
          {},
-         {{tr("Load model"), [this, path] { loadModel(path); }, true}}});
+         {{tr("Load model"), [this, path] { loadModel(path, m_options.isPlanted); }, true}}});
 }
 
 /// The model that was used last, unless the user named one or it is gone.
@@ -122,11 +122,12 @@ void Studio::markOpen(bool isOpen) {
 
 bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAskedFor; }
 
-void Studio::loadModel(const QString& path) {
+void Studio::loadModel(const QString& path, bool isPlanted) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
     LoadModel load;
     load.path = path.toStdString();
     load.backend = m_options.backend.toStdString();
+    load.isPlanted = isPlanted;
     m_bridge->send(std::move(load));
 }
 
@@ -145,6 +146,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
     useModelDefaults(loaded);
+    explainLesson(loaded);
     sendFirstMessage();
 }
 
@@ -185,7 +187,10 @@ void Studio::takeStart(const StartRequest& request) {
     }
     if (!request.modelPath.isEmpty()) {
         m_options.backend = request.backend;
-        loadModel(request.modelPath);
+        loadModel(request.modelPath, request.isPlanted);
+    } else if (request.isPlanted) {
+        if (!hasLessonModel())
+            toggleLessonModel();
     } else if (m_run.model() == nullptr && m_run.loading() == nullptr) {
         if (const QString path = firstModel(); !path.isEmpty())
             loadModel(path);

@@ -51,6 +51,7 @@ struct StudioOptions {
     /// Set when the user named the model: it is opened in place of the one used last, and even
     /// after a crash.
     bool isModelAskedFor = false;
+    bool isPlanted = false; ///< the first model is the lesson model made from it
 };
 
 /// The whole window: run store, chats, workspaces, actions. Thread: UI.
@@ -82,7 +83,8 @@ public:
 
     QUndoStack& undoStack() { return m_undoStack; }
 
-    void loadModel(const QString& path);
+    /// `isPlanted`: the lesson model made from it, see withSilentCopies.
+    void loadModel(const QString& path, bool isPlanted = false);
 
     /// Handles another start of the program: the window comes to the front and does what was
     /// requested.
@@ -133,6 +135,10 @@ private:
     void importChats(const QStringList& paths);
     void takeDropped(const QStringList& paths);
     void openDefaultModel();
+    void addLessonAction(QMenu& menu);
+    void toggleLessonModel();
+    void explainLesson(const engine::ModelLoaded& loaded);
+    bool hasLessonModel() const;
     std::vector<Command> parameterCommands();
     std::vector<Command> dockCommands();
     void showDock(const QString& id);

@@ -6,6 +6,7 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/search_offer/skip_set_finder.h"
@@ -171,6 +172,7 @@ void Studio::addModelActions() {
         m_modelPanel->askForFolder();
     });
     add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
+    addLessonAction(model);
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
@@ -208,6 +210,9 @@ void Studio::keepActionsTrue() {
     for (const auto& changed : {&ChatSession::shown, &ChatSession::stateChanged})
         connect(m_session.get(), changed, this, &Studio::updateActions);
     connect(m_session.get(), &ChatSession::messageAdded, this, &Studio::updateActions);
+    connect(m_chats.get(), &ChatStore::chatChanged, this, &Studio::updateActions);
+    connect(
+        &m_chatView->conversation(), &ConversationView::tokenChosen, this, &Studio::updateActions);
     connect(m_bridge.get(), &EngineBridge::eventCame, this, [this](const EngineEvent& event) {
         if (event.as<StepFinished>() == nullptr)
             updateActions();
@@ -228,8 +233,9 @@ void Studio::updateActions() {
         m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
     };
     enable("run.stop",
-           m_finder->isRunning() || obstacle == SendObstacle::Answering ||
-               m_run.loading() != nullptr || m_session->contextQuestion() != nullptr);
+           m_chatView->conversation().hasPinnedToken() || m_finder->isRunning() ||
+               obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
+               m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
     enable("chat.settings", !isReplay);
@@ -239,11 +245,21 @@ void Studio::updateActions() {
     enable("chat.export", hasChat);
     for (const char* id : {"chat.pin", "chat.folder", "chat.archive", "chat.delete"})
         enable(id, hasChat);
+    const ChatRecord& chat = m_session->chat().record;
+    m_window->actionCatalog()
+        .find(QStringLiteral("chat.pin"))
+        ->setText(chat.isPinned ? tr("&Unpin chat") : tr("Pin c&hat"));
+    m_window->actionCatalog()
+        .find(QStringLiteral("chat.archive"))
+        ->setText(chat.isArchived ? tr("Restore ar&chived chat") : tr("Ar&chive chat"));
     for (const char* id : {"chat.import", "chat.import_folder"})
         enable(id, !isReplay);
     for (const char* id :
          {"model.choose", "model.open_file", "model.open_folder", "model.open_default"})
         enable(id, !isReplay);
+    QAction* lesson = m_window->actionCatalog().find(QStringLiteral("model.lesson"));
+    lesson->setEnabled(!isReplay);
+    lesson->setChecked(hasLessonModel());
     const bool hasModel = !isReplay && m_run.model() != nullptr;
     enable("model.save_defaults", hasModel);
     enable("model.forget_defaults",
@@ -254,9 +270,12 @@ void Studio::updateActions() {
     m_recordAction->setText(isRecording ? tr("S&top recording") : tr("&Record to a file..."));
 }
 
-/// Esc first closes an open popup: Qt does so before a shortcut acts. Then it stops whatever runs.
+/// Esc first closes an open popup: Qt does so before a shortcut acts. Then it closes a token's
+/// details, and then it stops whatever runs.
 void Studio::stopOrClose() {
-    if (m_finder->isRunning())
+    if (m_chatView->isVisible() && m_chatView->conversation().hasPinnedToken())
+        m_chatView->conversation().unpin();
+    else if (m_finder->isRunning())
         m_finder->stop();
     else if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)
         m_session->stop();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/inspect_page.h"
+#include "ui/studio/menu_corner.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -19,9 +20,7 @@
 #include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
-#include <QHBoxLayout>
 #include <QMenuBar>
-#include <QPushButton>
 
 #include <algorithm>
 #include <cstdlib>
@@ -168,13 +167,8 @@ void Studio::makeInspectWorkspace() {
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);
 }
 
-/// The model and the command search are at the right of the menus.
 void Studio::makeMenuCorner() {
-    auto* corner = new QWidget;
-    auto* row = new QHBoxLayout(corner);
-    row->setContentsMargins(0, 2, m_theme.scaled(8), 2);
-    row->setSpacing(m_theme.scaled(8));
-    auto* chooser = new ModelChooser(context(), m_recentModels, corner);
+    auto* chooser = new ModelChooser(context(), m_recentModels);
     connect(chooser, &ModelChooser::modelWanted, this, [this](const QString& path) {
         showModelPanel();
         m_modelPanel->propose(path);
@@ -182,14 +176,8 @@ void Studio::makeMenuCorner() {
     connect(chooser, &ModelChooser::fileWanted, m_modelPanel, &ModelPanel::askForFile);
     connect(chooser, &ModelChooser::defaultWanted, this, &Studio::openDefaultModel);
     connect(chooser, &ModelChooser::folderWanted, m_modelPanel, &ModelPanel::askForFolder);
-    auto* search = new QPushButton(tr("Search or run a command"), corner);
-    search->setProperty("form", "small");
-    search->setToolTip(tr("Search chats, commands, decoders and settings (Ctrl+K)"));
-    search->setIcon(
-        makeIcon(IconName::Search, m_theme.colours().muted, m_theme.colours().disabled));
-    connect(search, &QPushButton::clicked, this, &Studio::showCommandSearch);
-    row->addWidget(chooser);
-    row->addWidget(search);
+    auto* corner = new MenuCorner(m_theme, chooser, *m_window->menuBar());
+    connect(corner, &MenuCorner::searchAsked, this, &Studio::showCommandSearch);
     m_window->menuBar()->setCornerWidget(corner, Qt::TopRightCorner);
 }
 

@@ -96,6 +96,7 @@ void MessageBody::mouseDoubleClickEvent(QMouseEvent* event) {
         return;
     const SourceRange word = laidOut().wordAt(toLayout(event->position()));
     select(word.begin, word.end);
+    setPinnedToken(-1); // the first click has pinned it, and its details would cover the text
 }
 
 void MessageBody::leaveEvent(QEvent* event) {

@@ -136,6 +136,9 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     ENGINE_TRY_DO(checkContext(options, model.contextLength));
     const StoredForm& form = *storedForm(options);
     const SyntheticWeights weights(config, form.type);
+    if (options.model.isPlanted) {
+        ENGINE_TRY(config, withSilentCopies(std::move(config)));
+    }
     ModelOptions asStored = options.model;
     asStored.settings.erase("weights");
     ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
@@ -155,6 +158,9 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     const auto wrong = [](std::string message, std::string hint) {
         return Error{ErrorCode::InvalidInput, std::move(message), std::move(hint)};
     };
+    if (options.model.isPlanted && options.isAgainstLlama)
+        return wrong("--against-llama-cpp cannot load a lesson model, which is made here.",
+                     "Leave --planted out.");
     if (options.shape.empty()) {
         if (options.layers > 0)
             return wrong("--layers shortens a made-up model, but --shape was not given.",

@@ -44,6 +44,7 @@ Result<SettingValues> parseSettings(DecoderRegistry& registry,
         ENGINE_TRY(auto setting, parseSetting(info, text));
         values.insert_or_assign(std::move(setting.first), std::move(setting.second));
     }
+    ENGINE_TRY_DO(checkTogether(info, values));
     return values;
 }
 

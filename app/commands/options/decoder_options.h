@@ -25,7 +25,8 @@ void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::st
 void addContextOption(CLI::App& command, ModelOptions& options);
 
 /// Checks a decoder's name and what was typed for it, before any model is loaded; if a setting is
-/// typed twice, the last value counts. Errors: those of DecoderRegistry::info and parseSetting.
+/// typed twice, the last value counts. Errors: those of DecoderRegistry::info, parseSetting and
+/// checkTogether.
 engine::Result<engine::SettingValues> parseSettings(engine::DecoderRegistry& registry,
                                                     const std::string& decoder,
                                                     const std::vector<std::string>& typed);

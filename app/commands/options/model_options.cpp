@@ -79,8 +79,16 @@ void addModelPathOption(CLI::App& command, ModelOptions& options) {
                        "without it, the default model");
 }
 
+void addPlantedOption(CLI::App& command, ModelOptions& options) {
+    command.add_flag("--planted",
+                     options.isPlanted,
+                     "Make a lesson model of it: each layer runs twice, and one of the two is a "
+                     "near-silent copy, so it is known which layers a search should skip");
+}
+
 void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
+    addPlantedOption(command, options);
     command.add_option("--backend", options.backend, "Who computes: " + backendsInWords());
     std::set<std::string> added;
     for (const BackendInfo& backend : backends())
@@ -110,15 +118,17 @@ Result<int> contextLength(const ModelOptions& options, const ModelConfig& config
 }
 
 Result<ModelFiles> openModel(const ModelOptions& options) {
-    if (!options.model.empty())
-        return ModelFiles::open(options.model);
-    const std::filesystem::path path = defaultModelPath();
+    const std::filesystem::path path =
+        options.model.empty() ? defaultModelPath() : std::filesystem::path(options.model);
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
+    if (options.model.empty() && !std::filesystem::exists(path, ignored))
         return Error{ErrorCode::NotFound,
                      fmt::format("The default model was not found at {}.", path.string()),
                      "Run installer/run.sh once to fetch it, or name a model with --model."};
-    return ModelFiles::open(path);
+    ENGINE_TRY(ModelFiles files, ModelFiles::open(path));
+    if (options.isPlanted)
+        files.plantCopies();
+    return files;
 }
 
 Result<std::unique_ptr<Tokenizer>> openTokenizer(const ModelFiles& files) {

@@ -22,12 +22,17 @@ struct ModelOptions {
     engine::SettingValues settings; ///< of the backend, as they were given
     int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
+    bool isPlanted = false; ///< the lesson model made from it
 };
 
 /// --model alone.
 void addModelPathOption(CLI::App& command, ModelOptions& options);
 
-/// --model, --backend and an option for each setting of any backend: --precision, --weights, ...
+/// --planted: the lesson model made from the one that --model names.
+void addPlantedOption(CLI::App& command, ModelOptions& options);
+
+/// --model, --planted, --backend and an option for each setting of any backend: --precision,
+/// --weights, ...
 void addModelOptions(CLI::App& command, ModelOptions& options);
 
 /// The word that was given for a setting; empty when none was.

@@ -121,7 +121,7 @@ Result<SettingValues> decoderSettings(const SearchOptions& options, DecoderRegis
         return Error{ErrorCode::InvalidInput,
                      "The profile is chosen by --method here, but --set gives one as well.",
                      "Leave --set profile out; --method guided is the profile guided."};
-    settings["profile"] = std::string(options.method == "guided" ? "guided" : "paper");
+    settings["profile"] = std::string(options.method == "guided" ? "guided" : "ours");
     return settings;
 }
 

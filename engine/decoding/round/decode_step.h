@@ -61,14 +61,37 @@ struct TrialRecord {
     std::vector<TokenId> guesses;    ///< [window] the tokens that it predicted
     double suggestMs = 0.0;
     double scoreMs = 0.0;
+    std::string task = {}; ///< that it was tried for; empty = that of the prompt
+    bool isBeside = false; ///< of a search beside the drafts, which do not use what it finds
 };
 
-/// The decoder began to draft with another plan. A plain value.
+/// The decoder began to draft with another plan, or a search beside the drafts found a better one.
+/// A plain value.
 struct PlanChange {
-    std::uint64_t planId = 0; ///< counts up from 1 in the order of use
+    std::uint64_t planId = 0; ///< counts up from 1 in the order of use; 0 = it is not used
     LayerPlan plan;
     double skipRatio = 0.0; ///< the ratio r for which the plan was made
-    std::string reason;     ///< "start", "better", "restart", "lower r", "larger r", ...
+    /// "start", "better", "restart", "lower r", "larger r", "task" (a known task is back), ...
+    std::string reason;
+    double askedRatio = 0.0;      ///< the r that was asked for; 0 = none was
+    std::string ratioReason = {}; ///< sentence: why it is not `skipRatio`; empty if it is
+    std::string task = {};        ///< for which it was found; empty = that of the prompt
+    bool isBeside = false;        ///< see TrialRecord
+};
+
+/// What drafting with a skip set would give, computed from measured costs. Costs are in units of a
+/// plain step. A plain value.
+struct DraftForecast {
+    double matchness = 0.0;      ///< of the set; taken for the acceptance of its drafts
+    double draftCost = 1.0;      ///< c, one draft pass
+    double verifyCost = 1.0;     ///< v, the pass that verifies the drafts of a round
+    int draftSteps = 0;          ///< of a round, as many as are best at these costs
+    double tokensPerRound = 1.0; ///< M
+
+    /// The speed over plain decoding: equation 6 of arXiv 2410.06916 with measured c and v.
+    double speedup() const { return tokensPerRound / (draftSteps * draftCost + verifyCost); }
+
+    bool operator==(const DraftForecast&) const = default;
 };
 
 /// What a search did during a step or after an answer. A plain value.
@@ -77,6 +100,7 @@ struct SearchReport {
     std::vector<TrialRecord> trials;
     std::vector<PlanChange> planChanges;
     std::vector<std::string> remarks; ///< sentences for the user: "r lowered from .45 to .40: ..."
+    std::optional<DraftForecast> forecast; ///< of the best set found beside the drafts
     double searchMs = 0.0;
 };
 

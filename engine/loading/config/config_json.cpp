@@ -72,6 +72,13 @@ constexpr std::array kCommonFields = std::to_array<std::string_view>({
     "use_cache",
 });
 
+/// A text model's fields and its family's row.
+struct TextModel {
+    JsonValue fields;
+    const Family* family = nullptr;
+    bool isPart = false; ///< of a configuration that describes more
+};
+
 Result<const Family*> chooseFamily(const JsonFields& fields) {
     ENGINE_TRY(std::string name, fields.textOr("model_type", ""));
     if (name.empty()) {
@@ -83,6 +90,24 @@ Result<const Family*> chooseFamily(const JsonFields& fields) {
     if (const Family* family = findFamily(name))
         return family;
     return unsupportedArchitecture(name);
+}
+
+/// The configuration itself, or its text_config where it describes a model of images and text.
+Result<TextModel> chooseTextModel(const JsonValue& config) {
+    const JsonFields outer(config);
+    const auto type = config["model_type"].asString();
+    const Family* const family = type ? findTextFamily(*type) : nullptr;
+    if (family == nullptr) {
+        ENGINE_TRY(const Family* const found, chooseFamily(outer));
+        return TextModel{config, found};
+    }
+    const JsonValue fields = config["text_config"];
+    if (!fields.isObject())
+        return corruptConfig(config, "the key \"text_config\" is missing or no object");
+    if (!fields.contains("model_type"))
+        return TextModel{fields, family, true};
+    ENGINE_TRY(const Family* const found, chooseFamily(JsonFields(fields)));
+    return TextModel{fields, found, true};
 }
 
 /// Names that transformers has for one function.
@@ -106,11 +131,13 @@ Result<void> readActivation(const JsonFields& fields, const Family& family, Mode
 
 /// Fields that would change the arithmetic to one that no backend has.
 Result<void> refuseOtherArithmetic(const JsonFields& fields, const Family& family) {
-    if (fields.has("quantization_config"))
-        return Error{ErrorCode::Unsupported,
-                     "weights with a quantization_config (GPTQ, AWQ, bitsandbytes, FP8) are not "
-                     "supported",
-                     "Choose the unquantised checkpoint or a GGUF file of the model."};
+    for (const std::string_view name : {"quantization_config", "quantization"})
+        if (fields.has(name))
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("weights with a {} (GPTQ, AWQ, bitsandbytes, FP8, MLX) are "
+                                     "not supported",
+                                     name),
+                         "Choose the unquantised checkpoint or a GGUF file of the model."};
     if (fields.contains("is_causal") && fields.value("is_causal").asBool() != true)
         return unsupportedConfig("attention to later tokens (\"is_causal\") is not supported");
     if (fields.value("per_layer_config").size() > 0)
@@ -129,12 +156,19 @@ Result<void> refuseOtherArithmetic(const JsonFields& fields, const Family& famil
     return {};
 }
 
+/// A size that the file must say unless the family has one that holds otherwise.
+Result<int>
+sizeOrUnsaid(const JsonFields& fields, std::string_view key, std::int64_t max, int unsaid) {
+    return unsaid > 0 && !fields.contains(key) ? Result<int>(unsaid) : fields.size(key, max);
+}
+
 Result<void> readSizes(const JsonFields& fields, const Family& family, ModelConfig& config) {
     namespace limits = model_limits;
     ENGINE_TRY(config.layerCount, fields.size("num_hidden_layers", limits::kLayers));
     ENGINE_TRY(config.hiddenSize, fields.size("hidden_size", limits::kRowValues));
     ENGINE_TRY(config.mlpSize, fields.size("intermediate_size", limits::kRowValues));
-    ENGINE_TRY(config.headCount, fields.size("num_attention_heads", limits::kRowValues));
+    ENGINE_TRY(config.headCount,
+               sizeOrUnsaid(fields, "num_attention_heads", limits::kRowValues, family.unsaidHeads));
     const bool areKvHeadsUnsaid = !fields.contains("num_key_value_heads");
     const int unsaidKvHeads =
         areKvHeadsUnsaid && family.unsaidKvHeads > 0 ? family.unsaidKvHeads : config.headCount;
@@ -147,8 +181,11 @@ Result<void> readSizes(const JsonFields& fields, const Family& family, ModelConf
                              isDimUnsaid && family.unsaidHeadDim > 0
                                  ? family.unsaidHeadDim
                                  : config.hiddenSize / config.headCount));
-    ENGINE_TRY(config.vocabSize, fields.size("vocab_size", limits::kVocabulary));
-    ENGINE_TRY(config.contextLength, fields.size("max_position_embeddings", limits::kContext));
+    ENGINE_TRY(config.vocabSize,
+               sizeOrUnsaid(fields, "vocab_size", limits::kVocabulary, family.unsaidVocabSize));
+    ENGINE_TRY(
+        config.contextLength,
+        sizeOrUnsaid(fields, "max_position_embeddings", limits::kContext, family.unsaidContext));
     ENGINE_TRY(config.normEpsilon, fields.positiveOr("rms_norm_eps", family.unsaidEpsilon));
     return {};
 }
@@ -185,6 +222,13 @@ Result<void> readTokenIds(const JsonFields& fields, ModelConfig& config) {
     return {};
 }
 
+/// The type of the stored numbers, for people.
+Result<std::string> readStoredType(const JsonFields& fields) {
+    ENGINE_TRY(const std::string older, fields.textOr("torch_dtype", ""));
+    ENGINE_TRY(const std::string name, fields.textOr("dtype", older));
+    return readable(name);
+}
+
 } // namespace
 
 Error unsupportedArchitecture(std::string_view name) {
@@ -208,12 +252,32 @@ Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds) {
     return {};
 }
 
+namespace {
+
+/// What a configuration of images and text says about the text model in its own fields.
+Result<void> readOuterFields(const JsonValue& outer, ModelConfig& config) {
+    const JsonFields fields(outer);
+    ENGINE_TRY(config.tiedHead, fields.flagOr("tie_word_embeddings", config.tiedHead));
+    ENGINE_TRY_DO(readTokenIds(fields, config));
+    if (config.storedType.empty()) {
+        ENGINE_TRY(config.storedType, readStoredType(fields));
+    }
+    config.notes.push_back(
+        fmt::format("config.json describes a model of images and text ({}): its text model alone "
+                    "is used.",
+                    readable(outer["model_type"].asString().value_or(""))));
+    return {};
+}
+
+} // namespace
+
 Result<ModelConfig> readModelConfig(const JsonValue& config) {
     if (!config.isObject())
         return corruptConfig(config, "the configuration is no JSON object");
-    const JsonFields fields(config);
-    ENGINE_TRY(const Family* const found, chooseFamily(fields));
-    const Family& family = *found;
+    ENGINE_TRY(const TextModel text, chooseTextModel(config));
+    const JsonFields fields(text.fields);
+    const Family& family = *text.family;
+    ENGINE_TRY_DO(refuseOtherArithmetic(JsonFields(config), family));
     ENGINE_TRY_DO(refuseOtherArithmetic(fields, family));
     ModelConfig read;
     read.architecture = family.modelType;
@@ -221,6 +285,7 @@ Result<ModelConfig> readModelConfig(const JsonValue& config) {
     read.headNorm = family.headNorm;
     ENGINE_TRY_DO(readActivation(fields, family, read));
     ENGINE_TRY_DO(readSizes(fields, family, read));
+    ENGINE_TRY_DO(refuseUnreadArithmetic(fields, family, read));
     ENGINE_TRY_DO(readBiases(fields, family, read));
     ENGINE_TRY_DO(readWindows(fields, family, read));
     ENGINE_TRY_DO(readRotary(fields, family, read));
@@ -228,10 +293,10 @@ Result<ModelConfig> readModelConfig(const JsonValue& config) {
     ENGINE_TRY_DO(readExperts(fields, family, read));
     ENGINE_TRY(read.tiedHead, fields.flagOr("tie_word_embeddings", family.ties));
     ENGINE_TRY_DO(readTokenIds(fields, read));
-    ENGINE_TRY(const std::string olderType, fields.textOr("torch_dtype", ""));
-    ENGINE_TRY(read.storedType, fields.textOr("dtype", olderType));
-    read.storedType = readable(read.storedType);
-    const auto unused = fieldsWithoutEffect(config, kCommonFields, family.ownFields);
+    ENGINE_TRY(read.storedType, readStoredType(fields));
+    if (text.isPart)
+        ENGINE_TRY_DO(readOuterFields(config, read));
+    const auto unused = fieldsWithoutEffect(text.fields, kCommonFields, family.ownFields);
     if (!unused.empty())
         read.notes.push_back(
             fmt::format("config.json holds fields that have no effect on architecture {}: {}.",

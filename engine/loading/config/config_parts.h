@@ -11,6 +11,11 @@ namespace engine {
 /// Something that no backend computes.
 Error unsupportedConfig(std::string_view what);
 
+/// Refuses what some family computes by a field that this one does not read. The sizes have been
+/// read.
+Result<void>
+refuseUnreadArithmetic(const JsonFields& fields, const Family& family, const ModelConfig& config);
+
 /// Layers whose queries see a window of the keys.
 Result<void> readWindows(const JsonFields& fields, const Family& family, ModelConfig& config);
 

@@ -3,9 +3,9 @@
 
 #include "engine/base/checked_math.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/gguf_split.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/gguf_metadata.h"
-#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/gguf/quantized_blocks.h"
 #include "engine/loading/tensor_table.h"
 
@@ -128,6 +128,10 @@ public:
 
     const std::vector<float>* floatArray(std::string_view key) const override {
         return m_metadata.get<std::vector<float>>(key);
+    }
+
+    const std::vector<bool>* boolArray(std::string_view key) const override {
+        return m_metadata.get<std::vector<bool>>(key);
     }
 
     std::uint32_t version() const override { return m_version; }

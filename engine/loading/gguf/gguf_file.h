@@ -32,6 +32,7 @@ public:
     virtual const std::vector<std::string>* stringArray(std::string_view key) const = 0;
     virtual const std::vector<std::int64_t>* integerArray(std::string_view key) const = 0;
     virtual const std::vector<float>* floatArray(std::string_view key) const = 0;
+    virtual const std::vector<bool>* boolArray(std::string_view key) const = 0;
 
     virtual std::uint32_t version() const = 0;
     virtual const std::filesystem::path& path() const = 0;

@@ -5,6 +5,7 @@
 #include "engine/loading/config/model_limits.h"
 #include "engine/loading/config/unused_parts.h"
 #include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/gguf_keys.h"
 #include "engine/loading/gguf/gguf_tensors.h"
 #include "engine/loading/network/family_table.h"
 #include "engine/loading/network/network_tensors.h"
@@ -22,15 +23,6 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kFrequencyFactors = "rope_freqs.weight";
-constexpr const char* kConvertAgain = "Fetch the file again, or convert the model again.";
-
-Error corrupt(std::string problem) {
-    return {ErrorCode::CorruptFile, std::move(problem), kConvertAgain};
-}
-
-Error unsupportedGguf(std::string problem) {
-    return {ErrorCode::Unsupported, std::move(problem), "Choose a model that does without it."};
-}
 
 Error unsupportedGgufArchitecture(std::string_view name) {
     std::string known;
@@ -41,97 +33,6 @@ Error unsupportedGgufArchitecture(std::string_view name) {
             fmt::format("architecture {} is not supported; supported: {}", readable(name), known),
             "Choose a model of a supported architecture."};
 }
-
-/// Metadata of an architecture that is read, or that says nothing about what is computed.
-constexpr auto kKnownKeys = std::to_array<std::string_view>({
-    "attention.causal",
-    "attention.head_count",
-    "attention.head_count_kv",
-    "attention.key_length",
-    "attention.layer_norm_rms_epsilon",
-    "attention.value_length",
-    "block_count",
-    "context_length",
-    "embedding_length",
-    "expert_count",
-    "expert_feed_forward_length",
-    "expert_used_count",
-    "feed_forward_length",
-    "rope.dimension_count",
-    "rope.freq_base",
-    "rope.scale_linear",
-    "rope.scaling.factor",
-    "rope.scaling.finetuned",
-    "rope.scaling.original_context_length",
-    "rope.scaling.type",
-    "tensor_data_layout",
-    "vocab_size",
-});
-
-/// Metadata keys of one architecture: "block_count" is "llama.block_count".
-class ArchitectureKeys {
-public:
-    ArchitectureKeys(const GgufFile& file, std::string_view architecture)
-        : m_file(file)
-        , m_prefix(std::string(architecture) + ".") {}
-
-    Result<int> size(std::string_view key) const {
-        const auto value = m_file.unsignedValue(m_prefix + std::string(key));
-        if (!value)
-            return missing(key, "whole number");
-        return narrow(key, *value);
-    }
-
-    Result<int> sizeOr(std::string_view key, int absent) const {
-        const auto value = m_file.unsignedValue(m_prefix + std::string(key));
-        return value ? narrow(key, *value) : Result<int>(absent);
-    }
-
-    std::optional<double> number(std::string_view key) const {
-        return m_file.numberValue(m_prefix + std::string(key));
-    }
-
-    std::optional<std::string_view> text(std::string_view key) const {
-        return m_file.stringValue(m_prefix + std::string(key));
-    }
-
-    std::optional<bool> flag(std::string_view key) const {
-        return m_file.boolValue(m_prefix + std::string(key));
-    }
-
-    /// Of a whole key: it is one of this architecture, and nothing is known of it.
-    bool isUnknown(std::string_view wholeKey) const {
-        if (!wholeKey.starts_with(m_prefix))
-            return false;
-        const std::string_view key = wholeKey.substr(m_prefix.size());
-        return std::find(kKnownKeys.begin(), kKnownKeys.end(), key) == kKnownKeys.end() &&
-               std::find(m_read.begin(), m_read.end(), key) == m_read.end();
-    }
-
-    /// A number that counts for some families only; `absent` where the file does not say.
-    double ownNumber(std::string_view key, double absent) {
-        m_read.push_back(key);
-        return number(key).value_or(absent);
-    }
-
-    Error missing(std::string_view key, std::string_view kind) const {
-        return corrupt(
-            fmt::format("the metadata key {}{} is missing or no {}", m_prefix, key, kind));
-    }
-
-private:
-    Result<int> narrow(std::string_view key, std::uint64_t value) const {
-        const auto narrowed = checked::narrow<int>(value);
-        if (!narrowed)
-            return corrupt(
-                fmt::format("the metadata key {}{} is too large: {}", m_prefix, key, value));
-        return *narrowed;
-    }
-
-    const GgufFile& m_file;
-    std::string m_prefix;
-    std::vector<std::string_view> m_read; // own numbers that were asked for
-};
 
 Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
     ENGINE_TRY(config.layerCount, keys.size("block_count"));
@@ -145,7 +46,7 @@ Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, Model
         return keys.missing("attention.layer_norm_rms_epsilon", "number");
     config.normEpsilon = *epsilon;
     if (config.headCount == 0)
-        return corrupt("the model is said to have no attention heads");
+        return corruptGguf("the model is said to have no attention heads");
     ENGINE_TRY(config.headDim,
                keys.sizeOr("attention.key_length", config.hiddenSize / config.headCount));
     ENGINE_TRY(const int valueLength, keys.sizeOr("attention.value_length", config.headDim));
@@ -172,15 +73,44 @@ Result<void> readExperts(const GgufFile& file,
     ENGINE_TRY(config.experts.count, keys.size("expert_count"));
     ENGINE_TRY(config.experts.used, keys.size("expert_used_count"));
     ENGINE_TRY(config.experts.size, keys.sizeOr("expert_feed_forward_length", config.mlpSize));
+    config.experts.renormalises =
+        keys.flag("expert_weights_norm").value_or(family.renormalisesInGguf);
     for (int layer = 0; layer < config.layerCount; ++layer)
         if (!file.find(fmt::format("blk.{}.ffn_gate_inp.weight", layer)))
             config.denseLayers.push_back(layer);
     return {};
 }
 
-/// Windows and the layers that turn nothing. The period of either is no metadata, and neither is
-/// the switch of families whose windows must be switched on: their files have none.
-Result<void> readLayers(ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
+/// For each layer whether it has a window, where the family has any: as the file lists it, or by a
+/// period, which few files say.
+Result<std::vector<bool>>
+windowedLayers(const GgufFile& file, ArchitectureKeys& keys, const Family& family, int layerCount) {
+    constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+    std::vector<bool> windowed(static_cast<std::size_t>(layerCount), true);
+    if (family.window != WindowRule::AllButEveryNth)
+        return windowed;
+    static_cast<void>(keys.ownNumber(kPattern, 0.0));
+    if (const auto* listed = file.boolArray(keys.whole(kPattern))) {
+        if (listed->size() != windowed.size())
+            return corruptGguf(fmt::format("the metadata key {} lists {} layers, not {}",
+                                           keys.whole(kPattern),
+                                           listed->size(),
+                                           layerCount));
+        return *listed;
+    }
+    ENGINE_TRY(const int said, keys.sizeOr(kPattern, 0));
+    const auto period = static_cast<std::size_t>(said > 0 ? said : family.windowPeriod);
+    for (std::size_t layer = 0; layer < windowed.size(); ++layer)
+        windowed[layer] = (layer + 1) % period != 0;
+    return windowed;
+}
+
+/// Windows and the layers that turn nothing. The period of the latter is no metadata, and neither
+/// is the switch of families whose windows must be switched on: their files have none.
+Result<void> readLayers(const GgufFile& file,
+                        ArchitectureKeys& keys,
+                        const Family& family,
+                        ModelConfig& config) {
     const bool hasWindows =
         (family.window == WindowRule::EveryLayer || family.window == WindowRule::AllButEveryNth) &&
         !family.reads("use_sliding_window");
@@ -189,9 +119,19 @@ Result<void> readLayers(ArchitectureKeys& keys, const Family& family, ModelConfi
     ENGINE_TRY(const int window,
                hasWindows ? keys.sizeOr("attention.sliding_window", family.unsaidWindow)
                           : Result<int>(0));
-    const int period = family.window == WindowRule::AllButEveryNth ? family.windowPeriod : 0;
+    if (family.window == WindowRule::Never) {
+        ENGINE_TRY(const int asked, keys.sizeOr("attention.sliding_window", 0));
+        if (asked > 0 && asked < config.contextLength)
+            return unsupportedGguf(
+                fmt::format("a sliding window (attention.sliding_window of {}) is not supported "
+                            "for architecture {}",
+                            asked,
+                            config.architecture));
+    }
+    ENGINE_TRY(const std::vector<bool> windowed,
+               windowedLayers(file, keys, family, config.layerCount));
     for (int layer = 1; layer <= config.layerCount; ++layer) {
-        const bool isWindowed = window > 0 && (period == 0 || layer % period != 0);
+        const bool isWindowed = window > 0 && windowed[static_cast<std::size_t>(layer) - 1];
         config.layerWindows.push_back(isWindowed ? window : 0);
         if (family.windowTheta > 0)
             config.layerRopes.push_back(isWindowed ? LayerRope::Window : LayerRope::Model);
@@ -274,7 +214,7 @@ Result<void> readSpecialIds(const GgufFile& file, ModelConfig& config) {
             return kNoToken;
         const auto id = checked::narrow<TokenId>(*value);
         return id ? Result<TokenId>(*id)
-                  : corrupt(fmt::format("the {} token id {} is no token id", name, *value));
+                  : corruptGguf(fmt::format("the {} token id {} is no token id", name, *value));
     };
     ENGINE_TRY(config.bosId, readId("bos"));
     for (const std::string_view name : {"eos", "eot", "eom"}) {
@@ -303,29 +243,13 @@ std::string mainType(const GgufFile& file) {
 Result<int> readVocabSize(const GgufFile& file, const ModelConfig& config) {
     const TensorInfo* embedding = file.find("token_embd.weight");
     if (!embedding)
-        return corrupt("the tensor token_embd.weight is missing");
+        return corruptGguf("the tensor token_embd.weight is missing");
     const auto rows =
         embedding->shape.size() == 2 ? checked::narrow<int>(embedding->rows()) : std::nullopt;
     if (!rows || embedding->columns() != static_cast<std::uint64_t>(config.hiddenSize))
-        return corrupt(fmt::format("the tensor token_embd.weight is no matrix with rows of {}",
-                                   config.hiddenSize));
+        return corruptGguf(fmt::format("the tensor token_embd.weight is no matrix with rows of {}",
+                                       config.hiddenSize));
     return *rows;
-}
-
-/// Metadata that would change the arithmetic to one that no backend has.
-Result<void>
-refuseOtherArithmetic(const GgufFile& file, ArchitectureKeys& keys, const Family& family) {
-    const double scale = keys.ownNumber("attention.scale", 0.0);
-    if (scale != 0 && !family.hasMultipliers)
-        return unsupportedGguf("an attention.scale of the model's own is not supported");
-    const double factor = keys.ownNumber("rope.scaling.attn_factor", 1.0);
-    if (factor != 1 && !family.hasLongRope)
-        return unsupportedGguf("a rope.scaling.attn_factor other than 1 is not supported");
-    if (file.find("blk.0.attn_qkv.bias"))
-        return unsupportedGguf("a bias of q, k and v together (attn_qkv.bias) is not supported");
-    if (keys.flag("attention.causal") == false)
-        return unsupportedGguf("attention to later tokens (attention.causal) is not supported");
-    return {};
 }
 
 /// Notes which tensors and which metadata of the architecture are not computed with.
@@ -363,7 +287,7 @@ void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelCo
 Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
     const auto architecture = file.stringValue("general.architecture");
     if (!architecture)
-        return corrupt("the metadata key general.architecture is missing or no string");
+        return corruptGguf("the metadata key general.architecture is missing or no string");
     ArchitectureKeys keys(file, *architecture);
     ENGINE_TRY(const int experts, keys.sizeOr("expert_count", 0));
     const Family* const found = findGgufFamily(*architecture, experts != 0);
@@ -383,11 +307,11 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
     ENGINE_TRY_DO(refuseOtherArithmetic(file, keys, family));
     ENGINE_TRY_DO(readSizes(keys, family, config));
     if (config.layerCount < 1 || config.layerCount > model_limits::kLayers)
-        return corrupt(fmt::format("the number of layers is {}, not from 1 to {}",
-                                   config.layerCount,
-                                   model_limits::kLayers));
+        return corruptGguf(fmt::format("the number of layers is {}, not from 1 to {}",
+                                       config.layerCount,
+                                       model_limits::kLayers));
     ENGINE_TRY(config.vocabSize, readVocabSize(file, config));
-    ENGINE_TRY_DO(readLayers(keys, family, config));
+    ENGINE_TRY_DO(readLayers(file, keys, family, config));
     ENGINE_TRY_DO(readRotary(file, keys, family, config));
     ENGINE_TRY_DO(readExperts(file, keys, family, config));
     readScales(keys, family, config);

@@ -41,6 +41,13 @@ constexpr auto kExpertNames = std::to_array<NamePair>({
     {"ffn_down_exps", "down_proj"},
 });
 
+/// Older files hold a matrix for each expert: "blk.7.ffn_gate.3.weight".
+constexpr auto kOneExpertNames = std::to_array<NamePair>({
+    {"ffn_gate.", "gate_proj"},
+    {"ffn_up.", "up_proj"},
+    {"ffn_down.", "down_proj"},
+});
+
 /// Maps the tensors of one file.
 class GgufMap {
 public:
@@ -82,6 +89,9 @@ private:
         for (const auto& [theirs, ours] : kExpertNames)
             if (stem == theirs && suffix == kWeight)
                 return cutExperts(stored, prefix, ours);
+        for (const auto& [theirs, ours] : kOneExpertNames)
+            if (m_config.experts.count > 0 && stem.starts_with(theirs) && suffix == kWeight)
+                return nameExpert(stored, prefix, stem.substr(theirs.size()), ours);
         ENGINE_TRY(const std::uint64_t headRows, interleavedRows(stored, stem));
         m_tensors.push_back({.name = layerName(stored, prefix, stem, suffix),
                              .stored = &stored,
@@ -127,6 +137,22 @@ private:
                  .stored = &stored,
                  .shape = {stored.shape[1], stored.shape[2]},
                  .firstRow = expert * stored.shape[1]});
+        return {};
+    }
+
+    Result<void> nameExpert(const TensorInfo& stored,
+                            const std::string& prefix,
+                            std::string_view number,
+                            std::string_view name) {
+        const int expert = splitNumber(std::string(number) + ".", m_config.experts.count).number;
+        if (expert < 0)
+            return corruptTensor(stored,
+                                 fmt::format("is of expert {}, but the model has {} experts",
+                                             readable(number),
+                                             m_config.experts.count));
+        m_tensors.push_back(
+            {.name = fmt::format("{}mlp.experts.{}.{}{}", prefix, expert, name, kWeight),
+             .stored = &stored});
         return {};
     }
 

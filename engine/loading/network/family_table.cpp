@@ -17,6 +17,7 @@ std::vector<Family> makeTable() {
          .ownFields = {"attention_bias", "mlp_bias"}},
         {.modelType = "mistral",
          .className = "MistralForCausalLM",
+         .outerType = "mistral3",
          .bias = BiasRule::None,
          .window = WindowRule::EveryLayer,
          .unsaidWindow = 4096,
@@ -70,9 +71,11 @@ std::vector<Family> makeTable() {
          .ownFields = {"num_local_experts", "num_experts_per_tok"}},
         {.modelType = "olmoe",
          .className = "OlmoeForCausalLM",
+         .ggufArchitecture = "olmoe",
          .unsaidEpsilon = 1e-5,
          .headNorm = HeadNorm::FullWidth,
          .experts = ExpertRule::BySetting,
+         .renormalisesInGguf = false,
          .ownFields = {"attention_bias",
                        "clip_qkv",
                        "num_experts",
@@ -111,11 +114,15 @@ std::vector<Family> makeTable() {
         {.modelType = "gemma3_text",
          .className = "Gemma3ForCausalLM",
          .ggufArchitecture = "gemma3",
+         .outerType = "gemma3",
          .window = WindowRule::AllButEveryNth,
          .unsaidWindow = 4096,
          .windowPeriod = 6,
+         .unsaidHeads = 8,
          .unsaidKvHeads = 4,
          .unsaidHeadDim = 256,
+         .unsaidVocabSize = 262'208,
+         .unsaidContext = 131'072,
          .unsaidTheta = 1e6,
          .windowTheta = 10000.0,
          .ties = true,
@@ -185,6 +192,13 @@ std::span<const Family> families() {
 const Family* findFamily(std::string_view name) {
     for (const Family& family : families())
         if (name == family.modelType || name == family.className)
+            return &family;
+    return nullptr;
+}
+
+const Family* findTextFamily(std::string_view outerType) {
+    for (const Family& family : families())
+        if (!family.outerType.empty() && family.outerType == outerType)
             return &family;
     return nullptr;
 }

@@ -38,13 +38,18 @@ struct Family {
     std::string_view modelType; ///< `model_type` of config.json, also the name for people
     std::string_view className; ///< in `architectures`
     std::string_view ggufArchitecture = {}; ///< empty: no GGUF file is read
+    /// `model_type` of a config.json whose `text_config` is such a model, beside parts for images.
+    std::string_view outerType = {};
 
     BiasRule bias = BiasRule::ByKeys;
     WindowRule window = WindowRule::Never;
-    int unsaidWindow = 0;  ///< keys, where the file does not say; 0: no window
-    int windowPeriod = 0;  ///< N of AllButEveryNth where the file does not say
-    int unsaidKvHeads = 0; ///< 0: as many as attention heads
-    int unsaidHeadDim = 0; ///< 0: hidden size / heads
+    int unsaidWindow = 0;    ///< keys, where the file does not say; 0: no window
+    int windowPeriod = 0;    ///< N of AllButEveryNth where the file does not say
+    int unsaidHeads = 0;     ///< 0: the file must say
+    int unsaidKvHeads = 0;   ///< 0: as many as attention heads
+    int unsaidHeadDim = 0;   ///< 0: hidden size / heads
+    int unsaidVocabSize = 0; ///< 0: the file must say
+    int unsaidContext = 0;   ///< tokens; 0: the file must say
     double unsaidEpsilon = 1e-6;
     double unsaidTheta = 10000.0;
     double windowTheta = 0.0; ///< above 0: layers with a window have a rotary base of their own
@@ -64,6 +69,8 @@ struct Family {
     double unsaidLogitCap = 0.0;
     bool hasMultipliers = false; ///< of embedding, residual, scores and logits
     ExpertRule experts = ExpertRule::None;
+    /// Whether the weights of the chosen experts sum up to 1 where a GGUF file does not say.
+    bool renormalisesInGguf = true;
 
     bool isFused = false; ///< q, k, v are one tensor, gate and up another
     /// What a checkpoint calls the block of experts, whose matrices are then w1, w3 and w2; empty:
@@ -81,6 +88,9 @@ std::span<const Family> families();
 
 /// By `model_type` or class name; null: unknown.
 const Family* findFamily(std::string_view name);
+
+/// By the `model_type` of a config.json that holds a text model among others; null: unknown.
+const Family* findTextFamily(std::string_view outerType);
 
 /// By `general.architecture`, and whether the file holds experts; null: unknown.
 const Family* findGgufFamily(std::string_view architecture, bool hasExperts);

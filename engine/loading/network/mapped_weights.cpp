@@ -167,14 +167,19 @@ public:
         : m_config(config)
         , m_family(familyOf(config)) {}
 
-    bool isNeeded() const {
+    bool isNeededFor(const WeightSource& source) const {
+        const auto tensors = source.tensors();
         return m_family.isFused || m_family.storedNormOffset != 0.0F ||
-               !m_family.expertBlock.empty();
+               !m_family.expertBlock.empty() ||
+               std::any_of(tensors.begin(), tensors.end(), [this](const TensorInfo& tensor) {
+                   return textName(tensor.name) != tensor.name;
+               });
     }
 
     Result<void> add(const TensorInfo& stored, std::vector<MappedTensor>& into) const {
         constexpr std::string_view kLayers = "model.layers.";
-        const std::string_view name = stored.name;
+        const std::string whole = textName(stored.name);
+        const std::string_view name = whole;
         const bool isNorm = name.ends_with("norm.weight");
         const float offset = isNorm ? m_family.storedNormOffset : 0.0F;
         const auto [layer, part] =
@@ -192,6 +197,17 @@ public:
     }
 
 private:
+    /// A model of images and text sets its text model's names apart, in one of two ways.
+    std::string textName(std::string_view name) const {
+        if (!m_family.outerType.empty())
+            for (const auto& [theirs, ours] : {std::pair("language_model.model.", "model."),
+                                               std::pair("model.language_model.", "model."),
+                                               std::pair("language_model.lm_head.", "lm_head.")})
+                if (name.starts_with(theirs))
+                    return ours + std::string(name.substr(std::string_view(theirs).size()));
+        return std::string(name);
+    }
+
     /// "block_sparse_moe.experts.3.w2.weight" -> "mlp.experts.3.down_proj.weight".
     std::string expertName(std::string_view part) const {
         if (m_family.expertBlock.empty() || !part.starts_with(m_family.expertBlock))
@@ -283,7 +299,7 @@ Result<std::unique_ptr<WeightSource>> mapCheckpoint(std::unique_ptr<WeightSource
                                                     const ModelConfig& config) {
     ENGINE_TRY_DO(checkExpertCount(*source, config));
     const CheckpointMap map(config);
-    if (!map.isNeeded())
+    if (!map.isNeededFor(*source))
         return source;
     std::shared_ptr<const WeightSource> stored = std::move(source);
     std::vector<MappedTensor> tensors;

@@ -18,7 +18,7 @@ public:
         : m_config(config)
         , m_layer(layer)
         , m_experts(experts)
-        , m_prefix(fmt::format("{}{}.", kLayers, layer)) {}
+        , m_prefix(fmt::format("{}{}.", kLayers, config.storedLayer(layer))) {}
 
     std::vector<TensorSpec> take() && {
         addAttention();
@@ -124,8 +124,8 @@ TensorSpec headTensor(const ModelConfig& config) {
 
 void forEachTensor(const ModelConfig& config, const std::function<void(const TensorSpec&)>& visit) {
     visit(embeddingTensor(config));
-    for (int layer = 0; layer < config.layerCount; ++layer)
-        for (const TensorSpec& tensor : layerTensors(config, layer))
+    for (int stored = 0; stored < config.storedLayerCount(); ++stored)
+        for (const TensorSpec& tensor : layerTensors(config, config.firstLayerWith(stored)))
             visit(tensor);
     visit(finalNormTensor(config));
     if (!config.tiedHead)
@@ -139,8 +139,8 @@ bool computesWith(const ModelConfig& config, std::string_view tensor) {
         return true;
     if (!tensor.starts_with(kLayers))
         return false;
-    const int layer = splitNumber(tensor.substr(kLayers.size()), config.layerCount).number;
-    if (layer < 0)
+    const int stored = splitNumber(tensor.substr(kLayers.size()), config.storedLayerCount()).number;
+    if (stored < 0)
         return false;
     // Of many experts the first stands for all, so that a file of many tensors is not slow.
     std::string name(tensor);
@@ -152,7 +152,8 @@ bool computesWith(const ModelConfig& config, std::string_view tensor) {
             return false;
         name = fmt::format("{}0.{}", tensor.substr(0, numberAt), rest);
     }
-    const std::vector<TensorSpec> tensors = LayerList(config, layer, 1).take();
+    const std::vector<TensorSpec> tensors =
+        LayerList(config, config.firstLayerWith(stored), 1).take();
     return std::any_of(tensors.begin(), tensors.end(), [&](const TensorSpec& known) {
         return isNamed(known, name);
     });

@@ -51,15 +51,16 @@ struct TensorSpec {
     std::vector<std::uint64_t> shape() const;
 };
 
-/// The tensors of one layer in the order in which a pass reads them.
+/// The tensors of one layer in the order in which a pass reads them. A copy and its original have
+/// the same ones.
 std::vector<TensorSpec> layerTensors(const ModelConfig& config, int layer);
 
 TensorSpec embeddingTensor(const ModelConfig& config);
 TensorSpec finalNormTensor(const ModelConfig& config);
 TensorSpec headTensor(const ModelConfig& config); ///< for a head of its own
 
-/// All tensors of the network: the embedding, layer after layer, final norm, and the head unless it
-/// is tied.
+/// All tensors of the network, each once: the embedding, layer after layer, final norm, and the
+/// head unless it is tied.
 void forEachTensor(const ModelConfig& config, const std::function<void(const TensorSpec&)>& visit);
 
 /// Whether a network of this configuration computes with the tensor of this Hugging Face name.

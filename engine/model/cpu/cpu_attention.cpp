@@ -120,8 +120,8 @@ void CpuTransformer::prepareParts(int rows) {
 }
 
 void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads next) {
-    const LayerOperations& operations = m_layers[toSize(layer)];
-    normalise(m_weights.layers[toSize(layer)].attentionNorm, operations.queryKeyValue, pass.rows);
+    const LayerOperations& operations = operationsOf(layer);
+    normalise(weightsOf(layer).attentionNorm, operations.queryKeyValue, pass.rows);
     OutputRows* const projected[] = {&m_space.queries, &m_space.keys, &m_space.values};
     const LinearGroup& output = operations.output;
     prepareRuns(pass.request.layout, m_config.layerWindows[toSize(layer)]);
@@ -149,7 +149,7 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
         output.firstReads());
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, layer, m_weights.layers[toSize(layer)].attentionPostNorm);
+    addToStream(pass, layer, weightsOf(layer).attentionPostNorm);
 }
 
 /// The keys and values with which each thread begins, as if their slots were neighbours.
@@ -179,7 +179,7 @@ void CpuTransformer::planAttendReads(Pass& pass, int layer) {
 
 /// Norms of queries and keys, of each head or of all together, before they are turned.
 void CpuTransformer::normaliseHeads(Pass& pass, int layer) {
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     if (weights.queryNorm.empty())
         return;
     const auto normaliseRow = [&](const std::vector<float>& weight, int heads, float* row) {

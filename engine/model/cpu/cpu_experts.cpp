@@ -17,8 +17,8 @@ constexpr std::size_t kLeastExpertPieceBytes = std::size_t{32} << 10U;
 } // namespace
 
 void CpuTransformer::runExperts(Pass& pass, int layer, WorkerPool::NextReads next) {
-    const LayerOperations& operations = m_layers[toSize(layer)];
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerOperations& operations = operationsOf(layer);
+    const LayerWeights& weights = weightsOf(layer);
     ExpertSpace& space = m_space.experts;
     normalise(weights.mlpNorm, operations.router, pass.rows);
     OutputRows* const logits[] = {&space.logits};

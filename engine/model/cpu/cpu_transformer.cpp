@@ -167,9 +167,9 @@ WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
     for (; operation < m_space.operations.size(); ++operation) {
         const Operation& next = m_space.operations[operation];
         if (next.kind == Operation::Kind::Attention)
-            return m_layers[toSize(next.layer)].queryKeyValue.firstReads();
+            return operationsOf(next.layer).queryKeyValue.firstReads();
         if (next.kind == Operation::Kind::Mlp)
-            return m_layers[toSize(next.layer)].firstOfMlp().firstReads();
+            return operationsOf(next.layer).firstOfMlp().firstReads();
     }
     return m_headReads;
 }
@@ -215,11 +215,11 @@ void CpuTransformer::normalise(const std::vector<float>& weight,
 }
 
 void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
-    const LayerOperations& operations = m_layers[toSize(layer)];
+    const LayerOperations& operations = operationsOf(layer);
     if (operations.hasExperts())
         return runExperts(pass, layer, next);
     const LinearGroup& gateUp = operations.gateUp;
-    normalise(m_weights.layers[toSize(layer)].mlpNorm, gateUp, pass.rows);
+    normalise(weightsOf(layer).mlpNorm, gateUp, pass.rows);
     const LinearGroup& down = operations.down;
     m_pool->run(
         static_cast<int>(gateUp.pieces().size()),
@@ -231,7 +231,7 @@ void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
         down.firstReads());
     OutputRows* const out[] = {&m_space.added};
     down.run({m_space.inner, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, m_config.layerCount + layer, m_weights.layers[toSize(layer)].mlpPostNorm);
+    addToStream(pass, m_config.layerCount + layer, weightsOf(layer).mlpPostNorm);
 }
 
 /// The same tiles of both, and what becomes of them.
@@ -253,13 +253,14 @@ void CpuTransformer::runGateUp(const Pass& pass,
 /// MLPs.
 void CpuTransformer::addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm) {
     const int width = m_config.hiddenSize;
+    const auto scale = static_cast<float>(m_config.residualScaleOf(sublayer % m_config.layerCount));
     forRows(pass.rows, [&](int row) {
         float* added = m_space.added.row(row);
         if (!postNorm.empty())
             m_kernels.rows.rmsNorm(
                 added, postNorm.data(), static_cast<float>(m_config.normEpsilon), width, added);
-        if (m_config.residualScale != 1.0)
-            scaleRow(added, static_cast<float>(m_config.residualScale), toSize(width));
+        if (scale != 1.0F)
+            scaleRow(added, scale, toSize(width));
         if (pass.request.wantsInfluence) {
             const SquareSums sums = m_kernels.rows.squareSums(added, streamRow(row), width);
             m_space.rowInfluence[toSize(row)] =
@@ -286,7 +287,7 @@ void CpuTransformer::explainNonFinite(Pass& pass, int sublayer) const {
 
     const bool isMlp = sublayer >= m_config.layerCount;
     const int layer = isMlp ? sublayer - m_config.layerCount : sublayer;
-    const LayerWeights& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights& weights = weightsOf(layer);
     const std::string where = fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention");
     const auto stage = [&](const OutputRows& rows, const Linear& linear) {
         return Stage{rows, linear.matrix.rows, linear.name};

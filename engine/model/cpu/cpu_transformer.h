@@ -109,12 +109,20 @@ private:
         return m_space.stream.data() + static_cast<std::size_t>(row) * m_space.streamStride;
     }
 
+    const LayerWeights& weightsOf(int layer) const {
+        return m_weights.layers[static_cast<std::size_t>(m_config.storedLayer(layer))];
+    }
+
+    const LayerOperations& operationsOf(int layer) const {
+        return m_layers[static_cast<std::size_t>(m_config.storedLayer(layer))];
+    }
+
     ModelConfig m_config;
     TransformerKey m_key;
     Weights m_weights;
     KernelSet m_kernels;
     KvType m_kvType;
-    std::vector<LayerOperations> m_layers;
+    std::vector<LayerOperations> m_layers; // [stored layers]
     LinearGroup m_head;
     std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
     std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position

@@ -27,6 +27,13 @@ Result<void> HiddenRows::read(int first, std::span<double> out) const {
     return m_storage->read(first, out);
 }
 
+Result<void> HiddenRows::append(std::span<const double> values) {
+    ENGINE_CHECK(m_storage && values.size() % m_storage->width() == 0,
+                 "{} numbers are no hidden states, or no pass has appended any before",
+                 values.size());
+    return m_storage->append(values);
+}
+
 void HiddenRows::checkOwner(TransformerKey owner) const {
     ENGINE_CHECK(m_storage && m_storage->owner() == owner,
                  "these hidden states are of another transformer, which alone can use them");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace engine {
@@ -46,6 +47,9 @@ public:
     /// Copies whole rows from `first` on. Shapes: out [rows, hidden size].
     virtual Result<void> read(int first, std::span<double> out) const = 0;
 
+    /// Shapes: values [rows, hidden size].
+    virtual Result<void> append(std::span<const double> values) = 0;
+
 private:
     TransformerKey m_owner;
     std::size_t m_width;
@@ -65,6 +69,11 @@ public:
     /// computes in. Rows that are not there are a bug (ENGINE_CHECK). Errors: those of a backend
     /// whose device fails. Shapes: out [rows, hidden size].
     Result<void> read(int first, std::span<double> out) const;
+
+    /// Appends whole rows that the caller has made, rounded to the backend's type. A pass must have
+    /// appended some before (clear() forgets them, not whose they were); otherwise it is a bug
+    /// (ENGINE_CHECK). Errors: as read(). Shapes: values [rows, hidden size].
+    Result<void> append(std::span<const double> values);
 
     /// For backends: where rows are appended; made with `width` numbers a row if there are none.
     /// Rows of another transformer are a bug (ENGINE_CHECK).
@@ -118,7 +127,16 @@ public:
         return {};
     }
 
-    /// Shapes: values [hidden size].
+    Result<void> append(std::span<const double> values) override {
+        for (const double value : values)
+            if constexpr (std::is_same_v<Real, double>)
+                m_values.push_back(value);
+            else
+                m_values.push_back(static_cast<Real>(static_cast<float>(value)));
+        return {};
+    }
+
+    /// One row of a pass, [hidden size].
     void append(const Real* values) { m_values.insert(m_values.end(), values, values + width()); }
 
     const Real* row(int index) const {

@@ -85,12 +85,16 @@ private:
     void runMlp(Pass& pass, int layer) const;
     void runExperts(Pass& pass, int layer, std::span<const Real> in) const;
     std::vector<Real> activate(std::span<const Real> gate, std::span<const Real> up) const;
-    void finishBranch(std::span<const Real> postNorm, std::vector<Real>& out) const;
+    void finishBranch(int layer, std::span<const Real> postNorm, std::vector<Real>& out) const;
     void runHead(Pass& pass, ForwardResult& result) const;
     std::vector<Real> normalise(std::span<const Real> stream, std::span<const Real> weight) const;
     std::vector<Real> apply(const Linear<Real>& linear, std::span<const Real> in) const;
     void addToStream(Pass& pass, std::span<const Stage> stages, std::string_view where) const;
     void measureInfluence(Pass& pass, std::span<const Real> out, std::size_t sublayer) const;
+
+    const LayerWeights<Real>& weightsOf(int layer) const {
+        return m_weights.layers[toSize(m_config.storedLayer(layer))];
+    }
 
     ModelConfig m_config;
     TransformerKey m_key;
@@ -197,7 +201,7 @@ void PlainTransformer<Real>::normaliseHeads(std::span<const Real> weight,
 }
 
 template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, int layer) const {
-    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights<Real>& weights = weightsOf(layer);
     const std::vector<Real> in = normalise(pass.stream, weights.attentionNorm);
     const std::size_t width = toSize(m_config.headCount * m_config.headDim);
     std::vector<Real> queries = apply(weights.query, in); // [rows, heads, headDim]
@@ -214,7 +218,7 @@ template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, i
                   std::span(queries).subspan(toSize(row) * width, width),
                   std::span(context).subspan(toSize(row) * width, width));
     std::vector<Real> out = apply(weights.output, context);
-    finishBranch(weights.attentionPostNorm, out);
+    finishBranch(layer, weights.attentionPostNorm, out);
     const Stage stages[] = {{queries, weights.query.name},
                             {keys, weights.key.name},
                             {values, weights.value.name},
@@ -285,7 +289,7 @@ void PlainTransformer<Real>::attendRow(
 }
 
 template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int layer) const {
-    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights<Real>& weights = weightsOf(layer);
     const std::vector<Real> in = normalise(pass.stream, weights.mlpNorm);
     if (m_config.hasExperts(layer))
         return runExperts(pass, layer, in);
@@ -294,7 +298,7 @@ template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int lay
     const std::vector<Real> up = apply(mlp.up, in);     // [rows, mlp]
     const std::vector<Real> inner = activate(gate, up);
     std::vector<Real> out = apply(mlp.down, inner);
-    finishBranch(weights.mlpPostNorm, out);
+    finishBranch(layer, weights.mlpPostNorm, out);
     const Stage stages[] = {
         {gate, mlp.gate.name}, {up, mlp.up.name}, {inner, mlp.up.name}, {out, mlp.down.name}};
     measureInfluence(pass, out, toSize(m_config.layerCount + layer));
@@ -304,7 +308,7 @@ template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int lay
 /// The sum of the chosen experts' outputs, each times its weight, in the order of the experts.
 template <typename Real>
 void PlainTransformer<Real>::runExperts(Pass& pass, int layer, std::span<const Real> in) const {
-    const LayerWeights<Real>& weights = m_weights.layers[toSize(layer)];
+    const LayerWeights<Real>& weights = weightsOf(layer);
     const std::size_t width = toSize(m_config.hiddenSize);
     const std::size_t count = toSize(m_config.experts.count);
     const std::vector<Real> logits = apply(weights.router, in); // [rows, experts]
@@ -319,7 +323,7 @@ void PlainTransformer<Real>::runExperts(Pass& pass, int layer, std::span<const R
             for (std::size_t i = 0; i < width; ++i)
                 out[row * width + i] += weight * found[i];
         }
-    finishBranch(weights.mlpPostNorm, out);
+    finishBranch(layer, weights.mlpPostNorm, out);
     const Stage stages[] = {{logits, weights.router.name}, {out, weights.mlps.front().down.name}};
     measureInfluence(pass, out, toSize(m_config.layerCount + layer));
     addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
@@ -337,12 +341,14 @@ std::vector<Real> PlainTransformer<Real>::activate(std::span<const Real> gate,
 
 /// What a branch does behind its last linear layer, before it is added to the stream.
 template <typename Real>
-void PlainTransformer<Real>::finishBranch(std::span<const Real> postNorm,
+void PlainTransformer<Real>::finishBranch(int layer,
+                                          std::span<const Real> postNorm,
                                           std::vector<Real>& out) const {
     normaliseHeads(postNorm, toSize(m_config.hiddenSize), out);
-    if (m_config.residualScale != 1.0)
+    const double scale = m_config.residualScaleOf(layer);
+    if (scale != 1.0)
         for (Real& value : out)
-            value *= static_cast<Real>(m_config.residualScale);
+            value *= static_cast<Real>(scale);
 }
 
 /// Notes what a sublayer's output is to the stream that it is about to be added to.

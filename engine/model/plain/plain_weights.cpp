@@ -23,12 +23,14 @@ public:
         ENGINE_TRY_DO(checkMemory());
         Weights<Real> weights;
         ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
-        for (int layer = 0; layer < m_config.layerCount; ++layer) {
+        const int layers = m_config.storedLayerCount();
+        for (int stored = 0; stored < layers; ++stored) {
             if (m_options.stop.stop_requested())
                 return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
-            ENGINE_TRY_DO(readLayer(layer, weights.layers.emplace_back()));
+            ENGINE_TRY_DO(
+                readLayer(m_config.firstLayerWith(stored), weights.layers.emplace_back()));
             if (m_options.progress)
-                m_options.progress((layer + 1.0) / (m_config.layerCount + 1.0));
+                m_options.progress((stored + 1.0) / (layers + 1.0));
         }
         ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
         if (!m_config.tiedHead)

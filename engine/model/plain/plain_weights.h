@@ -22,10 +22,10 @@ template <typename Real> using LayerWeights = LayerWeightsOf<std::vector<Real>, 
 
 /// All weights of a network in the backend's own type.
 template <typename Real> struct Weights {
-    Linear<Real> embedding; // [vocab, hidden]
-    std::vector<LayerWeights<Real>> layers;
-    std::vector<Real> finalNorm; // [hidden]
-    Linear<Real> head;           // empty weight when tied to the embedding
+    Linear<Real> embedding;                 // [vocab, hidden]
+    std::vector<LayerWeights<Real>> layers; ///< [stored layers]
+    std::vector<Real> finalNorm;            // [hidden]
+    Linear<Real> head;                      // empty weight when tied to the embedding
 
     const Linear<Real>& outputHead() const { return head.weight.empty() ? embedding : head; }
 

@@ -64,7 +64,7 @@ bool fits(const PublishedSkipSet& published, const ModelConfig& config) {
         std::find_if(kKnownModels.begin(), kKnownModels.end(), [&](const KnownModel& model) {
             return isNamedAfter(published.name, model);
         });
-    return known != kKnownModels.end() && config.architecture == "llama" &&
+    return known != kKnownModels.end() && config.architecture == "llama" && !config.isPlanted &&
            config.layerCount == known->layerCount && config.hiddenSize == known->hiddenSize &&
            planOf(published.set, config.layerCount).hasValue();
 }

@@ -26,7 +26,9 @@ MemoryFacts memoryFactsOf(const MemoryNeed& need) {
 
 Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
                                     const InspectModel& command) {
-    ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
+    ENGINE_TRY(ModelFiles files, ModelFiles::open(command.path));
+    if (command.isPlanted)
+        files.plantCopies();
     ENGINE_TRY(const ModelConfig config, files.config());
     BackendRegistry backends(moduleFolder);
     ENGINE_TRY(const BackendInfo backend, backends.info(chosenBackend(command.backend)));

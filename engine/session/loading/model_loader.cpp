@@ -25,7 +25,9 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
         return {};
     };
     ENGINE_TRY_DO(enter("files"));
-    ENGINE_TRY(const ModelFiles files, ModelFiles::open(command.path));
+    ENGINE_TRY(ModelFiles files, ModelFiles::open(command.path));
+    if (command.isPlanted)
+        files.plantCopies();
     ENGINE_TRY(const ModelConfig config, files.config());
     SessionModel model;
     model.backend = chosenBackend(command.backend);

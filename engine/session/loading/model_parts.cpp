@@ -102,8 +102,9 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
 }
 
 FileFacts fileFactsOf(const ModelFiles& files, const WeightSource& weights) {
-    FileFacts facts{
-        .name = nameOf(files), .weightTypes = typesOf(weights), .licence = licenceOf(files)};
+    FileFacts facts{.name = nameOf(files) + (files.isPlanted() ? " (lesson model)" : ""),
+                    .weightTypes = typesOf(weights),
+                    .licence = licenceOf(files)};
     for (const TensorInfo& tensor :
          weights.tensors()) { // shapes were compared with the file's size
         facts.parameterCount += tensor.rows() * tensor.columns();
@@ -121,6 +122,7 @@ ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file) {
     facts.fileBytes = file.fileBytes;
     facts.architecture = config.architecture;
     facts.layerCount = config.layerCount;
+    facts.silentCopies = config.silentCopies();
     facts.hiddenSize = config.hiddenSize;
     facts.mlpSize = config.mlpSize;
     facts.headCount = config.headCount;

@@ -29,6 +29,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("name", r.name);
     visit("architecture", r.architecture);
     visit("layers", r.layerCount);
+    visit("silent_copies", r.silentCopies);
     visit("hidden_size", r.hiddenSize);
     visit("mlp_size", r.mlpSize);
     visit("heads", r.headCount);
@@ -59,6 +60,11 @@ template <typename V> void visitFields(V& visit, MemoryFacts& r) {
     visit("free_bytes", r.freeBytes);
 }
 
+template <typename V> void visitFields(V& visit, SettingNeed& r) {
+    visit("setting", r.setting);
+    visit("value", r.value);
+}
+
 template <typename V> void visitFields(V& visit, SettingInfo& r) {
     visit("name", r.name);
     visit("title", r.title);
@@ -70,6 +76,8 @@ template <typename V> void visitFields(V& visit, SettingInfo& r) {
     visit("unit", r.unit);
     visit("meaning", r.meaning);
     visit("effect", r.effect);
+    visit("group", r.group);
+    visit("needs", r.needs);
 }
 
 template <typename V> void visitFields(V& visit, SettingProfile& r) {
@@ -307,6 +315,8 @@ template <typename V> void visitFields(V& visit, TrialFinished& r) {
     visit("guesses", r.guesses);
     visit("suggest_ms", r.suggestMs);
     visit("score_ms", r.scoreMs);
+    visit("task", r.task);
+    visit("beside", r.isBeside);
 }
 
 template <typename V> void visitFields(V& visit, PlanChanged& r) {
@@ -314,9 +324,26 @@ template <typename V> void visitFields(V& visit, PlanChanged& r) {
     visit("plan", r.plan);
     visit("skip_ratio", r.skipRatio);
     visit("reason", r.reason);
+    visit("asked_ratio", r.askedRatio);
+    visit("ratio_reason", r.ratioReason);
+    visit("task", r.task);
+    visit("beside", r.isBeside);
 }
 
-template <typename V> void visitFields(V& visit, PhaseChanged& r) { visit("phase", r.phase); }
+template <typename V> void visitFields(V& visit, DraftForecast& r) {
+    visit("matchness", r.matchness);
+    visit("draft_cost", r.draftCost);
+    visit("verify_cost", r.verifyCost);
+    visit("draft_steps", r.draftSteps);
+    visit("tokens_per_round", r.tokensPerRound);
+}
+
+template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }
+
+template <typename V> void visitFields(V& visit, PhaseChanged& r) {
+    visit("phase", r.phase);
+    visit("task", r.task);
+}
 
 template <typename V> void visitFields(V& visit, Remark& r) { visit("text", r.text); }
 

@@ -327,6 +327,8 @@ std::string eventJson(EngineEvent event) {
     Json object = {{"event", eventKind(event)}};
     FieldWriter writer(object);
     writer("time", event.time);
+    if (event.conversation != 0)
+        writer("conversation", event.conversation);
     std::visit([&writer](auto& content) { visitFields(writer, content); }, event.content);
     return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -341,9 +343,10 @@ readEventJson(std::string_view text, const std::string& where, std::uint64_t fir
     std::optional<EventContent> content = contentOfKind(*kind);
     if (!content)
         return std::optional<EngineEvent>();
-    EngineEvent event{0.0, std::move(*content)};
+    EngineEvent event{.content = std::move(*content)};
     FieldReader reader(root);
     reader("time", event.time);
+    reader("conversation", event.conversation);
     std::visit([&reader](auto& held) { visitFields(reader, held); }, event.content);
     if (reader.wrong())
         return wrongMember(where, reader.wrong()->name, firstByte + reader.wrong()->offset);

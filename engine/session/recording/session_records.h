@@ -17,6 +17,8 @@ struct ModelFacts {
     std::string name;         ///< the file's or folder's, without the kind of its weights
     std::string architecture; ///< "llama", ...
     int layerCount = 0;
+    /// Of a lesson model: its layers that are near-silent copies, ascending. Else none.
+    std::vector<int> silentCopies;
     int hiddenSize = 0;
     int mlpSize = 0;
     int headCount = 0;

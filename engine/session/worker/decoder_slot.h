@@ -83,10 +83,19 @@ public:
     /// the speedup is measured during the run.
     bool isBaselineStepNext() const;
 
-    /// Whether this phase differs from the last one; it becomes the last one.
-    bool entersPhase(DecoderPhase phase) { return std::exchange(m_phase, phase) != phase; }
+    /// Whether this phase of this task differs from the last one; it becomes the last one.
+    bool entersPhase(DecoderPhase phase, const std::string& task) {
+        std::optional entered(std::pair(phase, task));
+        return std::exchange(m_phase, entered) != entered;
+    }
 
-    Decoder* decoder() { return m_decoder.get(); }
+    /// The task of the last phase; empty before the first.
+    std::string task() const { return m_phase ? m_phase->second : std::string(); }
+
+    bool isInPhase(DecoderPhase phase) const { return m_phase && m_phase->first == phase; }
+
+    /// Null while there is none.
+    Decoder* decoder() const { return m_decoder.get(); }
 
     const DecoderInfo& info() const { return m_info; }
 
@@ -114,8 +123,8 @@ private:
     std::int64_t m_span = 1;
     std::optional<SpanCause> m_untoldSpan;
     std::uint64_t m_chat = 0;
-    std::deque<double> m_plainMs; // of the newest plain steps
-    std::optional<DecoderPhase> m_phase;
+    std::deque<double> m_plainMs;                                // of the newest plain steps
+    std::optional<std::pair<DecoderPhase, std::string>> m_phase; // the last, and its task
     std::uint64_t m_stepCount = 0;
 };
 

@@ -37,19 +37,34 @@ Error tooLongError(int tokens, int contextLength, int room) {
 
 } // namespace
 
-Result<void> PromptRun::run() {
+Result<void> PromptRun::begin() {
     ENGINE_TRY_DO(makePrompt());
     ENGINE_TRY(Decoder* const decoder, m_setup.slot.ready(m_setup.ground));
-    m_setup.outlet.emit(PromptStarted{m_setup.command.promptId,
-                                      m_setup.command.task,
-                                      static_cast<int>(m_prompt.size()),
-                                      m_setup.slot.reusableTokens(m_prompt),
-                                      questionOf(m_setup.command)});
-    auto done = answer(*decoder);
-    // A refused prompt has changed nothing; the search is kept.
-    if (!done && (done.error().code != ErrorCode::InvalidInput || m_stepCount > 0))
+    emit(PromptStarted{m_setup.command.promptId,
+                       m_setup.command.task,
+                       static_cast<int>(m_prompt.size()),
+                       m_setup.slot.reusableTokens(m_prompt),
+                       questionOf(m_setup.command)});
+    auto answer = Answer::begin(*decoder, request());
+    if (!answer) {
+        dropAfter(answer.error());
+        return std::move(answer).error();
+    }
+    m_answer.emplace(std::move(answer).value());
+    return {};
+}
+
+Result<bool> PromptRun::advance() {
+    auto goesOn = makePart();
+    if (!goesOn)
+        dropAfter(goesOn.error());
+    return goesOn;
+}
+
+/// A refused prompt has changed nothing; the search is kept.
+void PromptRun::dropAfter(const Error& error) {
+    if (error.code != ErrorCode::InvalidInput || m_stepCount > 0)
         m_setup.slot.drop();
-    return done;
 }
 
 /// Only a prompt that is too long is counted message by message.
@@ -66,9 +81,11 @@ Result<void> PromptRun::makePrompt() {
 Result<void> PromptRun::leaveOut(int room) {
     const SubmitPrompt& command = m_setup.command;
     const int contextLength = m_setup.model.contextLength;
-    ENGINE_TRY(
-        PromptCount count,
-        countTokens({0, command.messages, command.text, command.continuesLast}, m_setup.model));
+    PromptCount count{static_cast<int>(m_prompt.size()), {}};
+    if (!command.messages.empty()) {
+        ENGINE_TRY(count,
+                   countTokens({0, command.messages, "", command.continuesLast}, m_setup.model));
+    }
     const std::size_t first =
         !command.messages.empty() && command.messages.front().role == "system" ? 1 : 0;
     const std::span<const int> perMessage = std::span(count.perMessage).subspan(first);
@@ -92,21 +109,23 @@ Result<void> PromptRun::leaveOut(int room) {
     return {};
 }
 
-Result<void> PromptRun::answer(Decoder& decoder) {
-    ENGINE_TRY(Answer answer, Answer::begin(decoder, request()));
-    while (true) {
-        m_metrics.addSearch(m_setup.betweenSteps());
-        ENGINE_TRY(const std::optional<AnswerPart> part,
-                   answer.next(m_setup.slot.isBaselineStepNext()));
-        if (!part)
-            break;
+Result<bool> PromptRun::makePart() {
+    ENGINE_TRY(const std::optional<AnswerPart> part,
+               m_answer->next(m_setup.measuresBaseline && m_setup.slot.isBaselineStepNext()));
+    if (part) {
         tell(*part);
+        return true;
     }
+    const GenerationResult& result = m_answer->result();
     std::vector<TokenId> sequence = m_prompt;
-    sequence.insert(sequence.end(), answer.result().tokens.begin(), answer.result().tokens.end());
+    sequence.insert(sequence.end(), result.tokens.begin(), result.tokens.end());
     m_setup.slot.noteSequence(std::move(sequence));
-    tellEnd(answer.result());
-    return {};
+    tellEnd(result);
+    return false;
+}
+
+void PromptRun::emit(EventContent content) {
+    m_setup.outlet.emit(std::move(content), m_setup.command.conversation);
 }
 
 GenerationRequest PromptRun::request() {
@@ -123,11 +142,12 @@ GenerationRequest PromptRun::request() {
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
-    const auto ends =
-        command.messages.empty() ? request.tokenizer->eosIds() : chatEndIds(*request.tokenizer);
-    request.limits.endIds.insert(request.limits.endIds.end(), ends.begin(), ends.end());
+    if (const Tokenizer* tokenizer = request.tokenizer) {
+        const auto ends = command.messages.empty() ? tokenizer->eosIds() : chatEndIds(*tokenizer);
+        request.limits.endIds.insert(request.limits.endIds.end(), ends.begin(), ends.end());
+    }
     request.onPrompt = [this](double part) {
-        m_setup.outlet.emit(PromptProgress{m_setup.command.promptId, part});
+        emit(PromptProgress{m_setup.command.promptId, part});
     };
     return request;
 }
@@ -136,7 +156,7 @@ void PromptRun::tell(const AnswerPart& part) {
     if (const auto* made = std::get_if<AnswerStep>(&part)) {
         tellStep(*made);
     } else if (const auto* late = std::get_if<LateText>(&part)) {
-        m_setup.outlet.emit(TextReleased{m_setup.command.promptId, late->text});
+        emit(TextReleased{m_setup.command.promptId, late->text});
     } else if (const auto* end = std::get_if<AnswerEnd>(&part)) {
         m_metrics.addSearch(end->report.searchMs);
         m_setup.slot.metrics().addSearch(end->report.searchMs);
@@ -159,7 +179,7 @@ void PromptRun::tellStep(const AnswerStep& made) {
     const auto confidences = step.draft.confidences();
     const auto nodes = step.draft.nodes();
     const Tokenizer* const tokenizer = m_setup.model.tokenizer.get();
-    m_setup.outlet.emit(StepFinished{
+    emit(StepFinished{
         .promptId = m_setup.command.promptId,
         .step = m_stepCount++,
         .text = made.text(),
@@ -191,34 +211,38 @@ void PromptRun::tellStep(const AnswerStep& made) {
         .otherMs = std::max(0.0, made.stepMs - namedMs),
         .tokensPerSecond =
             m_decodeMs > 0.0 ? static_cast<double>(m_tokenCount) / m_decodeMs * 1e3 : 0.0});
-    tellStatistics(m_tokenCount, m_setup.promptsFinished);
+    tellStatistics(m_tokenCount);
 }
 
-void PromptRun::tellStatistics(std::size_t tokens, std::int64_t promptsFinished) {
-    m_setup.outlet.emit(Statistics{static_cast<int>(m_prompt.size() + tokens),
-                                   m_setup.model.contextLength,
-                                   promptsFinished,
-                                   m_setup.slot.baselineStepMs(),
-                                   m_setup.slot.metrics()});
+void PromptRun::tellStatistics(std::size_t tokens) {
+    emit(Statistics{static_cast<int>(m_prompt.size() + tokens),
+                    m_setup.model.contextLength,
+                    m_setup.promptsFinished,
+                    m_setup.slot.baselineStepMs(),
+                    m_setup.slot.metrics()});
 }
 
 /// Plain baseline steps say nothing about the decoder's phase.
 void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
+    const std::string& task = m_setup.command.task;
     engine::tellSearch(report,
+                       task,
                        m_setup.model.tokenizer.get(),
-                       tellsPhase && m_setup.slot.entersPhase(report.phase),
-                       m_setup.outlet);
+                       tellsPhase && m_setup.slot.entersPhase(report.phase, task),
+                       m_setup.outlet,
+                       m_setup.command.conversation);
 }
 
 void PromptRun::tellEnd(const GenerationResult& result) {
-    m_setup.outlet.emit(PromptFinished{m_setup.command.promptId,
-                                       result.tokens,
-                                       result.text,
-                                       result.reason,
-                                       result.metrics,
-                                       m_metrics,
-                                       result.isInsideGrammar});
-    tellStatistics(result.tokens.size(), m_setup.promptsFinished + 1);
+    emit(PromptFinished{m_setup.command.promptId,
+                        result.tokens,
+                        result.text,
+                        result.reason,
+                        result.metrics,
+                        m_metrics,
+                        result.isInsideGrammar});
+    ++m_setup.promptsFinished;
+    tellStatistics(result.tokens.size());
 }
 
 } // namespace engine

@@ -7,7 +7,6 @@
 #include "engine/text/chat_prompt.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -16,45 +15,60 @@ namespace engine {
 
 /// The environment of a prompt; the references must outlive the run.
 struct PromptSetup {
-    const SubmitPrompt& command;
+    SubmitPrompt command;
     const SessionModel& model;
     DecoderGround ground;
     DecoderSlot& slot;
     EventOutlet& outlet;
     std::stop_token stop;
-    std::int64_t promptsFinished = 0;     ///< before this one
-    std::function<double()> betweenSteps; ///< the milliseconds that it searched
+    std::int64_t& promptsFinished; ///< of the session; this one is added at its end
+    bool measuresBaseline = true;  ///< see SessionOptions
 };
 
-/// Runs one prompt from its messages to PromptFinished and reports the Answer as events. Thread:
-/// engine.
+/// Runs one prompt from its messages to PromptFinished, a step at a time, and reports the Answer as
+/// events. Thread: engine.
 class PromptRun {
 public:
     explicit PromptRun(PromptSetup setup)
         : m_setup(std::move(setup)) {}
 
-    /// Errors: those of the template, the tokenizer, making the decoder and Answer; InvalidInput
-    /// for a prompt that does not fit. The decoder is dropped if its state may be inconsistent.
-    Result<void> run();
+    PromptRun(const PromptRun&) = delete; // the answer refers to its members
+    PromptRun& operator=(const PromptRun&) = delete;
 
-    /// The prompt's length, if run() refused it because it does not fit into the context.
+    /// Makes the prompt and reads it. Errors: those of the template, the tokenizer, making the
+    /// decoder and Answer; InvalidInput for a prompt that does not fit. The decoder is dropped if
+    /// its state may be inconsistent.
+    Result<void> begin();
+
+    /// Makes the next part of the answer; false at its end, when PromptFinished was sent. Call it
+    /// only after a begin() that succeeded. Errors: those of Answer; the run is over then, and the
+    /// decoder dropped as in begin().
+    Result<bool> advance();
+
+    /// Adds the time of a search between two steps.
+    void addSearch(double ms) { m_metrics.addSearch(ms); }
+
+    /// The prompt's length, if begin() refused it because it does not fit into the context.
     const std::optional<PromptCount>& tooLong() const { return m_tooLong; }
 
 private:
     Result<void> makePrompt();
     Result<void> leaveOut(int room);
-    Result<void> answer(Decoder& decoder);
+    Result<bool> makePart();
     GenerationRequest request();
+    void emit(EventContent content);
+    void dropAfter(const Error& error);
     void tell(const AnswerPart& part);
     void tellStep(const AnswerStep& made);
-    void tellStatistics(std::size_t tokens, std::int64_t promptsFinished);
+    void tellStatistics(std::size_t tokens);
     void tellSearch(const SearchReport& report, bool tellsPhase);
     void tellEnd(const GenerationResult& result);
 
     PromptSetup m_setup;
     std::vector<TokenId> m_prompt;
-    std::vector<TokenId> m_begun; ///< of an answer to be continued; the end of m_prompt if known
-    DecodeMetrics m_metrics;      // of this prompt alone
+    std::vector<TokenId> m_begun;   ///< of an answer to be continued; the end of m_prompt if known
+    std::optional<Answer> m_answer; // refers to the two above; none before begin()
+    DecodeMetrics m_metrics;        // of this prompt alone
     std::optional<PromptCount> m_tooLong;
     int m_stepCount = 0;
     std::size_t m_tokenCount = 0;

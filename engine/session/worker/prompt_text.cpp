@@ -39,6 +39,12 @@ Result<void> checkReadable(const std::vector<PromptMessage>& messages,
 } // namespace
 
 Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionModel& model) {
+    if (!command.ids.empty() && (!command.messages.empty() || !command.text.empty()))
+        return Error{ErrorCode::InvalidInput,
+                     "The prompt has both token ids and texts.",
+                     "Send one of them."};
+    if (!command.ids.empty())
+        return PromptTokens{command.ids, {}};
     ENGINE_TRY_DO(checkReadable(command.messages, command.text, command.continuesLast, model));
     const Tokenizer& tokenizer = *model.tokenizer;
     if (command.messages.empty()) {

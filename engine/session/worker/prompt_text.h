@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// The tokens of a prompt: a conversation by the model's template, or raw text. Thread: engine.
-/// Errors: InvalidInput for both at once, or when there is no answer to go on with; NotFound
-/// without tokenizer or template; those of rendering and encoding.
+/// The tokens of a prompt: its ids, a conversation by the model's template, or raw text. Thread:
+/// engine. Errors: InvalidInput for two of them at once, or when there is no answer to go on with;
+/// NotFound without tokenizer or template; those of rendering and encoding.
 Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionModel& model);
 
 /// The number of tokens; raw text has no messages. Errors: as promptTokens().

@@ -4,10 +4,10 @@
 #include "engine/session/loading/model_inspection.h"
 #include "engine/session/loading/model_parts.h"
 #include "engine/session/worker/events/search_events.h"
-#include "engine/session/worker/prompt_run.h"
 #include "engine/session/worker/prompt_text.h"
 
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +23,8 @@ struct CommandNames {
     std::string_view operator()(const UnloadModel&) const { return "unload_model"; }
 
     std::string_view operator()(const InspectModel&) const { return "inspect_model"; }
+
+    std::string_view operator()(const CloseConversation&) const { return "close_conversation"; }
 
     std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
 
@@ -57,28 +59,38 @@ ModelFacts factsOf(const SessionModel& model) {
     return facts;
 }
 
-/// The sender's number of a question, 0 for other commands.
-std::uint64_t requestIdOf(const EngineCommand& command) {
-    if (const auto* inspect = std::get_if<InspectModel>(&command))
-        return inspect->requestId;
-    const auto* count = std::get_if<CountTokens>(&command);
-    return count != nullptr ? count->requestId : 0;
-}
-
-/// Whether it changes something that later commands in the queue refer to.
-bool isBarrier(const EngineCommand& command) {
+/// Whether it concerns all conversations, so that it waits for the prompts before it.
+bool isOfModel(const EngineCommand& command) {
     return std::holds_alternative<LoadModel>(command) ||
-           std::holds_alternative<UnloadModel>(command) ||
-           std::holds_alternative<ChooseDecoder>(command);
+           std::holds_alternative<UnloadModel>(command);
 }
 
-/// Whether it takes effect while a prompt runs.
-bool actsWhileRunning(const EngineCommand& command) {
-    return std::holds_alternative<ChangeSettings>(command) ||
-           std::holds_alternative<InspectModel>(command) ||
-           std::holds_alternative<CountTokens>(command) ||
-           std::holds_alternative<StartRecording>(command) ||
-           std::holds_alternative<StopRecording>(command);
+/// Whether it changes a decoder that later changes of settings refer to.
+bool replacesDecoder(const EngineCommand& command) {
+    return std::holds_alternative<ChooseDecoder>(command) ||
+           std::holds_alternative<CloseConversation>(command);
+}
+
+/// Whether it waits while its conversation answers a prompt.
+bool waitsForPrompt(const EngineCommand& command) {
+    return replacesDecoder(command) || std::holds_alternative<ChangeSampling>(command) ||
+           std::holds_alternative<SubmitPrompt>(command);
+}
+
+/// The task of a command; what the command does not have stays 0.
+SessionTask taskOf(const NumberedCommand& command) {
+    SessionTask task{command.number, std::visit(CommandNames(), command.command)};
+    std::visit(
+        [&task](const auto& content) {
+            if constexpr (requires { content.promptId; })
+                task.promptId = content.promptId;
+            if constexpr (requires { content.requestId; })
+                task.requestId = content.requestId;
+            if constexpr (requires { std::uint64_t{content.conversation}; })
+                task.conversation = content.conversation;
+        },
+        command.command);
+    return task;
 }
 
 } // namespace
@@ -89,32 +101,30 @@ SessionWorker::SessionWorker(const SessionOptions& options, SessionChannels& cha
     , m_outlet(channels.events)
     , m_registry(options.moduleFolder)
     , m_loader(options.loader ? options.loader : makeModelLoader(options.moduleFolder))
-    , m_slot(m_registry) {}
+    , m_conversations(m_registry) {}
 
 void SessionWorker::run() {
     workOn({0, ChooseDecoder{"vanilla"}});
     if (m_options.addDecoders)
         m_options.addDecoders(m_registry);
-    NumberedCommand command;
-    while (nextCommand(command)) {
-        workOn(command);
-        tellRemarks();
+    while (takeCommands()) {
+        workOnWaiting();
+        if (Conversation* conversation = m_conversations.next())
+            serve(*conversation);
+        else if (m_waiting.empty() && (conversation = m_conversations.inPause()) != nullptr)
+            workInPause(*conversation);
     }
+    // A closed session has stopped the running prompts; a recording still gets their ends.
+    while (Conversation* conversation = m_conversations.next())
+        serve(*conversation);
 }
 
-void SessionWorker::tellRemarks() {
-    for (const std::string& remark : m_slot.takeRemarks())
-        m_outlet.emit(Remark{remark});
-}
-
-bool SessionWorker::nextCommand(NumberedCommand& command) {
-    if (m_waiting.empty() && m_channels.commands.waitForContent())
-        takeWaiting();
-    if (m_waiting.empty() || m_channels.commands.isClosed())
-        return false;
-    command = std::move(m_waiting.front());
-    m_waiting.pop_front();
-    return true;
+/// Waits for commands if there is nothing else to do. False if the session is closed.
+bool SessionWorker::takeCommands() {
+    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_conversations.inPause())
+        m_channels.commands.waitForContent();
+    takeWaiting();
+    return !m_channels.commands.isClosed();
 }
 
 /// Bounded like the queue: further commands stay there, and the sender is refused.
@@ -125,66 +135,170 @@ void SessionWorker::takeWaiting() {
         m_waiting.push_back(std::move(command));
 }
 
-/// An exception of a command is an error inside the program, or a lack of memory. The decoder's
-/// state may be inconsistent then, so it is created again.
+/// Works on the commands that need not wait for a running prompt's end, in order, up to the first
+/// one that all later commands depend on.
+void SessionWorker::workOnWaiting() {
+    std::set<std::uint64_t> blocked;   // conversations with a command that waits
+    std::set<std::uint64_t> replacing; // those whose decoder such a command replaces
+    for (auto at = m_waiting.begin(); at != m_waiting.end() && !m_channels.commands.isClosed();) {
+        const EngineCommand& waiting = at->command;
+        if (isOfModel(waiting) && (at != m_waiting.begin() || m_conversations.isAnyRunning()))
+            return;
+        const std::uint64_t conversation = taskOf(*at).conversation.value_or(0);
+        const bool changesReplaced =
+            std::holds_alternative<ChangeSettings>(waiting) && replacing.contains(conversation);
+        const bool mustWait = waitsForPrompt(waiting) && (m_conversations.isRunning(conversation) ||
+                                                          blocked.contains(conversation));
+        if (changesReplaced || mustWait) {
+            blocked.insert(conversation);
+            if (replacesDecoder(waiting))
+                replacing.insert(conversation);
+            ++at;
+            continue;
+        }
+        const NumberedCommand command = std::move(*at);
+        at = m_waiting.erase(at);
+        workOn(command);
+    }
+}
+
 void SessionWorker::workOn(const NumberedCommand& command) {
+    m_task = taskOf(command);
+    attempt(m_task, [&] {
+        return std::visit([this](const auto& content) { return handle(content); }, command.command);
+    });
+    m_conversations.forEach([this](Conversation& each) { tellSpan(each); });
+    tellRemarks();
+}
+
+/// Makes the next part of its answer.
+void SessionWorker::serve(Conversation& conversation) {
+    const SessionTask task = conversation.prompt->task;
+    bool goesOn = false;
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(goesOn, conversation.prompt->run.advance());
+        return {};
+    });
+    if (isDone && goesOn)
+        return;
+    conversation.prompt.reset();
+    if (!isDone || conversation.work->token().stop_requested())
+        conversation.work.reset(); // no pause
+    tellRemarks();
+}
+
+/// Lets the decoder use the pause behind an answer for one piece of its work. A stop or a closed
+/// session ends the pause.
+void SessionWorker::workInPause(Conversation& conversation) {
+    const SessionTask task{.name = "pause", .conversation = conversation.id};
+    const std::stop_token stop = conversation.work->token();
+    bool hasWorked = false;
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        if (stop.stop_requested())
+            return {};
+        ENGINE_TRY(hasWorked, useDecoderInPause(conversation));
+        return {};
+    });
+    if (isDone && hasWorked)
+        return;
+    // Work that was stopped waits for the next answer.
+    DecoderSlot& slot = conversation.slot;
+    const std::string ofTask = slot.task();
+    if (stop.stop_requested() && slot.isInPhase(DecoderPhase::Optimise) &&
+        slot.entersPhase(DecoderPhase::Accumulate, ofTask))
+        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
+    conversation.work.reset();
+}
+
+/// Whether there may be more to do.
+Result<bool> SessionWorker::useDecoderInPause(Conversation& conversation) {
+    Decoder* const decoder = conversation.slot.decoder();
+    if (decoder == nullptr)
+        return false;
+    auto report = decoder->idle(conversation.work->token());
+    if (!report && report.error().code != ErrorCode::Cancelled)
+        return std::move(report).error();
+    if (!report || !report.value())
+        return false;
+    const std::string task = conversation.slot.task();
+    const bool hasNewPhase = conversation.slot.entersPhase(report.value()->phase, task);
+    tellSearch(
+        *report.value(), task, m_model->tokenizer.get(), hasNewPhase, m_outlet, conversation.id);
+    return true;
+}
+
+/// An exception of a task is an error inside the program, or a lack of memory. Returns whether the
+/// task succeeded; if not, it was reported.
+bool SessionWorker::attempt(const SessionTask& task, const std::function<Result<void>()>& work) {
     try {
-        attempt(command);
+        auto done = work();
+        if (!done)
+            fail(task, std::move(done).error());
+        return done.hasValue();
     } catch (const std::bad_alloc&) {
-        m_slot.drop();
-        fail({ErrorCode::NoMemory,
-              "There is not enough memory for this.",
-              "Choose a smaller model or context, or close other programs."});
+        giveUp(task,
+               {ErrorCode::NoMemory,
+                "There is not enough memory for this.",
+                "Choose a smaller model or context, or close other programs."});
     } catch (const std::exception& exception) {
-        m_slot.drop();
-        fail({ErrorCode::Internal,
-              fmt::format("An error inside the program: {}.", exception.what()),
-              "Please report it; the decoder was created again and the session goes on."});
+        giveUp(task,
+               {ErrorCode::Internal,
+                fmt::format("An error inside the program: {}.", exception.what()),
+                "Please report it; the decoder was created again and the session goes on."});
     } catch (...) {
-        m_slot.drop();
-        fail({ErrorCode::Internal,
-              "A decoder or a backend threw something that is not an exception.",
-              "Please report it; the decoder was created again and the session goes on."});
+        giveUp(task,
+               {ErrorCode::Internal,
+                "A decoder or a backend threw something that is not an exception.",
+                "Please report it; the decoder was created again and the session goes on."});
     }
+    return false;
 }
 
-void SessionWorker::attempt(const NumberedCommand& command) {
-    const auto* prompt = std::get_if<SubmitPrompt>(&command.command);
-    m_task = {command.number,
-              std::visit(CommandNames(), command.command),
-              prompt != nullptr ? prompt->promptId : 0,
-              requestIdOf(command.command)};
-    auto done =
-        std::visit([this](const auto& content) { return handle(content); }, command.command);
-    if (!done)
-        fail(std::move(done).error());
-    tellSpan();
+/// The state of the decoder of the task's conversation may be inconsistent, so it is created again,
+/// and a prompt that uses it fails as well.
+void SessionWorker::giveUp(const SessionTask& task, Error error) {
+    if (task.conversation) {
+        Conversation& conversation = m_conversations.at(*task.conversation);
+        if (conversation.prompt && conversation.prompt->task.number != task.number)
+            fail(conversation.prompt->task, error);
+        conversation.prompt.reset();
+        conversation.slot.drop();
+    }
+    fail(task, std::move(error));
 }
 
-void SessionWorker::tellSpan() {
-    if (const auto started = m_slot.takeSpanStart())
-        m_outlet.emit(*started);
-}
-
-void SessionWorker::fail(Error error) {
+void SessionWorker::fail(const SessionTask& task, Error error) {
     EngineFailed failed{.error = std::move(error),
-                        .task = std::string(m_task.name),
-                        .promptId = m_task.promptId,
-                        .requestId = m_task.requestId};
-    if (m_task.tooLong) {
-        failed.promptTokens = m_task.tooLong->total;
+                        .task = std::string(task.name),
+                        .promptId = task.promptId,
+                        .requestId = task.requestId};
+    if (task.tooLong) {
+        failed.promptTokens = task.tooLong->total;
         failed.contextLength = m_model->contextLength;
-        failed.perMessage = m_task.tooLong->perMessage;
+        failed.perMessage = task.tooLong->perMessage;
     }
-    m_outlet.emit(std::move(failed));
+    m_outlet.emit(std::move(failed), task.conversation.value_or(0));
+}
+
+void SessionWorker::tellRemarks() {
+    m_conversations.forEach([this](Conversation& each) {
+        for (const std::string& remark : each.slot.takeRemarks())
+            m_outlet.emit(Remark{remark}, each.id);
+    });
+}
+
+void SessionWorker::tellSpan(Conversation& conversation) {
+    if (const auto started = conversation.slot.takeSpanStart())
+        m_outlet.emit(*started, conversation.id);
 }
 
 /// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
 /// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
+    m_conversations.forEach([](Conversation& each) { each.work.reset(); }); // no pause goes on
+    const auto load = m_channels.control.beginLoad(m_task.number);
     const ModelLoadWork work{
-        m_channels.control.begin(WorkKind::Load, m_task.number),
-        [this, &command](std::string_view stage, double part) {
+        load->token(), [this, &command](std::string_view stage, double part) {
             m_outlet.emit(ModelLoadProgress{command.path, std::string(stage), part});
         }};
     if (work.stop.stop_requested())
@@ -201,7 +315,7 @@ Result<void> SessionWorker::handle(const LoadModel& command) {
 }
 
 void SessionWorker::useModel(SessionModel model, const std::string& path) {
-    m_slot.leaveModel();
+    leaveModel();
     m_memory.reset();
     m_model = std::move(model);
     if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
@@ -220,11 +334,15 @@ Result<void> SessionWorker::handle(const UnloadModel&) {
 }
 
 void SessionWorker::unload() {
-    m_slot.leaveModel();
+    leaveModel();
     tellRemarks();
     m_memory.reset();
     if (std::exchange(m_model, std::nullopt))
         m_outlet.emit(ModelUnloaded{});
+}
+
+void SessionWorker::leaveModel() {
+    m_conversations.forEach([](Conversation& each) { each.slot.leaveModel(); });
 }
 
 DecoderGround SessionWorker::ground() { return {m_model ? &*m_model : nullptr, m_memory.get()}; }
@@ -246,69 +364,101 @@ Result<void> SessionWorker::handle(const CountTokens& command) {
 }
 
 Result<void> SessionWorker::handle(const ChooseDecoder& command) {
-    ENGINE_TRY_DO(m_slot.choose(command.name, command.settings, ground()));
-    m_outlet.emit(DecoderChosen{m_slot.info(), m_slot.settings()});
+    Conversation& conversation = m_conversations.at(command.conversation);
+    ENGINE_TRY_DO(makeRoom(conversation));
+    DecoderSlot& slot = conversation.slot;
+    ENGINE_TRY_DO(slot.choose(command.name, command.settings, ground()));
+    m_outlet.emit(DecoderChosen{slot.info(), slot.settings()}, conversation.id);
     return {};
 }
 
 Result<void> SessionWorker::handle(const ChangeSettings& command) {
-    ENGINE_TRY(const SearchReport report, m_slot.changeSettings(command.values, ground()));
-    m_outlet.emit(SettingsChanged{m_slot.settings()});
-    tellSearch(report, m_model ? m_model->tokenizer.get() : nullptr, false, m_outlet);
-    m_searchMsBetween += report.searchMs;
+    ENGINE_TRY(Conversation* const conversation, begun(command.conversation));
+    ENGINE_TRY_DO(makeRoom(*conversation));
+    DecoderSlot& slot = conversation->slot;
+    ENGINE_TRY(const SearchReport report, slot.changeSettings(command.values, ground()));
+    m_outlet.emit(SettingsChanged{slot.settings()}, conversation->id);
+    const Tokenizer* const tokenizer = m_model ? m_model->tokenizer.get() : nullptr;
+    tellSearch(report, slot.task(), tokenizer, false, m_outlet, conversation->id);
+    if (conversation->prompt)
+        conversation->prompt->run.addSearch(report.searchMs);
     return {};
 }
 
 Result<void> SessionWorker::handle(const ChangeSampling& command) {
-    ENGINE_TRY_DO(m_slot.changeSampling(command.sampling));
-    m_outlet.emit(SamplingChanged{m_slot.sampling()});
+    ENGINE_TRY(Conversation* const conversation, begun(command.conversation));
+    ENGINE_TRY_DO(conversation->slot.changeSampling(command.sampling));
+    m_outlet.emit(SamplingChanged{conversation->slot.sampling()}, conversation->id);
     return {};
+}
+
+/// The conversation; a new one has chosen "vanilla".
+Result<Conversation*> SessionWorker::begun(std::uint64_t id) {
+    Conversation& conversation = m_conversations.at(id);
+    if (conversation.slot.info().name.empty())
+        ENGINE_TRY_DO(handle(ChooseDecoder{"vanilla", {}, id}));
+    return &conversation;
+}
+
+/// Frees caches of idle conversations if the conversation has no decoder yet and memory is short.
+Result<void> SessionWorker::makeRoom(Conversation& conversation) {
+    m_conversations.touch(conversation);
+    if (!m_model)
+        return {};
+    return m_conversations.makeRoom(
+        conversation, *m_model, m_options.cacheLimitBytes, [this](std::uint64_t freed) {
+            m_outlet.emit(Remark{"The cache of this conversation was freed to make room for "
+                                 "another one; its next prompt is read from its beginning."},
+                          freed);
+        });
 }
 
 Result<void> SessionWorker::handle(const SubmitPrompt& command) {
     if (!m_model)
         return Error{
             ErrorCode::NotFound, "There is no model to answer the prompt.", "Load a model first."};
-    if (command.decoder && !m_slot.isChosen(command.decoder->name, command.decoder->settings))
-        ENGINE_TRY_DO(handle(*command.decoder));
-    if (command.sampling && *command.sampling != m_slot.sampling())
-        ENGINE_TRY_DO(handle(ChangeSampling{*command.sampling}));
-    m_slot.enterChat(command.chat);
-    tellSpan();
-    const auto stop = m_channels.control.begin(WorkKind::Prompt, m_task.number);
-    PromptRun prompt({.command = command,
-                      .model = *m_model,
-                      .ground = ground(),
-                      .slot = m_slot,
-                      .outlet = m_outlet,
-                      .stop = stop,
-                      .promptsFinished = m_promptsFinished,
-                      .betweenSteps = [this] { return applyWhileRunning(); }});
-    auto done = prompt.run();
-    if (done)
-        ++m_promptsFinished;
-    else
-        m_task.tooLong = prompt.tooLong();
-    return done;
+    const std::uint64_t id = command.conversation;
+    const DecoderSlot& slot = m_conversations.at(id).slot;
+    const auto& wanted = command.decoder;
+    if (wanted && !slot.isChosen(wanted->name, wanted->settings))
+        ENGINE_TRY_DO(handle(ChooseDecoder{wanted->name, wanted->settings, id}));
+    ENGINE_TRY(Conversation* const conversation, begun(id));
+    if (command.sampling && *command.sampling != slot.sampling())
+        ENGINE_TRY_DO(handle(ChangeSampling{*command.sampling, id}));
+    conversation->slot.enterChat(command.chat);
+    tellSpan(*conversation);
+    ENGINE_TRY_DO(makeRoom(*conversation));
+    return beginPrompt(*conversation, command);
 }
 
-/// Runs the commands that need not wait for the running prompt's end, up to the first one that
-/// later commands depend on. Each succeeds or fails on its own. Returns the milliseconds of search
-/// that they caused.
-double SessionWorker::applyWhileRunning() {
-    takeWaiting();
-    const TaskKeeper keeper(m_task);
-    m_searchMsBetween = 0.0;
-    for (auto at = m_waiting.begin(); at != m_waiting.end() && !isBarrier(at->command);) {
-        if (!actsWhileRunning(at->command)) {
-            ++at;
-            continue;
-        }
-        const NumberedCommand command = std::move(*at);
-        at = m_waiting.erase(at);
-        attempt(command);
+Result<void> SessionWorker::beginPrompt(Conversation& conversation, const SubmitPrompt& command) {
+    conversation.work = m_channels.control.beginPrompt(m_task.number, conversation.id);
+    conversation.prompt = std::make_unique<RunningPrompt>(
+        m_task,
+        PromptSetup{.command = command,
+                    .model = *m_model,
+                    .ground = ground(),
+                    .slot = conversation.slot,
+                    .outlet = m_outlet,
+                    .stop = conversation.work->token(),
+                    .promptsFinished = m_promptsFinished,
+                    .measuresBaseline = m_options.measuresBaseline});
+    auto begun = conversation.prompt->run.begin();
+    if (!begun) {
+        m_task.tooLong = conversation.prompt->run.tooLong();
+        conversation.prompt.reset();
+        conversation.work.reset();
     }
-    return m_searchMsBetween;
+    return begun;
+}
+
+/// Its prompts were stopped when this was sent, and have ended.
+Result<void> SessionWorker::handle(const CloseConversation& command) {
+    m_conversations.at(command.conversation).slot.drop();
+    tellRemarks();
+    m_conversations.erase(command.conversation);
+    m_outlet.forget(command.conversation);
+    return {};
 }
 
 Result<void> SessionWorker::handle(const StartRecording& command) {

@@ -3,18 +3,16 @@
 
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/engine_session.h"
-#include "engine/session/worker/decoder_slot.h"
+#include "engine/session/worker/conversations.h"
 #include "engine/session/worker/events/event_outlet.h"
 #include "engine/session/worker/session_channels.h"
-#include "engine/text/chat_prompt.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace engine {
 
@@ -29,40 +27,18 @@ public:
     void run();
 
 private:
-    /// The current task, for failures.
-    struct Task {
-        std::uint64_t number = 0; ///< of its command
-        std::string_view name;
-        std::uint64_t promptId = 0;
-        std::uint64_t requestId = 0;
-        std::optional<PromptCount> tooLong = {}; ///< of a prompt that does not fit
-    };
-
-    /// Restores the task at its end, so that a later exception counts as the running prompt's
-    /// failure.
-    class TaskKeeper {
-    public:
-        explicit TaskKeeper(Task& task)
-            : m_task(task)
-            , m_kept(task) {}
-
-        ~TaskKeeper() { m_task = m_kept; }
-
-        TaskKeeper(const TaskKeeper&) = delete;
-        TaskKeeper& operator=(const TaskKeeper&) = delete;
-
-    private:
-        Task& m_task;
-        const Task m_kept;
-    };
-
-    bool nextCommand(NumberedCommand& command);
+    bool takeCommands();
     void takeWaiting();
+    void workOnWaiting();
     void workOn(const NumberedCommand& command);
-    void attempt(const NumberedCommand& command);
-    void fail(Error error);
+    void serve(Conversation& conversation);
+    void workInPause(Conversation& conversation);
+    Result<bool> useDecoderInPause(Conversation& conversation);
+    bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
+    void giveUp(const SessionTask& task, Error error);
+    void fail(const SessionTask& task, Error error);
     void tellRemarks();
-    void tellSpan();
+    void tellSpan(Conversation& conversation);
 
     Result<void> handle(const LoadModel& command);
     Result<void> handle(const StopLoading& command);
@@ -73,14 +49,18 @@ private:
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
     Result<void> handle(const SubmitPrompt& command);
+    Result<void> handle(const CloseConversation& command);
     Result<void> handle(const StopGeneration& command);
     Result<void> handle(const StartRecording& command);
     Result<void> handle(const StopRecording& command);
 
     void useModel(SessionModel model, const std::string& path);
     void unload();
+    void leaveModel();
     DecoderGround ground();
-    double applyWhileRunning();
+    Result<Conversation*> begun(std::uint64_t id);
+    Result<void> makeRoom(Conversation& conversation);
+    Result<void> beginPrompt(Conversation& conversation, const SubmitPrompt& command);
 
     const SessionOptions& m_options;
     SessionChannels& m_channels;
@@ -89,11 +69,10 @@ private:
     ModelLoader m_loader;
     std::optional<SessionModel> m_model;
     std::unique_ptr<SkipSetMemory> m_memory; // of the model; null = no skip sets are kept
-    DecoderSlot m_slot;                      // refers to the three above
-    std::deque<NumberedCommand> m_waiting;   // taken while a prompt ran, for later
-    Task m_task;
+    Conversations m_conversations;           // refers to the three above
+    std::deque<NumberedCommand> m_waiting;   // taken, but not worked on yet
+    SessionTask m_task;                      // of the current command
     std::int64_t m_promptsFinished = 0;
-    double m_searchMsBetween = 0.0; // for commands between two steps of the running prompt
 };
 
 } // namespace engine

@@ -51,6 +51,8 @@ struct Answer {
 
 struct Answers {
     int vocabSize = 0;
+    double temperature = 0.0; ///< 0 = greedy
+    double topP = 1.0;
     std::vector<Answer> all;
 };
 
@@ -80,6 +82,8 @@ template <typename Value> std::vector<Value> getAll(std::ifstream& file) {
 void write(const Answers& answers, const std::string& path) {
     std::ofstream file(path, std::ios::binary);
     put(file, answers.vocabSize);
+    put(file, answers.temperature);
+    put(file, answers.topP);
     put(file, answers.all.size());
     for (const Answer& answer : answers.all) {
         put(file, answer.task);
@@ -95,6 +99,8 @@ Answers read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     Answers answers;
     answers.vocabSize = get<int>(file);
+    answers.temperature = get<double>(file);
+    answers.topP = get<double>(file);
     answers.all.resize(get<std::size_t>(file));
     for (Answer& answer : answers.all) {
         answer.task = get<std::size_t>(file);
@@ -137,11 +143,20 @@ void take(const Target& target, const DecodeStep& step, Answer& answer) {
     answer.tokens.insert(answer.tokens.end(), step.tokens.begin(), step.tokens.end());
 }
 
-/// Greedy answers, one prompt of each task in turn.
-Answers make(int prompts, int maxTokens, const std::string& backend) {
+/// How the answer of that index is drawn: each has a seed of its own.
+SamplingOptions samplingOf(const Answers& answers, std::size_t index) {
+    SamplingOptions sampling;
+    sampling.temperature = answers.temperature;
+    sampling.topP = answers.topP;
+    sampling.seed = index + 1;
+    return sampling;
+}
+
+/// Answers to one prompt of each task in turn, drawn as `answers` says.
+Answers make(Answers answers, int prompts, int maxTokens, const std::string& backend) {
     const support::DefaultModel model = support::DefaultModel::load(false, backend);
     const auto ends = model.endIds();
-    Answers answers{model.config.vocabSize, {}};
+    answers.vocabSize = model.config.vocabSize;
     FreeDrafter drafter(model.config.vocabSize);
     std::vector<std::vector<std::string>> texts;
     for (const char* task : kTasks)
@@ -152,9 +167,11 @@ Answers make(int prompts, int maxTokens, const std::string& backend) {
             if (index >= texts[task].size())
                 continue;
             Answer answer{task, model.prompt(texts[task][index]), {}, {}, {}};
+            const SamplingOptions sampling = samplingOf(answers, answers.all.size());
+            ENGINE_CHECK(target.changeSampling(sampling).hasValue(), "sampling");
             if (!target.begin({answer.prompt, maxTokens, ends}, {}))
                 continue; // too long
-            drafter.begin({.tokens = answer.prompt}, {});
+            drafter.begin({.tokens = answer.prompt}, sampling);
             while (target.remainingTokens() > 0) {
                 auto draft = drafter.draft(target, {.maxNodes = kMadeWith});
                 ENGINE_CHECK(draft.hasValue(), "{}", draft.error().message);
@@ -205,15 +222,15 @@ public:
     Simulation(const Answers& answers, const Simulated& simulated)
         : m_simulated(simulated)
         , m_drafter(answers.vocabSize) {
-        for (const Answer& answer : answers.all)
-            run(answer);
+        for (std::size_t index = 0; index < answers.all.size(); ++index)
+            run(answers.all[index], samplingOf(answers, index));
     }
 
     std::array<Sums, kTasks.size()> sums{};
 
 private:
-    void run(const Answer& answer) {
-        m_drafter.begin({.tokens = answer.prompt}, {});
+    void run(const Answer& answer, const SamplingOptions& sampling) {
+        m_drafter.begin({.tokens = answer.prompt}, sampling);
         if (hasPool())
             m_pool.addText(answer.prompt);
         m_text = answer.prompt;
@@ -333,17 +350,21 @@ int main(int argc, char** argv) {
     int prompts = 6;
     int maxTokens = 128;
     double leastGain = 0.0;
+    double temperature = 0.0;
+    double topP = 1.0;
     bool hasPool = false;
     std::string backend = "cpu";
     program.add_option("--answers", path, "where the answers are kept; made when it is not there");
     program.add_option("--prompts", prompts, "of each file");
     program.add_option("--max-tokens", maxTokens);
+    program.add_option("--temperature", temperature, "of the answers; 0 = greedy");
+    program.add_option("--top-p", topP, "of the answers");
     program.add_option("--backend", backend, "that makes the answers");
     program.add_flag("--pool", hasPool, "what a pool of n-grams would add");
     program.add_option("--least-gain", leastGain, "FreeDraftOptions::leastGain");
     CLI11_PARSE(program, argc, argv);
     if (!std::filesystem::exists(path))
-        write(make(prompts, maxTokens, backend), path);
+        write(make({0, temperature, topP, {}}, prompts, maxTokens, backend), path);
     const Answers answers = read(path);
     if (hasPool)
         reportPool(answers);

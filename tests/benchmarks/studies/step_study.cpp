@@ -11,7 +11,6 @@
 #include "app/program_paths.h"
 #include "engine/metrics/sample_statistics.h"
 #include "tests/benchmarks/timed_transformer.h"
-#include "tests/support/models/default_model.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,7 +28,6 @@ namespace {
 struct Options {
     app::BenchOptions bench;
     std::string decoder = "swift";
-    bool isPlanted = false;
 };
 
 /// One round: what it gave, and what it asked of the network.
@@ -69,12 +67,9 @@ double msSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-std::string plantedSet(int layerCount) {
-    Json layers = Json::array();
-    for (int layer = 0; layer < layerCount; ++layer)
-        if (support::PlantedWeights::isSilent(layer, layerCount))
-            layers.push_back(layer);
-    return Json{{"attention", layers}, {"mlp", layers}}.dump();
+std::string plantedSet(const ModelConfig& config) {
+    const Json copies = config.silentCopies();
+    return Json{{"attention", copies}, {"mlp", copies}}.dump();
 }
 
 class Study {
@@ -84,8 +79,6 @@ public:
 
     Result<void> run(const app::Console& console) {
         ENGINE_TRY(m_model, app::openBenchModel(m_options.bench, {}));
-        if (m_options.isPlanted)
-            ENGINE_TRY_DO(plant());
         TimedTransformer timed(*m_model.loaded.transformer);
         ENGINE_TRY_DO(makeDecoders(timed));
         ENGINE_TRY(app::PassClock clock,
@@ -116,26 +109,12 @@ public:
     }
 
 private:
-    /// The same files once more, with copies of the layers.
-    Result<void> plant() {
-        ENGINE_TRY(const ModelFiles files, app::openModel(m_options.bench.model));
-        ENGINE_TRY(const ModelConfig config, files.config());
-        ENGINE_TRY(const auto weights, files.weights());
-        const support::PlantedWeights copies(*weights, config.layerCount);
-        m_model.loaded.transformer.reset(); // its memory first
-        ENGINE_TRY(m_model.loaded,
-                   app::loadNetwork(m_options.bench.model,
-                                    {"planted", support::PlantedWeights::planted(config), copies},
-                                    {}));
-        return {};
-    }
-
     Result<void> makeDecoders(Transformer& timed) {
         DecoderRegistry registry(app::moduleFolder());
         std::vector<std::string> typed;
-        if (m_options.isPlanted)
+        if (m_options.bench.model.isPlanted)
             typed = {"start=manual",
-                     "skip_set=" + plantedSet(m_model.loaded.config.layerCount),
+                     "skip_set=" + plantedSet(m_model.loaded.config),
                      "optimise=0",
                      "free_draft=0"};
         typed.insert(typed.end(), m_options.bench.settings.begin(), m_options.bench.settings.end());
@@ -255,7 +234,7 @@ private:
         const Transformer& transformer = *m_model.loaded.transformer;
         const Json done = {
             {"event", "done"},
-            {"model", m_options.isPlanted ? "planted " + m_model.name : m_model.name},
+            {"model", m_options.bench.model.isPlanted ? "planted " + m_model.name : m_model.name},
             {"precision", transformer.arithmeticName()},
             {"isa", transformer.instructionSet()},
             {"weight_bytes", transformer.weightBytes()},
@@ -301,7 +280,6 @@ void addOptions(CLI::App& app, Options& options) {
     app.add_option("--layers",
                    options.bench.layers,
                    "Number of layers of the --shape; 0 keeps the shape's own number");
-    app.add_flag("--planted", options.isPlanted, "With a near-silent copy of each layer");
     app.add_option("--decoder", options.decoder)->capture_default_str();
     app.add_option("--set", options.bench.settings, "NAME=VALUE for the decoder");
     app.add_option("--prompts", options.bench.data.files, "Default: a few built-in ones");

@@ -207,12 +207,10 @@ private:
         if (m_options.planted) {
             int right = 0;
             int planted = 0;
-            for (int layer = 1; layer + 1 < space.layerCount(); ++layer)
-                if (support::PlantedWeights::isSilent(layer, space.layerCount())) {
-                    right +=
-                        (m_plan.runsAttention(layer) ? 0 : 1) + (m_plan.runsMlp(layer) ? 0 : 1);
-                    planted += 2;
-                }
+            for (const int layer : m_model.config.silentCopies()) {
+                right += (m_plan.runsAttention(layer) ? 0 : 1) + (m_plan.runsMlp(layer) ? 0 : 1);
+                planted += 2;
+            }
             fmt::print("planted sublayers skipped: {} of {}\n", right, planted);
         }
     }

@@ -60,7 +60,27 @@ private slots:
     void textsAreTakenAsTheyAre();
     void valuesAreShownAsAUserWouldTypeThem();
     void theNearestNameIsNearEnough();
+    void aSettingGivenWithoutWhatItNeedsIsRefused();
 };
+
+void DecoderInfoTest::aSettingGivenWithoutWhatItNeedsIsRefused() {
+    DecoderInfo info = someDecoder();
+    info.settings[2].needs = {"bayes", 1.0}; // gamma
+    QVERIFY(checkTogether(info, {{"gamma", 9.0}}).hasValue());
+    QVERIFY(checkTogether(info, {{"bayes", 0.0}}).hasValue()); // gamma was not given
+    const auto refused = checkTogether(info, {{"gamma", 9.0}, {"bayes", 0.0}});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
+    QCOMPARE(refused.error().message,
+             std::string("The setting gamma has no effect with bayes=off."));
+    QCOMPARE(refused.error().hint, std::string("Leave gamma out, or set bayes=on."));
+    const auto byProfile = checkTogether(info, {{"gamma", 9.0}, {"profile", std::string("code")}});
+    QVERIFY(!byProfile); // whose bayes is off
+    const SettingValues resolved = resolveSettings(info, {{"bayes", 0.0}}).value();
+    QVERIFY(!hasEffect(info.settings[2], resolved) && hasEffect(info.settings[1], resolved));
+    QCOMPARE(needText(info.settings, info.settings[2]), std::string("only with bayes=on"));
+    QCOMPARE(needText(info.settings, info.settings[1]), std::string());
+}
 
 void DecoderInfoTest::explicitValuesWinOverTheProfileAndThatOverDefaults() {
     QCOMPARE(integerOf(resolved({}).value(), "gamma"), 64); // the first profile is the default

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops and closes in every state of a session, and random sequences of commands.
 #include "tests/engine/session/session_fixture.h"
+#include "tests/support/temporary_folder.h"
 
 #include <QTest>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <map>
 #include <random>
 
@@ -59,6 +63,7 @@ private slots:
     void aClosedSessionTakesNoCommands();
     void tooManyCommandsAreRefusedButStopsAct();
     void randomCommandsLeaveAWorkingSession();
+    void aRecordingNeverEndsBeforeItHasBegun();
 };
 
 void SessionEndsTest::aStopEndsWhatWasSentBeforeItAndNothingLater() {
@@ -300,6 +305,39 @@ void SessionEndsTest::randomCommandsLeaveAWorkingSession() {
         for (const auto& [id, endings] : ends)
             QCOMPARE(endings, 1);
     }
+}
+
+/// However many bytes can be written: a start is refused, or told before its end.
+void SessionEndsTest::aRecordingNeverEndsBeforeItHasBegun() {
+    const test_support::TemporaryFolder folder;
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    int begun = 0;
+    int refused = 0;
+    for (rlim_t bytes = 0; bytes < 8192; bytes += 64) {
+        const rlimit tight{bytes, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &tight);
+        fixture.session.send(StartRecording{(folder.path() / "run.swiftrun").string(), true});
+        fixture.session.send(StopRecording{});
+        fixture.session.send(CountTokens{.requestId = bytes, .text = "abc"});
+        const auto* last = fixture.next<TokensCounted>();
+        setrlimit(RLIMIT_FSIZE, &before);
+        QVERIFY(last != nullptr);
+        int open = 0;
+        for (const EngineEvent& event : fixture.events) {
+            open += event.as<RecordingStarted>() != nullptr ? 1 : 0;
+            open -= event.as<RecordingStopped>() != nullptr ? 1 : 0;
+            QVERIFY2(open == 0 || open == 1, qPrintable(QString("%1 bytes").arg(bytes)));
+            begun += event.as<RecordingStarted>() != nullptr ? 1 : 0;
+            refused += event.as<EngineFailed>() != nullptr ? 1 : 0;
+        }
+        QCOMPARE(open, 0);
+    }
+    std::signal(SIGXFSZ, oldHandler);
+    QVERIFY(begun > 0 && refused > 0);
 }
 
 QTEST_APPLESS_MAIN(SessionEndsTest)

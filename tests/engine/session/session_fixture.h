@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,6 +43,10 @@ struct DecoderScript {
         {};                                          ///< its error is the step's
     std::function<void()> onPass = {};               ///< before each pass of the model
     std::function<void(std::stop_token)> onEnd = {}; ///< at the end of an answer
+    std::function<void()> onConfigure = {};          ///< before settings change
+    /// A piece of work in the pause behind an answer.
+    std::function<engine::Result<std::optional<engine::SearchReport>>(const std::stop_token&)>
+        onIdle = {};
 };
 
 /// Drafts with a plan that skips a layer, and tells of a search as a decoder of the plugins does.
@@ -99,8 +104,14 @@ public:
         return report;
     }
 
+    engine::Result<std::optional<engine::SearchReport>> idle(const std::stop_token& stop) override {
+        return m_script.onIdle ? m_script.onIdle(stop) : Decoder::idle(stop);
+    }
+
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override {
+        if (m_script.onConfigure)
+            m_script.onConfigure();
         m_length = engine::integerOf(values, "length");
         engine::SearchReport report;
         if (given.contains("length"))
@@ -165,16 +176,11 @@ class Fixture {
 public:
     /// Paths "missing", "too big" and "thrower" cannot be loaded, "slow" waits until it is stopped;
     /// all others give the stub.
-    explicit Fixture(DecoderScript given = {}, std::size_t eventCapacity = 4096)
+    explicit Fixture(DecoderScript given = {},
+                     std::size_t eventCapacity = 4096,
+                     engine::SessionOptions options = {})
         : script(std::move(given))
-        , session(
-              {.eventCapacity = eventCapacity,
-               .loader = [this](const engine::LoadModel& command,
-                                const engine::ModelLoadWork& work) { return load(command, work); },
-               .addDecoders =
-                   [this](engine::DecoderRegistry& registry) {
-                       addDraftingDecoder(registry, script);
-                   }}) {}
+        , session(completed(std::move(options), eventCapacity)) {}
 
     /// Takes events until one is of type T and fits; null when none comes in a long time or the
     /// session is closed. Events are looked at once, in order.
@@ -246,6 +252,16 @@ public:
     engine::EngineSession session;
 
 private:
+    engine::SessionOptions completed(engine::SessionOptions options, std::size_t eventCapacity) {
+        options.eventCapacity = eventCapacity;
+        options.loader = [this](const engine::LoadModel& command,
+                                const engine::ModelLoadWork& work) { return load(command, work); };
+        options.addDecoders = [this](engine::DecoderRegistry& registry) {
+            addDraftingDecoder(registry, script);
+        };
+        return options;
+    }
+
     engine::Result<engine::SessionModel> load(const engine::LoadModel& command,
                                               const engine::ModelLoadWork& work) {
         work.progress("weights", 0.5);

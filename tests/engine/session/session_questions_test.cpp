@@ -51,6 +51,7 @@ private slots:
     void whatIsLookedAtIsWhatIsLoaded();
     void theCpuBackendIsTheUsualOne();
     void weightsAreHeldAsAsked();
+    void aLessonModelTellsItsCopies();
     void aFolderHasItsOwnName();
     void aSnapshotHasTheNameOfItsRepository();
     void aContextBeyondTheModelsIsRefusedWithAHintThatHelps();
@@ -58,6 +59,7 @@ private slots:
     void aModelThatCannotBeReadIsAFailureOfTheQuestion();
     void messagesAreCounted();
     void rawTextIsCounted();
+    void tokenIdsAreAPromptOfTheirOwn();
     void withoutAModelNothingIsCounted();
     void questionsAreAnsweredWhileAPromptRuns();
     void aPromptThatDoesNotFitIsKnownByItsNumbers();
@@ -102,6 +104,25 @@ void SessionQuestionsTest::whatIsLookedAtIsWhatIsLoaded() {
     QCOMPARE(held.precision, facts.precision);
     QCOMPARE(held.tokenizer, facts.tokenizer);
     QCOMPARE(held.chatTemplate, facts.chatTemplate);
+}
+
+void SessionQuestionsTest::aLessonModelTellsItsCopies() {
+    RealSession session;
+    const auto own = session.ask<ModelInspected>(InspectModel{.path = kGguf, .backend = "plain"});
+    const auto seen = session.ask<ModelInspected>(
+        InspectModel{.path = kGguf, .backend = "plain", .isPlanted = true});
+    const auto loaded =
+        session.ask<ModelLoaded>(LoadModel{.path = kGguf, .backend = "plain", .isPlanted = true});
+    QVERIFY(own.has_value() && seen.has_value() && loaded.has_value());
+    const ModelFacts& facts = loaded->model;
+    QVERIFY(own->model.silentCopies.empty());
+    QCOMPARE(facts.layerCount, 2 * own->model.layerCount);
+    QCOMPARE(static_cast<int>(facts.silentCopies.size()), own->model.layerCount);
+    QCOMPARE(facts.silentCopies, seen->model.silentCopies);
+    QCOMPARE(facts.name, own->model.name + " (lesson model)");
+    QCOMPARE(facts.weightBytes, own->model.weightBytes);
+    QCOMPARE(seen->memory.weightBytes, own->memory.weightBytes);
+    QCOMPARE(seen->memory.cacheBytes, 2 * own->memory.cacheBytes);
 }
 
 void SessionQuestionsTest::theCpuBackendIsTheUsualOne() {
@@ -257,6 +278,24 @@ void SessionQuestionsTest::rawTextIsCounted() {
     QVERIFY(counted != nullptr);
     QCOMPARE(counted->total, 7);
     QVERIFY(counted->perMessage.empty());
+}
+
+void SessionQuestionsTest::tokenIdsAreAPromptOfTheirOwn() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(SubmitPrompt{.promptId = 1, .ids = {'a', 'b', 'c'}, .maxTokens = 5});
+    QCOMPARE(fixture.finish(1)->tokens, expectedAnswer("abc", 5));
+    fixture.session.send(
+        SubmitPrompt{.promptId = 2, .text = "abc", .ids = {'a', 'b', 'c'}, .maxTokens = 5});
+    QVERIFY(fixture.fails("submit_prompt"));
+    fixture.session.send(LoadModel{.path = "stub", .contextLength = 16});
+    fixture.session.send(
+        SubmitPrompt{.promptId = 3, .ids = std::vector<TokenId>(16, 'a'), .maxTokens = 5});
+    QVERIFY(fixture.fails("submit_prompt"));
+    const EngineFailed failed = fixture.all<EngineFailed>().back();
+    QCOMPARE(failed.error.code, ErrorCode::InvalidInput);
+    QCOMPARE(failed.promptTokens, 16);
+    QCOMPARE(failed.contextLength, 16);
 }
 
 void SessionQuestionsTest::withoutAModelNothingIsCounted() {

@@ -33,6 +33,7 @@ class SessionSpansTest : public QObject {
     Q_OBJECT
 
 private slots:
+    void aSessionMayMeasureNoBaseline();
     void everyChangeBeginsTheSumsAnew();
     void whatChangesNothingGoesOn();
     void changesWithoutAStepBetweenThemAreOne();
@@ -52,6 +53,17 @@ private:
         return fixture.behindSteps().back().total;
     }
 };
+
+void SessionSpansTest::aSessionMayMeasureNoBaseline() {
+    Fixture fixture({}, 4096, {.measuresBaseline = false});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(ChangeSettings{{{"length", 1.0}}});
+    fixture.session.send(rawPrompt(1, "abc", 200));
+    QVERIFY(fixture.finish(1) != nullptr);
+    for (const StepFinished& step : fixture.all<StepFinished>())
+        QVERIFY(!step.isBaseline);
+    QVERIFY(fixture.all<StepFinished>().size() > 64);
+}
 
 void SessionSpansTest::everyChangeBeginsTheSumsAnew() {
     Fixture fixture;

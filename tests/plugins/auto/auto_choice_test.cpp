@@ -4,7 +4,7 @@
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/lossless/tiny_decoders.h"
-#include "tests/support/models/default_model.h"
+#include "tests/support/models/tiny_model.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/transformers/priced_transformer.h"
 #include "tests/support/transformers/spy_transformer.h"
@@ -33,8 +33,7 @@ Transformer& redundant() {
     static const auto made = [] {
         const ModelConfig config = support::layeredConfig(kOriginals);
         const support::MemoryWeights weights = support::randomWeights(config, 11);
-        return plain(support::PlantedWeights::planted(config),
-                     support::PlantedWeights(weights, kOriginals));
+        return plain(withSilentCopies(config).value(), weights);
     }();
     return *made;
 }

@@ -86,6 +86,10 @@ void BackendConformance::hiddenStatesCanBeRead() {
     QVERIFY(mentionsText(bugOf([&] { (void)resting.states.read(4, two); }), "hidden states"));
     resting.states.clear();
     QCOMPARE(resting.states.count(), 0);
+    QVERIFY(resting.states.append(numbers).hasValue());
+    QCOMPARE(numbersOf(resting.states, 48), numbers);
+    QVERIFY(mentionsText(bugOf([&] { (void)HiddenRows().append(two); }), "hidden states"));
+    resting.states.clear();
     QVERIFY(mentionsText(bugOf([&] { (void)resting.states.read(0, two); }), "hidden states"));
 }
 

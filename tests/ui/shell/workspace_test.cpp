@@ -225,6 +225,20 @@ private slots:
         QCOMPARE(QApplication::focusWidget()->objectName(), QStringLiteral("lower"));
     }
 
+    void theWalkComesToWhatTheTabKeyMeetsFirst() {
+        show();
+        QWidget* content = dock("list")->widget();
+        content->setFocusPolicy(Qt::NoFocus);
+        auto* later = new QLineEdit(content);
+        auto* first = new QLineEdit(content);
+        QWidget::setTabOrder(first, later);
+        for (QLineEdit* field : {first, later})
+            field->show();
+        m_workspace->centralWidget()->findChild<QLineEdit*>()->setFocus();
+        m_workspace->focusNextDock(1);
+        QCOMPARE(QApplication::focusWidget(), first);
+    }
+
     void aDockBehindATabIsNotRefreshedUntilItIsRaised() {
         show();
         m_workspace->tabifyDockWidget(dock("upper"), dock("lower"));

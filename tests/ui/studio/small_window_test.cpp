@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/live_run.h"
+#include "tests/ui/support/stored_messages.h"
 #include "ui/shell/bars/status_strip.h"
 #include "ui/shell/docks/workspace.h"
 #include "ui/shell/main_window.h"
@@ -12,6 +13,8 @@
 
 #include <QDockWidget>
 #include <QLabel>
+#include <QMenuBar>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QTableView>
 #include <QtTest>
@@ -201,6 +204,49 @@ private slots:
         for (const LiveLabel* part : strip->findChildren<LiveLabel*>())
             if (part->accessibleName() == QLatin1String("Model"))
                 QVERIFY(part->isCut() && part->shownText().endsWith(QChar(0x2026)));
+    }
+
+    void everyMenuStaysInTheBarOfANarrowWindow() {
+        m_stage->loadModel();
+        QMenuBar& bar = *window().menuBar();
+        auto* search = buttonNamed(window(), QStringLiteral("Search or run a command"));
+        QVERIFY(search != nullptr);
+        for (const int percent : {100, 150, 100}) {
+            window().resize(1024, 700);
+            settle();
+            window().setTextPercent(percent);
+            settle();
+            QCOMPARE(window().width(), 1024);
+            QCOMPARE(search->text().isEmpty(), percent == 150);
+            const int corner = search->parentWidget()->x();
+            for (QAction* menu : bar.actions()) {
+                const QRect place = bar.actionGeometry(menu);
+                QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
+            }
+        }
+    }
+
+    /// The window would leave the screen, and what is at its right with it.
+    void docksForWhichLargeTextLeavesNoRoomAreHiddenAndComeBack() {
+        m_stage->loadModel();
+        window().resize(1024, 700);
+        settle();
+        QDockWidget* chats = window().currentWorkspace()->dock(QStringLiteral("chats"));
+        QVERIFY(chats->isVisible());
+        window().setTextPercent(150);
+        settle();
+        QCOMPARE(window().width(), 1024);
+        QVERIFY(!chats->isVisible());
+        const Notice* told = m_stage->notice("no_room");
+        QVERIFY(told != nullptr && told->headline.contains(chats->windowTitle()));
+        window().setTextPercent(100);
+        settle();
+        QVERIFY(chats->isVisible());
+        QVERIFY(m_stage->notice("no_room") == nullptr);
+        window().setTextPercent(150);
+        settle();
+        window().keepLayout(); // it was not the user who hid it
+        QVERIFY(!chats->isHidden());
     }
 
     void aLongTitleOfAChatEndsWithAnEllipsis() {

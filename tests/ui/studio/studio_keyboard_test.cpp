@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/studio_stage.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/chat/messages/message_card.h"
 
 #include <QAbstractButton>
 #include <QDockWidget>
@@ -146,6 +150,21 @@ private slots:
         }
         QVERIFY(tried > 5);
         QCOMPARE(deaf.join(QLatin1Char('\n')), QString());
+    }
+
+    void escapeClosesTheDetailsOfATokenBeforeItStopsTheAnswer() {
+        ConversationView& conversation = m_stage->studio->chatView().conversation();
+        MessageBody& body = conversation.cards().back()->body();
+        QTest::mouseClick(&body, Qt::LeftButton, {}, body.tokenRect(0).center());
+        QVERIFY(conversation.hasPinnedToken());
+        QWidget* elsewhere = m_stage->studio->chatView().input().textField();
+        elsewhere->setFocus();
+        m_stage->engine->sent.clear();
+        QTest::keyClick(elsewhere, Qt::Key_Escape);
+        QVERIFY(!conversation.hasPinnedToken());
+        QVERIFY(m_stage->engine->lastSent<StopGeneration>() == nullptr);
+        QTest::keyClick(elsewhere, Qt::Key_Escape);
+        QVERIFY(m_stage->engine->lastSent<StopGeneration>() != nullptr);
     }
 
     void escapeStopsTheAnswerFromAFloatingDock() {

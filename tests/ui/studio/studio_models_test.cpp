@@ -71,6 +71,22 @@ private slots:
         QVERIFY(studio().session().branch().last().text != first);
     }
 
+    void theLessonModelIsMadeOfTheLoadedOneAndBack() {
+        QAction* lesson = studio().window().actionCatalog().find(QStringLiteral("model.lesson"));
+        const int layers = studio().run().model()->model.layerCount;
+        QVERIFY(lesson->isEnabled() && !lesson->isChecked());
+        lesson->trigger();
+        QTRY_COMPARE(studio().run().model()->model.layerCount, 2 * layers);
+        QCOMPARE(static_cast<int>(studio().run().model()->model.silentCopies.size()), layers);
+        QTRY_VERIFY(lesson->isChecked());
+        QVERIFY(m_stage->hasNotice(QStringLiteral("lesson")));
+        answer(QStringLiteral("abc"));
+        lesson->trigger();
+        QTRY_COMPARE(studio().run().model()->model.layerCount, layers);
+        QTRY_VERIFY(!lesson->isChecked());
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("lesson")));
+    }
+
     void aModelWithoutSamplingOfItsOwnGetsTheGeneralOne() {
         const auto heat = [this] { return studio().run().sampling().temperature; };
         const auto change = [&](double temperature) {

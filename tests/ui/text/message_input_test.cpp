@@ -170,6 +170,19 @@ private slots:
         QCOMPARE(body.selectedText(), body.plainText());
     }
 
+    void aDoubleClickLeavesNoTokenPinned() {
+        MessageBody body(m_theme);
+        show(body, threeWords());
+        body.setShowsOrigin(true);
+        QSignalSpy pinned(&body, &MessageBody::tokenPinned);
+        const QPoint place = body.tokenRect(3).center();
+        QTest::mouseClick(&body, Qt::LeftButton, {}, place);
+        QVERIFY(!pinned.isEmpty() && pinned.last().first().toInt() >= 0);
+        QTest::mouseDClick(&body, Qt::LeftButton, {}, place);
+        QCOMPARE(body.selectedText(), QStringLiteral("three"));
+        QCOMPARE(pinned.last().first().toInt(), -1);
+    }
+
     void codeHasACopyButtonWithAName() {
         MessageBody body(m_theme);
         MessageSample sample;

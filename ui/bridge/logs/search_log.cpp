@@ -20,16 +20,25 @@ bool SearchLog::apply(const EngineEvent& event) {
         m_phases.push_back({static_cast<int>(m_trials.size()), event.time, phase->phase});
         return true;
     }
+    if (const auto* made = event.as<ForecastMade>()) {
+        m_forecast = made->forecast;
+        return true;
+    }
     if (event.as<PromptStarted>() != nullptr) {
         m_answerPlaces.push_back(static_cast<int>(m_trials.size()));
         return true;
     }
-    const bool beginsAnew = event.as<ModelLoaded>() != nullptr ||
-                            event.as<ModelUnloaded>() != nullptr ||
-                            event.as<DecoderChosen>() != nullptr;
-    if (beginsAnew)
+    if (event.as<DecoderChosen>() != nullptr) {
+        const std::optional<DraftForecast> forecast = m_forecast;
         clear();
-    return beginsAnew;
+        m_forecast = forecast;
+        return true;
+    }
+    const bool isOtherModel =
+        event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr;
+    if (isOtherModel)
+        clear();
+    return isOtherModel;
 }
 
 void SearchLog::clear() { *this = SearchLog(); }

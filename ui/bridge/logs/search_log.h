@@ -56,7 +56,7 @@ struct SublayerScores {
 };
 
 /// The course of the search: trials, best sets, phases. It starts again with another model or
-/// decoder. Thread: UI.
+/// decoder; only the forecast stays, until there is another model. Thread: UI.
 class SearchLog {
 public:
     bool apply(const engine::EngineEvent& event);
@@ -73,8 +73,12 @@ public:
     /// The newest trial with its window, null before the first.
     const engine::TrialFinished* latestTrial() const { return m_latest ? &*m_latest : nullptr; }
 
-    /// The set that drafts use now; null before the first.
+    /// The set that drafts use now or, if it was found beside them, the best one so far; null
+    /// before the first.
     const BestSet* current() const { return m_bestSets.empty() ? nullptr : &m_bestSets.back(); }
+
+    /// What drafting with the best set found beside the drafts would give; null before it is known.
+    const engine::DraftForecast* forecast() const { return m_forecast ? &*m_forecast : nullptr; }
 
     /// Layers of the sets, 0 before the first.
     int layerCount() const { return static_cast<int>(m_attention.size()); }
@@ -102,6 +106,7 @@ private:
     std::vector<PhaseSpan> m_phases;
     std::vector<int> m_answerPlaces;
     std::optional<engine::TrialFinished> m_latest;
+    std::optional<engine::DraftForecast> m_forecast;
     std::vector<SublayerScores> m_attention;
     std::vector<SublayerScores> m_mlp;
     int m_counted = 0;

@@ -20,16 +20,16 @@ namespace {
 /// At least this much of a floating dock must be on a screen, in both directions.
 constexpr int kVisiblePixels = 40;
 
-/// The widget itself, or the first in it that the keyboard reaches.
+/// The widget itself, or the first in it that the Tab key reaches.
 QWidget* stopIn(QWidget* widget) {
     if (widget->focusPolicy() != Qt::NoFocus)
         return widget;
-    const auto children = widget->findChildren<QWidget*>();
-    const auto taker = std::ranges::find_if(children, [](const QWidget* child) {
-        return child->isVisible() && child->isEnabled() &&
-               (child->focusPolicy() & Qt::TabFocus) != 0;
-    });
-    return taker == children.end() ? widget : *taker;
+    for (QWidget* next = widget->nextInFocusChain(); next != widget;
+         next = next->nextInFocusChain())
+        if (widget->isAncestorOf(next) && next->isVisible() && next->isEnabled() &&
+            (next->focusPolicy() & Qt::TabFocus) != 0)
+            return next;
+    return widget;
 }
 
 bool isOnAScreen(const QRect& place) {
@@ -220,6 +220,22 @@ void Workspace::focusDock(QDockWidget& dock) {
     dock.show();
     dock.raise();
     stopIn(dock.widget())->setFocus(Qt::OtherFocusReason);
+}
+
+QStringList Workspace::fitInto(int width) {
+    for (QDockWidget* dock : std::exchange(m_withoutRoom, {}))
+        dock->show();
+    QStringList titles;
+    for (QDockWidget* dock : m_docks) {
+        if (layout()->minimumSize().width() <= width)
+            break;
+        if (dock->isHidden() || dock->isFloating())
+            continue;
+        dock->hide();
+        m_withoutRoom.push_back(dock);
+        titles << dock->windowTitle();
+    }
+    return titles;
 }
 
 void Workspace::focusNextDock(int direction) {

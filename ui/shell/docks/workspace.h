@@ -68,6 +68,10 @@ public:
     /// Shows one of its docks, raises it and gives it the focus.
     void focusDock(QDockWidget& dock);
 
+    /// Hides docks, the first ones first, until the workspace fits into this many pixels; what an
+    /// earlier call has hidden comes back where it fits. Returns the titles of what it hides now.
+    QStringList fitInto(int width);
+
     /// Moves the focus to the next dock (or the previous one); the central widget is one of them.
     void focusNextDock(int direction);
 
@@ -84,6 +88,7 @@ private:
     std::vector<Dock> m_places;
     std::vector<QDockWidget*> m_docks;
     std::vector<QDockWidget*> m_hiddenFloating;
+    std::vector<QDockWidget*> m_withoutRoom; ///< hidden by fitInto()
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
     QPointer<QWidget> m_home;

@@ -29,7 +29,8 @@ QByteArray toLine(const StartRequest& request) {
     const QJsonObject object{{QStringLiteral("model"), request.modelPath},
                              {QStringLiteral("backend"), request.backend},
                              {QStringLiteral("decoder"), request.decoder},
-                             {QStringLiteral("message"), request.message}};
+                             {QStringLiteral("message"), request.message},
+                             {QStringLiteral("planted"), request.isPlanted}};
     return QJsonDocument(object).toJson(QJsonDocument::Compact) + '\n';
 }
 
@@ -38,7 +39,8 @@ StartRequest fromLine(const QByteArray& line) {
     return {object[QStringLiteral("model")].toString(),
             object[QStringLiteral("backend")].toString(),
             object[QStringLiteral("decoder")].toString(),
-            object[QStringLiteral("message")].toString()};
+            object[QStringLiteral("message")].toString(),
+            object[QStringLiteral("planted")].toBool()};
 }
 
 } // namespace

@@ -14,6 +14,8 @@ struct StartRequest {
     QString backend;   ///< that runs it; empty = the engine's choice
     QString decoder;   ///< of the next answers; empty = as it is
     QString message;   ///< sent in a new chat once a model is ready; empty = none
+    /// The lesson model made from the named model; if none is named, from the one in use.
+    bool isPlanted = false;
 
     bool operator==(const StartRequest&) const = default;
 };

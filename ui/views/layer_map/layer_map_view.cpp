@@ -163,6 +163,7 @@ void LayerMapView::updateMap() {
         if (shown->exitAfterLayer < shown->layerCount - 1)
             state.exitAfterLayer = shown->exitAfterLayer;
         state.lockedLayers = lockedLayers(store(), shown->layerCount);
+        state.silentCopies = silentCopies(store(), shown->layerCount);
         const auto& pinned = selection().pinnedSet();
         const BestSet* live = store().search().current();
         if (pinned && pinned->layerCount == state.layerCount) {
@@ -203,6 +204,9 @@ void LayerMapView::updateTitle() {
                                           : tr("live set");
     if (state.exitAfterLayer >= 0)
         words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);
+    if (!state.silentCopies.empty())
+        words = tr("%1 \u00B7 %2")
+                    .arg(words, copiesText(copiesFound(state.skipped, state.silentCopies)));
     if (state.reference) {
         const SetComparison comparison = compare(state.skipped, *state.reference);
         words = tr("%1 · %2 cells differ from the %3, Jaccard %4")
@@ -287,6 +291,9 @@ void LayerMapView::updateLegends() {
                  {mlp, tr("MLP skipped")},
                  {kept, tr("kept")},
                  {locked, tr("locked")}};
+    const CellLook copy{.kind = Sublayer::Attention, .isCopy = true};
+    if (!items.empty() && !state.silentCopies.empty())
+        items.push_back({copy, tr("silent copy")});
     if (!items.empty() && state.reference) {
         const int differing = compare(state.skipped, *state.reference).hamming();
         items.push_back(
@@ -308,6 +315,7 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
     facts.cell = cell;
     facts.isSkipped = look.isSkipped;
     facts.isLocked = look.isLocked;
+    facts.isCopy = look.isCopy;
     if (state.reference) {
         const bool skips = isSkipped(*state.reference, cell);
         facts.comparison =
@@ -336,6 +344,8 @@ QString LayerMapView::pinnedText() const {
                             facts.isSkipped  ? tr("skipped")
                             : facts.isLocked ? tr("locked")
                                              : tr("kept"));
+    if (facts.isCopy)
+        text += tr(", silent copy");
     const auto trials = facts.scores.skipped + facts.scores.kept;
     if (trials > 0)
         text += tr(" \u00B7 skipped by %1 of %2 trials").arg(facts.scores.skipped).arg(trials);
@@ -429,6 +439,7 @@ FigureTable LayerMapView::table() const {
     made.header = {tr("Layer"),
                    tr("Sublayer"),
                    tr("State"),
+                   tr("Silent copy"),
                    tr("Differs from the pinned or live set"),
                    tr("Trials that skipped it"),
                    tr("Trials"),
@@ -445,6 +456,7 @@ FigureTable LayerMapView::table() const {
                                  facts.isSkipped  ? tr("skipped")
                                  : facts.isLocked ? tr("locked")
                                                   : tr("kept"),
+                                 facts.isCopy ? tr("yes") : tr("no"),
                                  state.differs({kind, layer}) ? tr("yes") : tr("no"),
                                  QString::number(facts.scores.skipped),
                                  QString::number(facts.scores.skipped + facts.scores.kept),

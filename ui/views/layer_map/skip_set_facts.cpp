@@ -49,6 +49,41 @@ SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& secon
     return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
 }
 
+CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copies) {
+    CopiesFound found{.total = static_cast<int>(copies.size())};
+    int skipped = 0;
+    for (const int layer : copies) {
+        const int both = (isSkipped(set, {Sublayer::Attention, layer}) ? 1 : 0) +
+                         (isSkipped(set, {Sublayer::Mlp, layer}) ? 1 : 0);
+        found.whole += both == 2 ? 1 : 0;
+        found.half += both == 1 ? 1 : 0;
+        skipped += both;
+    }
+    found.originals = static_cast<int>(sizeOf(set)) - skipped;
+    return found;
+}
+
+QString copiesText(const CopiesFound& found) {
+    const auto tr = [](const char* text) { return QCoreApplication::translate("LayerMap", text); };
+    QString text = tr("%1 of %2 copies found").arg(found.whole).arg(found.total);
+    if (found.half > 0)
+        text += tr(", by half: %1").arg(found.half);
+    if (found.originals > 0)
+        text += tr(", sublayers of originals skipped: %1").arg(found.originals);
+    return text;
+}
+
+std::vector<int> silentCopies(const RunStore& store, int layerCount) {
+    if (store.model() == nullptr || store.model()->model.layerCount != layerCount)
+        return {};
+    std::vector<int> copies = store.model()->model.silentCopies; // a recording may say anything
+    std::erase_if(copies, [&](int layer) { return layer < 0 || layer >= layerCount; });
+    std::ranges::sort(copies);
+    const auto repeated = std::ranges::unique(copies);
+    copies.erase(repeated.begin(), repeated.end());
+    return copies;
+}
+
 std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
     std::vector<int> locked;
     if (const engine::DecoderInfo* decoder = store.decoder())
@@ -80,6 +115,10 @@ bool LayerMapState::differs(const Cell& cell) const {
 
 bool LayerMapState::isLocked(int layer) const {
     return std::ranges::binary_search(lockedLayers, layer);
+}
+
+bool LayerMapState::isSilentCopy(int layer) const {
+    return std::ranges::binary_search(silentCopies, layer);
 }
 
 QString sublayerName(Sublayer kind) {

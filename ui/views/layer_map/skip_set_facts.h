@@ -40,6 +40,23 @@ struct SetComparison {
 
 SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second);
 
+/// How much of a lesson model's near-silent copies a set leaves out. A plain value.
+struct CopiesFound {
+    int whole = 0;     ///< copies of which both sublayers are skipped
+    int half = 0;      ///< copies of which one sublayer is skipped
+    int total = 0;     ///< copies of the model
+    int originals = 0; ///< skipped sublayers that belong to no copy
+};
+
+CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copies);
+
+/// "27 of 30 copies found, by half: 1, sublayers of originals skipped: 2".
+QString copiesText(const CopiesFound& found);
+
+/// The near-silent copies of the loaded model, as far as they are layers of a plan of this many;
+/// ascending. None if it is not a lesson model.
+std::vector<int> silentCopies(const RunStore& store, int layerCount);
+
 /// The layers that the chosen decoder's skip sets never name, ascending.
 std::vector<int> lockedLayers(const RunStore& store, int layerCount);
 
@@ -54,6 +71,7 @@ struct LayerMapState {
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
     std::vector<int> lockedLayers;            ///< ascending
+    std::vector<int> silentCopies;            ///< of a lesson model, ascending
     int exitAfterLayer = -1;                  ///< -1: a draft runs to the last layer
 
     bool operator==(const LayerMapState&) const = default;
@@ -61,6 +79,8 @@ struct LayerMapState {
     bool differs(const Cell& cell) const;
 
     bool isLocked(int layer) const;
+
+    bool isSilentCopy(int layer) const;
 
     bool isBehindExit(int layer) const { return exitAfterLayer >= 0 && layer > exitAfterLayer; }
 };

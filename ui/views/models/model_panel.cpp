@@ -286,7 +286,9 @@ void ModelPanel::apply(const EngineEvent& event) {
         const bool hadFocus = isAncestorOf(QApplication::focusWidget());
         m_path = QString::fromStdString(loaded->path);
         clearError();
-        m_recent.add({m_path, QString::fromStdString(loaded->model.name)});
+        // The list opens the model itself, so a lesson model's name would be a wrong one there.
+        const bool isLesson = !loaded->model.silentCopies.empty();
+        m_recent.add({m_path, isLesson ? QString() : QString::fromStdString(loaded->model.name)});
         setStage(Stage::Loaded);
         if (hadFocus)
             emit focusFreed();

@@ -28,9 +28,10 @@ public:
         , m_form(chosenForm(source, options.weights)) {}
 
     Result<void> plan(Weights& weights) {
-        weights.layers.resize(static_cast<std::size_t>(m_config.layerCount));
-        for (int layer = 0; layer < m_config.layerCount; ++layer)
-            ENGINE_TRY_DO(planLayer(layer, weights.layers[static_cast<std::size_t>(layer)]));
+        weights.layers.resize(static_cast<std::size_t>(m_config.storedLayerCount()));
+        for (int stored = 0; stored < m_config.storedLayerCount(); ++stored)
+            ENGINE_TRY_DO(planLayer(m_config.firstLayerWith(stored),
+                                    weights.layers[static_cast<std::size_t>(stored)]));
         ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
         if (!m_config.tiedHead)
             ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));

@@ -26,11 +26,11 @@ using LayerWeights = LayerWeightsOf<std::vector<float>, Linear>;
 /// All weights of a network, packed into one memory in the order in which a pass reads them.
 struct Weights {
     HugeMemory memory;
-    Linear embedding; // [vocab, hidden]; the head too when tied
-    std::vector<LayerWeights> layers;
-    std::vector<float> finalNorm; // [hidden]
-    Linear head;                  // rows 0 when tied
-    std::jthread keeper;          // writes `memory` to the packed cache, if anything does
+    Linear embedding;                 // [vocab, hidden]; the head too when tied
+    std::vector<LayerWeights> layers; ///< [stored layers]
+    std::vector<float> finalNorm;     // [hidden]
+    Linear head;                      // rows 0 when tied
+    std::jthread keeper;              // writes `memory` to the packed cache, if anything does
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
 

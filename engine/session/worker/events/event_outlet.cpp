@@ -22,6 +22,7 @@ bool isContext(const EventContent& content) {
            std::holds_alternative<SamplingChanged>(content) ||
            std::holds_alternative<SpanStarted>(content) ||
            std::holds_alternative<PlanChanged>(content) ||
+           std::holds_alternative<ForecastMade>(content) ||
            std::holds_alternative<PhaseChanged>(content) ||
            std::holds_alternative<Statistics>(content);
 }
@@ -30,7 +31,8 @@ bool isContext(const EventContent& content) {
 bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
     const bool isOfDecoder =
         earlier.as<PlanChanged>() != nullptr || earlier.as<PhaseChanged>() != nullptr;
-    const bool isOfModel = isOfDecoder || earlier.as<Statistics>() != nullptr;
+    const bool isOfModel =
+        isOfDecoder || earlier.as<Statistics>() != nullptr || earlier.as<ForecastMade>() != nullptr;
     if (newer.as<ModelLoaded>() != nullptr)
         return isOfModel;
     if (newer.as<ModelUnloaded>() != nullptr)
@@ -44,68 +46,73 @@ bool makesVoid(const EngineEvent& newer, const EngineEvent& earlier) {
 
 } // namespace
 
-void EventOutlet::emit(EventContent content) {
+/// The failure of a recording comes behind the event that it could not write.
+void EventOutlet::emit(EventContent content, std::uint64_t conversation) {
     const std::chrono::duration<double> time = ForwardClock::now() - m_start;
-    EngineEvent event{std::max(0.0, time.count()), std::move(content)};
-    noteContext(event);
-    noteAnswer(event);
-    record(event);
-    if (!isPicture(event.content)) {
+    EngineEvent event{std::max(0.0, time.count()), std::move(content), conversation};
+    note(event);
+    const auto recorded = m_recorder ? m_recorder->write(event) : Result<void>();
+    if (isPicture(event.content)) {
+        const std::size_t kind = event.content.index();
+        m_queue.pushReplacing(std::move(event), [=](const EngineEvent& waiting) {
+            return waiting.content.index() == kind && waiting.conversation == conversation;
+        });
+    } else {
         m_queue.push(std::move(event));
-        return;
     }
-    const std::size_t kind = event.content.index();
-    m_queue.pushReplacing(std::move(event), [kind](const EngineEvent& waiting) {
-        return waiting.content.index() == kind;
-    });
+    if (!recorded)
+        endRecording(recorded.error());
 }
 
-void EventOutlet::noteContext(const EngineEvent& event) {
-    for (auto& known : m_context)
+/// A model that comes or goes concerns all conversations.
+void EventOutlet::note(const EngineEvent& event) {
+    Told& own = m_told[event.conversation];
+    for (auto& [conversation, told] : m_told)
+        if (&told == &own || event.as<ModelLoaded>() != nullptr ||
+            event.as<ModelUnloaded>() != nullptr)
+            told.noteContext(event);
+    if (isContext(event.content))
+        own.context.at(event.content.index()) = event;
+    own.noteAnswer(event);
+}
+
+void EventOutlet::Told::noteContext(const EngineEvent& event) {
+    for (auto& known : context)
         if (known && makesVoid(event, *known))
             known.reset();
-    if (isContext(event.content))
-        m_context.at(event.content.index()) = event;
 }
 
-void EventOutlet::noteAnswer(const EngineEvent& event) {
+void EventOutlet::Told::noteAnswer(const EngineEvent& event) {
     const auto* failed = event.as<EngineFailed>();
     const bool isFailure = failed != nullptr && failed->task == "submit_prompt";
     if (event.as<PromptStarted>() != nullptr)
-        m_answer = {event};
+        answer = {event};
     else if (event.as<PromptFinished>() != nullptr || isFailure)
-        m_answer.clear();
-    else if (!m_answer.empty() &&
+        answer.clear();
+    else if (!answer.empty() &&
              (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr ||
               event.as<Statistics>() != nullptr))
-        m_answer.push_back(event);
-    if (m_answer.size() > kAnswerEventsKept)
-        m_answer.clear();
+        answer.push_back(event);
+    if (answer.size() > kAnswerEventsKept)
+        answer.clear();
 }
 
 Result<void> EventOutlet::startRecording(const std::filesystem::path& path, bool mayOverwrite) {
     endRecording(std::nullopt);
     ENGINE_TRY(RunRecorder recorder, RunRecorder::start(path, mayOverwrite));
+    for (const auto& [conversation, told] : m_told) {
+        for (const auto& known : told.context)
+            if (known)
+                ENGINE_TRY_DO(recorder.write(*known));
+        for (const EngineEvent& event : told.answer)
+            ENGINE_TRY_DO(recorder.write(event));
+    }
     m_recorder.emplace(std::move(recorder));
-    for (const auto& known : m_context)
-        if (known)
-            record(*known);
-    for (const EngineEvent& event : m_answer)
-        record(event);
-    if (m_recorder)
-        emit(RecordingStarted{path.string()});
+    emit(RecordingStarted{path.string()});
     return {};
 }
 
 void EventOutlet::stopRecording() { endRecording(std::nullopt); }
-
-void EventOutlet::record(const EngineEvent& event) {
-    if (!m_recorder)
-        return;
-    const auto written = m_recorder->write(event);
-    if (!written)
-        endRecording(written.error());
-}
 
 void EventOutlet::endRecording(std::optional<Error> error) {
     if (!m_recorder)

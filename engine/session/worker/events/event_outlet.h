@@ -8,7 +8,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -22,28 +24,39 @@ public:
     explicit EventOutlet(BoundedQueue<EngineEvent>& queue)
         : m_queue(queue) {}
 
-    void emit(EventContent content);
+    /// `conversation` is the one that the event belongs to; 0 also for the whole session.
+    void emit(EventContent content, std::uint64_t conversation = 0);
 
-    /// Starts a recording with the current model, decoder, plan and totals, and with the answer in
-    /// progress, so that it can be understood on its own. These events have their original times
-    /// and come before RecordingStarted. Ends an earlier one. Errors: those of RunRecorder.
+    /// Recordings that start later say nothing of this conversation.
+    void forget(std::uint64_t conversation) { m_told.erase(conversation); }
+
+    /// Starts a recording with the current model and, for each conversation, its decoder, plan and
+    /// totals and the answer in progress, so that it can be understood on its own. These events
+    /// have their original times and come before RecordingStarted. Ends an earlier one. Errors:
+    /// those of RunRecorder; then nothing is recorded.
     Result<void> startRecording(const std::filesystem::path& path, bool mayOverwrite);
 
     void stopRecording();
 
 private:
-    void record(const EngineEvent& event);
-    void noteContext(const EngineEvent& event);
-    void noteAnswer(const EngineEvent& event);
+    /// What a recording that starts now has to begin with.
+    struct Told {
+        /// The newest model, decoder, settings, sampling, span, plan, forecast, phase and
+        /// statistics, by the variant's index.
+        std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> context;
+        std::vector<EngineEvent> answer; // the answer in progress, from its PromptStarted on
+
+        void noteContext(const EngineEvent& event);
+        void noteAnswer(const EngineEvent& event);
+    };
+
+    void note(const EngineEvent& event);
     void endRecording(std::optional<Error> error);
 
     BoundedQueue<EngineEvent>& m_queue;
     const ForwardClock::time_point m_start = ForwardClock::now();
     std::optional<RunRecorder> m_recorder;
-    /// The newest model, decoder, settings, sampling, span, plan, phase and statistics, by the
-    /// variant's index.
-    std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> m_context;
-    std::vector<EngineEvent> m_answer; // the answer in progress, from its PromptStarted on
+    std::map<std::uint64_t, Told> m_told; // by conversation
 };
 
 } // namespace engine

@@ -13,7 +13,8 @@ std::vector<std::string> textsOf(const std::vector<TokenId>& ids, const Tokenize
     return texts;
 }
 
-TrialFinished eventOf(const TrialRecord& trial, const Tokenizer* tokenizer) {
+TrialFinished
+eventOf(const TrialRecord& trial, const std::string& task, const Tokenizer* tokenizer) {
     return {.trialKind = trial.kind,
             .counts = trial.counts,
             .index = trial.index,
@@ -25,24 +26,37 @@ TrialFinished eventOf(const TrialRecord& trial, const Tokenizer* tokenizer) {
             .window = textsOf(trial.window, tokenizer),
             .guesses = textsOf(trial.guesses, tokenizer),
             .suggestMs = trial.suggestMs,
-            .scoreMs = trial.scoreMs};
+            .scoreMs = trial.scoreMs,
+            .task = trial.task.empty() ? task : trial.task,
+            .isBeside = trial.isBeside};
 }
 
 } // namespace
 
 void tellSearch(const SearchReport& report,
+                const std::string& task,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet) {
+                EventOutlet& outlet,
+                std::uint64_t conversation) {
     for (const TrialRecord& trial : report.trials)
-        outlet.emit(eventOf(trial, tokenizer));
+        outlet.emit(eventOf(trial, task, tokenizer), conversation);
     for (const PlanChange& change : report.planChanges)
-        outlet.emit(
-            PlanChanged{change.planId, outlineOf(change.plan), change.skipRatio, change.reason});
+        outlet.emit(PlanChanged{.planId = change.planId,
+                                .plan = outlineOf(change.plan),
+                                .skipRatio = change.skipRatio,
+                                .reason = change.reason,
+                                .askedRatio = change.askedRatio,
+                                .ratioReason = change.ratioReason,
+                                .task = change.task.empty() ? task : change.task,
+                                .isBeside = change.isBeside},
+                    conversation);
+    if (report.forecast)
+        outlet.emit(ForecastMade{*report.forecast}, conversation);
     if (hasNewPhase)
-        outlet.emit(PhaseChanged{report.phase});
+        outlet.emit(PhaseChanged{report.phase, task}, conversation);
     for (const std::string& remark : report.remarks)
-        outlet.emit(Remark{remark});
+        outlet.emit(Remark{remark}, conversation);
 }
 
 } // namespace engine

@@ -7,10 +7,13 @@
 namespace engine {
 
 /// Reports a search: its trials, the plan that drafts use from now on, the phase if it is new, then
-/// the notes. Without a tokenizer, windows have no texts. Thread: engine.
+/// the notes. What names no task belongs to `task`. Without a tokenizer, windows have no texts.
+/// Thread: engine.
 void tellSearch(const SearchReport& report,
+                const std::string& task,
                 const Tokenizer* tokenizer,
                 bool hasNewPhase,
-                EventOutlet& outlet);
+                EventOutlet& outlet,
+                std::uint64_t conversation);
 
 } // namespace engine

@@ -60,13 +60,13 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     m_toEnd->hide();
     connect(m_earlier, &QPushButton::clicked, this, &ConversationView::showEarlier);
     connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::scrollToEnd);
-    connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::hideDetails);
+    connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::unpin);
     connect(m_details, &TokenDetails::branchAsked, this, [this](const engine::TokenChoice& choice) {
         if (m_detailsCard == nullptr)
             return;
         const MessageId id = m_detailsCard->message().id;
         const int token = m_detailsToken;
-        hideDetails();
+        unpin();
         emit tokenBranchAsked(id, token, choice);
     });
     connect(
@@ -104,7 +104,7 @@ void ConversationView::onScrolled(int value) {
     if (m_details->isPinned())
         placeDetails();
     else
-        hideDetails();
+        unpin();
 }
 
 /// They are inserted above the visible text, which stays where it is.
@@ -152,7 +152,7 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
         setFocus();
     m_chat = chat;
     m_shownCount = count;
-    hideDetails();
+    unpin();
     for (MessageCard* card : std::exchange(m_cards, {})) {
         card->hide();
         card->deleteLater();
@@ -275,7 +275,7 @@ MessageCard* ConversationView::card(MessageId id) const {
 void ConversationView::setShowsOrigin(bool isShown) {
     m_showsOrigin = isShown;
     if (!isShown)
-        hideDetails();
+        unpin();
     for (MessageCard* card : m_cards)
         card->setShowsOrigin(isShown);
 }
@@ -293,7 +293,7 @@ void ConversationView::scrollToEnd() {
 void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) {
     if (token < 0 || token >= card->message().tokens.size()) {
         if (card == m_detailsCard)
-            hideDetails();
+            unpin();
         return;
     }
     m_detailsToken = token;
@@ -332,7 +332,11 @@ void ConversationView::placeDetails() {
     m_details->move(at);
 }
 
-void ConversationView::hideDetails() {
+bool ConversationView::hasPinnedToken() const {
+    return m_details->isPinned() && !m_details->isHidden();
+}
+
+void ConversationView::unpin() {
     if (m_details->isHidden())
         return;
     const bool hadFocus =

@@ -57,6 +57,11 @@ public:
 
     const std::vector<MessageCard*>& cards() const { return m_cards; }
 
+    bool hasPinnedToken() const;
+
+    /// Closes the details of the token that is shown, and unpins it.
+    void unpin();
+
 signals:
     void copyAsked(qint64 id);
     void regenerateAsked(qint64 id);
@@ -91,7 +96,6 @@ private:
     void showDetails(MessageCard* card, int token, bool isPinned);
     void placeDetails();
     void scrollToSought();
-    void hideDetails();
     void restyle();
 
     const Theme& m_theme;

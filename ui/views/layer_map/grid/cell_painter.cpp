@@ -67,6 +67,12 @@ void paintLock(QPainter& painter, const QRect& area, const QColor& colour) {
     painter.fillRect(centre.x(), centre.y() + 2, 1, 3, colour);
 }
 
+/// What belongs to a copy stands on a bar.
+void paintCopyBar(QPainter& painter, const QRect& body, const QColor& colour) {
+    const int height = std::clamp(body.height() / 6, 2, 4);
+    painter.fillRect(body.left(), body.bottom() - height + 1, body.width(), height, colour);
+}
+
 /// A column of a few pixels: the fill alone, and bars for what is outlined elsewhere.
 void paintNarrow(QPainter& painter,
                  const QRect& section,
@@ -77,6 +83,8 @@ void paintNarrow(QPainter& painter,
     painter.fillRect(body, look.isSkipped ? fill : colours.kept);
     if (look.isLocked)
         painter.fillRect(body.left(), body.center().y() - 1, body.width(), 3, colours.text);
+    if (look.isCopy)
+        paintCopyBar(painter, body, colours.text);
     if (!look.differs && !look.isCurrent)
         return;
     const QColor bar = look.isCurrent ? colours.text : colours.accent;
@@ -118,6 +126,8 @@ void paintCell(QPainter& painter,
         paintFrame(painter, body, 1, colours.keptOutline);
     if (look.isLocked)
         paintLock(painter, body, look.isSkipped ? colours.panel : colours.text);
+    if (look.isCopy)
+        paintCopyBar(painter, body, colours.text);
     if (!isOutlined)
         return;
     const bool isRoomy = section.width() >= kRoomyCell;

@@ -17,6 +17,7 @@ struct CellLook {
     bool isLocked = false;
     bool differs = false;   ///< differs from the set it is compared with: outlined
     bool isCurrent = false; ///< under the pointer or the keyboard's focus
+    bool isCopy = false;    ///< belongs to a near-silent copy of a layer: a bar at the bottom
 };
 
 /// Narrower cells have neither hatch nor gaps.

@@ -9,6 +9,7 @@ void LayerMapModel::setState(const LayerMapState& state) {
     if (state == m_state)
         return;
     if (state.layerCount != m_state.layerCount || state.lockedLayers != m_state.lockedLayers ||
+        state.silentCopies != m_state.silentCopies ||
         state.exitAfterLayer != m_state.exitAfterLayer) {
         beginResetModel();
         m_state = state;
@@ -33,7 +34,8 @@ CellLook LayerMapModel::look(const Cell& cell) const {
     return {.kind = cell.kind,
             .isSkipped = isSkipped(m_state.skipped, cell),
             .isLocked = m_state.isLocked(cell.layer),
-            .differs = m_state.differs(cell)};
+            .differs = m_state.differs(cell),
+            .isCopy = m_state.isSilentCopy(cell.layer)};
 }
 
 QString LayerMapModel::words(const Cell& cell) const {
@@ -42,8 +44,10 @@ QString LayerMapModel::words(const Cell& cell) const {
                         : known.isSkipped                ? tr("skipped")
                         : known.isLocked                 ? tr("kept, locked")
                                                          : tr("kept");
-    const QString words =
+    QString words =
         tr("Layer %1, %2, %3").arg(QString::number(cell.layer), sublayerName(cell.kind), how);
+    if (known.isCopy)
+        words = tr("%1, silent copy").arg(words);
     return known.differs ? tr("%1, differs from the %2").arg(words, m_state.referenceName) : words;
 }
 

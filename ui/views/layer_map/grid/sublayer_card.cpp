@@ -138,10 +138,12 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
     m_title->setText(
         tr("Layer %1 · %2")
             .arg(QString::number(facts.cell.layer), isAttention ? tr("Attention") : tr("MLP")));
-    m_sample->setLook({facts.cell.kind, facts.isSkipped, facts.isLocked, false, false});
-    m_state->setText(facts.isSkipped  ? tr("skipped")
-                     : facts.isLocked ? tr("kept, locked")
-                                      : tr("kept"));
+    m_sample->setLook(
+        {facts.cell.kind, facts.isSkipped, facts.isLocked, false, false, facts.isCopy});
+    const QString state = facts.isSkipped  ? tr("skipped")
+                          : facts.isLocked ? tr("kept, locked")
+                                           : tr("kept");
+    m_state->setText(facts.isCopy ? tr("%1, silent copy").arg(state) : state);
     m_comparison->setText(facts.comparison);
     m_comparison->setVisible(!facts.comparison.isEmpty());
     const std::int64_t trials = facts.scores.skipped + facts.scores.kept;

@@ -18,7 +18,8 @@ struct SublayerFacts {
     Cell cell;
     bool isSkipped = false;
     bool isLocked = false;
-    QString comparison; ///< "The live set keeps it (outlined: differs)."; empty = none
+    bool isCopy = false; ///< see CellLook::isCopy
+    QString comparison;  ///< "The live set keeps it (outlined: differs)."; empty = none
     SublayerScores scores;
     std::optional<double> savedMs; ///< per token drafted
 };

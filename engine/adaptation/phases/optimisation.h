@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/adaptation/search_settings.h"
 #include "engine/search/layer_search.h"
 #include "engine/search/skip_choices.h"
-#include "plugins/swift/swift_settings.h"
 
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-namespace swift {
+namespace engine {
 
 /// The second phase: proposes skip sets of one ratio, random ones and every so often a Bayesian
 /// suggestion, and counts what came of them. It ends when a set is good enough, when many in a row
@@ -24,7 +24,7 @@ public:
     /// Proposes sets of this ratio from now on. What was recorded of other ratios says little about
     /// it and is forgotten.
     void aim(double ratio,
-             const engine::SkipChoices& choices,
+             const SkipChoices& choices,
              const std::vector<double>& influence,
              const SearchSettings& settings);
 
@@ -39,11 +39,10 @@ public:
     bool isRatioTried() const;
 
     /// The next set to score. Errors: Cancelled.
-    engine::Result<engine::Trial> propose(const SearchSettings& settings,
-                                          std::stop_token stop) const;
+    Result<Trial> propose(const SearchSettings& settings, std::stop_token stop) const;
 
     /// What a set scored, whoever proposed it.
-    void record(const engine::Trial& trial, double score);
+    void record(const Trial& trial, double score);
 
     /// A trial is over.
     void count(bool isBetter);
@@ -60,8 +59,8 @@ public:
     void beginAgain(const SearchSettings& settings);
 
 private:
-    std::unique_ptr<engine::LayerSearch> m_random; // null without sublayers to choose from
-    std::unique_ptr<engine::LayerSearch> m_bayesian;
+    std::unique_ptr<LayerSearch> m_random; // null without sublayers to choose from
+    std::unique_ptr<LayerSearch> m_bayesian;
     double m_ratio = 0.0;
     bool m_isGrowing = false;
     int m_searches = 0; // each has a seed of its own
@@ -71,4 +70,4 @@ private:
     int m_pace = 0; // trials as far as the distance between them is concerned
 };
 
-} // namespace swift
+} // namespace engine

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "plugins/swift/swift_settings.h"
+#include "engine/adaptation/search_settings.h"
 
 #include <algorithm>
 
-namespace swift {
+namespace engine {
 
 /// The first phase: an answer collects the context window that candidates are scored on, and rounds
 /// that pay for the next trial. It ends when the window is there and both enough steps and enough
@@ -38,7 +38,7 @@ public:
 
     /// Trials that the rounds so far pay for, if the answer ends before it has a window.
     int trialsOwed(int outputs, const SearchSettings& settings, double rowsPerTrial) const {
-        if (m_hadWindow || outputs < kShortestWindow)
+        if (m_hadWindow || !settings.scoresShortWindows || outputs < kShortestWindow)
             return 0;
         return std::min({static_cast<int>(m_rows / rowsPerTrial),
                          m_steps / settings.stepsPerTrial,
@@ -63,4 +63,4 @@ private:
     bool m_hadWindow = false;
 };
 
-} // namespace swift
+} // namespace engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/task_search.h"
+#include "engine/adaptation/task_search.h"
 
 #include "engine/base/forward_clock.h"
 
@@ -7,9 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 namespace {
 
@@ -41,15 +39,20 @@ Result<TaskSearch> TaskSearch::make(const SearchSettings& settings,
 
 /// Forgets everything but the count of trials and begins with the start set.
 Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
-    ENGINE_TRY(Start start,
+    ENGINE_TRY(StartPlan start,
                StartSets(m_choices, m_settings)
-                   .start(m_surroundings.influence, m_surroundings.memory, m_surroundings.task));
+                   .start(m_surroundings.influence,
+                          m_surroundings.memory,
+                          m_surroundings.task,
+                          m_surroundings.stream));
     m_optimisation.begin(m_settings.growsRatio && start.ratio < m_settings.ratio);
     m_settlement.begin();
     m_isSettled = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
     m_watch.clear();
     m_trialsBefore = m_trials;
-    aim(start.ratio > 0.0 ? start.ratio : m_settings.ratio);
+    m_ratioReason = std::move(start.ratioReason);
+    const bool isForOtherRatios = m_settings.start == StartSet::Odd || start.ratio <= 0.0;
+    aim(isForOtherRatios ? m_settings.ratio : start.ratio);
     m_incumbent = {.plan = start.plan, .ratio = start.ratio, .window = m_incumbent.window};
     wait(std::move(start.plan),
          m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start);
@@ -71,16 +74,25 @@ void TaskSearch::wait(LayerPlan plan, TrialKind kind) {
 }
 
 /// The decoder numbers it.
+PlanChange TaskSearch::planChange(std::string reason) const {
+    const bool isAsAsked = std::abs(m_incumbent.ratio - m_settings.ratio) < kSameRatio;
+    return {.planId = 0,
+            .plan = m_incumbent.plan,
+            .skipRatio = m_incumbent.ratio,
+            .reason = std::move(reason),
+            .askedRatio = m_settings.ratio,
+            .ratioReason = isAsAsked ? std::string() : m_ratioReason,
+            .task = m_surroundings.task};
+}
+
 void TaskSearch::reportPlan(std::string reason, SearchReport& report) const {
-    report.planChanges.push_back({.planId = 0,
-                                  .plan = m_incumbent.plan,
-                                  .skipRatio = m_incumbent.ratio,
-                                  .reason = std::move(reason)});
+    report.planChanges.push_back(planChange(std::move(reason)));
 }
 
 void TaskSearch::report(TrialRecord record, SearchReport& report) const {
     record.index = m_trials;
     record.best = m_incumbent.score;
+    record.task = m_surroundings.task;
     report.trials.push_back(std::move(record));
 }
 
@@ -268,10 +280,16 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
                     lower,
                     AcceptanceWatch::kStretch,
                     std::lround(acceptance * 100.0)));
-    LayerPlan plan = m_settings.start == StartSet::Influence
-                         ? m_choices.leastInfluence(m_surroundings.influence, lower)
-                         : m_choices.space().uniform(lower);
+    const bool isInformed =
+        m_settings.start == StartSet::Influence || m_settings.start == StartSet::Stream;
+    LayerPlan plan = isInformed ? m_choices.leastInfluence(m_surroundings.influence, lower)
+                                : m_choices.space().uniform(lower);
     aim(lower);
+    m_ratioReason = fmt::format("r was lowered: only {} % of {} drafted tokens in a row were "
+                                "accepted, less than {} %.",
+                                std::lround(acceptance * 100.0),
+                                AcceptanceWatch::kStretch,
+                                std::lround(m_settings.lowerBelow * 100.0));
     m_incumbent = {.plan = plan, .ratio = lower, .window = m_incumbent.window};
     wait(std::move(plan), TrialKind::Start);
     m_optimisation.beginAgain(m_settings);
@@ -280,4 +298,4 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     reportPlan("lower r", report);
 }
 
-} // namespace swift
+} // namespace engine

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace swift {
+namespace engine {
 
 /// Acceptance over stretches of at least 256 drafted tokens. They are counted in draft passes, so
 /// that the same run gives the same stretches on every machine.
@@ -54,4 +54,4 @@ private:
     int m_stretches = 0;
 };
 
-} // namespace swift
+} // namespace engine

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/adaptation/phases/optimisation.h"
+#include "engine/adaptation/phases/settlement.h"
+#include "engine/adaptation/start_sets.h"
 #include "engine/decoding/round/decode_step.h"
 #include "engine/search/layer_search.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_choices.h"
-#include "plugins/swift/phases/optimisation.h"
-#include "plugins/swift/phases/settlement.h"
-#include "plugins/swift/start_sets.h"
 
 #include <functional>
 #include <optional>
@@ -17,25 +17,26 @@
 #include <string_view>
 #include <vector>
 
-namespace swift {
+namespace engine {
 
 /// Scores a plan on the present context window.
-using Scorer = std::function<engine::Result<engine::Matchness>(const engine::LayerPlan&)>;
+using Scorer = std::function<Result<Matchness>(const LayerPlan&)>;
 
 /// The window that candidates are scored on now.
 struct ScoredWindow {
     std::uint64_t id = 0; ///< another number for another window
     Scorer score;
-    std::span<const engine::TokenId> expected; ///< what a plan must predict
+    std::span<const TokenId> expected; ///< what a plan must predict
     std::stop_token stop;
 };
 
 /// What the search works with besides the settings.
 struct SearchSurroundings {
-    const engine::ModelConfig& config;
-    const engine::SkipSetMemory* memory = nullptr;
+    const ModelConfig& config;
+    const SkipSetMemory* memory = nullptr;
     std::string task;
     std::vector<double> influence; ///< [2 * layers], empty = not known yet
+    StreamPlanner stream = {};     ///< for StartSet::Stream; must outlive the search's last call
 };
 
 /// The search for one task's skip set: the phases behind Accumulation, and the set that is drafted
@@ -47,12 +48,11 @@ class TaskSearch {
 public:
     /// Errors: InvalidInput for a manual set that does not fit the model. The start set is
     /// reported.
-    static engine::Result<TaskSearch> make(const SearchSettings& settings,
-                                           SearchSurroundings surroundings,
-                                           engine::SearchReport& report);
+    static Result<TaskSearch>
+    make(const SearchSettings& settings, SearchSurroundings surroundings, SearchReport& report);
 
     /// What to draft with now.
-    const engine::LayerPlan& plan() const { return m_incumbent.plan; }
+    const LayerPlan& plan() const { return m_incumbent.plan; }
 
     double ratio() const { return m_incumbent.ratio; }
 
@@ -60,13 +60,14 @@ public:
 
     int trials() const { return m_trials; }
 
+    /// The plan once more, for a task that is back: a change without a number.
+    PlanChange planAgain() const { return planChange("task"); }
+
     /// No further trial is wanted.
     bool isOver() const { return m_isSettled || !m_settings.isOn; }
 
     /// A set that the user gave waits for its score, also when nothing is searched.
-    bool hasUnscoredManualSet() const {
-        return m_waiting && m_waiting->kind == engine::TrialKind::Manual;
-    }
+    bool hasUnscoredManualSet() const { return m_waiting && m_waiting->kind == TrialKind::Manual; }
 
     double rowsPerTrial() const { return m_optimisation.rowsPerTrial(m_settings); }
 
@@ -75,18 +76,17 @@ public:
 
     /// One optimisation step: scores one set, and on a new window the incumbent first. Errors:
     /// those of a pass; Cancelled.
-    engine::Result<void> advance(const ScoredWindow& window, engine::SearchReport& report);
+    Result<void> advance(const ScoredWindow& window, SearchReport& report);
 
     /// Learns from a round: lowers r or restarts when acceptance says so. A round that no plan
     /// drafted (its planId is 0) says nothing about one.
-    void observe(const engine::DecodeStep& step,
-                 const std::vector<double>& influence,
-                 engine::SearchReport& report);
+    void
+    observe(const DecodeStep& step, const std::vector<double>& influence, SearchReport& report);
 
 private:
     /// The set that is drafted with.
     struct Incumbent {
-        engine::LayerPlan plan;
+        LayerPlan plan;
         double score = 0.0; ///< on the window of that id
         double ratio = 0.0;
         std::uint64_t window = 0;
@@ -94,34 +94,35 @@ private:
 
     /// A set that is scored before others are proposed.
     struct Waiting {
-        engine::LayerPlan plan;
-        engine::TrialKind kind = engine::TrialKind::Start;
+        LayerPlan plan;
+        TrialKind kind = TrialKind::Start;
     };
 
     TaskSearch(const SearchSettings& settings, SearchSurroundings surroundings);
 
-    engine::Result<void> begin(std::string reason, engine::SearchReport& report);
+    Result<void> begin(std::string reason, SearchReport& report);
     void aim(double ratio);
-    engine::Result<engine::TrialRecord>
-    measure(const engine::Trial& trial, const ScoredWindow& window, bool counts);
-    engine::Result<void> measureWaiting(const ScoredWindow& window, engine::SearchReport& report);
-    engine::Result<void> rescore(const ScoredWindow& window, engine::SearchReport& report);
-    engine::Result<void> measureCandidate(const ScoredWindow& window, engine::SearchReport& report);
-    void report(engine::TrialRecord record, engine::SearchReport& report) const;
-    void reportPlan(std::string reason, engine::SearchReport& report) const;
-    void wait(engine::LayerPlan plan, engine::TrialKind kind);
+    Result<TrialRecord> measure(const Trial& trial, const ScoredWindow& window, bool counts);
+    Result<void> measureWaiting(const ScoredWindow& window, SearchReport& report);
+    Result<void> rescore(const ScoredWindow& window, SearchReport& report);
+    Result<void> measureCandidate(const ScoredWindow& window, SearchReport& report);
+    void report(TrialRecord record, SearchReport& report) const;
+    PlanChange planChange(std::string reason) const;
+    void reportPlan(std::string reason, SearchReport& report) const;
+    void wait(LayerPlan plan, TrialKind kind);
     bool beatsIncumbent(double score) const;
     void count(bool isBetter);
-    void endTrial(engine::SearchReport& report);
-    void settleIfDone(engine::SearchReport& report);
-    void grow(engine::SearchReport& report);
-    void endGrowth(engine::SearchReport& report);
-    void lowerRatio(double acceptance, engine::SearchReport& report);
+    void endTrial(SearchReport& report);
+    void settleIfDone(SearchReport& report);
+    void grow(SearchReport& report);
+    void endGrowth(SearchReport& report);
+    void lowerRatio(double acceptance, SearchReport& report);
 
     SearchSettings m_settings;
     SearchSurroundings m_surroundings;
-    engine::SkipChoices m_choices;
+    SkipChoices m_choices;
     Incumbent m_incumbent;
+    std::string m_ratioReason; // why its ratio may differ from the one asked for
     std::optional<Waiting> m_waiting;
     Optimisation m_optimisation;
     Settlement m_settlement;
@@ -131,4 +132,4 @@ private:
     int m_trialsBefore = 0; // this search began
 };
 
-} // namespace swift
+} // namespace engine

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/phases/optimisation.h"
+#include "engine/adaptation/phases/optimisation.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 namespace {
 
@@ -99,4 +97,4 @@ void Optimisation::beginAgain(const SearchSettings& settings) {
     m_pace = std::min(m_pace, settings.quickTrials - kQuickTrialsWhenLowered);
 }
 
-} // namespace swift
+} // namespace engine

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/worker/conversations.h"
+
+#include "engine/base/system_memory.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// Bytes that caches may still take. The system counts a cache's memory only where it was written,
+/// so the rest of each existing cache is subtracted.
+double freeBytes(const std::map<std::uint64_t, Conversation>& all,
+                 double cacheBytes,
+                 int contextLength,
+                 std::uint64_t limitBytes) {
+    double reserved = 0.0;
+    double unwritten = 0.0;
+    for (const auto& [id, conversation] : all)
+        if (const Decoder* decoder = conversation.slot.decoder()) {
+            const double part = static_cast<double>(decoder->cachedTokens()) / contextLength;
+            reserved += cacheBytes;
+            unwritten += cacheBytes * std::clamp(1.0 - part, 0.0, 1.0);
+        }
+    return limitBytes > 0 ? static_cast<double>(limitBytes) - reserved
+                          : availableMemoryBytes() - unwritten;
+}
+
+} // namespace
+
+Conversation& Conversations::at(std::uint64_t id) {
+    return m_all.try_emplace(id, id, m_registry).first->second;
+}
+
+bool Conversations::isRunning(std::uint64_t id) const {
+    const auto found = m_all.find(id);
+    return found != m_all.end() && found->second.prompt != nullptr;
+}
+
+bool Conversations::isAnyRunning() const {
+    return std::any_of(
+        m_all.begin(), m_all.end(), [](const auto& item) { return item.second.prompt != nullptr; });
+}
+
+Conversation* Conversations::next() {
+    Conversation* longest = nullptr;
+    for (auto& [id, conversation] : m_all)
+        if (conversation.prompt && (!longest || conversation.lastTurn < longest->lastTurn))
+            longest = &conversation;
+    if (longest != nullptr)
+        touch(*longest);
+    return longest;
+}
+
+Conversation* Conversations::inPause() {
+    for (auto& [id, conversation] : m_all)
+        if (conversation.work && !conversation.prompt)
+            return &conversation;
+    return nullptr;
+}
+
+Result<void> Conversations::makeRoom(const Conversation& wanting,
+                                     const SessionModel& model,
+                                     std::uint64_t limitBytes,
+                                     const std::function<void(std::uint64_t)>& onFreed) {
+    const auto hasCache = [](const auto& item) { return item.second.slot.decoder() != nullptr; };
+    if (wanting.slot.decoder() != nullptr || std::none_of(m_all.begin(), m_all.end(), hasCache))
+        return {};
+    // Only reserved to be measured: nothing is written to it.
+    ENGINE_TRY(const KvCache cache, model.transformer->makeCache(model.contextLength));
+    const auto cacheBytes = static_cast<double>(cache.storage().byteSize());
+    const auto free = [&] { return freeBytes(m_all, cacheBytes, model.contextLength, limitBytes); };
+    while (free() < cacheBytes && std::any_of(m_all.begin(), m_all.end(), hasCache)) {
+        Conversation* idle = nullptr;
+        for (auto& [id, conversation] : m_all)
+            if (conversation.slot.decoder() != nullptr && !conversation.prompt &&
+                (!idle || conversation.lastTurn < idle->lastTurn))
+                idle = &conversation;
+        if (idle == nullptr)
+            return Error{ErrorCode::NoMemory,
+                         fmt::format("There is not enough memory for one more conversation: its "
+                                     "keys and values need {:.1f} MB, {:.1f} MB are free.",
+                                     cacheBytes / 1e6,
+                                     std::max(0.0, free()) / 1e6),
+                         "Wait for the end of another answer, or load the model with a shorter "
+                         "context."};
+        idle->slot.drop();
+        onFreed(idle->id);
+    }
+    return {};
+}
+
+} // namespace engine

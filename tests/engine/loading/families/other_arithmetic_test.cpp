@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields by which some family computes otherwise: refused by name, unless they change nothing.
+#include "engine/loading/model_files.h"
+#include "tests/engine/loading/tiny_models.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QTest>
+
+#include <functional>
+
+using namespace engine;
+using namespace test_support;
+
+namespace {
+
+/// A llama whose heads have 4 dimensions, with one more member.
+Result<ModelConfig> readLlama(const QString& member) {
+    const auto document = JsonDocument::parse(
+        fmt::format(R"({{"model_type":"llama",{},"hidden_size":8,"intermediate_size":6,)"
+                    R"("num_hidden_layers":2,"num_attention_heads":2,"vocab_size":5,)"
+                    R"("max_position_embeddings":64}})",
+                    member.toStdString()),
+        "config.json");
+    ENGINE_CHECK(document.hasValue(), "{}", document.error().message);
+    return readModelConfig(document.value().root());
+}
+
+/// What the tiny GGUF llama says about its configuration with something more in it.
+Result<ModelConfig> readGguf(const std::function<void(TinyGguf&)>& change) {
+    TinyGguf file = tinyGgufMetadata();
+    change(file);
+    file.addFloats("token_embd.weight", {4, 5});
+    const TemporaryFolder folder;
+    ENGINE_TRY(const ModelFiles files, ModelFiles::open(folder.write("m.gguf", file.toBytes())));
+    return files.config();
+}
+
+/// The same of another architecture.
+Result<ModelConfig> readGgufOf(const std::string& architecture,
+                               int layers,
+                               const std::function<void(TinyGguf&)>& change) {
+    TinyGguf file;
+    file.addString("general.architecture", architecture);
+    for (const auto& [key, value] : {std::pair("block_count", layers),
+                                     std::pair("embedding_length", 8),
+                                     std::pair("feed_forward_length", 6),
+                                     std::pair("context_length", 64)})
+        file.addU32(architecture + "." + key, static_cast<std::uint32_t>(value));
+    file.addF32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5F);
+    file.addFloats("token_embd.weight", {8, 5});
+    change(file);
+    const TemporaryFolder folder;
+    ENGINE_TRY(const ModelFiles files, ModelFiles::open(folder.write("m.gguf", file.toBytes())));
+    return files.config();
+}
+
+} // namespace
+
+class OtherArithmeticTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void fieldsThatActAreRefused_data();
+    void fieldsThatActAreRefused();
+    void fieldsThatChangeNothingPass_data();
+    void fieldsThatChangeNothingPass();
+    void metadataThatActsIsRefused_data();
+    void metadataThatActsIsRefused();
+    void metadataThatChangesNothingPasses_data();
+    void metadataThatChangesNothingPasses();
+    void aListOfEqualSizesIsASizeAndOthersAreRefused();
+    void windowsFollowTheListOfTheFile();
+    void aWindowThatTheFamilyLacksIsRefused();
+    void rotationOfNothingIsRefused();
+};
+
+void OtherArithmeticTest::fieldsThatActAreRefused_data() {
+    QTest::addColumn<QString>("member");
+    for (const char* member : {R"("logit_scale":0.0625)",
+                               R"("logits_scaling":8)",
+                               R"("embedding_multiplier":12.0)",
+                               R"("residual_multiplier":0.22)",
+                               R"("attention_multiplier":0.015625)",
+                               R"("final_logit_softcapping":30.0)",
+                               R"("attn_logit_softcapping":50.0)",
+                               R"("query_pre_attn_scalar":256)",
+                               R"("clip_qkv":8)",
+                               R"("num_local_experts":8)",
+                               R"("num_experts":64)",
+                               R"("n_shared_experts":1)",
+                               R"("scale_emb":12)",
+                               R"("qkv_bias":true)",
+                               R"("lm_head_bias":true)",
+                               R"("use_qk_norm":true)",
+                               R"("qk_layernorm":true)",
+                               R"("rope_interleaved":true)",
+                               R"("alibi":true)",
+                               R"("quantization":{"bits":4})"})
+        QTest::addRow("%s", member) << QString(member);
+}
+
+void OtherArithmeticTest::fieldsThatActAreRefused() {
+    QFETCH(QString, member);
+    const auto config = readLlama(member);
+    QVERIFY2(!config, "it was read");
+    QVERIFY(config.error().code == ErrorCode::Unsupported);
+    const QString message = QString::fromStdString(config.error().message);
+    QVERIFY2(message.contains(member.section('"', 1, 1)), qPrintable(message));
+    QVERIFY(!config.error().hint.empty());
+}
+
+void OtherArithmeticTest::fieldsThatChangeNothingPass_data() {
+    QTest::addColumn<QString>("member");
+    for (const char* member : {R"("logit_scale":1.0)",
+                               R"("logits_scaling":1)",
+                               R"("embedding_multiplier":1)",
+                               R"("attention_multiplier":0.5)",
+                               R"("final_logit_softcapping":null)",
+                               R"("attn_logit_softcapping":0)",
+                               R"("query_pre_attn_scalar":4)",
+                               R"("clip_qkv":null)",
+                               R"("num_local_experts":1)",
+                               R"("num_experts":0)",
+                               R"("qkv_bias":false)",
+                               R"("use_qk_norm":false)",
+                               R"("rope_interleaved":false)"})
+        QTest::addRow("%s", member) << QString(member);
+}
+
+void OtherArithmeticTest::fieldsThatChangeNothingPass() {
+    QFETCH(QString, member);
+    const auto config = readLlama(member);
+    QVERIFY2(config.hasValue(), config ? "" : config.error().message.c_str());
+}
+
+void OtherArithmeticTest::metadataThatActsIsRefused_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<float>("value");
+    for (const auto& [key, value] : {std::pair("logit_scale", 0.0625F),
+                                     std::pair("embedding_scale", 12.0F),
+                                     std::pair("residual_scale", 0.22F),
+                                     std::pair("attention.scale", 0.1F),
+                                     std::pair("attention.clamp_kqv", 8.0F),
+                                     std::pair("attn_logit_softcapping", 50.0F),
+                                     std::pair("final_logit_softcapping", 30.0F),
+                                     std::pair("attention.max_alibi_bias", 8.0F),
+                                     std::pair("attention.temperature_scale", 0.1F),
+                                     std::pair("expert_weights_scale", 2.5F),
+                                     std::pair("expert_gating_func", 2.0F),
+                                     std::pair("expert_shared_count", 1.0F),
+                                     std::pair("rope.scaling.attn_factor", 1.2F)})
+        QTest::addRow("%s", key) << QString(key) << value;
+}
+
+void OtherArithmeticTest::metadataThatActsIsRefused() {
+    QFETCH(QString, key);
+    QFETCH(float, value);
+    const auto config =
+        readGguf([&](TinyGguf& file) { file.addF32("llama." + key.toStdString(), value); });
+    QVERIFY2(!config, "it was read");
+    QVERIFY(config.error().code == ErrorCode::Unsupported);
+    const QString message = QString::fromStdString(config.error().message);
+    QVERIFY2(message.contains(key), qPrintable(message));
+}
+
+void OtherArithmeticTest::metadataThatChangesNothingPasses_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<float>("value");
+    for (const auto& [key, value] : {std::pair("logit_scale", 1.0F),
+                                     std::pair("logit_scale", 0.0F),
+                                     std::pair("attention.clamp_kqv", 0.0F),
+                                     std::pair("expert_gating_func", 1.0F),
+                                     std::pair("expert_weights_scale", 1.0F)})
+        QTest::addRow("%s %g", key, static_cast<double>(value)) << QString(key) << value;
+}
+
+void OtherArithmeticTest::metadataThatChangesNothingPasses() {
+    QFETCH(QString, key);
+    QFETCH(float, value);
+    const auto config =
+        readGguf([&](TinyGguf& file) { file.addF32("llama." + key.toStdString(), value); });
+    QVERIFY2(config.hasValue(), config ? "" : config.error().message.c_str());
+}
+
+void OtherArithmeticTest::aListOfEqualSizesIsASizeAndOthersAreRefused() {
+    const auto read = [](const std::vector<std::int32_t>& kvHeads) {
+        return readGgufOf("qwen3", 2, [&](TinyGguf& file) {
+            file.addU32("qwen3.attention.head_count", 2);
+            file.addArray<std::int32_t>("qwen3.attention.head_count_kv", GgufType::I32, kvHeads);
+        });
+    };
+    const auto equal = read({1, 1});
+    QVERIFY2(equal.hasValue(), equal ? "" : equal.error().message.c_str());
+    QCOMPARE(equal.value().kvHeadCount, 1);
+    for (const auto& sizes : {std::vector<std::int32_t>{1, 2}, std::vector<std::int32_t>{-1, -1}}) {
+        const auto other = read(sizes);
+        QVERIFY(!other);
+        QCOMPARE(other.error().message,
+                 std::string("layers of different sizes (qwen3.attention.head_count_kv) are not "
+                             "supported"));
+    }
+}
+
+void OtherArithmeticTest::windowsFollowTheListOfTheFile() {
+    const auto read = [](const std::function<void(TinyGguf&)>& change) {
+        return readGgufOf("gemma3", 3, [&](TinyGguf& file) {
+            file.addU32("gemma3.attention.head_count", 2);
+            file.addU32("gemma3.attention.sliding_window", 16);
+            change(file);
+        });
+    };
+    constexpr const char* kPattern = "gemma3.attention.sliding_window_pattern";
+    const auto unsaid = read([](TinyGguf&) {});
+    QVERIFY2(unsaid.hasValue(), unsaid ? "" : unsaid.error().message.c_str());
+    QCOMPARE(unsaid.value().layerWindows, std::vector<int>({16, 16, 16}));
+    const auto counted = read([](TinyGguf& file) { file.addU32(kPattern, 2); });
+    QVERIFY2(counted.hasValue(), counted ? "" : counted.error().message.c_str());
+    QCOMPARE(counted.value().layerWindows, std::vector<int>({16, 0, 16}));
+    const auto listed = read([](TinyGguf& file) {
+        file.addArray<std::uint8_t>(kPattern, GgufType::Bool, {0, 1, 1});
+    });
+    QVERIFY2(listed.hasValue(), listed ? "" : listed.error().message.c_str());
+    QCOMPARE(listed.value().layerWindows, std::vector<int>({0, 16, 16}));
+    QVERIFY(listed.value().ropeOf(0) == LayerRope::Model);
+    const auto damaged = read([](TinyGguf& file) {
+        file.addArray<std::uint8_t>(kPattern, GgufType::Bool, {1, 0});
+    });
+    QVERIFY(!damaged);
+    QVERIFY(damaged.error().message.find("lists 2 layers, not 3") != std::string::npos);
+}
+
+void OtherArithmeticTest::aWindowThatTheFamilyLacksIsRefused() {
+    const auto read = [](std::uint32_t window) {
+        return readGgufOf("olmo2", 4, [&](TinyGguf& file) {
+            file.addU32("olmo2.attention.head_count", 2);
+            file.addU32("olmo2.attention.sliding_window", window);
+        });
+    };
+    const auto acts = read(16); // OLMo 3, whose files have the same architecture
+    QVERIFY(!acts);
+    QVERIFY2(acts.error().message.find("attention.sliding_window of 16") != std::string::npos,
+             acts.error().message.c_str());
+    QVERIFY(read(64).hasValue());
+    QVERIFY(read(0).hasValue());
+}
+
+void OtherArithmeticTest::rotationOfNothingIsRefused() {
+    const auto config =
+        readGguf([](TinyGguf& file) { file.addU32("llama.rope.dimension_count", 0); });
+    QVERIFY(!config);
+    QVERIFY2(config.error().message.find("2 value and 0 rotated dimensions") != std::string::npos,
+             config.error().message.c_str());
+    const auto partial = readGgufOf("phi3", 1, [](TinyGguf& file) {
+        file.addU32("phi3.attention.head_count", 2);
+        file.addU32("phi3.rope.dimension_count", 0);
+    });
+    QVERIFY(!partial);
+    QVERIFY2(partial.error().message.find("0 rotated dimensions") != std::string::npos,
+             partial.error().message.c_str());
+}
+
+QTEST_APPLESS_MAIN(OtherArithmeticTest)
+#include "other_arithmetic_test.moc"

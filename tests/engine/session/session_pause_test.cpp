@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pause behind an answer, in which a decoder may work until the next command.
+#include "tests/engine/session/session_fixture.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <semaphore>
+
+using namespace engine;
+using namespace session_test;
+
+namespace {
+
+using Piece = Result<std::optional<SearchReport>>;
+
+Piece trial(int index) {
+    SearchReport report;
+    report.phase = DecoderPhase::Optimise;
+    TrialRecord& record = report.trials.emplace_back();
+    record.kind = "random";
+    record.index = index;
+    record.plan = LayerPlan::full(4);
+    record.isBeside = true;
+    return std::optional(std::move(report));
+}
+
+Piece nothing() { return std::optional<SearchReport>(); }
+
+SubmitPrompt prompt(std::uint64_t id) { return rawPrompt(id, "abc", 5); }
+
+} // namespace
+
+class SessionPauseTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aDecoderWorksBehindAnAnswerUntilItHasNoMoreToDo();
+    void aCommandWaitsForOnePieceOfWorkAtMost();
+    void stoppingEndsThePauseUntilTheNextAnswer();
+    void nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne();
+    void closingTheSessionEndsThePause();
+    void aFailureInThePauseLetsTheNextPromptWork();
+    void thePauseCostsTheFiguresOfTheRunNothing();
+};
+
+void SessionPauseTest::aDecoderWorksBehindAnAnswerUntilItHasNoMoreToDo() {
+    std::atomic<int> pieces = 0;
+    std::counting_semaphore<> isOver{0};
+    Fixture fixture({.onIdle = [&](const std::stop_token&) {
+        if (++pieces <= 3)
+            return trial(pieces);
+        isOver.release();
+        return nothing();
+    }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    QVERIFY(fixture.finish(1) != nullptr);
+    for (int index = 1; index <= 3; ++index) {
+        const auto* told = fixture.next<TrialFinished>();
+        QVERIFY(told != nullptr);
+        QCOMPARE(told->index, index);
+        QVERIFY(told->isBeside);
+    }
+    isOver.acquire();
+    // Other commands do not begin another pause, an answer does.
+    for (const std::uint64_t request : {1, 2}) {
+        fixture.session.send(CountTokens{.requestId = request, .text = "abc"});
+        QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    }
+    QCOMPARE(pieces.load(), 4);
+    fixture.session.send(prompt(2));
+    isOver.acquire();
+    QCOMPARE(pieces.load(), 5);
+}
+
+/// The piece ends only when the command has been sent: it is the last one before the answer.
+void SessionPauseTest::aCommandWaitsForOnePieceOfWorkAtMost() {
+    std::binary_semaphore isWorking{0};
+    std::binary_semaphore isSent{0};
+    std::atomic<int> pieces = 0;
+    Fixture fixture({.onIdle = [&](const std::stop_token&) {
+        if (++pieces == 1) {
+            isWorking.release();
+            isSent.acquire();
+        }
+        return trial(pieces);
+    }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    isWorking.acquire();
+    fixture.session.send(prompt(2));
+    isSent.release();
+    QVERIFY(fixture.next<PromptStarted>(
+                [](const PromptStarted& event) { return event.promptId == 2; }) != nullptr);
+    const auto trials = fixture.all<TrialFinished>();
+    QCOMPARE(std::ranges::count(trials, true, &TrialFinished::isBeside), 1);
+}
+
+void SessionPauseTest::stoppingEndsThePauseUntilTheNextAnswer() {
+    Fixture fixture(
+        {.onIdle = [pieces = 0](const std::stop_token&) mutable { return trial(++pieces); }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    QVERIFY(fixture.finish(1) != nullptr);
+    const auto isBeside = [](const TrialFinished& trial) { return trial.isBeside; };
+    QVERIFY(fixture.next<TrialFinished>(isBeside) != nullptr);
+    fixture.session.send(StopGeneration{});
+    QVERIFY(fixture.next<PhaseChanged>([](const PhaseChanged& change) {
+        return change.phase == DecoderPhase::Accumulate;
+    }) != nullptr);
+    // Nothing more comes before the reply to a later question.
+    const std::size_t before = fixture.all<TrialFinished>().size();
+    fixture.session.send(CountTokens{.requestId = 1, .text = "abc"});
+    QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    QCOMPARE(fixture.all<TrialFinished>().size(), before);
+    fixture.session.send(prompt(2));
+    QVERIFY(fixture.finish(2) != nullptr);
+    QVERIFY(fixture.next<TrialFinished>(isBeside) != nullptr);
+}
+
+void SessionPauseTest::nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne() {
+    std::atomic<int> pieces = 0;
+    std::binary_semaphore isAnswering{0};
+    Fixture fixture({.onEnd =
+                         [&](const std::stop_token& stop) {
+                             isAnswering.release();
+                             waitForStop(stop);
+                         },
+                     .onIdle =
+                         [&](const std::stop_token&) {
+                             ++pieces;
+                             return nothing();
+                         }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(CountTokens{.requestId = 1, .text = "abc"});
+    QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    QCOMPARE(pieces.load(), 0);
+    fixture.session.send(prompt(1));
+    isAnswering.acquire();
+    fixture.session.send(StopGeneration{});
+    fixture.session.send(CountTokens{.requestId = 2, .text = "abc"});
+    QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    fixture.session.send(CountTokens{.requestId = 3, .text = "abc"});
+    QVERIFY(fixture.next<TokensCounted>() != nullptr);
+    QCOMPARE(pieces.load(), 0);
+}
+
+void SessionPauseTest::closingTheSessionEndsThePause() {
+    std::binary_semaphore isWorking{0};
+    Fixture fixture({.onIdle = [&](const std::stop_token& stop) {
+        isWorking.release();
+        waitForStop(stop); // a piece that only the closing session ends
+        return trial(1);
+    }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    isWorking.acquire();
+    fixture.session.close();
+}
+
+void SessionPauseTest::aFailureInThePauseLetsTheNextPromptWork() {
+    for (const bool throws : {false, true}) {
+        Fixture fixture({.onIdle = [throws](const std::stop_token&) -> Piece {
+            if (throws)
+                throw std::runtime_error("the pause is broken");
+            return Error{ErrorCode::Numeric, "The pass gave no numbers.", ""};
+        }});
+        QVERIFY(fixture.loadModel("drafting"));
+        fixture.session.send(prompt(1));
+        QVERIFY(fixture.finish(1) != nullptr);
+        QVERIFY(fixture.fails("pause"));
+        fixture.session.send(prompt(2));
+        QVERIFY(fixture.finish(2) != nullptr);
+        QVERIFY(fixture.fails("pause"));
+    }
+}
+
+void SessionPauseTest::thePauseCostsTheFiguresOfTheRunNothing() {
+    const auto totalWith = [](bool works) {
+        Fixture fixture({.onIdle = [works, pieces = 0](const std::stop_token&) mutable {
+            Piece piece = works && ++pieces <= 3 ? trial(pieces) : nothing();
+            if (piece.value())
+                piece.value()->searchMs = 1e6;
+            return piece;
+        }});
+        if (!fixture.loadModel("drafting"))
+            return DecodeMetrics();
+        fixture.session.send(prompt(1));
+        fixture.finish(1);
+        if (works)
+            fixture.next<TrialFinished>([](const TrialFinished& told) { return told.isBeside; });
+        fixture.session.send(prompt(2));
+        fixture.finish(2);
+        return fixture.all<Statistics>().back().total;
+    };
+    const DecodeMetrics worked = totalWith(true);
+    QVERIFY(worked.allTokens() > 0);
+    QCOMPARE(worked.searchMs, totalWith(false).searchMs);
+}
+
+QTEST_MAIN(SessionPauseTest)
+#include "session_pause_test.moc"

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start set `stream` of SWIFT: found before the first draft, by following one token's stream.
+#include "engine/search/skip_choices.h"
+#include "tests/support/lossless/tiny_decoders.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kLayers = 10;
+constexpr support::QuietLayers kQuiet = {3, 7, 1e-3F}; // eight of sixteen sublayers
+
+Transformer& model() {
+    static const std::unique_ptr<Transformer> made = support::quietModel(kLayers, 21, kQuiet);
+    return *made;
+}
+
+std::unique_ptr<Decoder> swiftWith(SettingValues settings) {
+    settings["start"] = std::string("stream");
+    return support::openDecoder(
+        "swift", {.transformer = model(), .contextLength = 200, .settings = settings});
+}
+
+std::vector<DecodeStep> run(Decoder& decoder, const std::vector<TokenId>& prompt, int tokens) {
+    return support::answer(decoder, {.tokens = prompt, .maxTokens = tokens, .task = "stream"});
+}
+
+bool skipsExactlyTheQuietLayers(const LayerPlan& plan) {
+    for (int layer = 0; layer < kLayers; ++layer) {
+        const bool isQuiet = layer >= kQuiet.first && layer < kQuiet.end;
+        if (plan.runsAttention(layer) == isQuiet || plan.runsMlp(layer) == isQuiet)
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
+class SwiftStreamTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void theFirstRoundDraftsWithTheSetOfTheStream();
+    void aBudgetInBytesIsNeverExceeded();
+    void aPromptOfOneTokenWaitsForTheFirstPass();
+    void aRatioThatLeavesNothingOutStartsUniform();
+    void anotherSettingWhileRunningFollowsTheStreamAtOnce();
+    void itIsCancelledBetweenPasses();
+};
+
+void SwiftStreamTest::theFirstRoundDraftsWithTheSetOfTheStream() {
+    const auto decoder = swiftWith({{"r", 0.5}, {"gamma", 8.0}, {"early_stop", 0.0}});
+    const auto steps = run(*decoder, {3, 1, 4, 1, 5}, 24);
+    const DecodeStep& first = steps.front();
+    QCOMPARE(first.search.planChanges.size(), std::size_t{1});
+    QCOMPARE(first.search.planChanges.front().reason, std::string("start"));
+    QVERIFY(skipsExactlyTheQuietLayers(first.search.planChanges.front().plan));
+    QVERIFY(first.search.searchMs > 0.0); // the passes of the dynamic programme
+    QCOMPARE(first.planId, std::uint64_t{1});
+    QVERIFY(first.draft.size() > 0 && !first.path.empty());
+    const auto scored = std::find_if(steps.begin(), steps.end(), [](const DecodeStep& step) {
+        return !step.search.trials.empty();
+    });
+    QVERIFY(scored != steps.end());
+    QCOMPARE(scored->search.trials.front().kind, std::string("start"));
+    QVERIFY(scored->search.trials.front().score >= 0.95);
+}
+
+void SwiftStreamTest::aBudgetInBytesIsNeverExceeded() {
+    for (const double ratio : {0.1, 0.25, 0.4, 0.6, 0.9}) {
+        const auto decoder = swiftWith({{"r", ratio}, {"budget", std::string("bytes")}});
+        const auto steps = run(*decoder, {3, 1, 4, 1, 5}, 2);
+        const LayerPlan plan = steps.front().search.planChanges.front().plan;
+        const SkipChoices choices(model().config(), BudgetUnit::Bytes);
+        QVERIFY(choices.ratioOf(plan) <= ratio + 1e-9);
+        QVERIFY(choices.ratioOf(plan) > 0.6 * ratio);
+    }
+}
+
+/// Nothing is cached before it, so there is no stream to follow yet.
+void SwiftStreamTest::aPromptOfOneTokenWaitsForTheFirstPass() {
+    const auto decoder = swiftWith({{"r", 0.5}});
+    const auto steps = run(*decoder, {7}, 6);
+    QVERIFY(steps[0].isPlain() && steps[0].search.planChanges.empty());
+    QCOMPARE(steps[1].search.planChanges.size(), std::size_t{1});
+    QVERIFY(skipsExactlyTheQuietLayers(steps[1].search.planChanges.front().plan));
+}
+
+void SwiftStreamTest::aRatioThatLeavesNothingOutStartsUniform() {
+    const auto decoder = swiftWith({{"r", 0.01}});
+    const auto steps = run(*decoder, {3, 1, 4}, 4);
+    QCOMPARE(steps.front().search.planChanges.front().plan, LayerPlan::full(kLayers));
+    QCOMPARE(steps.front().search.remarks.size(), std::size_t{1});
+    QVERIFY(steps.front().search.remarks.front().find("uniform set") != std::string::npos);
+}
+
+void SwiftStreamTest::anotherSettingWhileRunningFollowsTheStreamAtOnce() {
+    const auto decoder = swiftWith({{"r", 0.25}});
+    run(*decoder, {3, 1, 4, 1, 5}, 6);
+    const DecoderInfo info = support::registry().info("swift").value();
+    const SettingValues given = {{"start", std::string("stream")}, {"r", 0.5}};
+    const auto report = decoder->configure(resolveSettings(info, given).value(), given);
+    QVERIFY(report.hasValue());
+    QCOMPARE(report.value().planChanges.size(), std::size_t{1});
+    QVERIFY(skipsExactlyTheQuietLayers(report.value().planChanges.front().plan));
+    QVERIFY(report.value().searchMs > 0.0);
+}
+
+void SwiftStreamTest::itIsCancelledBetweenPasses() {
+    const auto decoder = swiftWith({{"r", 0.5}});
+    std::stop_source source;
+    const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+    QVERIFY(decoder->begin({.tokens = prompt, .task = "stream"}, {.stop = source.get_token()})
+                .hasValue());
+    source.request_stop();
+    const auto step = decoder->step();
+    QVERIFY(!step.hasValue());
+    QCOMPARE(step.error().code, ErrorCode::Cancelled);
+    QVERIFY(decoder->begin({.tokens = prompt, .task = "stream"}, {}).hasValue());
+    QVERIFY(decoder->step().hasValue());
+}
+
+QTEST_GUILESS_MAIN(SwiftStreamTest)
+#include "swift_stream_test.moc"
