@@ -146,11 +146,10 @@ Result<double> Comparison::marginAt(const AnsweredTurn& turn, std::size_t positi
                transformer.forward({.plan = plan,
                                     .layout = AttentionLayout::chain(sequence.length(), 1),
                                     .tokens = std::span(tokens).last(1),
-                                    .logitRows = rows},
+                                    .summaryRows = rows},
                                    sequence.cache()));
-    std::vector<double> logits = result.logits;
-    std::nth_element(logits.begin(), logits.begin() + 1, logits.end(), std::greater<>());
-    return logits[0] - logits[1];
+    const HeadSummary& summary = result.summaries.front();
+    return summary.logits[0] - summary.logits[1];
 }
 
 } // namespace app
