@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/statistics/skip_set_memory.h"
 
-#include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/readable_text.h"
-#include "engine/loading/files/set_aside.h"
 #include "engine/loading/json/json_text.h"
 
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <pwd.h>
-#include <system_error>
 
 namespace engine {
 
@@ -139,40 +132,15 @@ Result<void> checkStorable(const std::string& task, const StoredSkipSet& stored,
     return {};
 }
 
-std::filesystem::path environmentPath(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
 } // namespace
-
-std::filesystem::path defaultDataFolder() {
-    if (const auto folder = environmentPath("SWIFT_STUDIO_DATA"); !folder.empty())
-        return folder;
-    // The XDG base directory specification has relative paths ignored.
-    if (const auto folder = environmentPath("XDG_DATA_HOME"); folder.is_absolute())
-        return folder / "swift-studio";
-    std::filesystem::path home = environmentPath("HOME");
-    if (home.empty()) {
-        const passwd* user = ::getpwuid(::getuid());
-        home = user && user->pw_dir ? user->pw_dir : "";
-    }
-    return home / ".local/share/swift-studio";
-}
-
-std::string notStored(std::string_view what, const Error& error) {
-    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
-}
 
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
                              std::string modelFingerprint,
                              int layerCount)
     : m_folder(std::move(folder))
     , m_fingerprint(std::move(modelFingerprint))
-    , m_path(m_folder / "skip-sets" / (m_fingerprint + ".json"))
+    , m_path(modelDataFile(m_folder, "skip-sets", m_fingerprint, ".json"))
     , m_layerCount(layerCount) {
-    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
-    ENGINE_CHECK(isHex && !m_fingerprint.empty(), "fingerprint '{}'", m_fingerprint);
     ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
 }
 
@@ -243,22 +211,11 @@ Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSk
     SetsByTask sets = known ? known.value() : SetsByTask();
     sets[task] = stored;
     ENGINE_TRY(const std::string text, toJson(sets));
-    std::error_code problem;
-    std::filesystem::create_directories(m_path.parent_path(), problem);
-    if (problem)
-        return Error{ErrorCode::Io,
-                     fmt::format("the folder {} cannot be made: {}",
-                                 m_path.parent_path().string(),
-                                 problem.message()),
-                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
     std::string note;
     if (isBroken) {
-        ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
-        note = fmt::format("{}. The file was renamed to {} and a new one begun.",
-                           known.error().message,
-                           aside.filename().string());
+        ENGINE_TRY(note, setDataFileAside(m_path, known.error()));
     }
-    ENGINE_TRY_DO(writeFileAtomically(m_path, text));
+    ENGINE_TRY_DO(storeDataFile(m_path, text));
     return note;
 }
 
