@@ -27,9 +27,9 @@ void Studio::addLibraryActions() {
         [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
             add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_session->chat().record.id); });
         };
-    addForChat("chat.pin", tr("Pin or &unpin chat"), &ChatsPanel::togglePinned);
+    addForChat("chat.pin", tr("Pin c&hat"), &ChatsPanel::togglePinned);
     addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);
-    addForChat("chat.archive", tr("Ar&chive chat, or restore it"), &ChatsPanel::toggleArchived);
+    addForChat("chat.archive", tr("Ar&chive chat"), &ChatsPanel::toggleArchived);
     addForChat("chat.delete", tr("&Delete chat"), &ChatsPanel::removeChat);
     file.addSeparator();
     add("chat.import", tr("&Import chats from files..."), {}, [this] { askForImport(false); });

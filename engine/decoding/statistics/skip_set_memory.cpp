@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/statistics/skip_set_memory.h"
 
-#include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/readable_text.h"
-#include "engine/loading/files/set_aside.h"
 #include "engine/loading/json/json_text.h"
 
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <pwd.h>
-#include <system_error>
 
 namespace engine {
 
@@ -147,26 +140,7 @@ Result<void> checkStorable(const std::string& task, const StoredSkipSet& stored,
     return {};
 }
 
-std::filesystem::path environmentPath(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
 } // namespace
-
-std::filesystem::path defaultDataFolder() {
-    if (const auto folder = environmentPath("SWIFT_STUDIO_DATA"); !folder.empty())
-        return folder;
-    // The XDG base directory specification has relative paths ignored.
-    if (const auto folder = environmentPath("XDG_DATA_HOME"); folder.is_absolute())
-        return folder / "swift-studio";
-    std::filesystem::path home = environmentPath("HOME");
-    if (home.empty()) {
-        const passwd* user = ::getpwuid(::getuid());
-        home = user && user->pw_dir ? user->pw_dir : "";
-    }
-    return home / ".local/share/swift-studio";
-}
 
 Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int layerCount) {
     const std::string name = path.string();
@@ -178,19 +152,13 @@ Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int
     return MemoryReader(name, layerCount).read(document.value().root());
 }
 
-std::string notStored(std::string_view what, const Error& error) {
-    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
-}
-
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
                              std::string modelFingerprint,
                              int layerCount)
     : m_folder(std::move(folder))
     , m_fingerprint(std::move(modelFingerprint))
-    , m_path(m_folder / "skip-sets" / (m_fingerprint + ".json"))
+    , m_path(modelDataFile(m_folder, "skip-sets", m_fingerprint, ".json"))
     , m_layerCount(layerCount) {
-    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
-    ENGINE_CHECK(isHex && !m_fingerprint.empty(), "fingerprint '{}'", m_fingerprint);
     ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
 }
 
@@ -256,32 +224,22 @@ Result<std::string> SkipSetMemory::store(const SkipSetsByTask& fresh) {
                                      known.error().code == ErrorCode::Unsupported);
     if (!known && !isBroken)
         return std::move(known).error();
-    std::string problem;
+    std::optional<Error> problem;
     if (isBroken)
-        problem = known.error().message;
+        problem = known.error();
     else if (!known.value().unusable.empty())
-        problem = known.value().unusable.front().second.message;
+        problem = known.value().unusable.front().second;
     SkipSetsByTask sets = fresh;
     if (known)
         sets.merge(known.value().sets); // what is there already is older
     ENGINE_TRY(const std::string text, toJson(sets));
-    std::error_code failure;
-    std::filesystem::create_directories(m_path.parent_path(), failure);
-    if (failure)
-        return Error{ErrorCode::Io,
-                     fmt::format("the folder {} cannot be made: {}",
-                                 m_path.parent_path().string(),
-                                 failure.message()),
-                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
     std::string note;
-    if (!problem.empty()) {
-        ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
-        note = fmt::format("{}. The file was renamed to {} and a new one begun{}.",
-                           problem,
-                           aside.filename().string(),
-                           isBroken ? "" : " with the sets that could be used");
+    if (problem) {
+        ENGINE_TRY(note, setDataFileAside(m_path, *problem));
+        if (!isBroken)
+            note += " It begins with the sets that could be used.";
     }
-    ENGINE_TRY_DO(writeFileAtomically(m_path, text));
+    ENGINE_TRY_DO(storeDataFile(m_path, text));
     return note;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/decoding/statistics/data_files.h"
 #include "engine/model/skip_sets/skip_set.h"
 
 #include <cstdint>
@@ -25,14 +26,6 @@ struct StoredSkipSet {
 
     bool operator==(const StoredSkipSet&) const = default;
 };
-
-/// Where the user's data lies: $SWIFT_STUDIO_DATA, else $XDG_DATA_HOME/swift-studio, else
-/// ~/.local/share/swift-studio. The folder need not exist. Thread: any, as long as none sets the
-/// environment.
-std::filesystem::path defaultDataFolder();
-
-/// The sentence for the user when `what` was found but cannot be stored.
-std::string notStored(std::string_view what, const Error& error);
 
 using SkipSetsByTask = std::map<std::string, StoredSkipSet>;
 

@@ -151,8 +151,12 @@ private slots:
         QTRY_COMPARE(panel().targetChat(), chat);
         m_stage->action("chat.pin")->trigger();
         QTRY_VERIFY(chatOf(chats(), chat).record.isPinned);
+        QTRY_COMPARE(m_stage->action("chat.pin")->text(), QStringLiteral("&Unpin chat"));
+        QCOMPARE(m_stage->action("chat.archive")->text(), QStringLiteral("Ar&chive chat"));
         m_stage->action("chat.archive")->trigger();
         QTRY_VERIFY(chatOf(chats(), chat).record.isArchived);
+        QTRY_COMPARE(m_stage->action("chat.archive")->text(),
+                     QStringLiteral("Restore ar&chived chat"));
         m_stage->action("chat.delete")->trigger();
         QTRY_COMPARE(chatsOf(chats()).size(), 0);
         QTRY_COMPARE(m_stage->studio->session().chat().record.id, 0);

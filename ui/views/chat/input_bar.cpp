@@ -15,6 +15,7 @@
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -193,6 +194,14 @@ QWidget* InputBar::textField() const { return m_text; }
 void InputBar::send() {
     if (m_obstacle.isEmpty() && m_send->isVisibleTo(this))
         emit sendAsked(text());
+    else if (!text().trimmed().isEmpty() && m_send->isVisibleTo(this))
+        QToolTip::showText(m_send->mapToGlobal(QPoint(0, 0)), m_send->toolTip(), m_send);
+}
+
+/// The whole frame looks like the field.
+void InputBar::mousePressEvent(QMouseEvent* event) {
+    QFrame::mousePressEvent(event);
+    focusText();
 }
 
 /// Lines wrap differently at another width.
