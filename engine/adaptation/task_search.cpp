@@ -97,15 +97,23 @@ void TaskSearch::report(TrialRecord record, SearchReport& report) const {
 }
 
 Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
+    if (mustRescore(window))
+        ENGINE_TRY_DO(rescore(window, report));
+    return advanceByOnePass(window, report);
+}
+
+bool TaskSearch::mustRescore(const ScoredWindow& window) const {
+    return m_settings.rescores && m_incumbent.window != window.id && !m_waiting && !isOver();
+}
+
+Result<void> TaskSearch::advanceByOnePass(const ScoredWindow& window, SearchReport& report) {
     if (hasUnscoredManualSet())
         return measureWaiting(window, report);
     if (isOver())
         return {};
     if (m_waiting)
         return measureWaiting(window, report);
-    if (m_settings.rescores && m_incumbent.window != window.id)
-        ENGINE_TRY_DO(rescore(window, report));
-    return isOver() ? Result<void>() : measureCandidate(window, report);
+    return mustRescore(window) ? rescore(window, report) : measureCandidate(window, report);
 }
 
 Result<TrialRecord>

@@ -56,6 +56,11 @@ public:
 
     double ratio() const { return m_incumbent.ratio; }
 
+    /// Whether the set has a score already.
+    bool isScored() const {
+        return m_incumbent.window != 0 && !(m_waiting && m_waiting->plan == m_incumbent.plan);
+    }
+
     double bestScore() const { return m_incumbent.score; }
 
     int trials() const { return m_trials; }
@@ -77,6 +82,10 @@ public:
     /// One optimisation step: scores one set, and on a new window the incumbent first. Errors:
     /// those of a pass; Cancelled.
     Result<void> advance(const ScoredWindow& window, SearchReport& report);
+
+    /// The same, but ends after one pass of the model: on a new window only the incumbent is
+    /// scored.
+    Result<void> advanceByOnePass(const ScoredWindow& window, SearchReport& report);
 
     /// Learns from a round: lowers r or restarts when acceptance says so. A round that no plan
     /// drafted (its planId is 0) says nothing about one.
@@ -104,6 +113,7 @@ private:
     void aim(double ratio);
     Result<TrialRecord> measure(const Trial& trial, const ScoredWindow& window, bool counts);
     Result<void> measureWaiting(const ScoredWindow& window, SearchReport& report);
+    bool mustRescore(const ScoredWindow& window) const;
     Result<void> rescore(const ScoredWindow& window, SearchReport& report);
     Result<void> measureCandidate(const ScoredWindow& window, SearchReport& report);
     void report(TrialRecord record, SearchReport& report) const;
