@@ -11,15 +11,16 @@
 
 namespace app {
 
-/// Prompts in the format of the papers' experiments: the text between labels, behind worked
+/// Prompts in the format of the published experiments: the text between labels, behind worked
 /// examples of the same task, to be continued without a chat template. Labels that a prompt has
 /// already are not repeated. The examples are the first records of a task that have a reference;
-/// they are not asked. Source of the labels and numbers of examples: arXiv 2410.06916, appendix B,
-/// and the public scripts of its authors.
+/// they are not asked. Source of the labels and of the numbers of examples: the public scripts of
+/// SWIFT (arXiv 2410.06916) and of later work by the same group; the wording of SWIFT's other
+/// prompts was never published.
 class PaperPrompts {
 public:
     /// Reads the examples from the files. `shots`: how many each task has, -1: as many as in the
-    /// papers. Errors: those of DataStream; InvalidInput if a file has too few prompts of a task.
+    /// scripts. Errors: those of DataStream; InvalidInput if a file has too few prompts of a task.
     static engine::Result<PaperPrompts> read(const DataOptions& data, int shots);
 
     /// Whether the record serves as an example.
