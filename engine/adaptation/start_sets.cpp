@@ -25,6 +25,26 @@ Result<void> checkManualSet(const SearchSettings& settings, int layerCount) {
     return {};
 }
 
+Result<void> checkStoredSet(const SearchSettings& settings,
+                            const SkipSetMemory* memory,
+                            const std::string& task) {
+    const bool isByTask = settings.start == StartSet::Library;
+    const bool isAsked = isByTask || settings.start == StartSet::Last;
+    if (!isAsked || (settings.isOn && settings.maxTrials > 0))
+        return {};
+    if (memory != nullptr) {
+        const auto found = isByTask ? memory->find(task) : memory->last();
+        if (!found || found.value())
+            return {};
+    }
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("No skip set is stored{}, and with {} none is searched for.",
+                             isByTask ? fmt::format(" for the task \"{}\"", task) : "",
+                             settings.isOn ? "S=0" : "optimise=off"),
+                 "Choose start=uniform, or let a search find a set first: leave S and optimise "
+                 "alone."};
+}
+
 StartPlan StartSets::uniform(std::string note) const {
     return {m_choices.space().uniform(m_settings.ratio), m_settings.ratio, std::move(note)};
 }
@@ -37,7 +57,10 @@ Result<StartPlan> StartSets::start(const std::vector<double>& influence,
     case StartSet::Uniform:
         return uniform();
     case StartSet::Odd:
-        return StartPlan{m_choices.space().oddLayers(), m_settings.ratio};
+        return StartPlan{.plan = m_choices.space().oddLayers(),
+                         .ratio = m_choices.ratioOf(m_choices.space().oddLayers()),
+                         .ratioReason = "The published start set leaves out every second layer, "
+                                        "whatever r is."};
     case StartSet::Library:
     case StartSet::Last:
         return stored(memory, task);
@@ -45,14 +68,22 @@ Result<StartPlan> StartSets::start(const std::vector<double>& influence,
         const double ratio = m_settings.growsRatio
                                  ? std::min(m_settings.minimumRatio, m_settings.ratio)
                                  : m_settings.ratio;
-        return StartPlan{m_choices.leastInfluence(influence, ratio), ratio};
+        return StartPlan{
+            .plan = m_choices.leastInfluence(influence, ratio),
+            .ratio = ratio,
+            .ratioReason = fmt::format("r grows from {:.2f}, and only while matchness is at least "
+                                       "{:.2f}.",
+                                       ratio,
+                                       m_settings.growScore)};
     }
     case StartSet::Stream:
         return planned(stream);
     case StartSet::Manual: {
         ENGINE_TRY(LayerPlan plan, planOf(m_settings.manualSet, m_choices.space().layerCount()));
         const double ratio = m_choices.ratioOf(plan);
-        return StartPlan{std::move(plan), ratio};
+        return StartPlan{.plan = std::move(plan),
+                         .ratio = ratio,
+                         .ratioReason = "This set was given, whatever r is."};
     }
     }
     return uniform();
@@ -88,7 +119,9 @@ StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task
     auto plan = planOf(found.value()->set, m_choices.space().layerCount());
     if (!plan)
         return uniform(plan.error().message + " The search begins with the uniform set.");
-    return {std::move(plan).value(), found.value()->skipRatio};
+    return {.plan = std::move(plan).value(),
+            .ratio = found.value()->skipRatio,
+            .ratioReason = "This set was stored by an earlier run, which searched at this ratio."};
 }
 
 } // namespace engine

@@ -15,12 +15,19 @@ namespace engine {
 struct StartPlan {
     LayerPlan plan;
     double ratio = 0.0;
-    std::string note = {}; ///< for the user, when it is not what was asked for
+    std::string note = {};        ///< for the user, when it is not what was asked for
+    std::string ratioReason = {}; ///< sentence: why `ratio` may differ from the r asked for
 };
 
 /// Errors: InvalidInput for a manual set that is used and names a layer that the model does not
 /// have, or one of the two that always run.
 Result<void> checkManualSet(const SearchSettings& settings, int layerCount);
+
+/// Errors: InvalidInput if a stored set is asked for, none is stored, and none is searched for: the
+/// task would have no set. A memory that cannot be read is no such error.
+Result<void> checkStoredSet(const SearchSettings& settings,
+                            const SkipSetMemory* memory,
+                            const std::string& task);
 
 /// The start sets that the settings can name. All members are guests.
 class StartSets {

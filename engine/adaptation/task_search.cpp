@@ -50,7 +50,9 @@ Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
     m_isSettled = m_choices.space().dims() == 0 || m_settings.maxTrials == 0;
     m_watch.clear();
     m_trialsBefore = m_trials;
-    aim(start.ratio > 0.0 ? start.ratio : m_settings.ratio);
+    m_ratioReason = std::move(start.ratioReason);
+    const bool isForOtherRatios = m_settings.start == StartSet::Odd || start.ratio <= 0.0;
+    aim(isForOtherRatios ? m_settings.ratio : start.ratio);
     m_incumbent = {.plan = start.plan, .ratio = start.ratio, .window = m_incumbent.window};
     wait(std::move(start.plan),
          m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start);
@@ -72,29 +74,46 @@ void TaskSearch::wait(LayerPlan plan, TrialKind kind) {
 }
 
 /// The decoder numbers it.
+PlanChange TaskSearch::planChange(std::string reason) const {
+    const bool isAsAsked = std::abs(m_incumbent.ratio - m_settings.ratio) < kSameRatio;
+    return {.planId = 0,
+            .plan = m_incumbent.plan,
+            .skipRatio = m_incumbent.ratio,
+            .reason = std::move(reason),
+            .askedRatio = m_settings.ratio,
+            .ratioReason = isAsAsked ? std::string() : m_ratioReason,
+            .task = m_surroundings.task};
+}
+
 void TaskSearch::reportPlan(std::string reason, SearchReport& report) const {
-    report.planChanges.push_back({.planId = 0,
-                                  .plan = m_incumbent.plan,
-                                  .skipRatio = m_incumbent.ratio,
-                                  .reason = std::move(reason)});
+    report.planChanges.push_back(planChange(std::move(reason)));
 }
 
 void TaskSearch::report(TrialRecord record, SearchReport& report) const {
     record.index = m_trials;
     record.best = m_incumbent.score;
+    record.task = m_surroundings.task;
     report.trials.push_back(std::move(record));
 }
 
 Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& report) {
+    if (mustRescore(window))
+        ENGINE_TRY_DO(rescore(window, report));
+    return advanceByOnePass(window, report);
+}
+
+bool TaskSearch::mustRescore(const ScoredWindow& window) const {
+    return m_settings.rescores && m_incumbent.window != window.id && !m_waiting && !isOver();
+}
+
+Result<void> TaskSearch::advanceByOnePass(const ScoredWindow& window, SearchReport& report) {
     if (hasUnscoredManualSet())
         return measureWaiting(window, report);
     if (isOver())
         return {};
     if (m_waiting)
         return measureWaiting(window, report);
-    if (m_settings.rescores && m_incumbent.window != window.id)
-        ENGINE_TRY_DO(rescore(window, report));
-    return isOver() ? Result<void>() : measureCandidate(window, report);
+    return mustRescore(window) ? rescore(window, report) : measureCandidate(window, report);
 }
 
 Result<TrialRecord>
@@ -274,6 +293,11 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
     LayerPlan plan = isInformed ? m_choices.leastInfluence(m_surroundings.influence, lower)
                                 : m_choices.space().uniform(lower);
     aim(lower);
+    m_ratioReason = fmt::format("r was lowered: only {} % of {} drafted tokens in a row were "
+                                "accepted, less than {} %.",
+                                std::lround(acceptance * 100.0),
+                                AcceptanceWatch::kStretch,
+                                std::lround(m_settings.lowerBelow * 100.0));
     m_incumbent = {.plan = plan, .ratio = lower, .window = m_incumbent.window};
     wait(std::move(plan), TrialKind::Start);
     m_optimisation.beginAgain(m_settings);

@@ -56,9 +56,17 @@ public:
 
     double ratio() const { return m_incumbent.ratio; }
 
+    /// Whether the set has a score already.
+    bool isScored() const {
+        return m_incumbent.window != 0 && !(m_waiting && m_waiting->plan == m_incumbent.plan);
+    }
+
     double bestScore() const { return m_incumbent.score; }
 
     int trials() const { return m_trials; }
+
+    /// The plan once more, for a task that is back: a change without a number.
+    PlanChange planAgain() const { return planChange("task"); }
 
     /// No further trial is wanted.
     bool isOver() const { return m_isSettled || !m_settings.isOn; }
@@ -74,6 +82,10 @@ public:
     /// One optimisation step: scores one set, and on a new window the incumbent first. Errors:
     /// those of a pass; Cancelled.
     Result<void> advance(const ScoredWindow& window, SearchReport& report);
+
+    /// The same, but ends after one pass of the model: on a new window only the incumbent is
+    /// scored.
+    Result<void> advanceByOnePass(const ScoredWindow& window, SearchReport& report);
 
     /// Learns from a round: lowers r or restarts when acceptance says so. A round that no plan
     /// drafted (its planId is 0) says nothing about one.
@@ -101,9 +113,11 @@ private:
     void aim(double ratio);
     Result<TrialRecord> measure(const Trial& trial, const ScoredWindow& window, bool counts);
     Result<void> measureWaiting(const ScoredWindow& window, SearchReport& report);
+    bool mustRescore(const ScoredWindow& window) const;
     Result<void> rescore(const ScoredWindow& window, SearchReport& report);
     Result<void> measureCandidate(const ScoredWindow& window, SearchReport& report);
     void report(TrialRecord record, SearchReport& report) const;
+    PlanChange planChange(std::string reason) const;
     void reportPlan(std::string reason, SearchReport& report) const;
     void wait(LayerPlan plan, TrialKind kind);
     bool beatsIncumbent(double score) const;
@@ -118,6 +132,7 @@ private:
     SearchSurroundings m_surroundings;
     SkipChoices m_choices;
     Incumbent m_incumbent;
+    std::string m_ratioReason; // why its ratio may differ from the one asked for
     std::optional<Waiting> m_waiting;
     Optimisation m_optimisation;
     Settlement m_settlement;

@@ -3,10 +3,10 @@
 
 #include "engine/loading/config/unused_parts.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/gguf_split.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/gguf/gguf_model.h"
-#include "engine/loading/gguf/gguf_split.h"
 #include "engine/loading/network/mapped_weights.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/loading/safetensors_file.h"

@@ -18,7 +18,8 @@ constexpr double kFirstInterval = 64.0;
 /// Share of the time that a search may take while it is worth it.
 constexpr double kSearchShare = 0.02;
 
-/// The purse holds at most the cost of so many trials: time long past pays for no burst of trials.
+/// The purse holds at most the cost of so many trials, and of a stream that is to be followed: time
+/// long past pays for no burst of trials.
 constexpr double kMostTrialsSaved = 2.0;
 
 } // namespace
@@ -36,7 +37,8 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_settings(AutoSettings::make(context.settings))
     , m_memory(context.memory)
     , m_entries{Entry{PlanDrafter("skip")}, Entry{PlanDrafter("exit")}}
-    , m_search(context.transformer.config()) {
+    , m_search(context.transformer.config())
+    , m_beside(context.transformer.config(), m_settings.remembers ? context.memory : nullptr) {
     m_target.useClock(context.clock);
     m_free.use(m_settings.sources);
 }
@@ -47,6 +49,7 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     if (m_free.isRemembering() != (wanted != nullptr))
         note(m_free.remember(wanted));
     m_free.begin(prompt, m_target.sampler().options());
+    m_beside.begin(prompt.task);
     if (m_steps == 0 || prompt.task != m_task)
         recall(prompt.task);
     return {};
@@ -55,6 +58,7 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
 /// One round: perhaps a trial, then choose what pays, draft it, verify it, learn from it.
 Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(tryPlans());
+    ENGINE_TRY_DO(searchBeside());
     ENGINE_TRY(Choice choice, choose());
     ENGINE_TRY(Draft drafted, draft(choice));
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
@@ -68,7 +72,16 @@ Result<DecodeStep> AutoDecoder::round() {
 Result<SearchReport> AutoDecoder::endAnswer() {
     note(m_free.keep());
     remember();
+    for (const std::string& sentence : m_beside.store())
+        noteOnce(sentence);
     return takeReport();
+}
+
+std::vector<std::string> AutoDecoder::storeStatistics() {
+    std::vector<std::string> sentences = m_free.storeAll();
+    for (std::string& sentence : m_beside.store())
+        sentences.push_back(std::move(sentence));
+    return sentences;
 }
 
 Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
@@ -254,9 +267,14 @@ void AutoDecoder::observe(const DecodeStep& step) {
     m_elapsed += cost;
     const double share =
         isSearching() ? std::max(kSearchShare, m_settings.probing) : m_settings.probing;
-    m_purse = std::min(m_purse + share * cost, kMostTrialsSaved * trialCost());
+    const double most =
+        kMostTrialsSaved * trialCost() + streamCost(m_search.streamLayers(wanted()));
+    m_purse = std::min(m_purse + share * cost, most);
     ++m_steps;
-    m_report.phase = isSearching() ? DecoderPhase::Optimise : DecoderPhase::Plain;
+    m_beside.earn(step.draftMs + step.verifyMs);
+    m_report.phase = isSearching()                            ? DecoderPhase::Optimise
+                     : searchesBeside() && !m_beside.isOver() ? DecoderPhase::Accumulate
+                                                              : DecoderPhase::Plain;
 }
 
 } // namespace automatic

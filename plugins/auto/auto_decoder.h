@@ -7,13 +7,17 @@
 #include "engine/decoding/target_decoder.h"
 #include "plugins/auto/auto_settings.h"
 #include "plugins/auto/plan_drafter.h"
-#include "plugins/auto/plan_search.h"
-#include "plugins/auto/round_rates.h"
+#include "plugins/auto/search/beside_search.h"
+#include "plugins/auto/search/plan_search.h"
+#include "plugins/auto/search/round_rates.h"
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace automatic {
 
@@ -31,7 +35,9 @@ public:
                                const engine::PromptWork& work) override;
     engine::Result<engine::SearchReport> endAnswer() override;
 
-    std::vector<std::string> storeStatistics() override { return m_free.storeAll(); }
+    std::vector<std::string> storeStatistics() override;
+
+    engine::Result<std::optional<engine::SearchReport>> idle(const std::stop_token& stop) override;
 
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
@@ -72,14 +78,22 @@ private:
     void judge();
     int windowLength() const;
     double trialCost() const;
+    double streamCost(int layers);
+    engine::Result<void> followStream(int layers);
     bool hasPrices() const;
     bool hasRowPrice() const;
     engine::Result<void> measurePrice();
+    engine::Result<double> timePass();
     void spend(double ms);
     engine::Result<void> tryCandidate(const Candidate& candidate);
     void adopt(const Candidate& candidate, double score);
     void recall(std::string_view task);
     void remember();
+
+    bool searchesBeside() const;
+    engine::Result<void> searchBeside();
+    engine::Result<bool> usePause(const std::stop_token& stop);
+    void forecast();
 
     bool isEnabled(const Entry& entry) const;
 
@@ -98,6 +112,8 @@ private:
 
     std::array<Entry, 2> m_entries; // skip set, early exit
     PlanSearch m_search;
+    BesideSearch m_beside;
+    engine::DraftForecast m_forecast; // the newest that was told
     RoundRates m_rounds;
     // Times are in plain steps unless the name says otherwise.
     Promise m_recent;          // tokens and cost of all rounds, decayed
@@ -108,6 +124,7 @@ private:
     double m_probeAt = 0.0;    // when a plan may be tried that is not expected to pay
     long m_steps = 0;
     int m_trials = 0;
+    int m_pausePasses = 0; // made in pauses only to measure them
     std::uint64_t m_lastPlanId = 0;
     std::string m_task;
     engine::LayerPlan m_stored; // the task's plan in the memory, as far as we know

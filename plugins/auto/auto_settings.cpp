@@ -23,6 +23,7 @@ AutoSettings AutoSettings::make(const SettingValues& values) {
             flagOf(values, "skip_layers"),
             flagOf(values, "early_exit"),
             numberOf(values, "probing"),
+            flagOf(values, "search_beside"),
             flagOf(values, "remember")};
 }
 
@@ -67,6 +68,11 @@ DecoderInfo autoInfo() {
             numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
             "",
             "Share of the time that may be spent on trying drafts that are not known to pay."),
+        stepSetting(
+            flagSetting("search_beside", "Search beside the answers", true),
+            "",
+            "While no skip set pays, search for one as SWIFT does, in at most 2 % of the time "
+            "and in the pauses: to look at, and for SWIFT to begin with."),
     };
     appendSettings(info.settings, freeDraftSettings());
     return info;

@@ -17,6 +17,7 @@ struct AutoSettings {
     bool skipsLayers;
     bool exitsEarly;
     double probing;
+    bool searchesBeside;
     bool remembers;
 
     static AutoSettings make(const engine::SettingValues& values);

@@ -2,6 +2,7 @@
 // When auto tries plans, what a trial may cost, and what is stored of it.
 #include "engine/model/weight_share.h"
 #include "engine/search/matchness.h"
+#include "engine/search/stream/stream_front.h"
 #include "plugins/auto/auto_decoder.h"
 
 #include <algorithm>
@@ -77,8 +78,13 @@ Result<void> AutoDecoder::tryPlans() {
         return {};
     if (!hasPrices() && !m_search.hasSuggestion())
         return m_purse < 1.0 ? Result<void>() : measurePrice();
-    if (windowLength() < kShortestWindow || m_purse < trialCost())
+    const int streamLayers = isProbe ? 0 : m_search.streamLayers(wanted());
+    const double streamed = trialCost() + streamCost(streamLayers);
+    const bool follows = streamLayers > 0 && m_search.isWorthIt(streamed);
+    if (windowLength() < kShortestWindow || m_purse < (follows ? streamed : trialCost()))
         return {};
+    if (follows)
+        ENGINE_TRY_DO(followStream(streamLayers));
     ENGINE_TRY(const auto candidate, m_search.next(wanted(), isProbe, m_target.stop()));
     if (isProbe)
         m_probeAt = m_settings.probing < 1.0 ? 2.0 * m_elapsed : 0.0;
@@ -101,8 +107,14 @@ bool AutoDecoder::hasRowPrice() const {
     return false;
 }
 
-/// Makes one pass only to measure it; the next one overwrites its rows.
 Result<void> AutoDecoder::measurePrice() {
+    ENGINE_TRY(const double ms, timePass());
+    spend(ms);
+    return {};
+}
+
+/// Makes one pass only to measure it; the next one overwrites its rows. Returns what it took.
+Result<double> AutoDecoder::timePass() {
     const bool isOfRows = !hasRowPrice();
     const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
                                     : m_search.halfPlan();
@@ -127,10 +139,9 @@ Result<void> AutoDecoder::measurePrice() {
         m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
     else
         m_costs.recordDraft(weightShare(plan, m_target.transformer().config()), ms);
-    spend(ms);
     if (hasPrices())
         judge();
-    return {};
+    return ms;
 }
 
 void AutoDecoder::spend(double ms) {
@@ -180,6 +191,33 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
     return {};
 }
 
+/// In plain steps: behind each layer there is one more row, up to one for each layer left out.
+double AutoDecoder::streamCost(int layers) {
+    if (layers == 0)
+        return 0.0;
+    const int count = m_target.transformer().config().layerCount;
+    double cost = 0.0;
+    for (int layer = 0; layer < count; ++layer)
+        cost += m_costs.relativeCost(std::clamp(layer, 1, layers + 1)) / count;
+    return cost;
+}
+
+/// Asks the newest token's stream which layers it needs least.
+Result<void> AutoDecoder::followStream(int layers) {
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY(const std::vector<StreamPoint> front,
+               streamFront(m_target.transformer(),
+                           m_target.cache(),
+                           {.items = StreamItems::Layers,
+                            .most = layers,
+                            .least = layers,
+                            .references = m_target.cachedTokens().last(1),
+                            .stop = m_target.stop()}));
+    m_search.suggestStream(front.empty() ? std::nullopt : std::optional(front.front().plan));
+    spend(m_target.nowMs() - startMs);
+    return {};
+}
+
 void AutoDecoder::adopt(const Candidate& candidate, double score) {
     Entry& entry = candidate.isExit() ? exit() : skip();
     entry.drafter.adopt(
@@ -206,7 +244,8 @@ void AutoDecoder::recall(std::string_view task) {
         note("The stored skip sets were not read: " + found.error().message);
         return;
     }
-    if (!found.value())
+    const bool hasNeverPaid = found.value() && found.value()->decoder == kBesideFinder;
+    if (!found.value() || hasNeverPaid)
         return;
     if (auto plan = planOf(found.value()->set, m_target.transformer().config().layerCount)) {
         m_stored = plan.value();

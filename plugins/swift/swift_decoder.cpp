@@ -45,12 +45,16 @@ SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderC
 Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
     beginFreely(prompt);
-    m_task = prompt.task;
+    const bool isOtherTask = std::exchange(m_task, std::string(prompt.task)) != prompt.task;
     m_accumulation.begin(m_settings.search.window);
     ++m_answer;
     m_state = nullptr;
     if (const auto known = m_tasks.find(m_task); known != m_tasks.end()) {
         m_state = &known->second;
+        if (isOtherTask) { // whose plan drafts from here on
+            PlanChange& change = m_report.planChanges.emplace_back(m_state->search.planAgain());
+            change.planId = m_state->planId;
+        }
         return {};
     }
     if (m_settings.search.start == StartSet::Stream)
@@ -66,6 +70,7 @@ Result<void> SwiftDecoder::prepareSearch() {
         return {};
     if (m_settings.search.start == StartSet::Stream && m_target.length() == 0)
         return {};
+    ENGINE_TRY_DO(checkStoredSet(m_settings.search, m_memory, m_task));
     SearchSurroundings surroundings{
         m_target.transformer().config(), m_memory, m_task, m_target.influence().means()};
     surroundings.stream = [this](const SkipChoices& choices, double ratio) {
@@ -260,6 +265,8 @@ Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
                                    m_target.sampler().isGreedy(),
                                    m_target.transformer().preferredTreeNodes()));
     ENGINE_TRY_DO(checkManualSet(next.search, m_target.transformer().config().layerCount));
+    if (m_target.pending() != kNoToken)
+        ENGINE_TRY_DO(checkStoredSet(next.search, m_memory, m_task));
     // A set that is given once more is wanted again: the search may have left it.
     const bool isManualSetGiven =
         next.search.start == StartSet::Manual && given.contains("skip_set");

@@ -15,6 +15,15 @@ bool isNumber(const QString& cell) {
     return isNumber;
 }
 
+/// With as many digits as anybody reads; the tool tip, copies and files have them all.
+QString readableCell(const QString& cell) {
+    constexpr int kDigits = 6;
+    bool isNumber = false;
+    const double number = cell.toDouble(&isNumber);
+    const bool isLong = isNumber && cell.size() > kDigits + 2 && cell.contains(u'.');
+    return isLong ? QString::number(number, 'g', kDigits) : cell;
+}
+
 QString csvCell(QString text) {
     if (isNumber(text))
         return text;
@@ -73,6 +82,8 @@ QVariant FigureTableModel::data(const QModelIndex& index, int role) const {
     const QStringList& row = m_table.rows[static_cast<std::size_t>(index.row())];
     const QString cell = row.value(index.column());
     if (role == Qt::DisplayRole)
+        return readableCell(cell);
+    if (role == Qt::ToolTipRole && readableCell(cell) != cell)
         return cell;
     if (role == Qt::TextAlignmentRole)
         return QVariant(

@@ -27,9 +27,9 @@ void Studio::addLibraryActions() {
         [&](const char* id, const QString& text, void (ChatsPanel::*act)(ChatId)) {
             add(id, text, {}, [this, act] { (m_chatsPanel->*act)(m_session->chat().record.id); });
         };
-    addForChat("chat.pin", tr("Pin or &unpin chat"), &ChatsPanel::togglePinned);
+    addForChat("chat.pin", tr("Pin c&hat"), &ChatsPanel::togglePinned);
     addForChat("chat.folder", tr("Mo&ve chat to a folder..."), &ChatsPanel::askForFolder);
-    addForChat("chat.archive", tr("Ar&chive chat, or restore it"), &ChatsPanel::toggleArchived);
+    addForChat("chat.archive", tr("Ar&chive chat"), &ChatsPanel::toggleArchived);
     addForChat("chat.delete", tr("&Delete chat"), &ChatsPanel::removeChat);
     file.addSeparator();
     add("chat.import", tr("&Import chats from files..."), {}, [this] { askForImport(false); });
@@ -84,6 +84,13 @@ void Studio::takeDropped(const QStringList& paths) {
         } else if (info.isDir()) {
             showModelPanel();
             m_library->addFolder(path);
+            m_window->messages().show(
+                {Notice::Kind::Info,
+                 QStringLiteral("dropped"),
+                 tr("The folder \"%1\" is watched now.").arg(info.fileName()),
+                 tr("The dock Models lists the models in it, also those that come later."),
+                 {},
+                 {}});
         } else {
             strange.append(info.fileName());
         }

@@ -210,6 +210,7 @@ void Studio::keepActionsTrue() {
     for (const auto& changed : {&ChatSession::shown, &ChatSession::stateChanged})
         connect(m_session.get(), changed, this, &Studio::updateActions);
     connect(m_session.get(), &ChatSession::messageAdded, this, &Studio::updateActions);
+    connect(m_chats.get(), &ChatStore::chatChanged, this, &Studio::updateActions);
     connect(
         &m_chatView->conversation(), &ConversationView::tokenChosen, this, &Studio::updateActions);
     connect(m_bridge.get(), &EngineBridge::eventCame, this, [this](const EngineEvent& event) {
@@ -244,6 +245,13 @@ void Studio::updateActions() {
     enable("chat.export", hasChat);
     for (const char* id : {"chat.pin", "chat.folder", "chat.archive", "chat.delete"})
         enable(id, hasChat);
+    const ChatRecord& chat = m_session->chat().record;
+    m_window->actionCatalog()
+        .find(QStringLiteral("chat.pin"))
+        ->setText(chat.isPinned ? tr("&Unpin chat") : tr("Pin c&hat"));
+    m_window->actionCatalog()
+        .find(QStringLiteral("chat.archive"))
+        ->setText(chat.isArchived ? tr("Restore ar&chived chat") : tr("Ar&chive chat"));
     for (const char* id : {"chat.import", "chat.import_folder"})
         enable(id, !isReplay);
     for (const char* id :

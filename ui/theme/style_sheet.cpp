@@ -18,6 +18,7 @@ namespace {
 // "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
 QMenuBar::item { padding: {4}px {8}px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {hover}; }

@@ -261,9 +261,9 @@ void ModelConfigTest::whatHasNoEffectIsNoted() {
         return notes.size() == 1 ? notes[0] : fmt::format("{} notes", notes.size());
     };
     const std::string begin = "config.json holds fields that have no effect on architecture ";
-    QCOMPARE(noteOf(configText(R"("logit_scale":0.5,"use_cache":false,"mup":null)")),
+    QCOMPARE(noteOf(configText(R"("logit_scale":1,"use_cache":false,"mup":null)")),
              begin + "llama: logit_scale.");
-    QCOMPARE(noteOf(configText(R"("model_type":"qwen2","attention_bias":false,"mlp_bias":true)",
+    QCOMPARE(noteOf(configText(R"("model_type":"qwen2","attention_bias":true,"mlp_bias":false)",
                                "model_type")),
              begin + "qwen2: attention_bias and mlp_bias.");
     QCOMPARE(noteOf(configText(R"("rope_scaling":{"type":"linear","factor":2,"beta_fast":32})")),

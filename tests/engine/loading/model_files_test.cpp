@@ -256,7 +256,7 @@ void ModelFilesTest::ggufMetadataWithoutEffectIsNoted() {
         return ggufConfig(file);
     };
     const ModelConfig config = valueOf(with([](TinyGguf& file) {
-        file.addF32("llama.logit_scale", 2);
+        file.addF32("llama.logit_scale", 1);
         file.addU32("llama.vocab_size", 5);
         file.addF32("qwen2.logit_scale", 2); // another architecture's
         file.addF32("llama.attention.scale", 0);

@@ -59,8 +59,9 @@ Transformer& early() {
     return *made;
 }
 
-/// Without what has been seen before: it would win on the loops that tiny networks fall into.
-const SettingValues kPassesOnly = {{"lookup", 0.0}, {"successors", 0.0}};
+/// Without what has been seen before: it would win on the loops that tiny networks fall into. And
+/// without the search beside, which has tests of its own (auto_beside_test).
+const SettingValues kPassesOnly = {{"lookup", 0.0}, {"successors", 0.0}, {"search_beside", 0.0}};
 
 /// Answers of one decoder, and what they cost.
 struct Run {
@@ -230,6 +231,18 @@ private slots:
         report("hopeless, later", model, later);
         QVERIFY(model.trialMs + model.draftMs - before < 0.01 * later.ms);
         QVERIFY(later.ms < 1.01 * plainMs(later));
+    }
+
+    /// Its passes are paid from the purse as a trial is.
+    void theNewestTokensStreamIsFollowedBesideLeastInfluence() {
+        PricedTransformer model(redundant(), {.isWrongSkipping = true});
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(10);
+        std::vector<std::string> kinds;
+        for (const TrialRecord& trial : run.trials)
+            kinds.push_back(trial.kind);
+        const auto influence = std::find(kinds.begin(), kinds.end(), "influence");
+        QVERIFY(std::find(influence, kinds.end(), "stream") != kinds.end());
+        QVERIFY(run.ms < 1.02 * plainMs(run));
     }
 
     void aSkipSetThatPaysNoMoreIsOnlyProbed() {

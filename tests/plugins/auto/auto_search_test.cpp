@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When auto looks for a skip set, by arithmetic on made-up costs and influence.
-#include "plugins/auto/plan_search.h"
+#include "plugins/auto/search/plan_search.h"
 #include "tests/support/models/tiny_model.h"
 
 #include <QTest>
@@ -115,6 +115,34 @@ private slots:
         Case tried;
         QVERIFY(tried.isWorthIt());
         QCOMPARE(tried.next().kind, std::string_view("influence"));
+    }
+
+    void aStreamIsFollowedOnceForARatioBehindLeastInfluence() {
+        Case tried;
+        QVERIFY(tried.isWorthIt());
+        QCOMPARE(tried.search.streamLayers(kSkips), 0); // first the set that costs nothing to make
+        QCOMPARE(tried.next().kind, std::string_view("influence"));
+        const int layers = tried.search.streamLayers(kSkips);
+        QVERIFY(layers > 0 && layers <= kLayers - 2);
+        QCOMPARE(tried.search.streamLayers({.skips = false, .exits = true}), 0);
+        LayerPlan plan = LayerPlan::full(kLayers);
+        plan.mlp[3] = SublayerAction::Skip;
+        tried.search.suggestStream(plan);
+        QCOMPARE(tried.search.streamLayers(kSkips), 0);
+        const Candidate streamed = tried.next();
+        QCOMPARE(streamed.kind, std::string_view("stream"));
+        QVERIFY(streamed.plan == plan && streamed.ratio > 0.0);
+        QCOMPARE(tried.next().kind, std::string_view("random"));
+    }
+
+    void aStreamWithoutAnAnswerIsNotFollowedAgain() {
+        Case tried;
+        QVERIFY(tried.isWorthIt());
+        tried.next();
+        QVERIFY(tried.search.streamLayers(kSkips) > 0);
+        tried.search.suggestStream(std::nullopt);
+        QCOMPARE(tried.search.streamLayers(kSkips), 0);
+        QCOMPARE(tried.next().kind, std::string_view("random"));
     }
 
     void muchInfluenceIsNot() {

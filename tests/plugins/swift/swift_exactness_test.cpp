@@ -24,6 +24,7 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
         "uniform", "odd", "influence", "stream", "manual", "last"};
     static const std::vector<std::string> proposals = {"uniform", "influence"};
     static const std::vector<std::string> budgets = {"sublayers", "bytes"};
+    const std::string& start = random.oneOf(starts); // no set is stored: "last" has to search
     // A tree of less than 10 nodes cannot be asked for with these siblings; 0 is a bounded one.
     const double nodes =
         random.oneIn(4) ? 0.0 : static_cast<double>(random.whole(10, random.oneIn(3) ? 250 : 24));
@@ -33,13 +34,13 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
             {"gamma", static_cast<double>(random.whole(1, 10))},
             {"epsilon", random.oneIn(3) ? 0.0 : random.part()},
             {"beta", static_cast<double>(random.whole(1, 6))},
-            {"S", static_cast<double>(random.whole(0, 30))},
+            {"S", static_cast<double>(random.whole(start == "last" ? 1 : 0, 30))},
             {"opt_interval", static_cast<double>(random.whole(1, 3))},
             {"rows_per_trial", static_cast<double>(random.whole(1, 12))},
             {"max_draft", static_cast<double>(random.whole(1, 14))},
             {"tree_nodes", nodes},
             {"siblings", random.oneOf(siblings)},
-            {"start", random.oneOf(starts)},
+            {"start", start},
             {"skip_set", support::randomSkipSet(random, 1, task.layerCount - 1, part)},
             {"proposals", random.oneOf(proposals)},
             {"budget", random.oneOf(budgets)},

@@ -114,6 +114,24 @@ private slots:
         QCOMPARE(link->takeEvents().size(), std::size_t(1));
     }
 
+    /// Somebody who records first chooses settings and writes; nothing is seen of it.
+    void playingBeginsShortlyBeforeTheFirstQuestion() {
+        const auto link = open(record(m_folder,
+                                      {{0.5, support::loadedModel()},
+                                       {10.0, RecordingStarted{"run.swiftrun"}},
+                                       {40.0, support::promptStarted(1)},
+                                       {41.0, support::plainStep(1, 0, "a", 20.0)},
+                                       {60.0, support::promptStarted(2)}}),
+                               1.0);
+        QCOMPARE(link->takeEvents().size(), std::size_t(2));
+        QCOMPARE(link->playback()->position(), 29.0);
+        m_now += std::chrono::milliseconds(1001);
+        QCOMPARE(link->takeEvents().size(), std::size_t(1));
+        link->playback()->seek(0.0);
+        QVERIFY(link->takeRewind());
+        QCOMPARE(link->playback()->position(), 0.0);
+    }
+
     void thePlaybackKnowsLengthAnswersAndRounds() {
         const auto link = open(threeRounds(), 1.0);
         link->takeEvents();

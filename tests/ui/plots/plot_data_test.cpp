@@ -44,6 +44,17 @@ private slots:
                             "\"'\rx\",\r\n"));
     }
 
+    void aTableShowsAsManyDigitsAsAnybodyReads() {
+        FigureTableModel model;
+        model.setTable({{"time", "step", "word"}, {{"2.9439736869999997", "1234567890", "3.x"}}});
+        const QModelIndex time = model.index(0, 0);
+        QCOMPARE(time.data().toString(), QStringLiteral("2.94397"));
+        QCOMPARE(time.data(Qt::ToolTipRole).toString(), QStringLiteral("2.9439736869999997"));
+        QCOMPARE(model.index(0, 1).data().toString(), QStringLiteral("1234567890"));
+        QVERIFY(!model.index(0, 1).data(Qt::ToolTipRole).isValid());
+        QCOMPARE(model.index(0, 2).data().toString(), QStringLiteral("3.x"));
+    }
+
     void tableModelSurvivesTheTester() {
         FigureTableModel model;
         QAbstractItemModelTester tester(&model,

@@ -68,6 +68,9 @@ private slots:
         auto* library = window().findChild<ModelLibrary*>();
         QCOMPARE(library->folders().size(), std::size_t(1));
         QCOMPARE(library->folders().front().path, m_stage->folder.path());
+        const QString name = QFileInfo(m_stage->folder.path()).fileName();
+        QVERIFY(
+            m_stage->notice("dropped")->headline.contains(name)); // the list may be out of sight
     }
 
     void chatsThatAreDroppedAreImportedAndCanBeTakenOutAgain() {
@@ -151,8 +154,12 @@ private slots:
         QTRY_COMPARE(panel().targetChat(), chat);
         m_stage->action("chat.pin")->trigger();
         QTRY_VERIFY(chatOf(chats(), chat).record.isPinned);
+        QTRY_COMPARE(m_stage->action("chat.pin")->text(), QStringLiteral("&Unpin chat"));
+        QCOMPARE(m_stage->action("chat.archive")->text(), QStringLiteral("Ar&chive chat"));
         m_stage->action("chat.archive")->trigger();
         QTRY_VERIFY(chatOf(chats(), chat).record.isArchived);
+        QTRY_COMPARE(m_stage->action("chat.archive")->text(),
+                     QStringLiteral("Restore ar&chived chat"));
         m_stage->action("chat.delete")->trigger();
         QTRY_COMPARE(chatsOf(chats()).size(), 0);
         QTRY_COMPARE(m_stage->studio->session().chat().record.id, 0);

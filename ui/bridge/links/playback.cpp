@@ -9,10 +9,11 @@ namespace ui {
 
 using namespace engine;
 
-Playback::Playback(double origin, double speed, Clock clock)
+Playback::Playback(double origin, double speed, Clock clock, double begin)
     : m_origin(origin)
     , m_speed(speed)
     , m_clock(std::move(clock))
+    , m_from(begin)
     , m_since(m_clock()) {}
 
 double Playback::position() const {

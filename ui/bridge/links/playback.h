@@ -27,8 +27,9 @@ public:
 
     static constexpr double kAllAtOnce = 0.0; ///< a speed
 
-    /// Starts playing at once. `origin` is the time of the event with which the recording began.
-    Playback(double origin, double speed, Clock clock);
+    /// Starts playing at once, `begin` seconds after the recording's beginning. `origin` is the
+    /// time of the event with which the recording began.
+    Playback(double origin, double speed, Clock clock, double begin = 0.0);
 
     /// The events up to this time have been shown, or are about to be.
     double position() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/links/recording_link.h"
 
+#include <algorithm>
+
 namespace ui {
 
 using namespace engine;
@@ -20,6 +22,9 @@ constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
 /// No recording holds more events from before its beginning: its context and one answer.
 constexpr int kMostCarried = 16384;
 
+/// Between the beginning of the first picture and the first question.
+constexpr double kLeadSeconds = 1.0;
+
 bool mayBeCarried(const EngineEvent& event) {
     return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||
            event.as<SettingsChanged>() != nullptr || event.as<SamplingChanged>() != nullptr ||
@@ -29,23 +34,38 @@ bool mayBeCarried(const EngineEvent& event) {
            event.as<TextReleased>() != nullptr;
 }
 
-/// When the recording began; events carried into it come before that. For a file without this time,
-/// the first event's time.
-double originOf(const std::filesystem::path& path) {
+/// Where a recording begins, in seconds.
+struct Beginning {
+    double origin = 0.0; ///< time of the event with which it began; carried events come before that
+    double show = 0.0;   ///< seconds after it where playing begins
+};
+
+/// For a file without the time of its beginning, this is the first event's time. Playing begins
+/// shortly before the first question, because nothing moves before that.
+Beginning beginningOf(const std::filesystem::path& path) {
     auto reader = RunReader::open(path);
     std::optional<double> first;
+    std::optional<double> origin;
+    bool wasAnswering = false; // when the recording began
     for (int count = 0; reader && count < kMostCarried; ++count) {
         const auto event = reader.value().next();
         if (!event || !event.value())
             break;
+        const EngineEvent& found = *event.value();
         if (!first)
-            first = event.value()->time;
-        if (event.value()->as<RecordingStarted>() != nullptr)
-            return event.value()->time;
-        if (!mayBeCarried(*event.value()))
+            first = found.time;
+        if (found.as<RecordingStarted>() != nullptr)
+            origin = found.time;
+        const bool isQuestion = found.as<PromptStarted>() != nullptr;
+        wasAnswering = wasAnswering || (isQuestion && !origin);
+        if (origin && wasAnswering)
+            break;
+        if (origin && isQuestion)
+            return {*origin, std::max(found.time - *origin - kLeadSeconds, 0.0)};
+        if (!origin && !mayBeCarried(found))
             break;
     }
-    return first.value_or(0.0);
+    return {origin.value_or(first.value_or(0.0)), 0.0};
 }
 
 } // namespace
@@ -58,11 +78,12 @@ RecordingLink::open(const std::filesystem::path& path, double speed, Playback::C
         ENGINE_TRY(RunReader ahead, RunReader::open(path));
         scan.emplace(std::move(ahead));
     }
+    const Beginning beginning = beginningOf(path);
     return std::unique_ptr<RecordingLink>(
         new RecordingLink(path,
                           std::move(reader),
                           std::move(scan),
-                          Playback(originOf(path), speed, std::move(clock))));
+                          Playback(beginning.origin, speed, std::move(clock), beginning.show)));
 }
 
 /// Reads a little further ahead in the recording, so that nobody waits for a long one. If it is

@@ -15,6 +15,7 @@
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -182,7 +183,10 @@ void InputBar::setAnswering(bool isAnswering) {
 
 void InputBar::setObstacle(const QString& reason) {
     m_obstacle = reason;
+    const bool hadFocus = m_send->hasFocus(); // Qt would pass it on to whatever comes next
     m_send->setEnabled(reason.isEmpty());
+    if (hadFocus && !reason.isEmpty())
+        m_text->setFocus();
     m_send->setToolTip(reason.isEmpty() ? tr("Send the message (Enter)") : reason);
 }
 
@@ -193,6 +197,14 @@ QWidget* InputBar::textField() const { return m_text; }
 void InputBar::send() {
     if (m_obstacle.isEmpty() && m_send->isVisibleTo(this))
         emit sendAsked(text());
+    else if (!text().trimmed().isEmpty() && m_send->isVisibleTo(this))
+        QToolTip::showText(m_send->mapToGlobal(QPoint(0, 0)), m_send->toolTip(), m_send);
+}
+
+/// The whole frame looks like the field.
+void InputBar::mousePressEvent(QMouseEvent* event) {
+    QFrame::mousePressEvent(event);
+    focusText();
 }
 
 /// Lines wrap differently at another width.

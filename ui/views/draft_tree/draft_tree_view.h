@@ -23,7 +23,8 @@ public:
 
     QSize sizeHint() const override;
 
-    QSize minimumSizeHint() const override { return {0, 0}; }
+    /// As high as its rows, which scroll; never cut.
+    QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
 
     /// What is written below the draft: why it is not longer.
     QString endText() const;

@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QToolTip>
 #include <QtTest>
 
 using namespace support;
@@ -70,6 +71,15 @@ private slots:
         QTest::keyClicks(field(), QStringLiteral("words"));
         QTest::keySequence(field(), QKeySequence::Paste);
         QCOMPARE(field()->toPlainText(), QStringLiteral("words"));
+    }
+
+    void aClickBesideTheButtonsComesToTheText() {
+        field()->clearFocus();
+        QTest::mouseClick(m_bar.get(), Qt::LeftButton, {}, QPoint(2, m_bar->height() - 3));
+        QVERIFY(field()->hasFocus());
+        field()->clearFocus();
+        QTest::mouseClick(&m_bar->gauge(), Qt::LeftButton);
+        QVERIFY(field()->hasFocus());
     }
 
     void enterSendsAndShiftEnterBeginsALine() {
@@ -163,8 +173,21 @@ private slots:
         QTest::keyClick(field(), Qt::Key_Return);
         QCOMPARE(sent.count(), 0);
         QCOMPARE(m_bar->text(), QStringLiteral("words"));
+        QCOMPARE(QToolTip::text(), QStringLiteral("Open a model first.")); // Enter is answered
         m_bar->setObstacle({});
         QVERIFY(send()->isEnabled());
+    }
+
+    /// Once the message is sent, the field is empty, and Send is disabled before it is hidden.
+    void sendThatIsDisabledGivesTheKeyboardBackToTheText() {
+        m_bar->setText(QStringLiteral("words"));
+        QTest::mouseClick(send(), Qt::LeftButton);
+        send()->setFocus();
+        QVERIFY(send()->hasFocus());
+        m_bar->setObstacle(QStringLiteral("The message is empty."));
+        QVERIFY(field()->hasFocus());
+        m_bar->setAnswering(true);
+        QVERIFY(field()->hasFocus());
     }
 
     void theGaugeTurnsAmberAndRed() {

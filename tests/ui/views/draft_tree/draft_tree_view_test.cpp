@@ -10,6 +10,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
@@ -67,6 +69,20 @@ private slots:
         QCOMPARE(comb.rows[1].alternatives.size(), std::size_t(2));
         QVERIFY(comb.rows[1].alternatives[0].isAccepted);
         QCOMPARE(comb.accepted, 2);
+    }
+
+    void aTreeThatIsHigherThanItsDockScrolls() {
+        DraftTreeView view(m_stage->context());
+        view.resize(346, 200);
+        view.show();
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(draftStep(1, 0, {" a", " b", " c", " d", " e", " f", " g", " h"}, 8, " x"));
+        for (int turn = 0; turn < 4; ++turn)
+            QCoreApplication::processEvents();
+        const auto* scroll = view.findChild<QScrollArea*>();
+        QVERIFY(view.picture().height() >= view.picture().sizeHint().height());
+        QVERIFY(view.picture().height() > scroll->viewport()->height());
+        QVERIFY(scroll->verticalScrollBar()->isVisible());
     }
 
     /// The reason is the step's own: settings of another decoder say nothing of it.

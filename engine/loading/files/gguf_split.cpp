@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/loading/gguf/gguf_split.h"
+#include "engine/loading/files/gguf_split.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/auto/round_rates.h"
+#include "plugins/auto/search/round_rates.h"
 
 #include <algorithm>
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// When auto searches beside its drafts, and what it says of the set that was found.
+#include "plugins/auto/auto_decoder.h"
+
+namespace automatic {
+
+using namespace engine;
+
+namespace {
+
+/// Plain steps that must be measured before a trial can be paid for.
+constexpr int kStepsToSearchBeside = 4;
+
+/// In pauses, passes are made to measure them at most so often: a clock that stands still prices
+/// nothing. They need so many places of the context.
+constexpr int kMostPausePasses = 8;
+constexpr int kRowsOfAPause = 4;
+
+} // namespace
+
+/// While a skip set is drafted with or Auto's own search is worth its time, these are what there is
+/// to see.
+bool AutoDecoder::searchesBeside() const {
+    return m_settings.searchesBeside && m_settings.skipsLayers && !skip().drafter.hasPlan() &&
+           !isSearching();
+}
+
+Result<void> AutoDecoder::searchBeside() {
+    if (!searchesBeside() || m_costs.samples(1) < kStepsToSearchBeside)
+        return {};
+    ENGINE_TRY_DO(m_beside.advance(m_target, m_costs, m_report));
+    forecast();
+    return {};
+}
+
+/// First what passes cost, so that there is a forecast, then the search itself.
+Result<bool> AutoDecoder::usePause(const std::stop_token& stop) {
+    if (!searchesBeside() || m_costs.samples(1) == 0)
+        return false;
+    const bool canMeasure = m_target.remainingContext() > kRowsOfAPause &&
+                            m_pausePasses < kMostPausePasses && m_target.influence().rows() > 0;
+    if (!hasPrices() && canMeasure && !m_beside.isOver()) {
+        ++m_pausePasses;
+        ENGINE_TRY_DO(timePass());
+    } else {
+        ENGINE_TRY(const bool isMade, m_beside.usePause(m_target, stop, m_report));
+        if (!isMade)
+            return false;
+    }
+    forecast();
+    return true;
+}
+
+Result<std::optional<SearchReport>> AutoDecoder::idle(const std::stop_token& stop) {
+    ENGINE_TRY(const bool hasWorked, usePause(stop));
+    if (!hasWorked)
+        return std::optional<SearchReport>();
+    m_report.phase = m_beside.isOver() ? DecoderPhase::Plain : DecoderPhase::Optimise;
+    return std::optional(takeReport());
+}
+
+/// Tells what drafting with the set found beside would give. Auto tries it where that pays.
+void AutoDecoder::forecast() {
+    const LayerPlan* best = m_beside.best();
+    if (best == nullptr || !hasPrices())
+        return;
+    const double score = m_beside.bestScore();
+    const DraftPass pass =
+        DraftPass::of(score, PassShares::of(*best, m_target.transformer().config()), m_costs);
+    const Promise chain = bestChain(pass, m_costs, m_settings.maxNodes);
+    const DraftForecast made{.matchness = score,
+                             .draftCost = pass.cost,
+                             .verifyCost = m_costs.relativeCost(chain.nodes + 1),
+                             .draftSteps = chain.nodes,
+                             .tokensPerRound = chain.tokens};
+    if (made == m_forecast)
+        return;
+    const bool isOtherSet = made.matchness != m_forecast.matchness;
+    m_forecast = made;
+    m_report.forecast = made;
+    if (isOtherSet && made.speedup() > 1.0 + m_settings.margin)
+        m_search.suggest(*best);
+}
+
+} // namespace automatic

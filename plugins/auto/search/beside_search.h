@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/adaptation/task_search.h"
+#include "engine/decoding/statistics/step_costs.h"
+#include "engine/decoding/target.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace automatic {
+
+/// Who found a set that has never been drafted with, in the memory of skip sets.
+inline constexpr std::string_view kBesideFinder = "auto, beside";
+
+/// SWIFT's search, run beside Auto's own drafts where these do not skip layers: it shows which
+/// layers the model could do without, and SWIFT can begin with what it finds. Its trials are paid
+/// from a purse that fills with kShare of the decoding time; in the pause behind an answer they are
+/// free, one pass at a time, until the search is over. It belongs to a task and outlives answers.
+/// Thread: engine.
+class BesideSearch {
+public:
+    static constexpr double kShare = 0.02; ///< of the decoding time
+
+    /// `memory` may be null; both outlive it.
+    BesideSearch(const engine::ModelConfig& config, engine::SkipSetMemory* memory)
+        : m_config(config)
+        , m_memory(memory) {}
+
+    /// An answer begins; its window is a new one.
+    void begin(std::string_view task);
+
+    /// A round took so long.
+    void earn(double ms) { m_purseMs += kShare * ms; }
+
+    /// A trial if the purse pays for it; `costs` say what it will take. Errors: those of a pass.
+    engine::Result<void>
+    advance(engine::Target& target, const engine::StepCosts& costs, engine::SearchReport& report);
+
+    /// One pass of the search on this answer, whatever the purse holds. Returns whether there was
+    /// one to make. Errors: those of a pass; Cancelled.
+    engine::Result<bool>
+    usePause(engine::Target& target, const std::stop_token& stop, engine::SearchReport& report);
+
+    /// Nothing more will be tried for this task.
+    bool isOver() const { return m_state != nullptr && m_state->search.isOver(); }
+
+    /// The best set so far of this task, once it was scored; null before.
+    const engine::LayerPlan* best() const;
+
+    double bestScore() const { return m_state->search.bestScore(); }
+
+    /// Stores the sets of all tasks that this run has found, SWIFT's as well as Auto's to begin
+    /// with. Returns sentences for the user about what could not be stored.
+    std::vector<std::string> store();
+
+private:
+    struct TaskState {
+        engine::TaskSearch search;
+        engine::LayerPlan stored; // what the memory holds, as far as we know
+    };
+
+    engine::Result<void> prepare(engine::Target& target, engine::SearchReport& report);
+    engine::Result<void> tryOne(engine::Target& target,
+                                int comparisons,
+                                const std::stop_token& stop,
+                                engine::SearchReport& report);
+    std::string storeOne(const std::string& task, TaskState& state);
+
+    const engine::ModelConfig& m_config;
+    engine::SkipSetMemory* m_memory;
+    std::map<std::string, TaskState, std::less<>> m_tasks;
+    TaskState* m_state = nullptr; // of the present task; null until the first influence is known
+    std::string m_task;
+    double m_purseMs = 0.0;
+    std::uint64_t m_answer = 0;
+};
+
+} // namespace automatic
