@@ -40,7 +40,9 @@ struct InventedSearch {
     InventedSearch(const SettingValues& given, int layers, std::function<double(int)> scores)
         : settings(settingsOf(given).search)
         , config(support::layeredConfig(layers))
-        , search(TaskSearch::make(settings, {.config = config, .task = "task"}, report).value())
+        , search(TaskSearch::make(
+                     settings, {.config = config, .task = "task", .influence = {}}, report)
+                     .value())
         , window{1,
                  [this, scores](const LayerPlan&) -> Result<Matchness> {
                      return Matchness{scores(++scored), {}, {}};
@@ -322,4 +324,5 @@ void SwiftProfilesTest::aScheduleThatNoTreeHoldsIsRefused() {
 }
 
 QTEST_GUILESS_MAIN(SwiftProfilesTest)
+
 #include "swift_profiles_test.moc"
