@@ -5,6 +5,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/chat/panels/first_sight.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/parameters_view.h"
@@ -65,6 +66,10 @@ void Studio::makeChatWorkspace() {
     workspace->setHome(m_chatView->input().textField());
     m_noGain = new NoGainNotice(m_theme);
     m_chatView->addNotice(m_noGain);
+    m_firstSight = new FirstSight(m_theme, m_run, m_settings);
+    m_chatView->addNotice(m_firstSight);
+    connect(m_bridge.get(), &EngineBridge::eventCame, m_firstSight, &FirstSight::apply);
+    connect(m_firstSight, &FirstSight::roundAsked, this, [this] { m_window->showWorkspace(1); });
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -95,11 +100,13 @@ void Studio::makeChatWorkspace() {
                             {296, height},
                             true});
     };
+    add(new SpeedView(context(), SpeedForm::Compact), 200);
+    add(new MatchnessView(context()), 170);
+    add(new LayerMapView(context()), 120);
+    add(new DraftTreeView(context()), 130);
     m_parameters =
         new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
-    add(m_parameters, 420);
-    add(new SpeedView(context(), SpeedForm::Compact), 270);
-    add(new LayerMapView(context()), 130);
+    add(m_parameters, 200);
     m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
     m_modelPanel = new ModelPanel(context(), m_recentModels, *m_library, m_options.backends);
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);

@@ -77,6 +77,18 @@ public:
     /// before the first.
     const BestSet* current() const { return m_bestSets.empty() ? nullptr : &m_bestSets.back(); }
 
+    /// The set that drafts use now; null while they use none.
+    const BestSet* used() const {
+        const BestSet* newest = current();
+        return newest == nullptr || newest->change.isBeside ? nullptr : newest;
+    }
+
+    /// The best set found beside the drafts, which do not use it; null while there is none.
+    const BestSet* foundBeside() const {
+        const BestSet* newest = current();
+        return newest != nullptr && newest->change.isBeside ? newest : nullptr;
+    }
+
     /// What drafting with the best set found beside the drafts would give; null before it is known.
     const engine::DraftForecast* forecast() const { return m_forecast ? &*m_forecast : nullptr; }
 
