@@ -31,6 +31,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
 void addBenchCommand(CLI::App& app, ChosenCommand& chosen);
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
+void addLibraryCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);

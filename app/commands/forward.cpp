@@ -96,12 +96,13 @@ private:
         std::vector<int> rows(tokens.size());
         std::iota(rows.begin(), rows.end(), 0);
         ENGINE_TRY(
-            const ForwardResult result,
+            ForwardResult result,
             m_model.transformer->forward(
                 {.plan = m_plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache));
-        for (const int row : rows)
-            printRow(
-                layout.position(row), tokens[static_cast<std::size_t>(row)], result.logitRow(row));
+        for (const int row : rows) {
+            ENGINE_TRY(const auto logits, result.logits.row(row));
+            printRow(layout.position(row), tokens[static_cast<std::size_t>(row)], logits);
+        }
         return {};
     }
 

@@ -34,7 +34,8 @@ Result<std::string> answerTurn(Decoder& decoder,
     answers.promptMs += result.metrics.promptMs;
     answers.decodeMs += result.metrics.decodeMs;
     answers.isCancelled = result.reason == FinishReason::Cancelled;
-    answers.turns.push_back({{asked.prompt.begin(), asked.prompt.end()}, std::move(result.tokens)});
+    answers.turns.push_back(
+        {{asked.prompt.begin(), asked.prompt.end()}, std::move(result.tokens), result.text});
     return std::move(result.text);
 }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace app {
@@ -16,6 +17,7 @@ namespace app {
 struct AnsweredTurn {
     std::vector<engine::TokenId> prompt;
     std::vector<engine::TokenId> tokens;
+    std::string text;
 };
 
 /// A decoder's answers to one record, all turns together.

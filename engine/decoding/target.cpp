@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <numeric>
 
 namespace engine {
@@ -87,8 +86,8 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     const double startMs = nowMs();
     ENGINE_TRY_DO(runPass(draft, terms));
     const AnswerRoom room{remainingTokens(), m_endIds};
-    Verdict verdict = Verifier(m_sampler, terms.rule, terms.draws)
-                          .verify(draft.tree, m_pass, outputPosition(), room);
+    const Verifier verifier(m_sampler, terms.rule, terms.draws);
+    ENGINE_TRY(Verdict verdict, verifier.verify(draft.tree, m_pass, outputPosition(), room));
     cutBehindStuckRow(verdict);
     DecodeStep step;
     step.draft = std::move(draft.tree);
@@ -97,7 +96,7 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     step.draftLayers = draft.layerLoads;
     step.verifiedRows = static_cast<int>(m_headRows.size());
     step.verifyLayers = m_transformer->config().layerCount - draft.layersRun;
-    describe(step, verdict);
+    ENGINE_TRY_DO(describe(step, verdict));
     const double rows = static_cast<double>(m_rowTokens.size());
     const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
@@ -148,15 +147,18 @@ Result<void> Target::runPass(const Draft& draft, const VerifyTerms& terms) {
     const std::size_t drawn = terms.drawsFromSides ? rows.size() : rows.size() - draft.sides.size();
     const bool needsLogits = !m_sampler.isGreedy() || !m_law.isOff();
     const bool isWhole = draft.layersRun == 0;
+    m_resumed.clear();
+    if (draft.hidden != nullptr)
+        m_resumed.emplace_back(*draft.hidden);
     const auto ran = m_transformer->forwardInto(
         {.plan = m_fullPlan,
          .layout = layout,
          .tokens = isWhole ? std::span<const TokenId>(m_rowTokens) : std::span<const TokenId>(),
-         .hidden = draft.hidden,
+         .hidden = m_resumed,
          .firstLayer = draft.layersRun,
          .logitRows = rows.first(needsLogits ? drawn : 0),
          .summaryRows = rows,
-         .hiddenLayers = terms.hiddenLayers,
+         .handOuts = terms.handOuts,
          .wantsInfluence = isWhole},
         m_sequence.cache(),
         m_pass);
@@ -182,9 +184,7 @@ void Target::forbidMaskToken() {
         return;
     for (HeadSummary& summary : m_pass.summaries)
         summary.remove(mask);
-    const auto width = static_cast<std::size_t>(m_pass.vocabSize);
-    for (auto at = static_cast<std::size_t>(mask); at < m_pass.logits.size(); at += width)
-        m_pass.logits[at] = -std::numeric_limits<double>::infinity();
+    m_pass.logits.forbid(mask);
 }
 
 /// Rows beside the draft stay as the model has them: nothing that is emitted hangs on them.
@@ -207,11 +207,9 @@ void Target::cutBehindStuckRow(Verdict& verdict) const {
     verdict.path.resize(std::min(verdict.path.size(), kept));
 }
 
-std::span<const double> Target::lastLogits(int row) const {
-    const auto end =
-        (static_cast<std::size_t>(row) + 1) * static_cast<std::size_t>(m_pass.vocabSize);
-    ENGINE_CHECK(end <= m_pass.logits.size(), "row {} of the last pass has no logits", row);
-    return m_pass.logitRow(row);
+Result<std::span<const double>> Target::lastLogits(int row) {
+    ENGINE_TRY(const std::span<double> logits, m_pass.logits.row(row));
+    return std::span<const double>(logits);
 }
 
 SeenRow Target::seenRow(int row) const {
@@ -222,7 +220,7 @@ SeenRow Target::seenRow(int row) const {
     return {previous, m_rowTokens[at], m_pass.summaries[static_cast<std::size_t>(row)]};
 }
 
-void Target::describe(DecodeStep& step, const Verdict& verdict) const {
+Result<void> Target::describe(DecodeStep& step, const Verdict& verdict) {
     step.tokens = verdict.emitted;
     step.path = verdict.path;
     for (std::size_t i = 0; i < verdict.emitted.size(); ++i) {
@@ -235,10 +233,11 @@ void Target::describe(DecodeStep& step, const Verdict& verdict) const {
         } else {
             fact.origin = step.isPlain() ? TokenOrigin::Vanilla : TokenOrigin::Bonus;
         }
-        fact.targetProbability = probabilityAt(verdict.rows[i], verdict.emitted[i]);
+        ENGINE_TRY(fact.targetProbability, probabilityAt(verdict.rows[i], verdict.emitted[i]));
         step.facts.push_back(fact);
         step.chances.push_back(chancesAt(verdict.rows[i]));
     }
+    return {};
 }
 
 std::vector<TokenChance> Target::chancesAt(int row) const {
@@ -250,11 +249,13 @@ std::vector<TokenChance> Target::chancesAt(int row) const {
 }
 
 /// What is drawn need not be among the best; greedy decoding, which has no logits, takes the best.
-double Target::probabilityAt(int row, TokenId token) const {
+Result<double> Target::probabilityAt(int row, TokenId token) {
     const HeadSummary& summary = m_pass.summaries[static_cast<std::size_t>(row)];
     const int rank = summary.rankOf(token);
-    return rank >= 0 ? summary.probability(rank)
-                     : summary.probabilityOf(m_pass.logitRow(row)[static_cast<std::size_t>(token)]);
+    if (rank >= 0)
+        return summary.probability(rank);
+    ENGINE_TRY(const std::span<double> logits, m_pass.logits.row(row));
+    return summary.probabilityOf(logits[static_cast<std::size_t>(token)]);
 }
 
 /// Commits the rows of what was unread, of the old pending token and of all emitted ones but the

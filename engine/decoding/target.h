@@ -33,8 +33,8 @@ struct VerifyTerms {
     VerifyRule rule = VerifyRule::Match;
     VerifyDraws* draws = nullptr; ///< see Verifier
     bool drawsFromSides = false;  ///< whether lastLogits() is wanted of the rows beside the draft
-    /// See ForwardRequest::hiddenLayers; given back by Target::lastHidden().
-    std::span<const int> hiddenLayers = {};
+    /// See ForwardRequest::handOuts; the rows are as in Draft::layersRun.
+    std::span<const HandOut> handOuts = {};
 };
 
 /// The full model together with the sequence that is being decoded: what every decoder that drafts
@@ -121,13 +121,10 @@ public:
     /// after the TargetLaw), then those of the rows beside the draft. Empty before the first pass.
     std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
 
-    /// All logits of such a row, [vocab]. Greedy decoding may not compute them; rows beside the
-    /// draft have them only if VerifyTerms::drawsFromSides asked for them.
-    std::span<const double> lastLogits(int row) const;
-
-    /// The hidden states that VerifyTerms::hiddenLayers asked for, [hiddenLayers, rows, hidden
-    /// size]: rows as in Draft::layersRun.
-    std::span<const double> lastHidden() const { return m_pass.hidden; }
+    /// All logits of such a row, [vocab], until the transformer's next pass. Greedy decoding may
+    /// not compute them; rows beside the draft have them only if VerifyTerms::drawsFromSides asked
+    /// for them. Errors: those of LogitRows::row().
+    Result<std::span<const double>> lastLogits(int row);
 
     /// The prediction of a row together with its tokens; 0 <= row < lastSummaries().size().
     SeenRow seenRow(int row) const;
@@ -153,8 +150,8 @@ private:
     void forbidMaskToken();
     Result<void> applyLaw(const DraftTree& draft);
     void cutBehindStuckRow(Verdict& verdict) const;
-    void describe(DecodeStep& step, const Verdict& verdict) const;
-    double probabilityAt(int row, TokenId token) const;
+    Result<void> describe(DecodeStep& step, const Verdict& verdict);
+    Result<double> probabilityAt(int row, TokenId token);
     std::vector<TokenChance> chancesAt(int row) const;
     void keep(const Verdict& verdict);
 
@@ -172,6 +169,7 @@ private:
     ForwardResult m_pass;                // of the newest verify pass, its memory used again
     std::vector<TokenId> m_rowTokens;    // [rows of that pass], unread ones first
     std::vector<int> m_headRows;         // of them those from the pending token's on
+    std::vector<HiddenPiece> m_resumed;  // what that pass went on from
     std::vector<int> m_rowParents;       // [rows of that pass] rows; -1 for the first
     TokenId m_beforeRows = kNoToken;     // the token before the first row's
     std::vector<TokenId> m_unread;

@@ -37,6 +37,20 @@ std::string idOf(const JsonValue& value, std::int64_t line) {
     return fmt::format("{}", value.asInteger().value_or(line));
 }
 
+/// A text, or a list of nothing but texts; none for anything else.
+std::vector<std::string> textsIn(const JsonValue& value) {
+    std::vector<std::string> texts;
+    const std::vector<JsonValue> items =
+        value.isArray() ? value.items() : std::vector<JsonValue>{value};
+    for (const JsonValue& item : items) {
+        const auto text = item.asString();
+        if (!text)
+            return {};
+        texts.emplace_back(*text);
+    }
+    return texts;
+}
+
 } // namespace
 
 DataStream::DataStream(LineReader lines,
@@ -106,6 +120,9 @@ Result<DataRecord> DataStream::readJsonRecord(const TextLine& line) const {
                                    task.offset()));
     record.task = task.asString().value_or(m_fileTask);
     ENGINE_TRY(record.turns, readTurns(root[m_options.textField], where));
+    record.references = textsIn(root["reference"]);
+    record.test = root["test"].asString().value_or(std::string_view());
+    record.entryPoint = root["entry_point"].asString().value_or(std::string_view());
     return record;
 }
 

@@ -20,6 +20,12 @@ struct DataRecord {
     std::string task;               ///< the file's stem when the record names none
     std::string id;                 ///< the record's "id"; its line number when it has none
     std::vector<std::string> turns; ///< never empty: one for a single prompt, several for a list
+    /// The accepted answers: "reference", a text or a list of texts; none if it is neither.
+    std::vector<std::string> references = {};
+    /// Of a programming task in the form of HumanEval: Python code that defines check(function),
+    /// and the name of the function. Empty: not given.
+    std::string test = {};
+    std::string entryPoint = {};
 };
 
 /// A line without a prompt; later lines are not affected.

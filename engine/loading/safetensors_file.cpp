@@ -54,35 +54,6 @@ constexpr std::array<StoredType, 22> kStoredTypes = {{
     {"F4", 4},
 }};
 
-class SafetensorsSource : public WeightSource {
-public:
-    explicit SafetensorsSource(TensorTable table)
-        : m_table(std::move(table)) {}
-
-    std::span<const TensorInfo> tensors() const override { return m_table.tensors(); }
-
-    std::string fileState() const override { return m_table.fileState(); }
-
-    const TensorInfo* find(std::string_view name) const override { return m_table.find(name); }
-
-    Result<void> readRows(const TensorInfo& tensor,
-                          std::uint64_t firstRow,
-                          std::uint64_t rowCount,
-                          std::span<float> out) const override {
-        return m_table.readRows(tensor, firstRow, rowCount, out);
-    }
-
-    Result<void> readRawRows(const TensorInfo& tensor,
-                             std::uint64_t firstRow,
-                             std::uint64_t rowCount,
-                             std::span<std::byte> out) const override {
-        return m_table.readRawRows(tensor, firstRow, rowCount, out);
-    }
-
-private:
-    TensorTable m_table;
-};
-
 /// Where a tensor lies in the data buffer, and where its entry stands in the file.
 struct Extent {
     std::uint64_t begin = 0;
@@ -332,7 +303,8 @@ Result<std::unique_ptr<WeightSource>> openSafetensors(const fs::path& path) {
     TensorTable table;
     ENGINE_TRY_DO(addFileTo(table, path));
     ENGINE_TRY_DO(table.finish());
-    return std::unique_ptr<WeightSource>(std::make_unique<SafetensorsSource>(std::move(table)));
+    return std::unique_ptr<WeightSource>(
+        std::make_unique<TableSource<WeightSource>>(std::move(table)));
 }
 
 Result<std::unique_ptr<WeightSource>> openSafetensorsIndex(const fs::path& indexPath) {
@@ -367,7 +339,8 @@ Result<std::unique_ptr<WeightSource>> openSafetensorsIndex(const fs::path& index
                                          readable(name),
                                          readable(*value.asString())));
     }
-    return std::unique_ptr<WeightSource>(std::make_unique<SafetensorsSource>(std::move(table)));
+    return std::unique_ptr<WeightSource>(
+        std::make_unique<TableSource<WeightSource>>(std::move(table)));
 }
 
 } // namespace engine

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -86,6 +88,36 @@ private:
     std::vector<TensorInfo> m_tensors;
     std::vector<Place> m_places;
     TensorNames m_names;
+};
+
+/// A WeightSource whose tensors are those of a table. `Source` is WeightSource or derives from it.
+template <typename Source> class TableSource : public Source {
+public:
+    explicit TableSource(TensorTable table)
+        : m_table(std::move(table)) {}
+
+    std::span<const TensorInfo> tensors() const override { return m_table.tensors(); }
+
+    const TensorInfo* find(std::string_view name) const override { return m_table.find(name); }
+
+    std::string fileState() const override { return m_table.fileState(); }
+
+    Result<void> readRows(const TensorInfo& tensor,
+                          std::uint64_t firstRow,
+                          std::uint64_t rowCount,
+                          std::span<float> out) const override {
+        return m_table.readRows(tensor, firstRow, rowCount, out);
+    }
+
+    Result<void> readRawRows(const TensorInfo& tensor,
+                             std::uint64_t firstRow,
+                             std::uint64_t rowCount,
+                             std::span<std::byte> out) const override {
+        return m_table.readRawRows(tensor, firstRow, rowCount, out);
+    }
+
+private:
+    TensorTable m_table;
 };
 
 } // namespace engine

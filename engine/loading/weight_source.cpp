@@ -36,9 +36,9 @@ std::uint64_t TensorInfo::rows() const {
     return product;
 }
 
-Result<std::vector<float>> readTensor(const WeightSource& source,
-                                      std::string_view name,
-                                      std::span<const std::uint64_t> shape) {
+Result<const TensorInfo*> findTensor(const WeightSource& source,
+                                     std::string_view name,
+                                     std::span<const std::uint64_t> shape) {
     const TensorInfo* tensor = source.find(name);
     if (!tensor)
         return Error{ErrorCode::NotFound,
@@ -51,6 +51,13 @@ Result<std::vector<float>> readTensor(const WeightSource& source,
                                  fmt::join(tensor->shape, ", "),
                                  fmt::join(shape, ", ")),
                      "The weights and the configuration belong to different models."};
+    return tensor;
+}
+
+Result<std::vector<float>> readTensor(const WeightSource& source,
+                                      std::string_view name,
+                                      std::span<const std::uint64_t> shape) {
+    ENGINE_TRY(const TensorInfo* tensor, findTensor(source, name, shape));
     try {
         std::vector<float> values(static_cast<std::size_t>(tensor->rows() * tensor->columns()));
         ENGINE_TRY_DO(source.readRows(*tensor, 0, tensor->rows(), values));

@@ -88,6 +88,11 @@ public:
     virtual std::string fileState() const { return {}; }
 };
 
+/// The tensor of that name, after checking that it has this shape. Errors: NotFound, CorruptFile,
+/// each naming the tensor and what was expected.
+Result<const TensorInfo*>
+findTensor(const WeightSource& source, std::string_view name, std::span<const std::uint64_t> shape);
+
 /// The whole tensor as float32, after checking that it is there, has this shape and only finite
 /// values. Errors: NotFound, CorruptFile or Numeric, each naming the tensor and what was expected.
 Result<std::vector<float>>

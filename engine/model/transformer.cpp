@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/transformer.h"
 
+#include <algorithm>
+
 namespace engine {
 
 std::string_view precisionName(Precision precision) {
@@ -19,12 +21,15 @@ std::string shortArithmetic(std::string_view arithmeticName) {
     return std::string(arithmeticName.substr(0, arithmeticName.find(',')));
 }
 
+int ForwardRequest::layersEnd() const {
+    const int planEnd = plan.exitAfterLayer + 1;
+    return endLayer < 0 ? planEnd : std::min(endLayer, planEnd);
+}
+
 void ForwardResult::clear() {
     logits.clear();
-    hidden.clear();
     influence.clear();
     summaries.clear();
-    vocabSize = 0;
 }
 
 Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCache& cache) {
@@ -33,34 +38,77 @@ Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCach
     return result;
 }
 
+namespace {
+
+void checkHiddenStates(TransformerKey key, const ForwardRequest& request) {
+    int rows = 0;
+    for (const HiddenPiece& piece : request.hidden) {
+        piece.from->checkOwner(key);
+        ENGINE_CHECK(piece.first >= 0 && piece.count >= 0 &&
+                         piece.first + piece.count <= piece.from->count(),
+                     "{} hidden states from {} on, but there are {}",
+                     piece.count,
+                     piece.first,
+                     piece.from->count());
+        rows += piece.count;
+    }
+    ENGINE_CHECK(rows == request.layout.rowCount(),
+                 "{} hidden states for {} rows",
+                 rows,
+                 request.layout.rowCount());
+}
+
+void checkTokens(const ModelConfig& config, const ForwardRequest& request) {
+    ENGINE_CHECK(request.tokens.size() == static_cast<std::size_t>(request.layout.rowCount()),
+                 "{} ids for {} rows",
+                 request.tokens.size(),
+                 request.layout.rowCount());
+    for (const TokenId id : request.tokens)
+        ENGINE_CHECK(id >= 0 && id < config.vocabSize,
+                     "token id {} in a vocabulary of {}",
+                     id,
+                     config.vocabSize);
+}
+
+void checkOutputs(TransformerKey key, const ForwardRequest& request) {
+    for (const std::span<const int> wanted : {request.logitRows, request.summaryRows})
+        for (const int row : wanted)
+            ENGINE_CHECK(row >= 0 && row < request.layout.rowCount(), "logits of row {}", row);
+    int next = request.firstLayer;
+    for (const HandOut& handOut : request.handOuts) {
+        ENGINE_CHECK(handOut.layer >= next && handOut.layer < request.layersEnd(),
+                     "hidden states of a layer outside [{}, {}) were asked for",
+                     next,
+                     request.layersEnd());
+        if (handOut.to->count() > 0)
+            handOut.to->checkOwner(key);
+        next = handOut.layer + 1;
+    }
+}
+
+} // namespace
+
 void checkForwardRequest(const ModelConfig& config,
+                         TransformerKey key,
                          const ForwardRequest& request,
                          const KvCache& cache) {
-    const std::size_t rows = static_cast<std::size_t>(request.layout.rowCount());
     ENGINE_CHECK(request.plan.layerCount() == config.layerCount &&
-                     request.plan.exitAfterLayer < config.layerCount,
-                 "a plan of {} layers, exit after {}, for a network of {}",
+                     request.plan.mlp.size() == request.plan.attention.size() &&
+                     request.plan.exitAfterLayer < config.layerCount && request.firstLayer >= 0,
+                 "a plan of {} layers from {} on, exit after {}, for a network of {}",
                  request.plan.layerCount(),
+                 request.firstLayer,
                  request.plan.exitAfterLayer,
                  config.layerCount);
     ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
                  "slots up to {} in a cache of {}",
                  request.layout.endSlot(),
                  cache.capacity());
-    if (request.firstLayer > 0) {
-        ENGINE_CHECK(request.hidden.size() == rows * static_cast<std::size_t>(config.hiddenSize),
-                     "{} hidden values for {} rows of {}",
-                     request.hidden.size(),
-                     rows,
-                     config.hiddenSize);
-        return;
-    }
-    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
-    for (const TokenId id : request.tokens)
-        ENGINE_CHECK(id >= 0 && id < config.vocabSize,
-                     "token id {} in a vocabulary of {}",
-                     id,
-                     config.vocabSize);
+    if (request.firstLayer > 0)
+        checkHiddenStates(key, request);
+    else
+        checkTokens(config, request);
+    checkOutputs(key, request);
 }
 
 Error nonFiniteError(std::string_view where, std::string_view tensor, Position position) {

@@ -8,6 +8,8 @@
 #include "engine/loading/weight_source.h"
 #include "engine/model/cache/attention_layout.h"
 #include "engine/model/cache/kv_cache.h"
+#include "engine/model/handles/hidden_rows.h"
+#include "engine/model/handles/logit_rows.h"
 #include "engine/model/head_summary.h"
 #include "engine/model/skip_sets/layer_plan.h"
 
@@ -27,45 +29,48 @@ enum class Precision { F32, F64, BF16 };
 
 std::string_view precisionName(Precision precision); ///< "float32", "float64", "bfloat16"
 
+/// The residual stream of all rows of a pass behind a layer, to be appended to `to`.
+struct HandOut {
+    int layer;
+    HiddenRows* to;
+};
+
 /// What one forward pass shall do. All spans are guests: they must live until the call returns.
 struct ForwardRequest {
     const LayerPlan& plan;
     const AttentionLayout& layout;
     /// [rows] ids, the input when `firstLayer` is 0.
     std::span<const TokenId> tokens = {};
-    /// [rows, hidden] residual stream that enters `firstLayer`, the input when that is above 0.
-    std::span<const double> hidden = {};
+    /// The residual stream that enters `firstLayer`, the input when that is above 0: rows that
+    /// passes of this transformer handed out, one piece behind the other.
+    std::span<const HiddenPiece> hidden = {};
     /// Layers [firstLayer, endLayer) of the plan are run; -1 means all up to the plan's exit.
     int firstLayer = 0;
     int endLayer = -1;
-    /// Rows whose logits are wanted: final norm and head on the stream behind the last layer run.
+    /// Rows whose logits may be asked for behind the pass: final norm and head on the stream behind
+    /// the last layer run.
     std::span<const int> logitRows = {};
     /// Rows whose HeadSummary is wanted, from the same head. A backend with a fused head makes it
     /// without full logits.
     std::span<const int> summaryRows = {};
-    /// Layers after which the residual stream of all rows is wanted, ascending.
-    std::span<const int> hiddenLayers = {};
+    /// Layers behind which the residual stream is wanted, ascending; each goes to rows of its own.
+    std::span<const HandOut> handOuts = {};
     /// Whether the influence of the sublayers that run is wanted (SublayerInfluence).
     bool wantsInfluence = false;
+
+    /// The layer behind the last one that runs.
+    int layersEnd() const;
 };
 
-/// What came out. Numbers are double whatever the backend's precision: every narrower value is
-/// exact in it, so one type serves all backends (fast paths avoid full logit rows altogether).
+/// What came out.
 struct ForwardResult {
-    std::vector<double> logits; ///< [logitRows, vocab]
-    std::vector<double> hidden; ///< [hiddenLayers, rows, hidden]
+    LogitRows logits; ///< [logitRows]
     /// [2 * layers] sums over rows of |f(x)| / |x|, attention first; 0 where nothing ran.
     std::vector<double> influence;
     std::vector<HeadSummary> summaries; ///< [summaryRows]
-    int vocabSize = 0;
 
-    /// Empties the vectors but keeps their memory.
+    /// Empties everything but keeps the memory.
     void clear();
-
-    std::span<const double> logitRow(int index) const {
-        const auto width = static_cast<std::size_t>(vocabSize);
-        return std::span(logits).subspan(static_cast<std::size_t>(index) * width, width);
-    }
 };
 
 /// What a backend answers when a pass leaves the finite numbers: names the sublayer, the position
@@ -137,13 +142,18 @@ struct TransformerOptions {
     int threads = 0;             ///< compute threads; 0 = the backend's choice
     SettingValues settings = {}; ///< the others of its BackendInfo; what is missing has its default
     PackedCacheOptions packedCache = {};
-    Position cacheSlots = 0; ///< a load is refused that leaves no memory for so many; 0 = not known
+    /// Tokens of the context, 0 = not known: a load is refused that leaves no memory for the keys
+    /// and values of so many, and rotary embeddings with factors for long contexts ("longrope") use
+    /// these where there are more than the original context has.
+    Position cacheSlots = 0;
     std::stop_token stop = {}; ///< polled between tensors
     LoadProgress progress = {};
 };
 
-/// A request that does not fit the network or the cache is a bug (ENGINE_CHECK).
+/// A request that does not fit the network or the cache, or hidden states of another transformer,
+/// are a bug (ENGINE_CHECK). `key` is that of the transformer asked.
 void checkForwardRequest(const ModelConfig& config,
+                         TransformerKey key,
                          const ForwardRequest& request,
                          const KvCache& cache);
 

@@ -18,7 +18,8 @@ constexpr double kFirstInterval = 64.0;
 /// Share of the time that a search may take while it is worth it.
 constexpr double kSearchShare = 0.02;
 
-/// The purse holds at most the cost of so many trials: time long past pays for no burst of trials.
+/// The purse holds at most the cost of so many trials, and of a stream that is to be followed: time
+/// long past pays for no burst of trials.
 constexpr double kMostTrialsSaved = 2.0;
 
 } // namespace
@@ -266,7 +267,9 @@ void AutoDecoder::observe(const DecodeStep& step) {
     m_elapsed += cost;
     const double share =
         isSearching() ? std::max(kSearchShare, m_settings.probing) : m_settings.probing;
-    m_purse = std::min(m_purse + share * cost, kMostTrialsSaved * trialCost());
+    const double most =
+        kMostTrialsSaved * trialCost() + streamCost(m_search.streamLayers(wanted()));
+    m_purse = std::min(m_purse + share * cost, most);
     ++m_steps;
     m_beside.earn(step.draftMs + step.verifyMs);
     m_report.phase = isSearching()                            ? DecoderPhase::Optimise

@@ -78,6 +78,8 @@ private:
     void judge();
     int windowLength() const;
     double trialCost() const;
+    double streamCost(int layers);
+    engine::Result<void> followStream(int layers);
     bool hasPrices() const;
     bool hasRowPrice() const;
     engine::Result<void> measurePrice();

@@ -2,6 +2,7 @@
 // When auto tries plans, what a trial may cost, and what is stored of it.
 #include "engine/model/weight_share.h"
 #include "engine/search/matchness.h"
+#include "engine/search/stream/stream_front.h"
 #include "plugins/auto/auto_decoder.h"
 
 #include <algorithm>
@@ -77,8 +78,13 @@ Result<void> AutoDecoder::tryPlans() {
         return {};
     if (!hasPrices() && !m_search.hasSuggestion())
         return m_purse < 1.0 ? Result<void>() : measurePrice();
-    if (windowLength() < kShortestWindow || m_purse < trialCost())
+    const int streamLayers = isProbe ? 0 : m_search.streamLayers(wanted());
+    const double streamed = trialCost() + streamCost(streamLayers);
+    const bool follows = streamLayers > 0 && m_search.isWorthIt(streamed);
+    if (windowLength() < kShortestWindow || m_purse < (follows ? streamed : trialCost()))
         return {};
+    if (follows)
+        ENGINE_TRY_DO(followStream(streamLayers));
     ENGINE_TRY(const auto candidate, m_search.next(wanted(), isProbe, m_target.stop()));
     if (isProbe)
         m_probeAt = m_settings.probing < 1.0 ? 2.0 * m_elapsed : 0.0;
@@ -182,6 +188,33 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
                                .scoreMs = scoreMs});
     m_trialCost = scoreMs / m_costs.oneRowMs();
     spend(scoreMs);
+    return {};
+}
+
+/// In plain steps: behind each layer there is one more row, up to one for each layer left out.
+double AutoDecoder::streamCost(int layers) {
+    if (layers == 0)
+        return 0.0;
+    const int count = m_target.transformer().config().layerCount;
+    double cost = 0.0;
+    for (int layer = 0; layer < count; ++layer)
+        cost += m_costs.relativeCost(std::clamp(layer, 1, layers + 1)) / count;
+    return cost;
+}
+
+/// Asks the newest token's stream which layers it needs least.
+Result<void> AutoDecoder::followStream(int layers) {
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY(const std::vector<StreamPoint> front,
+               streamFront(m_target.transformer(),
+                           m_target.cache(),
+                           {.items = StreamItems::Layers,
+                            .most = layers,
+                            .least = layers,
+                            .references = m_target.cachedTokens().last(1),
+                            .stop = m_target.stop()}));
+    m_search.suggestStream(front.empty() ? std::nullopt : std::optional(front.front().plan));
+    spend(m_target.nowMs() - startMs);
     return {};
 }
 

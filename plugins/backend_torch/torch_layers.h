@@ -40,7 +40,7 @@ struct Pass {
     at::Tensor normed;  // [padded, padded hidden], input of a sublayer
     at::Tensor queries; // [rows, kvHeads, max(group, 2), headDim], math type
     at::Tensor context; // [padded, padded heads headDim], what attention found
-    at::Tensor inner;   // [padded, padded mlp], undefined where every layer has experts
+    at::Tensor inner;   // [padded, padded mlp], a dense MLP between its matrices
     std::map<int, std::vector<RowKeys>> keysByWindow = {};
     std::vector<double> influence = {}; ///< [2 * layers] sums over rows; empty = not wanted
     bool isSearching = false;           ///< look at every stage for numbers that are not finite

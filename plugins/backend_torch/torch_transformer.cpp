@@ -60,6 +60,8 @@ int chooseThreads(int wanted) {
 
 template <typename Stored> class TorchTransformer final : public Transformer {
 public:
+    using Math = MathOf<Stored>;
+
     TorchTransformer(ModelConfig config,
                      const TransformerOptions& options,
                      Weights weights,
@@ -68,6 +70,7 @@ public:
         , m_precision(options.precision)
         , m_weights(std::move(weights))
         , m_threads(threads)
+        , m_logits(std::make_shared<HostLogits<Math>>(m_config.vocabSize))
         , m_layers(m_config, m_weights, options.cacheSlots) {}
 
     const ModelConfig& config() const override { return m_config; }
@@ -83,24 +86,27 @@ public:
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
-        HostKvStorage& storage = checkedStorage(request, cache);
+        checkForwardRequest(m_config, m_key, request, cache);
+        HostKvStorage& storage = hostStorage(cache, kvShape(cache.capacity()));
         return guarded([&]() -> Result<void> {
             if (at::get_num_threads() != m_threads)
                 at::set_num_threads(m_threads);
+            Math* logits = m_logits->begin(request.logitRows.size());
             result.clear();
-            result.vocabSize = m_config.vocabSize;
+            result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
             Pass pass = m_layers.begin(request.layout, storage);
             if (request.wantsInfluence)
                 pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
-            if (run(request, pass, result)) {
+            if (run(request, pass, result, logits)) {
                 result.influence = std::move(pass.influence);
                 return {};
             }
             // A pass can be repeated: it writes the same slots again. This time look closely.
             Pass search = m_layers.begin(request.layout, storage);
             search.isSearching = true;
-            ENGINE_CHECK(!run(request, search, result), "a pass came out otherwise when repeated");
-            return *std::move(search.error);
+            ENGINE_CHECK(!run(request, search, result, logits),
+                         "a pass came out otherwise when repeated");
+            return search.error ? *std::move(search.error) : inputError(request, search);
         });
     }
 
@@ -112,92 +118,50 @@ private:
         return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, type};
     }
 
-    HostKvStorage& checkedStorage(const ForwardRequest& request, KvCache& cache) const;
-    void checkInput(const ForwardRequest& request) const;
-    bool run(const ForwardRequest& request, Pass& pass, ForwardResult& result);
+    bool run(const ForwardRequest& request, Pass& pass, ForwardResult& result, Math* logits);
+    Error inputError(const ForwardRequest& request, const Pass& pass) const;
     void readInput(const ForwardRequest& request, Pass& pass) const;
-    void runLayers(const ForwardRequest& request, Pass& pass, ForwardResult& result);
-    bool runHead(const ForwardRequest& request, Pass& pass, ForwardResult& result);
+    void runLayers(const ForwardRequest& request, Pass& pass);
+    bool runHead(const ForwardRequest& request, Pass& pass, ForwardResult& result, Math* logits);
     bool headRows(std::span<const int> rows, Pass& pass, std::vector<double>& logits);
     void finishLogits(std::span<double> logits) const;
 
     ModelConfig m_config;
+    TransformerKey m_key;
     Precision m_precision;
     Weights m_weights;
     int m_threads;
-    LayerRunner<Stored> m_layers; // refers to the members above
+    std::shared_ptr<HostLogits<Math>> m_logits; // of the newest pass
+    LayerRunner<Stored> m_layers;               // refers to the members above
 };
-
-template <typename Stored>
-HostKvStorage& TorchTransformer<Stored>::checkedStorage(const ForwardRequest& request,
-                                                        KvCache& cache) const {
-    checkInput(request);
-    auto* storage = dynamic_cast<HostKvStorage*>(&cache.storage());
-    ENGINE_CHECK(storage != nullptr, "the cache was made by another backend");
-    const KvShape wanted = kvShape(cache.capacity());
-    const KvShape& found = storage->shape();
-    ENGINE_CHECK(found.layerCount == wanted.layerCount && found.kvHeadCount == wanted.kvHeadCount &&
-                     found.headDim == wanted.headDim && found.type == wanted.type,
-                 "the cache is of {} layers, {} heads of {}, the network of {}, {} of {}",
-                 found.layerCount,
-                 found.kvHeadCount,
-                 found.headDim,
-                 wanted.layerCount,
-                 wanted.kvHeadCount,
-                 wanted.headDim);
-    ENGINE_CHECK(request.layout.endSlot() <= cache.capacity(),
-                 "slots up to {} in a cache of {}",
-                 request.layout.endSlot(),
-                 cache.capacity());
-    return *storage;
-}
-
-template <typename Stored>
-void TorchTransformer<Stored>::checkInput(const ForwardRequest& request) const {
-    const std::size_t rows = toSize(request.layout.rowCount());
-    ENGINE_CHECK(request.plan.layerCount() == m_config.layerCount &&
-                     request.plan.mlp.size() == request.plan.attention.size() &&
-                     request.plan.exitAfterLayer < m_config.layerCount,
-                 "a plan of {} layers, exit after {}, for a network of {}",
-                 request.plan.layerCount(),
-                 request.plan.exitAfterLayer,
-                 m_config.layerCount);
-    ENGINE_CHECK(request.firstLayer >= 0, "layers from {} on", request.firstLayer);
-    for (const std::span<const int> wanted : {request.logitRows, request.summaryRows})
-        for (const int row : wanted)
-            ENGINE_CHECK(row >= 0 && toSize(row) < rows, "logits of row {} of {}", row, rows);
-    if (request.firstLayer > 0) {
-        ENGINE_CHECK(request.hidden.size() == rows * toSize(m_config.hiddenSize),
-                     "{} hidden values for {} rows of {}",
-                     request.hidden.size(),
-                     rows,
-                     m_config.hiddenSize);
-        return;
-    }
-    ENGINE_CHECK(request.tokens.size() == rows, "{} ids for {} rows", request.tokens.size(), rows);
-    for (const TokenId id : request.tokens)
-        ENGINE_CHECK(id >= 0 && id < m_config.vocabSize,
-                     "token id {} in a vocabulary of {}",
-                     id,
-                     m_config.vocabSize);
-}
 
 /// One pass. False when numbers are not finite; `pass.error` says where if it searched for that.
 template <typename Stored>
 bool TorchTransformer<Stored>::run(const ForwardRequest& request,
                                    Pass& pass,
-                                   ForwardResult& result) {
-    result.hidden.clear();
-    result.logits.clear();
-    result.summaries.clear();
+                                   ForwardResult& result,
+                                   Math* logits) {
     readInput(request, pass);
-    runLayers(request, pass, result);
+    runLayers(request, pass);
     if (pass.error)
         return false;
     const bool isFinite =
         isFiniteRow(pass.stream.const_data_ptr<Stored>(),
                     toSize(request.layout.rowCount()) * toSize(m_config.hiddenSize));
-    return isFinite && runHead(request, pass, result);
+    return isFinite && runHead(request, pass, result, logits);
+}
+
+/// What went in was not finite, and nothing ran that would have shown it.
+template <typename Stored>
+Error TorchTransformer<Stored>::inputError(const ForwardRequest& request, const Pass& pass) const {
+    const std::size_t width = toSize(m_config.hiddenSize);
+    const Stored* stream = pass.stream.const_data_ptr<Stored>();
+    int row = 0;
+    while (row + 1 < pass.rowCount() && isFiniteRow(stream + toSize(row) * width, width))
+        ++row;
+    return nonFiniteError("the rows that enter the layers",
+                          embeddingTensor(m_config).weightName(),
+                          request.layout.position(row));
 }
 
 template <typename Stored>
@@ -205,8 +169,10 @@ void TorchTransformer<Stored>::readInput(const ForwardRequest& request, Pass& pa
     const std::size_t width = toSize(m_config.hiddenSize);
     Stored* stream = pass.stream.mutable_data_ptr<Stored>();
     if (request.firstLayer > 0) {
-        for (const double value : request.hidden)
-            *stream++ = static_cast<Stored>(static_cast<MathOf<Stored>>(value));
+        for (const HiddenPiece& piece : request.hidden)
+            stream = std::copy_n(piece.from->storageOf<HostHidden<Stored>>(m_key).row(piece.first),
+                                 toSize(piece.count) * width,
+                                 stream);
         return;
     }
     const Stored* embedding = m_weights.embedding.const_data_ptr<Stored>();
@@ -218,14 +184,9 @@ void TorchTransformer<Stored>::readInput(const ForwardRequest& request, Pass& pa
 }
 
 template <typename Stored>
-void TorchTransformer<Stored>::runLayers(const ForwardRequest& request,
-                                         Pass& pass,
-                                         ForwardResult& result) {
-    const int planEnd = request.plan.exitAfterLayer + 1;
-    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
-    const std::size_t values = toSize(pass.rowCount()) * toSize(m_config.hiddenSize);
-    std::size_t nextHidden = 0;
-    for (int layer = request.firstLayer; layer < end && !pass.error; ++layer) {
+void TorchTransformer<Stored>::runLayers(const ForwardRequest& request, Pass& pass) {
+    auto handOut = request.handOuts.begin();
+    for (int layer = request.firstLayer; layer < request.layersEnd() && !pass.error; ++layer) {
         switch (request.plan.attention[toSize(layer)]) {
         case SublayerAction::Run:
             m_layers.runAttention(pass, layer);
@@ -240,26 +201,23 @@ void TorchTransformer<Stored>::runLayers(const ForwardRequest& request,
         case SublayerAction::Skip:
             break;
         }
-        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
-            const Stored* stream = pass.stream.const_data_ptr<Stored>();
-            result.hidden.insert(result.hidden.end(), stream, stream + values);
-            ++nextHidden;
-        }
+        if (pass.isSearching || handOut == request.handOuts.end() || handOut->layer != layer)
+            continue;
+        auto& states = handOut++->to->storageFor<HostHidden<Stored>>(m_key, m_config.hiddenSize);
+        for (int row = 0; row < pass.rowCount(); ++row)
+            states.append(pass.stream.const_data_ptr<Stored>() +
+                          toSize(row) * toSize(m_config.hiddenSize));
     }
-    ENGINE_CHECK(pass.error || nextHidden == request.hiddenLayers.size(),
-                 "hidden states of a layer outside [{}, {}) were asked for",
-                 request.firstLayer,
-                 end);
 }
 
 template <typename Stored>
 bool TorchTransformer<Stored>::runHead(const ForwardRequest& request,
                                        Pass& pass,
-                                       ForwardResult& result) {
+                                       ForwardResult& result,
+                                       Math* kept) {
     const HeadRows wanted(request.logitRows, request.summaryRows);
     const std::size_t vocab = toSize(m_config.vocabSize);
-    const std::size_t logitCount = request.logitRows.size() * vocab;
-    result.logits.reserve(logitCount);
+    std::size_t missing = request.logitRows.size() * vocab; // they are the first
     result.summaries.resize(request.summaryRows.size());
     std::vector<double> logits; // [rows at once, vocab]
     std::size_t first = 0;
@@ -268,11 +226,12 @@ bool TorchTransformer<Stored>::runHead(const ForwardRequest& request,
         logits.clear();
         if (!headRows(std::span(wanted.rows).subspan(first, count), pass, logits))
             return false;
-        const std::size_t missing = logitCount - result.logits.size();
-        result.logits.insert(result.logits.end(),
-                             logits.begin(),
-                             logits.begin() +
-                                 static_cast<std::ptrdiff_t>(std::min(logits.size(), missing)));
+        const std::size_t taken = std::min(logits.size(), missing);
+        kept = std::transform(logits.begin(),
+                              logits.begin() + static_cast<std::ptrdiff_t>(taken),
+                              kept,
+                              [](double logit) { return static_cast<Math>(logit); });
+        missing -= taken;
         for (std::size_t i = 0; i < wanted.summaryPlaces.size(); ++i) {
             const std::size_t place = toSize(wanted.summaryPlaces[i]);
             if (place >= first && place < first + count)
@@ -321,7 +280,6 @@ bool TorchTransformer<Stored>::headRows(std::span<const int> rows,
 /// What the network does to logits behind the head.
 template <typename Stored>
 void TorchTransformer<Stored>::finishLogits(std::span<double> logits) const {
-    using Math = MathOf<Stored>;
     if (m_config.logitScale != 1.0)
         for (double& logit : logits)
             logit = static_cast<Math>(logit) * static_cast<Math>(m_config.logitScale);

@@ -69,7 +69,7 @@ private:
         const std::vector<TensorSpec> tensors = layerTensors(m_config, index);
         for (std::size_t i = 0; i < tensors.size();) {
             if (tensors[i].isNorm()) {
-                ENGINE_TRY(normOf(layer, tensors[i].role), readNorm(tensors[i]));
+                ENGINE_TRY(layer.norm(tensors[i].role), readNorm(tensors[i]));
                 ++i;
                 continue;
             }
@@ -86,24 +86,6 @@ private:
         if (role == TensorRole::Query)
             return 3;
         return role == TensorRole::Gate ? 2 : 1;
-    }
-
-    static at::Tensor& normOf(LayerWeights& layer, TensorRole role) {
-        switch (role) {
-        case TensorRole::AttentionNorm:
-            return layer.attentionNorm;
-        case TensorRole::QueryNorm:
-            return layer.queryNorm;
-        case TensorRole::KeyNorm:
-            return layer.keyNorm;
-        case TensorRole::AttentionPostNorm:
-            return layer.attentionPostNorm;
-        case TensorRole::MlpPostNorm:
-            return layer.mlpPostNorm;
-        default:
-            ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
-            return layer.mlpNorm;
-        }
     }
 
     static Linear& linearOf(LayerWeights& layer, const TensorSpec& spec) {
@@ -166,13 +148,8 @@ private:
 
     /// Fills a tensor from the file's tensor of that name, which must have its shape.
     Result<void> readInto(const std::string& name, const at::Tensor& into) {
-        const TensorInfo* tensor = m_source.find(name);
-        if (tensor == nullptr)
-            return Error{
-                ErrorCode::NotFound,
-                fmt::format("The model has no tensor {}.", name),
-                "Its files are incomplete, or its configuration belongs to another model."};
-        ENGINE_TRY_DO(checkShape(*tensor, into.sizes()));
+        const std::vector<std::uint64_t> shape(into.sizes().begin(), into.sizes().end());
+        ENGINE_TRY(const TensorInfo* tensor, findTensor(m_source, name, shape));
         const std::uint64_t columns = tensor->columns();
         // A vector is one row to the file, however long; here its values are rows of one column.
         const bool isVector = into.dim() == 1;
@@ -209,24 +186,6 @@ private:
         if (m_options.progress)
             m_options.progress(std::min(1.0, m_readValues / m_totalValues));
         return {};
-    }
-
-    static Result<void> checkShape(const TensorInfo& tensor, at::IntArrayRef expected) {
-        const bool isSame = std::equal(expected.begin(),
-                                       expected.end(),
-                                       tensor.shape.begin(),
-                                       tensor.shape.end(),
-                                       [](std::int64_t wanted, std::uint64_t found) {
-                                           return static_cast<std::uint64_t>(wanted) == found;
-                                       });
-        if (isSame)
-            return {};
-        return Error{ErrorCode::CorruptFile,
-                     fmt::format("Tensor {} has shape [{}], but the configuration asks for [{}].",
-                                 tensor.name,
-                                 fmt::join(tensor.shape, ", "),
-                                 fmt::join(std::span(expected.data(), expected.size()), ", ")),
-                     "The weights and the configuration belong to different models."};
     }
 
     Result<void>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/model/layer_weights.h"
 #include "engine/model/transformer.h"
 
 #include <ATen/core/Tensor.h>
@@ -40,16 +41,11 @@ struct GatedMlp {
 
 /// Weights of one layer. Layers with the same input are one linear layer with stacked outputs.
 /// Norms are of the math type; what the network does without is undefined.
-struct LayerWeights {
-    at::Tensor attentionNorm;      // [hidden]
-    Linear queryKeyValue;          // outputs: (heads + 2 kvHeads) headDim
-    at::Tensor queryNorm, keyNorm; // [headDim] or [heads * headDim]
-    Linear output;                 // outputs: hidden
-    at::Tensor attentionPostNorm;  // [hidden]
-    at::Tensor mlpNorm;            // [hidden]
-    Linear router;                 // outputs: experts
-    std::vector<GatedMlp> mlps;    // one, or the experts
-    at::Tensor mlpPostNorm;        // [hidden]
+struct LayerWeights : engine::LayerNormsOf<at::Tensor> {
+    Linear queryKeyValue;       // outputs: (heads + 2 kvHeads) headDim
+    Linear output;              // outputs: hidden
+    Linear router;              // outputs: experts
+    std::vector<GatedMlp> mlps; // one, or the experts
 };
 
 struct Weights {

@@ -12,10 +12,6 @@ namespace {
 /// Slots behind the context: for the longest draft, and for the rows of a pass of the head.
 constexpr int kScratchRows = std::max(kMostDraft + 1, HeadReader::kRowsAtOnce) + 1;
 
-std::span<const double> rowOf(std::span<const double> stream, int row, std::size_t width) {
-    return stream.subspan(static_cast<std::size_t>(row) * width, width);
-}
-
 } // namespace
 
 Result<std::unique_ptr<Decoder>>
@@ -154,22 +150,20 @@ Result<DecodeStep> DelDecoder::verify(Draft drafted, Round& round) {
     const bool needsLast = !round.compared.empty() && round.context > 0;
     if (needsLast)
         later.push_back(config().layerCount - 1);
-    const VerifyRule rule = m_settings.verification;
-    ENGINE_TRY(DecodeStep step,
-               m_target.verify(std::move(drafted),
-                               {.rule = rule,
-                                .draws = rule == VerifyRule::Rejection ? m_verifyDraws : nullptr,
-                                .hiddenLayers = later}));
-    const std::span<const double> hidden = m_target.lastHidden();
-    const std::size_t size = later.empty() ? 0 : hidden.size() / later.size();
+    if (m_later.size() < later.size())
+        m_later.resize(later.size());
+    std::vector<HandOut> handOuts;
     for (std::size_t i = 0; i < later.size(); ++i) {
-        const auto stream = hidden.subspan(i * size, size);
-        if (needsLast && i + 1 == later.size())
-            round.lastStream = stream;
-        else
-            round.streams[later[i] + 1] = stream;
+        m_later[i].clear();
+        handOuts.push_back({later[i], &m_later[i]});
+        const bool isLast = needsLast && i + 1 == later.size();
+        (isLast ? round.lastStream : round.streams[later[i] + 1]) = &m_later[i];
     }
-    return step;
+    const VerifyRule rule = m_settings.verification;
+    return m_target.verify(std::move(drafted),
+                           {.rule = rule,
+                            .draws = rule == VerifyRule::Rejection ? m_verifyDraws : nullptr,
+                            .handOuts = handOuts});
 }
 
 Result<void> DelDecoder::learn(const Round& round, const DecodeStep& step) {
@@ -200,7 +194,7 @@ void DelDecoder::learnDraft(const Round& round, const DecodeStep& step) {
     m_policy->learnShadows(round.offer.exit, shadows);
 }
 
-Result<std::vector<HeadSummary>> DelDecoder::read(std::span<const StreamRow> rows) {
+Result<std::vector<HeadSummary>> DelDecoder::read(std::span<const HiddenPiece> rows) {
     return m_heads.read(
         m_target, rows, [&](int count, double ms) { m_policy->learnHead(count, ms); });
 }
@@ -217,10 +211,8 @@ Result<int> DelDecoder::validRows(const Round& round, const DecodeStep& step) {
         return all;
     if (m_target.sampler().isGreedy())
         return own;
-    std::vector<StreamRow> rows;
-    for (int row = 0; row < all; ++row)
-        rows.push_back(rowOf(round.streams.at(round.offer.exit), round.unread + row, width()));
-    ENGINE_TRY(const auto summaries, read(rows));
+    const HiddenPiece rows(*round.streams.at(round.offer.exit), round.unread, all);
+    ENGINE_TRY(const auto summaries, read({&rows, 1}));
     for (int row = 0; row < all; ++row)
         if (summaries[static_cast<std::size_t>(row)].best() !=
             m_target.lastSummaries()[static_cast<std::size_t>(row)].best())
@@ -235,16 +227,16 @@ Result<void> DelDecoder::compareExits(const Round& round, const DecodeStep& step
     const int context = round.context;
     const int first = round.unread - context;
     const int count = context + valid;
-    std::vector<StreamRow> rows;
-    for (int row = first; row < round.unread; ++row)
-        rows.push_back(rowOf(round.lastStream, row, width()));
-    ENGINE_TRY(auto full, read(rows));
+    std::vector<HeadSummary> full;
+    if (context > 0) {
+        const HiddenPiece rows(*round.lastStream, first, context);
+        ENGINE_TRY(full, read({&rows, 1}));
+    }
     const auto own = m_target.lastSummaries().first(static_cast<std::size_t>(valid));
     full.insert(full.end(), own.begin(), own.end());
-    rows.clear();
+    std::vector<HiddenPiece> rows;
     for (const int exit : round.compared)
-        for (int row = first; row < first + count; ++row)
-            rows.push_back(rowOf(round.streams.at(exit), row, width()));
+        rows.emplace_back(*round.streams.at(exit), first, count);
     ENGINE_TRY(const auto summaries, read(rows));
     // As printed alpha divides by the index of the mismatch; the prompt's rows have none.
     const bool isPrinted = m_settings.rule == DelRule::Paper && context == 0;

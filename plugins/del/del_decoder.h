@@ -42,8 +42,8 @@ private:
         int unread = 0;            ///< prompt rows before those of the pending token and the draft
         int context = 0;           ///< of them the last ones, at which exits are compared
         std::vector<int> compared; ///< exits
-        std::map<int, std::span<const double>> streams; ///< by exit, [rows, hidden size]
-        std::span<const double> lastStream;             ///< behind the last layer, if kept
+        std::map<int, const engine::HiddenRows*> streams; ///< by exit, of all rows
+        const engine::HiddenRows* lastStream = nullptr;   ///< behind the last layer, if kept
     };
 
     DelDecoder(engine::Target target, const DelSettings& settings, DelDraws draws);
@@ -56,17 +56,17 @@ private:
     engine::Result<void> learn(const Round& round, const engine::DecodeStep& step);
     engine::Result<void> compareExits(const Round& round, const engine::DecodeStep& step);
     engine::Result<int> validRows(const Round& round, const engine::DecodeStep& step);
-    engine::Result<std::vector<engine::HeadSummary>> read(std::span<const StreamRow> rows);
+    engine::Result<std::vector<engine::HeadSummary>>
+    read(std::span<const engine::HiddenPiece> rows);
     void learnDraft(const Round& round, const engine::DecodeStep& step);
     void describe(const Round& round, engine::DecodeStep& step);
-
-    std::size_t width() { return static_cast<std::size_t>(config().hiddenSize); }
 
     const engine::ModelConfig& config() { return m_target.transformer().config(); }
 
     engine::ExitDrafter m_drafter;
     engine::VerifyDraws* m_verifyDraws;
     HeadReader m_heads;
+    std::vector<engine::HiddenRows> m_later; // the streams of the newest verification
     DelSettings m_settings;
     std::unique_ptr<ExitPolicy> m_policy;
     ExitStatistics m_statistics;

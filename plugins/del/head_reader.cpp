@@ -33,34 +33,45 @@ double sharedPart(const HeadSummary& a, const HeadSummary& b, const Sampler& sam
 } // namespace
 
 Result<std::vector<HeadSummary>>
-HeadReader::read(Target& target, std::span<const StreamRow> rows, const HeadWatch& watch) {
+HeadReader::read(Target& target, std::span<const HiddenPiece> pieces, const HeadWatch& watch) {
     Transformer& transformer = target.transformer();
     const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     std::vector<HeadSummary> summaries;
-    summaries.reserve(rows.size());
     std::vector<int> all(kRowsAtOnce);
     std::iota(all.begin(), all.end(), 0);
-    while (!rows.empty()) {
+    int begun = 0; // rows of the first piece that were read
+    while (!pieces.empty()) {
         if (target.stop().stop_requested())
             return Error{ErrorCode::Cancelled, "Comparing exits was cancelled.", ""};
-        const auto piece = rows.first(std::min(rows.size(), all.size()));
-        const int count = static_cast<int>(piece.size());
         m_hidden.clear();
-        for (const StreamRow& row : piece)
-            m_hidden.insert(m_hidden.end(), row.begin(), row.end());
+        int count = 0;
+        while (!pieces.empty() && count < kRowsAtOnce) {
+            const HiddenPiece& piece = pieces.front();
+            const int rows = std::min(piece.count - begun, kRowsAtOnce - count);
+            if (rows > 0)
+                m_hidden.emplace_back(*piece.from, piece.first + begun, rows);
+            count += rows;
+            begun += rows;
+            if (begun == piece.count) {
+                pieces = pieces.subspan(1);
+                begun = 0;
+            }
+        }
+        if (count == 0)
+            break;
         const AttentionLayout layout = AttentionLayout::chain(target.length(), count);
         const double startMs = target.nowMs();
-        ENGINE_TRY_DO(transformer.forwardInto({.plan = plan,
-                                               .layout = layout,
-                                               .hidden = m_hidden,
-                                               .firstLayer = 1, // no layer: only the head
-                                               .endLayer = 1,
-                                               .summaryRows = std::span(all).first(piece.size())},
-                                              target.cache(),
-                                              m_pass));
+        ENGINE_TRY_DO(transformer.forwardInto(
+            {.plan = plan,
+             .layout = layout,
+             .hidden = m_hidden,
+             .firstLayer = 1, // no layer: only the head
+             .endLayer = 1,
+             .summaryRows = std::span(all).first(static_cast<std::size_t>(count))},
+            target.cache(),
+            m_pass));
         watch(count, target.nowMs() - startMs);
         summaries.insert(summaries.end(), m_pass.summaries.begin(), m_pass.summaries.end());
-        rows = rows.subspan(piece.size());
     }
     return summaries;
 }

@@ -10,9 +10,6 @@
 
 namespace del {
 
-/// One row of the residual stream behind some layer, [hidden size].
-using StreamRow = std::span<const double>;
-
 /// Told behind each pass of the head: its rows and how long it took.
 using HeadWatch = std::function<void(int rows, double ms)>;
 
@@ -24,14 +21,17 @@ class HeadReader {
 public:
     static constexpr int kRowsAtOnce = 32;
 
-    /// A summary for each of the rows. The cache needs room for kRowsAtOnce slots behind the
-    /// committed ones; nothing is written there. Errors: those of a pass; Cancelled between passes.
+    /// A summary for each row of the pieces, in their order. The cache needs room for kRowsAtOnce
+    /// slots behind the committed ones; nothing is written there. Errors: those of a pass;
+    /// Cancelled between passes.
     engine::Result<std::vector<engine::HeadSummary>>
-    read(engine::Target& target, std::span<const StreamRow> rows, const HeadWatch& watch);
+    read(engine::Target& target,
+         std::span<const engine::HiddenPiece> pieces,
+         const HeadWatch& watch);
 
 private:
-    std::vector<double> m_hidden; // [rows of a pass, hidden size]
-    engine::ForwardResult m_pass; // its memory used again
+    std::vector<engine::HiddenPiece> m_hidden; // of a pass
+    engine::ForwardResult m_pass;              // its memory used again
 };
 
 /// An exit's summary of a row beside the full model's. `comparesLaws`: agreement is the part that

@@ -66,7 +66,7 @@ Result<DecodeStep> JacobiDecoder::round() {
     }
     ENGINE_TRY(Draft guesses, draft(m_target, {.maxDepth = m_settings.block}));
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(guesses)));
-    const std::vector<Guess> said = predictions(step.draft.size(), firstPlace);
+    ENGINE_TRY(const std::vector<Guess> said, predictions(step.draft.size(), firstPlace));
     m_block.shift(static_cast<int>(step.tokens.size()), said);
     if (!step.isPlain())
         step.tables.push_back(guessTable(step, said));
@@ -120,13 +120,13 @@ Guess JacobiDecoder::fill(TokenId before) {
 
 /// What the pass said at each place from the first emitted one on. Draws use vanilla's noise of
 /// their place: where the tokens before it are right, they are right.
-std::vector<Guess> JacobiDecoder::predictions(int draftNodes, Position firstPlace) const {
+Result<std::vector<Guess>> JacobiDecoder::predictions(int draftNodes, Position firstPlace) {
     std::vector<Guess> said;
     for (int row = 0; row <= draftNodes; ++row) {
         const HeadSummary& summary = m_target.lastSummaries()[static_cast<std::size_t>(row)];
         Guess guess{summary.best(), summary.probability(0)};
         if (!m_target.sampler().isGreedy()) {
-            const auto logits = m_target.lastLogits(row);
+            ENGINE_TRY(const auto logits, m_target.lastLogits(row));
             guess.token = m_target.sampler().choose(logits, firstPlace + row);
             guess.probability =
                 summary.probabilityOf(logits[static_cast<std::size_t>(guess.token)]);

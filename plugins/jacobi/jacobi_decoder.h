@@ -34,7 +34,7 @@ private:
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
     Guess fill(engine::TokenId before);
-    std::vector<Guess> predictions(int draftNodes, engine::Position firstPlace) const;
+    engine::Result<std::vector<Guess>> predictions(int draftNodes, engine::Position firstPlace);
     void learn();
     void remember(std::span<const engine::TokenId> tokens);
 

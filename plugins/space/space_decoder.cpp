@@ -65,7 +65,7 @@ Result<DecodeStep> SpaceDecoder::round() {
     const bool wasRejected = accepted < shape.candidates && step.tokens.size() > step.path.size();
     m_rates.learn(accepted + (wasRejected ? 1 : 0), accepted);
     const double startMs = m_target.nowMs();
-    pickCandidates(groups, accepted);
+    ENGINE_TRY_DO(pickCandidates(groups, accepted));
     step.draftMs = m_target.nowMs() - startMs; // the pass that verifies drafts the next round, too
     if (!groups.sides().empty())
         step.tables = {groupTable(m_target, groups, accepted),
@@ -148,20 +148,23 @@ Result<DecodeStep> SpaceDecoder::verify(Draft draft) {
 }
 
 /// One from each mask of the group, independently.
-void SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
+Result<void> SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
     m_candidates.clear();
     const Position firstOutput = m_target.outputPosition();
-    for (int mask = 0; mask < groups.maskCount(group); ++mask)
-        m_candidates.push_back(pick(groups.row(group, mask), firstOutput + mask));
+    for (int mask = 0; mask < groups.maskCount(group); ++mask) {
+        ENGINE_TRY(Candidate candidate, pick(groups.row(group, mask), firstOutput + mask));
+        m_candidates.push_back(std::move(candidate));
+    }
     ++m_round;
+    return {};
 }
 
-Candidate SpaceDecoder::pick(int row, Position outputPosition) const {
+Result<Candidate> SpaceDecoder::pick(int row, Position outputPosition) {
     const HeadSummary& summary = m_target.lastSummaries()[static_cast<std::size_t>(row)];
     const Sampler& sampler = m_target.sampler();
     if (sampler.isGreedy() || m_settings.choice == CandidateChoice::Argmax)
-        return {summary.best(), summary.probability(0)};
-    const std::span<const double> logits = m_target.lastLogits(row);
+        return Candidate{summary.best(), summary.probability(0)};
+    ENGINE_TRY(const auto logits, m_target.lastLogits(row));
     Candidate candidate;
     if (m_settings.choice == CandidateChoice::Noise) {
         candidate.token = sampler.choose(logits, outputPosition);

@@ -50,8 +50,8 @@ private:
     engine::DraftEnd endOf(int candidates) const;
     engine::Draft draftOf(const RoundShape& shape, const MaskGroups& groups) const;
     engine::Result<engine::DecodeStep> verify(engine::Draft draft);
-    void pickCandidates(const MaskGroups& groups, int group);
-    Candidate pick(int row, engine::Position outputPosition) const;
+    engine::Result<void> pickCandidates(const MaskGroups& groups, int group);
+    engine::Result<Candidate> pick(int row, engine::Position outputPosition);
 
     SpaceSettings m_settings;
     SpaceDraws m_draws;

@@ -24,6 +24,7 @@ private slots:
 
 private:
     ProgramRun runLine(const QString& line) const;
+    static void addWrongRows();
 
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
@@ -59,6 +60,53 @@ void SwiftRunHintsTest::initTestCase() {
                     "$RUN stream --decoder vanilla --data data.jsonl --raw --max-tokens 2 --model "
                     "model --out run.swiftrun")
                 .exitCode == 0);
+}
+
+/// Command lines that say what cannot be done.
+void SwiftRunHintsTest::addWrongRows() {
+    const QString generate = "$RUN generate --model model --max-tokens 2 ";
+    const auto addWrong = [](const char* name,
+                             const QString& line,
+                             const QString& hint,
+                             const QString& followed,
+                             int exitCode = app::kUsage) {
+        QTest::newRow(name) << line << exitCode << hint << followed;
+    };
+    addWrong("no prompt",
+             generate,
+             "Give one of --prompt TEXT, --prompt-file FILE",
+             generate + "--prompt abc");
+    addWrong("two prompts",
+             generate + "--prompt abc --prompt-file words.txt",
+             "Give one of --prompt TEXT, --prompt-file FILE",
+             generate + "--prompt-file words.txt");
+    addWrong("an id that is none",
+             generate + "--prompt-ids 1,x",
+             "Write ids as whole numbers separated by commas: 1,2,3.",
+             generate + "--prompt-ids 1,2,3");
+    addWrong("a setting without a value",
+             generate + "--prompt abc --decoder swift --set gamma",
+             "Write NAME=VALUE, for example gamma=32.",
+             generate + "--prompt abc --decoder swift --set gamma=32");
+    addWrong("a line that is no JSON",
+             "$RUN tokenize --model model --json < words.txt",
+             "With --json every line is a string in double quotes.",
+             "echo '\"abc\"' | $RUN tokenize --model model --json");
+    addWrong("no such prompt file",
+             generate + "--prompt-file none.txt",
+             "Check the path; - reads from standard input.",
+             generate + "--prompt-file - < words.txt",
+             app::kNotFound);
+    addWrong("a context beyond the model's",
+             generate + "--prompt abc --context 9999999",
+             "Leave out --context, or choose a smaller one.",
+             generate + "--prompt abc --context 64");
+    addWrong("a decoder named twice",
+             "$RUN compare --model model --data data.jsonl --raw --max-tokens 2 --decoders "
+             "vanilla,vanilla",
+             "Name each decoder once: --decoders vanilla,swift.",
+             "$RUN compare --model model --data data.jsonl --raw --max-tokens 2 --decoders "
+             "vanilla,swift");
 }
 
 void SwiftRunHintsTest::everyHintHelps_data() {
@@ -104,6 +152,10 @@ void SwiftRunHintsTest::everyHintHelps_data() {
     QTest::newRow("a folder for a text") << "$RUN tokenize --model model < open" << int(app::kIo)
                                          << "Give a text file or a pipe, not a folder."
                                          << "$RUN tokenize --model model < words.txt";
+    QTest::newRow("a folder that is not there")
+        << stream + "--out none/x.swiftrun" << int(app::kNotFound) << "Make the folder first"
+        << "mkdir none && chmod 777 none && " + stream + "--out none/x.swiftrun";
+    addWrongRows();
     const QString longer = "(ulimit -v 250000; $RUN generate --model long --prompt abc "
                            "--max-tokens 4 --threads 1 --context ";
     QTest::newRow("no memory for the context")

@@ -90,12 +90,12 @@ void answer(const support::DefaultModel& model,
         const double start = cpuMs();
         costs.lawMs += start - before;
         costs.mostLawMs = std::max(costs.mostLawMs, start - before);
-        pending = choice.sampler.choose(result.logitRow(0), place);
+        const std::span<const double> logits = result.logits.row(0).value();
+        pending = choice.sampler.choose(logits, place);
         const double chosen = cpuMs();
         sequence.push_back(pending);
         choice.law.keep({&pending, 1});
-        costs.kept +=
-            static_cast<double>(choice.sampler.distribution(result.logitRow(0)).ids.size());
+        costs.kept += static_cast<double>(choice.sampler.distribution(logits).ids.size());
         costs.distributionMs += cpuMs() - chosen;
         costs.chooseMs += chosen - start;
         if (std::find(choice.endIds.begin(), choice.endIds.end(), pending) != choice.endIds.end())

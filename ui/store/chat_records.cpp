@@ -37,6 +37,8 @@ QString decoderTitle(const QString& decoderName) {
                                       std::pair("del", "DEL"),
                                       std::pair("del-ms", "DEL by milliseconds"),
                                       std::pair("space", "SPACE"),
+                                      std::pair("clasp", "CLaSp"),
+                                      std::pair("knapspec", "KnapSpec"),
                                       std::pair("lookup", "Look-up")})
         if (decoderName == QLatin1String(name))
             return QLatin1String(title);

@@ -6,7 +6,6 @@
 #include "app/number_check.h"
 #include "app/program_paths.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -16,17 +15,16 @@ using namespace engine;
 
 namespace {
 
-constexpr const char* kVanilla = "vanilla";
-
 struct CompareOptions {
     ModelOptions model;
     DataOptions data;
-    std::vector<std::string> decoders = {kVanilla, "swift"};
+    std::vector<std::string> decoders = {"vanilla", "swift"};
     std::vector<std::string> settings;
     TypedSampling sampling;
     int maxTokens = 128;
     OutputOptions csv;
     bool isRaw = false;
+    bool runsCode = false;
     bool json = false;
 };
 
@@ -39,57 +37,20 @@ OutputPlace csvPlace(const CompareOptions& options) {
                        isComparisonCsv);
 }
 
-/// The decoders in the given order, with vanilla first if it was not named.
-Result<std::vector<std::string>> decoderNames(const CompareOptions& options) {
-    std::vector<std::string> names = options.decoders;
-    if (std::find(names.begin(), names.end(), kVanilla) == names.end())
-        names.insert(names.begin(), kVanilla);
-    for (auto name = names.begin(); name != names.end(); ++name)
-        if (std::find(names.begin(), name, *name) != name)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("The decoder {} is named twice.", *name),
-                         "Name each decoder once: --decoders vanilla,swift."};
-    return names;
-}
-
-/// The settings of each decoder: DECODER.NAME=VALUE applies to one, NAME=VALUE to all that draft.
-Result<std::map<std::string, std::vector<std::string>>>
-settingsByDecoder(const std::vector<std::string>& typed, const std::vector<std::string>& names) {
-    std::map<std::string, std::vector<std::string>> settings;
-    for (const std::string& text : typed) {
-        const std::size_t dot = text.substr(0, text.find('=')).find('.');
-        if (dot == std::string::npos) {
-            for (const std::string& name : names)
-                if (name != kVanilla)
-                    settings[name].push_back(text);
-            continue;
-        }
-        const std::string decoder = text.substr(0, dot);
-        if (std::find(names.begin(), names.end(), decoder) == names.end()) {
-            const std::string near = nearestName(decoder, names);
-            return Error{
-                ErrorCode::InvalidInput,
-                fmt::format("--set {} sets the decoder {}, which is not compared.", text, decoder),
-                fmt::format("{}Add it to --decoders.",
-                            near.empty() ? "" : fmt::format("Did you mean {}? ", near))};
-        }
-        settings[decoder].push_back(text.substr(dot + 1));
-    }
-    return settings;
-}
-
 /// The prompts one by one, until all are done or the user stops it.
 class CompareRun {
 public:
     CompareRun(const CompareOptions& options,
                const Console& console,
                Comparison& comparison,
+               const QualityJudge& judge,
                const DataSummary& data)
         : m_options(options)
         , m_console(console)
         , m_comparison(comparison)
+        , m_judge(judge)
         , m_data(data)
-        , m_report(namesOf(comparison), comparison.vanilla()) {}
+        , m_report(variantsOf(comparison), comparison.vanilla()) {}
 
     Result<void> run() {
         const auto visited = forEachPrompt(
@@ -109,11 +70,11 @@ public:
     }
 
 private:
-    static std::vector<std::string> namesOf(const Comparison& comparison) {
-        std::vector<std::string> names;
+    static std::vector<Variant> variantsOf(const Comparison& comparison) {
+        std::vector<Variant> variants;
         for (const Contestant& contestant : comparison.contestants())
-            names.push_back(contestant.name);
-        return names;
+            variants.push_back(contestant.variant);
+        return variants;
     }
 
     Result<bool> visit(const DataPrompt& prompt) {
@@ -133,13 +94,28 @@ private:
             m_isCancelled = true;
             return false;
         }
-        const PromptOutcomes& made = *outcomes.value();
+        PromptOutcomes& made = *outcomes.value();
+        ENGINE_TRY_DO(judgeAnswers(prompt.record, made));
         m_report.add(prompt.record.task, made);
         for (std::size_t i = 0; i < made.size(); ++i)
             if (made[i])
                 m_console.jsonLine(m_report.promptLine(prompt, i, *made[i]));
         tellFailures();
         return true;
+    }
+
+    /// Equal texts are scored once.
+    Result<void> judgeAnswers(const DataRecord& record, PromptOutcomes& outcomes) const {
+        std::map<std::string, AnswerQuality> known; // by text
+        for (auto& outcome : outcomes)
+            for (std::size_t half = 0; outcome && half < outcome->texts.size(); ++half) {
+                const std::string& text = outcome->texts.at(half);
+                if (!known.contains(text)) {
+                    ENGINE_TRY(known[text], m_judge.score(record, text));
+                }
+                outcome->quality.at(half) = known[text];
+            }
+        return {};
     }
 
     /// A decoder that fails loses only its own figures; its error becomes the program's at the end.
@@ -153,9 +129,10 @@ private:
             m_hasFailed[i] = true;
             m_report.addFailure(i, failure->message);
             Console::note(fmt::format(
-                "{} is dropped and the others go on: {}", contestants[i].name, failure->message));
+                "{} is dropped and the others go on: {}", contestants[i].name(), failure->message));
             m_console.jsonLine({{"event", "given_up"},
-                                {"decoder", contestants[i].name},
+                                {"variant", contestants[i].name()},
+                                {"decoder", contestants[i].variant.decoder},
                                 {"message", failure->message}});
             if (!m_failure)
                 m_failure = failure;
@@ -183,6 +160,7 @@ private:
     const CompareOptions& m_options;
     const Console& m_console;
     Comparison& m_comparison;
+    const QualityJudge& m_judge;
     DataSummary m_data;
     ComparisonReport m_report;
     StatusLine m_status;
@@ -195,30 +173,30 @@ private:
 Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(options.sampling.options.validate());
-    ENGINE_TRY(const auto names, decoderNames(options));
-    ENGINE_TRY(auto typed, settingsByDecoder(options.settings, names));
     DecoderRegistry registry(moduleFolder());
-    std::map<std::string, SettingValues> settings;
-    for (const std::string& name : names) {
-        ENGINE_TRY(settings[name], parseSettings(registry, name, typed[name]));
-    }
+    ENGINE_TRY(const auto variants, readVariants(registry, options.decoders, options.settings));
     ENGINE_TRY(const DataSummary data, checkData(options.data));
     if (!options.csv.path.empty()) // before hours of work
         ENGINE_TRY_DO(checkOutput(csvPlace(options)));
+    std::optional<CodeSandbox> sandbox;
+    if (options.runsCode) {
+        ENGINE_TRY(CodeSandbox made, CodeSandbox::make(stop));
+        sandbox.emplace(std::move(made));
+    }
+    const QualityJudge judge(std::move(sandbox));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
     ENGINE_TRY(const SamplingOptions sampling,
                resolveSampling(options.sampling, model.tokenizer.get()));
     std::vector<Contestant> contestants;
-    for (const std::string& name : names) {
-        Contestant contestant;
-        contestant.name = name;
+    for (const Variant& variant : variants) {
+        Contestant contestant{.variant = variant, .halves = {}};
         for (auto& half : contestant.halves) {
             ENGINE_TRY(half,
-                       registry.make(name,
+                       registry.make(variant.decoder,
                                      {.transformer = *model.loaded.transformer,
                                       .sampling = sampling,
                                       .contextLength = model.contextLength,
-                                      .settings = settings[name]}));
+                                      .settings = variant.settings}));
         }
         contestants.push_back(std::move(contestant));
     }
@@ -228,7 +206,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
                            .stop = stop,
                            .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize)},
                           std::move(contestants));
-    return CompareRun(options, context.console, comparison, data).run();
+    return CompareRun(options, context.console, comparison, judge, data).run();
 }
 
 } // namespace
@@ -243,13 +221,17 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     command
         ->add_option("--decoders",
                      options->decoders,
-                     "The decoders to compare, separated by commas; vanilla is always one of them")
+                     "The decoders to compare, separated by commas; vanilla is always one of them. "
+                     "NAME=DECODER gives a variant a name of its own, so that one decoder can be "
+                     "compared with itself: a=swift,b=swift")
         ->delimiter(',')
         ->capture_default_str();
-    command->add_option("--set",
-                        options->settings,
-                        "A setting: DECODER.NAME=VALUE, or NAME=VALUE for all decoders that draft; "
-                        "may be given several times");
+    command->add_option(
+        "--set",
+        options->settings,
+        "A setting: DECODER.NAME=VALUE or VARIANT.NAME=VALUE, or NAME=VALUE for all "
+        "that draft; "
+        "may be given several times");
     command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
@@ -258,6 +240,10 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                       options->isRaw,
                       "Use the prompts as they are, without a chat "
                       "template");
+    command->add_flag("--run-code",
+                      options->runsCode,
+                      "Run the programs that answer prompts of the task \"code\", in a sandbox "
+                      "without network, and count those that pass their tests");
     addOutputOptions(
         *command, options->csv, "--csv", "Also write the figures to this file, as CSV");
     command->add_flag("--json", options->json, "Write one JSON object per line to standard output");

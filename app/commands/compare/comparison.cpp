@@ -40,6 +40,7 @@ void addHalf(const Answers& answers, std::size_t half, PromptOutcome& outcome) {
     outcome.promptTokens += answers.promptTokens;
     outcome.promptMs.at(half) = answers.promptMs;
     outcome.decodeMs.at(half) = answers.decodeMs;
+    outcome.texts.at(half) = answers.turns.front().text;
 }
 
 } // namespace
@@ -60,7 +61,7 @@ double PromptOutcome::tokensPerSecond() const {
 Comparison::Comparison(const AnswerRequest& request, std::vector<Contestant> contestants)
     : m_request(request)
     , m_contestants(std::move(contestants)) {
-    while (m_vanilla < m_contestants.size() && m_contestants[m_vanilla].name != "vanilla")
+    while (m_vanilla < m_contestants.size() && !m_contestants[m_vanilla].variant.isVanilla())
         ++m_vanilla;
     ENGINE_CHECK(m_vanilla < m_contestants.size(), "a comparison without vanilla");
 }
@@ -75,7 +76,7 @@ Comparison::run(const DataRecord& record, const std::function<void(std::string_v
         const std::size_t which = half == 0 ? i : 2 * count - 1 - i;
         if (m_contestants[which].failure)
             continue;
-        onTurn(m_contestants[which].name);
+        onTurn(m_contestants[which].name());
         ENGINE_TRY(answers.at(half)[which], answer(which, half, record));
         if (answers.at(half)[which] && answers.at(half)[which]->isCancelled)
             return std::optional<PromptOutcomes>();
@@ -145,11 +146,10 @@ Result<double> Comparison::marginAt(const AnsweredTurn& turn, std::size_t positi
                transformer.forward({.plan = plan,
                                     .layout = AttentionLayout::chain(sequence.length(), 1),
                                     .tokens = std::span(tokens).last(1),
-                                    .logitRows = rows},
+                                    .summaryRows = rows},
                                    sequence.cache()));
-    std::vector<double> logits = result.logits;
-    std::nth_element(logits.begin(), logits.begin() + 1, logits.end(), std::greater<>());
-    return logits[0] - logits[1];
+    const HeadSummary& summary = result.summaries.front();
+    return summary.logits[0] - summary.logits[1];
 }
 
 } // namespace app

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/compare/quality/answer_quality.h"
+#include "app/commands/compare/variants.h"
 #include "app/data/answering.h"
 #include "engine/decoding/decoder_registry.h"
 
@@ -16,9 +18,11 @@ namespace app {
 /// A decoder in the comparison: one instance for each half, so that neither half's search has seen
 /// the other's prompts.
 struct Contestant {
-    std::string name;
+    Variant variant;
     std::array<std::unique_ptr<engine::Decoder>, 2> halves; // forward, reverse
     std::optional<engine::Error> failure = {}; ///< why it was dropped, and after how many prompts
+
+    const std::string& name() const { return variant.name; }
 };
 
 /// The first difference between a decoder's tokens and vanilla's.
@@ -36,9 +40,11 @@ struct Difference {
 struct PromptOutcome {
     DecodeTally tally;
     long promptTokens = 0;
-    std::array<double, 2> promptMs = {}; ///< [halves]
-    std::array<double, 2> decodeMs = {}; ///< [halves]
-    std::vector<Difference> differences; ///< the first of each half; empty: equal tokens
+    std::array<double, 2> promptMs = {};       ///< [halves]
+    std::array<double, 2> decodeMs = {};       ///< [halves]
+    std::vector<Difference> differences;       ///< the first of each half; empty: equal tokens
+    std::array<std::string, 2> texts = {};     ///< [halves] of the first turn
+    std::array<AnswerQuality, 2> quality = {}; ///< [halves], as far as scored
 
     bool isEqual() const { return differences.empty(); }
 

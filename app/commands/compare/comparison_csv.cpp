@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array kNames = {"scope",
                                "task",
+                               "variant",
                                "decoder",
                                "prompts",
                                "equal",
@@ -36,7 +37,12 @@ constexpr std::array kNames = {"scope",
                                "draft_ms_per_token",
                                "verify_ms_per_token",
                                "search_ms_per_token",
-                               "other_ms_per_token"};
+                               "other_ms_per_token",
+                               "rouge1",
+                               "rouge2",
+                               "rougeL",
+                               "exact_match",
+                               "pass_at_1"};
 
 /// Quoted if necessary. A text that a spreadsheet would take for a formula is marked as text.
 std::string textCell(const std::string& text) {
@@ -59,6 +65,12 @@ std::string ratioCell(double a, double b) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
 }
 
+/// Empty where nothing was scored.
+std::string scoreCell(const DecoderSums& sums, std::size_t score) {
+    const auto mean = sums.quality.at(score).mean();
+    return mean ? fmt::format("{}", *mean) : std::string();
+}
+
 } // namespace
 
 std::string ComparisonReport::csvLines(const std::string& scope,
@@ -72,7 +84,8 @@ std::string ComparisonReport::csvLines(const std::string& scope,
         const std::array<std::string, kNames.size()> cells = {
             scope,
             textCell(task),
-            textCell(m_decoders[i]),
+            textCell(m_variants[i].name),
+            textCell(m_variants[i].decoder),
             fmt::to_string(own.prompts),
             fmt::to_string(own.equal),
             fmt::to_string(own.nearTies),
@@ -91,7 +104,12 @@ std::string ComparisonReport::csvLines(const std::string& scope,
             fmt::to_string(own.perToken(metrics.draftMs)),
             fmt::to_string(own.perToken(own.tally.verifyMs())),
             fmt::to_string(own.perToken(metrics.searchMs)),
-            fmt::to_string(own.perToken(own.otherMs()))};
+            fmt::to_string(own.perToken(own.otherMs())),
+            scoreCell(own, 0),
+            scoreCell(own, 1),
+            scoreCell(own, 2),
+            scoreCell(own, 3),
+            scoreCell(own, 4)};
         text += fmt::format("{}\r\n", fmt::join(cells, ","));
     }
     return text;

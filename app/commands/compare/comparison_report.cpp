@@ -20,6 +20,31 @@ Json differenceJson(const Difference& difference) {
             {"margin", difference.margin ? Json(*difference.margin) : Json(nullptr)}};
 }
 
+Json settingsJson(const SettingValues& settings) {
+    Json json = Json::object();
+    for (const auto& [name, value] : settings)
+        std::visit([&, &key = name](const auto& typed) { json[key] = typed; }, value);
+    return json;
+}
+
+using Scores = decltype(AnswerQuality::scores);
+
+Scores meansOf(const DecoderSums& sums) {
+    Scores means;
+    for (std::size_t i = 0; i < means.size(); ++i)
+        means.at(i) = sums.quality.at(i).mean();
+    return means;
+}
+
+/// Only what was scored; null if nothing was.
+Json scoresJson(const Scores& scores) {
+    Json json;
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (scores.at(i))
+            json[AnswerQuality::kNames.at(i)] = *scores.at(i);
+    return json;
+}
+
 /// Cut to the column's width at a whole character.
 std::string cut(const std::string& text, std::size_t width) {
     std::size_t end = 0;
@@ -40,6 +65,12 @@ void DecoderSums::add(const PromptOutcome& outcome) {
     decodeSeconds += outcome.decodeSeconds();
     rateSum += outcome.tokensPerSecond();
     layerSum += outcome.tally.tokensPerLayer();
+    for (const AnswerQuality& answer : outcome.quality)
+        for (std::size_t i = 0; i < quality.size(); ++i)
+            if (answer.scores.at(i)) {
+                quality.at(i).sum += *answer.scores.at(i);
+                ++quality.at(i).answers;
+            }
 }
 
 double DecoderSums::tokensPerSecond() const {
@@ -63,13 +94,13 @@ double DecoderSums::perToken(double ms) const {
     return quotient(ms, static_cast<double>(tally.tokens()));
 }
 
-ComparisonReport::ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla)
-    : m_decoders(std::move(decoders))
+ComparisonReport::ComparisonReport(std::vector<Variant> variants, std::size_t vanilla)
+    : m_variants(std::move(variants))
     , m_vanilla(vanilla)
-    , m_all(m_decoders.size()) {}
+    , m_all(m_variants.size()) {}
 
 void ComparisonReport::add(const std::string& task, const PromptOutcomes& outcomes) {
-    Sums& sums = m_byTask.try_emplace(task, Sums(m_decoders.size())).first->second;
+    Sums& sums = m_byTask.try_emplace(task, Sums(m_variants.size())).first->second;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (!outcomes[i])
             continue;
@@ -90,7 +121,8 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
                  {"line", prompt.record.line},
                  {"id", prompt.record.id},
                  {"task", prompt.record.task},
-                 {"decoder", m_decoders[decoder]},
+                 {"variant", m_variants[decoder].name},
+                 {"decoder", m_variants[decoder].decoder},
                  {"prompt_tokens", outcome.promptTokens},
                  {"output_tokens", outcome.tally.tokens()},
                  {"steps", outcome.tally.steps},
@@ -103,6 +135,9 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
     line["differences"] = Json::array();
     for (const Difference& difference : outcome.differences)
         line["differences"].push_back(differenceJson(difference));
+    line["quality"] = Json::array();
+    for (const AnswerQuality& answer : outcome.quality)
+        line["quality"].push_back(scoresJson(answer.scores));
     return line;
 }
 
@@ -112,6 +147,8 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const DecoderSums& own = sums[i];
         Json line = {
+            {"decoder", m_variants[i].decoder},
+            {"settings", settingsJson(m_variants[i].settings)},
             {"prompts", own.prompts},
             {"equal", own.equal},
             {"near_ties", own.nearTies},
@@ -133,9 +170,10 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
                                 {"verify", own.perToken(own.tally.verifyMs())},
                                 {"search", own.perToken(own.tally.metrics.searchMs)},
                                 {"other", own.perToken(own.otherMs())}};
+        line["quality"] = scoresJson(meansOf(own));
         const auto failure = m_failures.find(i);
         line["failure"] = failure == m_failures.end() ? Json() : Json(failure->second);
-        all[m_decoders[i]] = std::move(line);
+        all[m_variants[i].name] = std::move(line);
     }
     return all;
 }
@@ -162,7 +200,7 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
             "{:>10} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
             i == 0 ? cut(task, 22) : "",
-            cut(m_decoders[i], 13),
+            cut(m_variants[i].name, 13),
             own.prompts,
             own.equal,
             own.nearTies,
@@ -180,6 +218,34 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             own.perToken(own.otherMs()));
     }
     return text;
+}
+
+/// The scores of each task that has any, and whether they are vanilla's, as equal tokens make them.
+std::string ComparisonReport::qualityTable() const {
+    std::string text;
+    for (const auto& [task, sums] : m_byTask) {
+        const Scores reference = meansOf(sums[m_vanilla]);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const Scores own = meansOf(sums[i]);
+            const std::string_view relation = i == m_vanilla ? ""
+                                              : sums[i].prompts < sums[m_vanilla].prompts
+                                                  ? "of fewer prompts than vanilla"
+                                              : own == reference ? "the same as vanilla"
+                                                                 : "NOT the same as vanilla";
+            std::string words;
+            for (std::size_t score = 0; score < own.size(); ++score)
+                if (own.at(score))
+                    words +=
+                        fmt::format("{} {:.4f}  ", AnswerQuality::kNames.at(score), *own[score]);
+            if (!words.empty())
+                text += fmt::format("{:<22} {:<13} {}{}\n",
+                                    cut(task, 22),
+                                    cut(m_variants[i].name, 13),
+                                    words,
+                                    relation);
+        }
+    }
+    return text.empty() ? text : "quality of the answers, by their references:\n" + text;
 }
 
 std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) const {
@@ -215,9 +281,13 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
                     data.badLines,
                     m_leftOut,
                     isIncomplete ? " INCOMPLETE: the run was stopped." : "");
+    text += qualityTable();
+    for (const Variant& variant : m_variants)
+        if (variant.name != variant.decoder)
+            text += variant.inWords() + "\n";
     for (const auto& [decoder, sentence] : m_failures)
         text += fmt::format("{} was dropped after {} prompts: {}\n",
-                            m_decoders[decoder],
+                            m_variants[decoder].name,
                             m_all[decoder].prompts,
                             sentence);
     return text;

@@ -13,6 +13,16 @@
 
 namespace app {
 
+/// A score of several answers, each half counted.
+struct ScoreSum {
+    double sum = 0.0;
+    int answers = 0;
+
+    std::optional<double> mean() const {
+        return answers > 0 ? std::optional(sum / answers) : std::nullopt;
+    }
+};
+
 /// One decoder's results on many prompts.
 struct DecoderSums {
     int prompts = 0;
@@ -23,6 +33,7 @@ struct DecoderSums {
     double decodeSeconds = 0.0;
     double rateSum = 0.0;  ///< of the prompts' own tokens per second
     double layerSum = 0.0; ///< of the prompts' own tokens per layer
+    std::array<ScoreSum, AnswerQuality::kNames.size()> quality = {}; ///< [names]
 
     void add(const PromptOutcome& outcome);
 
@@ -44,8 +55,8 @@ engine::Result<bool> isComparisonCsv(const std::filesystem::path& path);
 /// Collects results by task and over all, and shows them. Thread: one.
 class ComparisonReport {
 public:
-    /// `vanilla` is the index of the decoder that the others are compared with.
-    ComparisonReport(std::vector<std::string> decoders, std::size_t vanilla);
+    /// `vanilla` is the index of the variant that the others are compared with.
+    ComparisonReport(std::vector<Variant> variants, std::size_t vanilla);
 
     void add(const std::string& task, const PromptOutcomes& outcomes);
 
@@ -76,8 +87,9 @@ private:
     nlohmann::ordered_json sumsJson(const Sums& sums) const;
     std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;
     std::string rows(const std::string& task, const Sums& sums) const;
+    std::string qualityTable() const;
 
-    std::vector<std::string> m_decoders;
+    std::vector<Variant> m_variants;
     std::size_t m_vanilla;
     Sums m_all;
     std::map<std::string, Sums> m_byTask;

@@ -25,11 +25,11 @@ std::vector<std::size_t> bestPlaces(std::span<const double> scores, int count) {
     return places;
 }
 
-double probabilityOf(const ForwardResult& pass, TokenId id) {
-    const HeadSummary& summary = pass.summaries.front();
+/// Shapes: logits [vocab], or empty where `id` is among the summary's.
+double probabilityOf(const HeadSummary& summary, std::span<const double> logits, TokenId id) {
     const int rank = summary.rankOf(id);
     return rank >= 0 ? summary.probability(rank)
-                     : summary.probabilityOf(pass.logitRow(0)[static_cast<std::size_t>(id)]);
+                     : summary.probabilityOf(logits[static_cast<std::size_t>(id)]);
 }
 
 } // namespace
@@ -51,29 +51,33 @@ RoundDraws::drawSeveral(const Distribution& q, int count, Position outputPositio
     return ids;
 }
 
-DraftLevel DraftLevelMaker::make(const ForwardResult& pass, Position outputPosition) const {
+Result<DraftLevel> DraftLevelMaker::make(ForwardResult& pass, Position outputPosition) const {
     const HeadSummary& summary = pass.summaries.front();
+    std::span<const double> logits;
+    if (needsLogits()) {
+        ENGINE_TRY(logits, pass.logits.row(0));
+    }
     DraftLevel level;
     std::vector<TokenId> ids;
     const bool isRejection = m_terms.rule == VerifyRule::Rejection;
     if (draws() && m_draws == nullptr && !isRejection) {
-        ids = m_sampler.chooseSeveral(pass.logitRow(0), mostChoices(), outputPosition);
+        ids = m_sampler.chooseSeveral(logits, mostChoices(), outputPosition);
     } else if (draws()) {
-        Distribution q = m_sampler.distribution(pass.logitRow(0));
+        Distribution q = m_sampler.distribution(logits);
         DraftDraws& drawn = m_draws == nullptr ? m_roundDraws : *m_draws;
         ids = drawn.drawSeveral(q, mostChoices(), outputPosition);
         if (isRejection)
             level.drawnFrom = std::move(q);
     } else if (needsLogits()) {
-        for (const std::size_t place : bestPlaces(pass.logitRow(0), mostChoices()))
+        for (const std::size_t place : bestPlaces(logits, mostChoices()))
             ids.push_back(static_cast<TokenId>(place));
     } else {
         ids.assign(summary.ids.begin(), summary.ids.begin() + summary.count);
     }
-    const int count = m_terms.siblings.choicesAt(probabilityOf(pass, ids.front()));
+    const int count = m_terms.siblings.choicesAt(probabilityOf(summary, logits, ids.front()));
     ids.resize(std::min(ids.size(), static_cast<std::size_t>(count)));
     for (const TokenId id : ids)
-        level.choices.push_back({id, probabilityOf(pass, id)});
+        level.choices.push_back({id, probabilityOf(summary, logits, id)});
     return level;
 }
 

@@ -36,8 +36,8 @@ public:
     /// has.
     bool needsLogits() const { return draws() || mostChoices() > HeadSummary::kMost; }
 
-    /// From the only row of a pass that went through the head.
-    DraftLevel make(const ForwardResult& pass, Position outputPosition) const;
+    /// From the only row of a pass that went through the head. Errors: those of LogitRows::row().
+    Result<DraftLevel> make(ForwardResult& pass, Position outputPosition) const;
 
 private:
     bool draws() const {

@@ -3,9 +3,6 @@
 
 #include "engine/decoding/drafts/draft_level_maker.h"
 
-#include <algorithm>
-#include <functional>
-
 namespace engine {
 
 LayerPlan exitPlan(int layerCount, int exitLayers) {
@@ -36,7 +33,7 @@ Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
         isDropped = stopped && !m_options.keepsUnsure && chain.size() + 1 < limit.tokens;
         if (isDropped)
             break;
-        DraftLevel level = maker.make(m_pass, firstOutput + chain.size());
+        ENGINE_TRY(DraftLevel level, maker.make(m_pass, firstOutput + chain.size()));
         const DraftLevel::Choice choice = level.choices.front();
         if (!level.drawnFrom.ids.empty())
             chain.setDrawnFrom(chain.size() - 1, std::move(level.drawnFrom));
@@ -58,8 +55,9 @@ Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     }
     made.planId = m_options.planId;
     made.layersRun = m_options.exitLayers;
-    made.hidden = m_streams.back();
-    made.earlier.assign(m_streams.begin(), m_streams.end() - 1);
+    made.hidden = m_handOuts.back().to;
+    for (std::size_t i = 0; i + 1 < m_handOuts.size(); ++i)
+        made.earlier.push_back(m_handOuts[i].to);
     return made;
 }
 
@@ -72,15 +70,16 @@ void ExitDrafter::beginRows(Target& target) {
     if (m_plan.layerCount() != layerCount)
         m_plan = LayerPlan::full(layerCount);
     m_plan.exitAfterLayer = m_options.exitLayers - 1;
-    m_layers.assign(m_options.earlierLayers.begin(), m_options.earlierLayers.end());
-    m_layers.push_back(m_plan.exitAfterLayer);
-    ENGINE_CHECK(std::adjacent_find(m_layers.begin(), m_layers.end(), std::greater_equal<>()) ==
-                     m_layers.end(),
-                 "{} layers to keep the stream behind are not ascending below the exit",
-                 m_layers.size() - 1);
-    m_streams.resize(m_layers.size());
-    for (std::vector<double>& stream : m_streams)
-        stream.clear();
+    const std::size_t streams = m_options.earlierLayers.size() + 1;
+    if (m_streams.size() < streams)
+        m_streams.resize(streams);
+    m_handOuts.clear();
+    for (std::size_t i = 0; i < streams; ++i) {
+        const bool isExit = i + 1 == streams;
+        m_streams[i].clear();
+        m_handOuts.push_back(
+            {isExit ? m_plan.exitAfterLayer : m_options.earlierLayers[i], &m_streams[i]});
+    }
     m_tokens.assign(target.unread().begin(), target.unread().end());
     m_tokens.push_back(target.pending());
     m_nextSlot = target.length();
@@ -122,16 +121,10 @@ Result<void> ExitDrafter::runPass(Target& target, const AttentionLayout& layout,
          .tokens = m_tokens,
          .logitRows = needs.logits ? headRow : std::span<const int>(),
          .summaryRows = needs.summary ? headRow : std::span<const int>(),
-         .hiddenLayers = m_layers},
+         .handOuts = m_handOuts},
         target.cache(),
         m_pass));
     m_nextSlot += rows;
-    const std::size_t width = m_pass.hidden.size() / m_layers.size();
-    auto from = m_pass.hidden.cbegin();
-    for (std::vector<double>& stream : m_streams) {
-        stream.insert(stream.end(), from, from + static_cast<std::ptrdiff_t>(width));
-        from += static_cast<std::ptrdiff_t>(width);
-    }
     return {};
 }
 

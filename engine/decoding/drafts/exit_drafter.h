@@ -64,11 +64,11 @@ private:
     std::uint64_t m_round = 0; // keys the draws of recursive rejection
     // Of the newest draft, their memory used again:
     LayerPlan m_plan;
-    std::vector<int> m_layers; // the earlier ones, then the one behind which it exits
-    std::vector<std::vector<double>> m_streams; // [m_layers] each [rows so far, hidden size]
-    std::vector<TokenId> m_tokens;              // what the next pass reads
-    Position m_nextSlot = 0;                    // where it writes
-    Position m_rootSlot = 0;                    // of the pending token
+    std::vector<HiddenRows> m_streams; // of the earlier layers, then of the exit
+    std::vector<HandOut> m_handOuts;   // what each pass adds to them
+    std::vector<TokenId> m_tokens;     // what the next pass reads
+    Position m_nextSlot = 0;           // where it writes
+    Position m_rootSlot = 0;           // of the pending token
     ForwardResult m_pass;
 };
 

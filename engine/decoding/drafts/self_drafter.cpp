@@ -29,7 +29,8 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
              .summaryRows = rows},
             target.cache(),
             m_pass));
-        levels.push_back(maker.make(m_pass, firstOutput + steps));
+        ENGINE_TRY(DraftLevel level, maker.make(m_pass, firstOutput + steps));
+        levels.push_back(std::move(level));
         const DraftLevel::Choice& first = levels.back().choices.front();
         token = first.token;
         const auto stopped = terms.stopsAfter(first.probability, static_cast<int>(steps) + 1);

@@ -2,13 +2,11 @@
 #include "engine/decoding/free/successor_memory.h"
 
 #include "engine/base/counter_random.h"
-#include "engine/loading/files/atomic_file.h"
+#include "engine/decoding/statistics/data_files.h"
 #include "engine/loading/files/byte_reader.h"
-#include "engine/loading/files/set_aside.h"
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 
 namespace engine {
 
@@ -93,13 +91,10 @@ bool readEntry(NumberReader& numbers, int vocabSize, SuccessorTable::Entry& entr
 
 } // namespace
 
-SuccessorMemory::SuccessorMemory(std::filesystem::path folder, std::string modelFingerprint)
+SuccessorMemory::SuccessorMemory(const std::filesystem::path& folder, std::string modelFingerprint)
     : m_fingerprint(std::move(modelFingerprint))
-    , m_path(std::move(folder) / "successors" / (m_fingerprint + ".bin")) {
-    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
-    ENGINE_CHECK(isHex && !m_fingerprint.empty() && m_fingerprint.size() <= kFingerprintBytes,
-                 "fingerprint '{}'",
-                 m_fingerprint);
+    , m_path(modelDataFile(folder, "successors", m_fingerprint, ".bin")) {
+    ENGINE_CHECK(m_fingerprint.size() <= kFingerprintBytes, "fingerprint '{}'", m_fingerprint);
 }
 
 std::string SuccessorMemory::headerOf(const SuccessorTable& table) const {
@@ -118,10 +113,7 @@ Result<std::string> SuccessorMemory::load(SuccessorTable& table) {
         return std::string();
     if (loaded.error().code != ErrorCode::CorruptFile)
         return loaded.error();
-    ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
-    return fmt::format("{}. The file was renamed to {} and a new one begun.",
-                       loaded.error().message,
-                       aside.filename().string());
+    return setDataFileAside(m_path, loaded.error());
 }
 
 Result<void> SuccessorMemory::read(SuccessorTable& table) const {
@@ -171,15 +163,7 @@ Result<void> SuccessorMemory::store(const SuccessorTable& table) {
         }
     }
     append(bytes, checkSum(bytes));
-    std::error_code problem;
-    std::filesystem::create_directories(m_path.parent_path(), problem);
-    if (problem)
-        return Error{ErrorCode::Io,
-                     fmt::format("the folder {} cannot be made: {}",
-                                 m_path.parent_path().string(),
-                                 problem.message()),
-                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
-    ENGINE_TRY_DO(writeFileAtomically(m_path, bytes));
+    ENGINE_TRY_DO(storeDataFile(m_path, bytes));
     m_knownRecords = table.recordCount();
     return {};
 }

@@ -21,7 +21,7 @@ public:
     static constexpr std::uint64_t kRowsBetweenWrites = 4096;
 
     /// `folder` is the data folder; `modelFingerprint` comes from modelFingerprint().
-    SuccessorMemory(std::filesystem::path folder, std::string modelFingerprint);
+    SuccessorMemory(const std::filesystem::path& folder, std::string modelFingerprint);
 
     /// The file, there or not.
     const std::filesystem::path& path() const { return m_path; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/round/decode_step.h"
+#include "engine/model/handles/hidden_rows.h"
 
 #include <cstdint>
 #include <span>
@@ -25,11 +26,11 @@ struct Draft {
     /// the rows are those of Target::unread(), the pending token, the tree and the sides, and their
     /// keys and values in these layers are in the cache. 0: verification runs all layers.
     int layersRun = 0;
-    /// The residual stream behind those layers, [rows, hidden size]. It belongs to the drafter and
-    /// is valid until its next draft; so are the earlier ones.
-    std::span<const double> hidden = {};
+    /// The residual stream behind those layers, of all rows; null if none have run. It belongs to
+    /// the drafter and is valid until its next draft; so are the earlier ones.
+    const HiddenRows* hidden = nullptr;
     /// The same behind each of ExitDraftOptions::earlierLayers.
-    std::vector<std::span<const double>> earlier = {};
+    std::vector<const HiddenRows*> earlier = {};
     /// [nodes] how many tokens each node is expected to add, falling, if the drafter knows: a draft
     /// of at most n nodes has the first n of them.
     std::vector<double> gains = {};

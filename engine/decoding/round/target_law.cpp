@@ -80,7 +80,6 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
     m_sequence.assign(rows.sequence.begin(), rows.sequence.end());
     if (m_tokens != nullptr)
         findStates(rows.draft);
-    const auto width = static_cast<std::size_t>(pass.vocabSize);
     m_isStuck.assign(static_cast<std::size_t>(rows.draft.size()) + 1, false);
     for (int row = 0; row <= rows.draft.size(); ++row) {
         m_sequence.resize(rows.sequence.size());
@@ -89,7 +88,7 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
         std::reverse(m_sequence.begin() + static_cast<std::ptrdiff_t>(rows.sequence.size()),
                      m_sequence.end());
         const auto place = static_cast<std::size_t>(row);
-        const auto logits = std::span(pass.logits).subspan(place * width, width);
+        ENGINE_TRY(const std::span<double> logits, pass.logits.row(row));
         m_penalties.apply(m_sequence, m_answerStart, logits);
         if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead) {
             auto applied = m_tokens->apply(m_states[place], m_endIds, logits);

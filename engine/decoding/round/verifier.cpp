@@ -69,10 +69,10 @@ std::uint64_t streamSeed(std::uint64_t seed, RandomStream stream) {
     return tag == 0 ? seed : mixBits(seed ^ mixBits(tag));
 }
 
-Verdict Verifier::verify(const DraftTree& tree,
-                         const ForwardResult& target,
-                         Position outputPosition,
-                         const AnswerRoom& room) const {
+Result<Verdict> Verifier::verify(const DraftTree& tree,
+                                 ForwardResult& target,
+                                 Position outputPosition,
+                                 const AnswerRoom& room) const {
     ENGINE_CHECK(room.tokens > 0, "an answer that takes {} tokens", room.tokens);
     const bool usesMatch = m_rule == VerifyRule::Match || m_sampler.isGreedy();
     CounterVerifyDraws counterDraws(m_sampler.options().seed);
@@ -86,7 +86,7 @@ Verdict Verifier::verify(const DraftTree& tree,
     while (true) {
         const Position out = outputPosition + static_cast<Position>(verdict.emitted.size());
         const Place place{at, &target, out};
-        const Move move = usesMatch ? match(tree, place) : reject(tree, place, draws);
+        ENGINE_TRY(const Move move, usesMatch ? match(tree, place) : reject(tree, place, draws));
         verdict.emitted.push_back(move.token);
         verdict.rows.push_back(at + 1);
         if (move.child >= 0)
@@ -99,25 +99,26 @@ Verdict Verifier::verify(const DraftTree& tree,
     }
 }
 
-Verifier::Move Verifier::match(const DraftTree& tree, const Place& place) const {
-    const TokenId token = tokenAt(place);
+Result<Verifier::Move> Verifier::match(const DraftTree& tree, const Place& place) const {
+    ENGINE_TRY(const TokenId token, tokenAt(place));
     for (const int child : tree.children(place.node))
         if (tree.node(child).token == token)
-            return {token, child};
-    return {token, -1};
+            return Move{token, child};
+    return Move{token, -1};
 }
 
-TokenId Verifier::tokenAt(const Place& place) const {
+Result<TokenId> Verifier::tokenAt(const Place& place) const {
     if (m_sampler.isGreedy())
         return place.target->summaries[static_cast<std::size_t>(place.row())].best();
-    const auto logits = place.target->logitRow(place.row());
+    ENGINE_TRY(const std::span<const double> logits, place.target->logits.row(place.row()));
     return m_draws == nullptr ? m_sampler.choose(logits, place.out)
                               : m_draws->draw(m_sampler.distribution(logits), place.out);
 }
 
-Verifier::Move
+Result<Verifier::Move>
 Verifier::reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const {
-    Distribution p = m_sampler.distribution(place.target->logitRow(place.row()));
+    ENGINE_TRY(const std::span<const double> logits, place.target->logits.row(place.row()));
+    Distribution p = m_sampler.distribution(logits);
     const std::vector<int> children = tree.children(place.node);
     if (!children.empty()) {
         const Distribution* source = tree.drawnFrom(place.node);
@@ -131,12 +132,12 @@ Verifier::reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) 
                 continue;
             const double ratio = std::min(probabilityOf(p, token) / drafted, 1.0);
             if (draws.accepts(ratio, place.out, token))
-                return {token, child};
+                return Move{token, child};
             p = draws.leftBehind(p, q);
             removeToken(q, token);
         }
     }
-    return {draws.draw(p, place.out), -1};
+    return Move{draws.draw(p, place.out), -1};
 }
 
 } // namespace engine

@@ -82,12 +82,13 @@ public:
     VerifyRule rule() const { return m_rule; }
 
     /// Shapes: target.summaries [1 + tree.size() or more] and, unless greedy, target.logits
-    /// [as many, vocab]; row 0 belongs to the root, row 1 + i to node i, what follows to nobody.
-    /// `outputPosition` is that of the first token to emit.
-    Verdict verify(const DraftTree& tree,
-                   const ForwardResult& target,
-                   Position outputPosition,
-                   const AnswerRoom& room) const;
+    /// [as many]; row 0 belongs to the root, row 1 + i to node i, what follows to nobody. Only
+    /// the logits of rows that the walk comes to are asked for. `outputPosition` is that of the
+    /// first token to emit. Errors: those of LogitRows::row().
+    Result<Verdict> verify(const DraftTree& tree,
+                           ForwardResult& target,
+                           Position outputPosition,
+                           const AnswerRoom& room) const;
 
 private:
     /// Where the walk goes from a node: to a child, or to a token that ends it.
@@ -99,15 +100,15 @@ private:
     /// A node that the walk has come to.
     struct Place {
         int node; // -1: the root
-        const ForwardResult* target;
+        ForwardResult* target;
         Position out; // output position of the token to be decided
 
         int row() const { return node + 1; }
     };
 
-    Move match(const DraftTree& tree, const Place& place) const;
-    TokenId tokenAt(const Place& place) const;
-    Move reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const;
+    Result<Move> match(const DraftTree& tree, const Place& place) const;
+    Result<TokenId> tokenAt(const Place& place) const;
+    Result<Move> reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const;
 
     Sampler m_sampler;
     VerifyRule m_rule;

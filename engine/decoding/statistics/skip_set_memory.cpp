@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/statistics/skip_set_memory.h"
 
-#include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/readable_text.h"
-#include "engine/loading/files/set_aside.h"
 #include "engine/loading/json/json_text.h"
 
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <pwd.h>
-#include <system_error>
 
 namespace engine {
 
@@ -24,7 +17,8 @@ namespace {
 constexpr std::int64_t kFormat = 1;
 constexpr std::size_t kMaxTasks = 10'000;
 constexpr std::size_t kMaxNameBytes = 4096;
-constexpr JsonLimits kLimits = {.maxBytes = 16'000'000, .maxDepth = 8, .maxNodes = 2'000'000};
+constexpr JsonLimits kLimits = {
+    .maxBytes = 16'000'000, .maxDepth = 8, .maxNodes = 2'000'000, .allowsTwins = true};
 constexpr const char* kLeaveHint =
     "The file is left as it is: repair it, or move it away to start anew.";
 
@@ -35,21 +29,26 @@ public:
         : m_path(path)
         , m_layerCount(layerCount) {}
 
-    Result<std::map<std::string, StoredSkipSet>> read(const JsonValue& root) const {
+    Result<SkipSetLibrary> read(const JsonValue& root) const {
         ENGINE_TRY_DO(checkHeader(root));
         const JsonValue tasks = root["tasks"];
         if (!tasks.isObject())
             return bad("it has no list of tasks", root);
         if (tasks.size() > kMaxTasks)
             return bad(fmt::format("it names more than {} tasks", kMaxTasks), tasks);
-        std::map<std::string, StoredSkipSet> sets;
+        SkipSetLibrary library;
         for (const auto& [task, value] : tasks.members()) {
-            if (task.size() > kMaxNameBytes)
-                return bad("it names a task too long to be one", value);
-            ENGINE_TRY(StoredSkipSet stored, readEntry(task, value));
-            sets.emplace(task, std::move(stored));
+            auto stored = readEntry(task, value);
+            if (!stored)
+                library.unusable.emplace_back(task, stored.error());
+            else if (!library.sets.emplace(task, std::move(stored).value()).second)
+                library.unusable.emplace_back(
+                    task,
+                    bad(fmt::format("task \"{}\" is there twice; its first set counts",
+                                    readable(task)),
+                        value));
         }
-        return sets;
+        return library;
     }
 
 private:
@@ -77,6 +76,8 @@ private:
     }
 
     Result<StoredSkipSet> readEntry(std::string_view task, const JsonValue& value) const {
+        if (task.size() > kMaxNameBytes)
+            return bad("it names a task too long to be one", value);
         const std::string where = fmt::format("{}, task \"{}\"", m_path, readable(task));
         StoredSkipSet stored;
         ENGINE_TRY(stored.set, readSkipSet(value, where));
@@ -139,29 +140,16 @@ Result<void> checkStorable(const std::string& task, const StoredSkipSet& stored,
     return {};
 }
 
-std::filesystem::path environmentPath(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
 } // namespace
 
-std::filesystem::path defaultDataFolder() {
-    if (const auto folder = environmentPath("SWIFT_STUDIO_DATA"); !folder.empty())
-        return folder;
-    // The XDG base directory specification has relative paths ignored.
-    if (const auto folder = environmentPath("XDG_DATA_HOME"); folder.is_absolute())
-        return folder / "swift-studio";
-    std::filesystem::path home = environmentPath("HOME");
-    if (home.empty()) {
-        const passwd* user = ::getpwuid(::getuid());
-        home = user && user->pw_dir ? user->pw_dir : "";
-    }
-    return home / ".local/share/swift-studio";
-}
-
-std::string notStored(std::string_view what, const Error& error) {
-    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
+Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int layerCount) {
+    const std::string name = path.string();
+    auto document = readJsonFile(name, kLimits);
+    if (!document && document.error().code == ErrorCode::CorruptFile)
+        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
+    if (!document)
+        return std::move(document).error();
+    return MemoryReader(name, layerCount).read(document.value().root());
 }
 
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
@@ -169,35 +157,31 @@ SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
                              int layerCount)
     : m_folder(std::move(folder))
     , m_fingerprint(std::move(modelFingerprint))
-    , m_path(m_folder / "skip-sets" / (m_fingerprint + ".json"))
+    , m_path(modelDataFile(m_folder, "skip-sets", m_fingerprint, ".json"))
     , m_layerCount(layerCount) {
-    const bool isHex = m_fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
-    ENGINE_CHECK(isHex && !m_fingerprint.empty(), "fingerprint '{}'", m_fingerprint);
     ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
 }
 
-Result<SkipSetMemory::SetsByTask> SkipSetMemory::read() const {
-    const std::string name = m_path.string();
-    auto document = readJsonFile(name, kLimits);
-    if (!document && document.error().code == ErrorCode::NotFound)
-        return SetsByTask();
-    if (!document && document.error().code == ErrorCode::CorruptFile)
-        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
-    if (!document)
-        return std::move(document).error();
-    return MemoryReader(name, m_layerCount).read(document.value().root());
+Result<SkipSetLibrary> SkipSetMemory::all() const {
+    auto library = readSkipSetLibrary(m_path, m_layerCount);
+    if (!library && library.error().code == ErrorCode::NotFound)
+        return SkipSetLibrary();
+    return library;
 }
 
 Result<std::optional<StoredSkipSet>> SkipSetMemory::find(const std::string& task) const {
-    ENGINE_TRY(const SetsByTask sets, read());
-    const auto found = sets.find(task);
-    if (found == sets.end())
-        return std::optional<StoredSkipSet>();
-    return std::optional(found->second);
+    ENGINE_TRY(const SkipSetLibrary library, all());
+    if (const auto found = library.sets.find(task); found != library.sets.end())
+        return std::optional(found->second);
+    for (const auto& [name, error] : library.unusable)
+        if (name == task)
+            return error;
+    return std::optional<StoredSkipSet>();
 }
 
 Result<std::optional<StoredSkipSet>> SkipSetMemory::last() const {
-    ENGINE_TRY(const SetsByTask sets, read());
+    ENGINE_TRY(const SkipSetLibrary library, all());
+    const SkipSetsByTask& sets = library.sets;
     const auto newest =
         std::max_element(sets.begin(), sets.end(), [](const auto& a, const auto& b) {
             return std::pair(a.second.savedAt, a.second.score) <
@@ -208,13 +192,8 @@ Result<std::optional<StoredSkipSet>> SkipSetMemory::last() const {
     return std::optional(newest->second);
 }
 
-Result<std::vector<std::pair<std::string, StoredSkipSet>>> SkipSetMemory::all() const {
-    ENGINE_TRY(const SetsByTask sets, read());
-    return std::vector<std::pair<std::string, StoredSkipSet>>(sets.begin(), sets.end());
-}
-
 /// The same limits hold as for reading: what is written can be read again.
-Result<std::string> SkipSetMemory::toJson(const SetsByTask& sets) const {
+Result<std::string> SkipSetMemory::toJson(const SkipSetsByTask& sets) const {
     std::string text =
         fmt::format("{{\n\"format\": {},\n\"layers\": {},\n\"tasks\": {{", kFormat, m_layerCount);
     std::size_t values = 8;
@@ -234,31 +213,33 @@ Result<std::string> SkipSetMemory::toJson(const SetsByTask& sets) const {
 }
 
 Result<std::string> SkipSetMemory::store(const std::string& task, const StoredSkipSet& stored) {
-    ENGINE_TRY_DO(checkStorable(task, stored, m_layerCount));
-    Result<SetsByTask> known = read();
+    return store({{task, stored}});
+}
+
+Result<std::string> SkipSetMemory::store(const SkipSetsByTask& fresh) {
+    for (const auto& [task, stored] : fresh)
+        ENGINE_TRY_DO(checkStorable(task, stored, m_layerCount));
+    Result<SkipSetLibrary> known = all();
     const bool isBroken = !known && (known.error().code == ErrorCode::CorruptFile ||
                                      known.error().code == ErrorCode::Unsupported);
     if (!known && !isBroken)
         return std::move(known).error();
-    SetsByTask sets = known ? known.value() : SetsByTask();
-    sets[task] = stored;
+    std::optional<Error> problem;
+    if (isBroken)
+        problem = known.error();
+    else if (!known.value().unusable.empty())
+        problem = known.value().unusable.front().second;
+    SkipSetsByTask sets = fresh;
+    if (known)
+        sets.merge(known.value().sets); // what is there already is older
     ENGINE_TRY(const std::string text, toJson(sets));
-    std::error_code problem;
-    std::filesystem::create_directories(m_path.parent_path(), problem);
-    if (problem)
-        return Error{ErrorCode::Io,
-                     fmt::format("the folder {} cannot be made: {}",
-                                 m_path.parent_path().string(),
-                                 problem.message()),
-                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
     std::string note;
-    if (isBroken) {
-        ENGINE_TRY(const std::filesystem::path aside, setAside(m_path));
-        note = fmt::format("{}. The file was renamed to {} and a new one begun.",
-                           known.error().message,
-                           aside.filename().string());
+    if (problem) {
+        ENGINE_TRY(note, setDataFileAside(m_path, *problem));
+        if (!isBroken)
+            note += " It begins with the sets that could be used.";
     }
-    ENGINE_TRY_DO(writeFileAtomically(m_path, text));
+    ENGINE_TRY_DO(storeDataFile(m_path, text));
     return note;
 }
 

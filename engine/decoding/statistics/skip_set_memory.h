@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/decoding/statistics/data_files.h"
 #include "engine/model/skip_sets/skip_set.h"
 
 #include <cstdint>
@@ -26,17 +27,22 @@ struct StoredSkipSet {
     bool operator==(const StoredSkipSet&) const = default;
 };
 
-/// Where the user's data lies: $SWIFT_STUDIO_DATA, else $XDG_DATA_HOME/swift-studio, else
-/// ~/.local/share/swift-studio. The folder need not exist. Thread: any, as long as none sets the
-/// environment.
-std::filesystem::path defaultDataFolder();
+using SkipSetsByTask = std::map<std::string, StoredSkipSet>;
 
-/// The sentence for the user when `what` was found but cannot be stored.
-std::string notStored(std::string_view what, const Error& error);
+/// What a file of skip sets holds: what can be used, and why the rest cannot. A plain value.
+struct SkipSetLibrary {
+    SkipSetsByTask sets;
+    std::vector<std::pair<std::string, Error>> unusable; ///< by task, each named in its sentence
+};
+
+/// Reads such a file of a model with so many layers. Errors: CorruptFile (no such file at all, or
+/// made for another number of layers), Unsupported (of a later version), NotFound, Io.
+Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int layerCount);
 
 /// The skip sets found for one model, by task name, in one file of the user's data folder:
 /// skip-sets/FINGERPRINT.json. A task name is never more than a key in it. The file may have been
-/// changed by anyone: all of it is checked each time it is read.
+/// changed by anyone: all of it is checked each time it is read, and an entry that cannot be used
+/// costs only itself.
 /// Thread: any, one at a time. Several processes may store at once: the file is always whole, and
 /// of two that store in the same moment the last one wins.
 class SkipSetMemory {
@@ -52,29 +58,30 @@ public:
 
     const std::string& fingerprint() const { return m_fingerprint; }
 
-    /// The set stored for a task. Errors: CorruptFile (damaged, or made for another number of
-    /// layers), Unsupported (of a later version), Io; the file is left as it is.
+    /// The set stored for a task. Errors: those of readSkipSetLibrary, and what makes this task's
+    /// own entry unusable; the file is left as it is.
     Result<std::optional<StoredSkipSet>> find(const std::string& task) const;
 
     /// The set that was stored last, of whatever task; of equally old ones the better score.
     /// Errors: as find.
     Result<std::optional<StoredSkipSet>> last() const;
 
-    /// All sets with their tasks' names, in the order of the names. Errors: as find.
-    Result<std::vector<std::pair<std::string, StoredSkipSet>>> all() const;
+    /// All sets by their tasks' names, and what cannot be used; nothing where there is no file.
+    /// Errors: as readSkipSetLibrary.
+    Result<SkipSetLibrary> all() const;
 
-    /// Stores the set of a task in place of its earlier one. A file that cannot be understood is
-    /// never overwritten: it is renamed to NAME.broken-N and a new one begun. Returns a note for
-    /// the user that says so, usually an empty one. Errors: InvalidInput (the set does not fit the
-    /// model, a task name that is no UTF-8 or too long, a full memory), Io. No stored set is lost
-    /// then.
+    /// Stores the set of a task in place of its earlier one. A file that cannot be understood, or
+    /// not all of it, is never overwritten: it is renamed to NAME.broken-N, and a new one begins
+    /// with what could be used. Returns a note for the user that says so, usually an empty one.
+    /// Errors: InvalidInput (the set does not fit the model, a task name that is no UTF-8 or too
+    /// long, a full memory), Io. No stored set is lost then.
     Result<std::string> store(const std::string& task, const StoredSkipSet& stored);
 
-private:
-    using SetsByTask = std::map<std::string, StoredSkipSet>;
+    /// The same for several sets: all of them are stored, or none.
+    Result<std::string> store(const SkipSetsByTask& fresh);
 
-    Result<SetsByTask> read() const;
-    Result<std::string> toJson(const SetsByTask& sets) const;
+private:
+    Result<std::string> toJson(const SkipSetsByTask& sets) const;
 
     std::filesystem::path m_folder;
     std::string m_fingerprint;

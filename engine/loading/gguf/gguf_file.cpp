@@ -83,33 +83,13 @@ struct TensorEntry {
     std::uint64_t entryOffset = 0;
 };
 
-class OpenGgufFile : public GgufFile {
+class OpenGgufFile : public TableSource<GgufFile> {
 public:
     OpenGgufFile(fs::path path, std::uint32_t version, GgufMetadata metadata, TensorTable table)
-        : m_path(std::move(path))
+        : TableSource(std::move(table))
+        , m_path(std::move(path))
         , m_version(version)
-        , m_metadata(std::move(metadata))
-        , m_table(std::move(table)) {}
-
-    std::span<const TensorInfo> tensors() const override { return m_table.tensors(); }
-
-    std::string fileState() const override { return m_table.fileState(); }
-
-    const TensorInfo* find(std::string_view name) const override { return m_table.find(name); }
-
-    Result<void> readRows(const TensorInfo& tensor,
-                          std::uint64_t firstRow,
-                          std::uint64_t rowCount,
-                          std::span<float> out) const override {
-        return m_table.readRows(tensor, firstRow, rowCount, out);
-    }
-
-    Result<void> readRawRows(const TensorInfo& tensor,
-                             std::uint64_t firstRow,
-                             std::uint64_t rowCount,
-                             std::span<std::byte> out) const override {
-        return m_table.readRawRows(tensor, firstRow, rowCount, out);
-    }
+        , m_metadata(std::move(metadata)) {}
 
     std::optional<std::uint64_t> unsignedValue(std::string_view key) const override {
         if (const auto* value = m_metadata.get<std::uint64_t>(key))
@@ -166,7 +146,6 @@ private:
     fs::path m_path;
     std::uint32_t m_version;
     GgufMetadata m_metadata;
-    TensorTable m_table;
 };
 
 /// What a file without the magic seems to be instead, for the one sentence about it.

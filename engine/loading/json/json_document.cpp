@@ -243,7 +243,7 @@ private:
             first, storage.sortedMembers.end(), [&](std::uint32_t a, std::uint32_t b) {
                 return storage.key(a) == storage.key(b);
             });
-        if (twice != storage.sortedMembers.end())
+        if (twice != storage.sortedMembers.end() && !m_limits.allowsTwins)
             return failAt(storage.nodes[*(twice + 1)].offset,
                           fmt::format("the key \"{}\" appears twice in one object",
                                       readable(storage.key(*twice))));

@@ -22,6 +22,7 @@ struct JsonLimits {
     std::uint64_t maxBytes = 100'000'000;
     int maxDepth = 64;
     std::uint64_t maxNodes = 50'000'000;
+    bool allowsTwins = false; ///< a key may come twice: value[key] is the first, members() has all
 };
 
 /// One value of a JsonDocument: a cheap reference, valid as long as the document lives.

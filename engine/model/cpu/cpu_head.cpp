@@ -38,8 +38,8 @@ void CpuTransformer::planHeadReads() {
     }
 }
 
-/// Final norm and head. Each piece of the vocabulary is summarised while it is at hand, and widened
-/// if its logits are asked for.
+/// Final norm and head. Each piece of the vocabulary is summarised while it is at hand, and kept if
+/// its logits are asked for.
 void CpuTransformer::runHead(Pass& pass) {
     const ForwardRequest& request = pass.request;
     m_space.headRows.assign(request.logitRows.begin(), request.logitRows.end());
@@ -47,13 +47,9 @@ void CpuTransformer::runHead(Pass& pass) {
         if (placeOf(m_space.headRows, row) == static_cast<int>(m_space.headRows.size()))
             m_space.headRows.push_back(row);
     const std::size_t vocab = toSize(m_config.vocabSize);
-    std::vector<double>& logits = pass.result.logits;
-    logits.resize(request.logitRows.size() * vocab); // all are written below
     const int rows = static_cast<int>(m_space.headRows.size());
     if (rows == 0)
         return;
-    for (const int row : m_space.headRows)
-        ENGINE_CHECK(row >= 0 && row < pass.rows, "logits of row {}", row);
     forRows(rows, [&](int index) {
         m_kernels.rows.rmsNorm(streamRow(m_space.headRows[toSize(index)]),
                                m_weights.finalNorm.data(),
@@ -84,7 +80,7 @@ void CpuTransformer::runHead(Pass& pass) {
             m_kernels.rows.summarise(
                 values, count, first, &m_space.partials[toSize(row * pieces + piece)]);
             if (toSize(row) < request.logitRows.size()) // they are the first of all
-                std::copy_n(values, count, logits.data() + toSize(row) * vocab + toSize(first));
+                std::copy_n(values, count, pass.logits + toSize(row) * vocab + toSize(first));
         }
     };
     m_pool->run(pieces, runPiece, m_layers.front().queryKeyValue.firstReads());

@@ -65,6 +65,7 @@ struct Operation {
 
     Kind kind;
     int layer;
+    HiddenRows* handOut = nullptr;
 };
 
 /// Rows that see the same keys, and a section of those.

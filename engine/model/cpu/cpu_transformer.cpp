@@ -27,6 +27,7 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     , m_kvType(chosenKvType(m_weights, options.kvType))
     , m_activate(m_config.activation == Activation::Silu ? kernels.rows.siluMultiply
                                                          : kernels.rows.geluMultiply)
+    , m_logits(std::make_shared<HostLogits<float>>(m_config.vocabSize))
     , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
     const int threads = m_pool->threads();
     for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
@@ -63,11 +64,12 @@ CpuTransformer::CpuTransformer(ModelConfig config,
 }
 
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
-    ENGINE_TRY(
-        auto storage,
-        HostKvStorage::make(
-            {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType}));
+    ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
     return KvCache(std::move(storage));
+}
+
+KvShape CpuTransformer::kvShape(Position capacity) const {
+    return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType};
 }
 
 /// Memory for passes of so many rows.
@@ -108,39 +110,29 @@ void CpuTransformer::reserve(int rows) {
 
 /// The plan as a flat list of what runs.
 void CpuTransformer::compile(const ForwardRequest& request) {
-    const int planEnd = request.plan.exitAfterLayer + 1;
-    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
     m_space.operations.clear();
-    std::size_t nextHidden = 0;
-    for (int layer = request.firstLayer; layer < end; ++layer) {
+    auto handOut = request.handOuts.begin();
+    for (int layer = request.firstLayer; layer < request.layersEnd(); ++layer) {
         if (request.plan.runsAttention(layer))
             m_space.operations.push_back({Operation::Kind::Attention, layer});
         if (request.plan.runsMlp(layer))
             m_space.operations.push_back({Operation::Kind::Mlp, layer});
-        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
-            m_space.operations.push_back({Operation::Kind::HandOut, layer});
-            ++nextHidden;
-        }
+        if (handOut != request.handOuts.end() && handOut->layer == layer)
+            m_space.operations.push_back({Operation::Kind::HandOut, layer, handOut++->to});
     }
-    ENGINE_CHECK(nextHidden == request.hiddenLayers.size(),
-                 "hidden states of a layer outside [{}, {}) were asked for",
-                 request.firstLayer,
-                 end);
 }
 
 Result<void>
 CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
-    checkForwardRequest(m_config, request, cache);
-    // Not the logits: the head resizes them, so that rows as many as before are not made 0 first.
-    result.hidden.clear();
-    result.influence.clear();
-    result.summaries.clear();
-    result.vocabSize = m_config.vocabSize;
+    checkForwardRequest(m_config, m_key, request, cache);
     Pass pass{request,
-              dynamic_cast<HostKvStorage&>(cache.storage()),
+              hostStorage(cache, kvShape(cache.capacity())),
               result,
               request.layout.rowCount(),
+              m_logits->begin(request.logitRows.size()),
               {}};
+    result.clear();
+    result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
     if (request.wantsInfluence)
         result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
     reserve(pass.rows);
@@ -158,7 +150,7 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
             runMlp(pass, operation.layer, readsOf(i + 1));
             break;
         case Operation::Kind::HandOut:
-            handOut(pass);
+            handOut(pass, *operation.handOut);
             break;
         }
         if (pass.error)
@@ -173,11 +165,11 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
 /// What the threads read first in an operation; behind the last one that is the head.
 WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
     for (; operation < m_space.operations.size(); ++operation) {
-        const auto [kind, layer] = m_space.operations[operation];
-        if (kind == Operation::Kind::Attention)
-            return operationsOf(layer).queryKeyValue.firstReads();
-        if (kind == Operation::Kind::Mlp)
-            return operationsOf(layer).firstOfMlp().firstReads();
+        const Operation& next = m_space.operations[operation];
+        if (next.kind == Operation::Kind::Attention)
+            return operationsOf(next.layer).queryKeyValue.firstReads();
+        if (next.kind == Operation::Kind::Mlp)
+            return operationsOf(next.layer).firstOfMlp().firstReads();
     }
     return m_headReads;
 }
@@ -186,9 +178,12 @@ void CpuTransformer::readInput(Pass& pass) {
     const ForwardRequest& request = pass.request;
     const std::size_t width = toSize(m_config.hiddenSize);
     if (request.firstLayer > 0) {
-        for (int row = 0; row < pass.rows; ++row)
-            for (std::size_t i = 0; i < width; ++i)
-                streamRow(row)[i] = static_cast<float>(request.hidden[toSize(row) * width + i]);
+        int row = 0;
+        for (const HiddenPiece& piece : request.hidden) {
+            const auto& states = piece.from->storageOf<HostHidden<float>>(m_key);
+            for (int i = 0; i < piece.count; ++i)
+                std::copy_n(states.row(piece.first + i), width, streamRow(row++));
+        }
         return;
     }
     forRows(pass.rows, [&](int row) {
@@ -320,10 +315,10 @@ void CpuTransformer::explainNonFinite(Pass& pass, int sublayer) const {
     pass.error = nonFiniteError(where, stages.back().tensor, pass.request.layout.position(0));
 }
 
-void CpuTransformer::handOut(Pass& pass) {
+void CpuTransformer::handOut(const Pass& pass, HiddenRows& to) {
+    auto& states = to.storageFor<HostHidden<float>>(m_key, m_config.hiddenSize);
     for (int row = 0; row < pass.rows; ++row)
-        pass.result.hidden.insert(
-            pass.result.hidden.end(), streamRow(row), streamRow(row) + m_config.hiddenSize);
+        states.append(streamRow(row));
 }
 
 } // namespace engine::cpu

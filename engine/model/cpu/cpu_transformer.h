@@ -48,6 +48,7 @@ private:
         HostKvStorage& storage;
         ForwardResult& result;
         int rows;
+        float* logits; // [logitRows, vocab]
         std::optional<Error> error;
     };
 
@@ -85,7 +86,8 @@ private:
     void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
     void addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm);
     void explainNonFinite(Pass& pass, int sublayer) const;
-    void handOut(Pass& pass);
+    void handOut(const Pass& pass, HiddenRows& to);
+    KvShape kvShape(Position capacity) const;
     void planHeadReads();
     void runHead(Pass& pass);
     void finishHead(Pass& pass);
@@ -116,6 +118,7 @@ private:
     }
 
     ModelConfig m_config;
+    TransformerKey m_key;
     Weights m_weights;
     KernelSet m_kernels;
     KvType m_kvType;
@@ -125,6 +128,7 @@ private:
     std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position
     void (*m_activate)(const float* gate, const float* up, int width, float* out);
     Workspace m_space;
+    std::shared_ptr<HostLogits<float>> m_logits; // of the newest pass
     int m_reservedRows = 0;
     std::unique_ptr<WorkerPool> m_pool;
 };

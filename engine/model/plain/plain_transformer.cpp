@@ -21,7 +21,8 @@ template <typename Real> class PlainTransformer final : public Transformer {
 public:
     PlainTransformer(ModelConfig config, Weights<Real> weights, int contextLength)
         : m_config(std::move(config))
-        , m_weights(std::move(weights)) {
+        , m_weights(std::move(weights))
+        , m_logits(std::make_shared<HostLogits<Real>>(m_config.vocabSize)) {
         for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
             m_frequencies[static_cast<std::size_t>(rope)] =
                 rotaryFrequencies(m_config, rope, contextLength);
@@ -36,11 +37,7 @@ public:
     std::size_t weightBytes() const override { return m_weights.byteSize(); }
 
     Result<KvCache> makeCache(Position capacity) const override {
-        const KvType type = std::is_same_v<Real, double> ? KvType::F64 : KvType::F32;
-        ENGINE_TRY(
-            auto storage,
-            HostKvStorage::make(
-                {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, type}));
+        ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
         return KvCache(std::move(storage));
     }
 
@@ -48,6 +45,11 @@ public:
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
 private:
+    KvShape kvShape(Position capacity) const {
+        const KvType type = std::is_same_v<Real, double> ? KvType::F64 : KvType::F32;
+        return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, type};
+    }
+
     /// How one kind of layer turns the rows of a pass.
     struct Angles {
         std::size_t half = 0;             // pairs that are turned
@@ -58,6 +60,7 @@ private:
     struct Pass {
         const ForwardRequest& request;
         HostKvStorage& storage;
+        Real* logits;                  // [logitRows, vocab]
         std::vector<Real> stream;      // [rows, hidden], the residual stream
         std::array<Angles, 3> angles;  // by LayerRope
         std::vector<double> influence; // [2 * layers] if wanted
@@ -94,7 +97,9 @@ private:
     }
 
     ModelConfig m_config;
+    TransformerKey m_key;
     Weights<Real> m_weights;
+    std::shared_ptr<HostLogits<Real>> m_logits;       // of the newest pass
     std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
 };
 
@@ -102,32 +107,33 @@ template <typename Real>
 Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
                                                  KvCache& cache,
                                                  ForwardResult& result) {
-    checkForwardRequest(m_config, request, cache);
+    checkForwardRequest(m_config, m_key, request, cache);
+    Pass pass{request,
+              hostStorage(cache, kvShape(cache.capacity())),
+              m_logits->begin(request.logitRows.size()),
+              {},
+              {},
+              {},
+              {}};
     result.clear();
-    Pass pass{request, dynamic_cast<HostKvStorage&>(cache.storage()), {}, {}, {}, {}};
+    result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
     pass.influence = std::move(result.influence);
     if (request.wantsInfluence)
         pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
-    result.vocabSize = m_config.vocabSize;
     readInput(pass);
     prepareAngles(pass);
-    const int planEnd = request.plan.exitAfterLayer + 1;
-    const int end = request.endLayer < 0 ? planEnd : std::min(request.endLayer, planEnd);
-    std::size_t nextHidden = 0;
-    for (int layer = request.firstLayer; layer < end && !pass.error; ++layer) {
+    auto handOut = request.handOuts.begin();
+    for (int layer = request.firstLayer; layer < request.layersEnd() && !pass.error; ++layer) {
         if (request.plan.runsAttention(layer))
             runAttention(pass, layer);
         if (request.plan.runsMlp(layer))
             runMlp(pass, layer);
-        if (nextHidden < request.hiddenLayers.size() && request.hiddenLayers[nextHidden] == layer) {
-            result.hidden.insert(result.hidden.end(), pass.stream.begin(), pass.stream.end());
-            ++nextHidden;
+        if (handOut != request.handOuts.end() && handOut->layer == layer) {
+            auto& states = handOut++->to->storageFor<HostHidden<Real>>(m_key, m_config.hiddenSize);
+            for (int row = 0; row < request.layout.rowCount(); ++row)
+                states.append(pass.stream.data() + toSize(row) * toSize(m_config.hiddenSize));
         }
     }
-    ENGINE_CHECK(pass.error || nextHidden == request.hiddenLayers.size(),
-                 "hidden states of a layer outside [{}, {}) were asked for",
-                 request.firstLayer,
-                 end);
     if (!pass.error)
         runHead(pass, result);
     if (pass.error)
@@ -139,9 +145,10 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
 template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) const {
     const std::size_t width = toSize(m_config.hiddenSize);
     if (pass.request.firstLayer > 0) {
-        pass.stream.reserve(pass.request.hidden.size());
-        for (const double value : pass.request.hidden)
-            pass.stream.push_back(static_cast<Real>(value));
+        for (const HiddenPiece& piece : pass.request.hidden) {
+            const Real* from = piece.from->storageOf<HostHidden<Real>>(m_key).row(piece.first);
+            pass.stream.insert(pass.stream.end(), from, from + toSize(piece.count) * width);
+        }
         return;
     }
     pass.stream.reserve(pass.request.tokens.size() * width);
@@ -387,7 +394,6 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
     const HeadRows wanted(pass.request.logitRows, pass.request.summaryRows);
     std::vector<Real> rows; // [wanted.rows, hidden]
     for (const int row : wanted.rows) {
-        ENGINE_CHECK(row >= 0 && row < pass.request.layout.rowCount(), "logits of row {}", row);
         const Real* from = pass.stream.data() + toSize(row) * width;
         rows.insert(rows.end(), from, from + width);
     }
@@ -406,10 +412,12 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
                 "the output head", m_weights.outputHead().name, pass.request.layout.position(row));
             return;
         }
-    result.logits.assign(logits.begin(), logits.end());
-    for (const int place : wanted.summaryPlaces)
-        result.summaries.push_back(summarise(result.logitRow(place)));
-    result.logits.resize(pass.request.logitRows.size() * vocab);
+    std::vector<double> wide(vocab);
+    for (const int place : wanted.summaryPlaces) {
+        std::copy_n(logits.data() + toSize(place) * vocab, vocab, wide.begin());
+        result.summaries.push_back(summarise(wide));
+    }
+    std::copy_n(logits.data(), pass.request.logitRows.size() * vocab, pass.logits);
 }
 
 template <typename Real>

@@ -96,63 +96,13 @@ template <typename Real> std::size_t linearBytes(const Linear<Real>& linear) {
 
 } // namespace
 
-template <typename Real> std::vector<Real>& LayerWeights<Real>::norm(TensorRole role) {
-    switch (role) {
-    case TensorRole::AttentionNorm:
-        return attentionNorm;
-    case TensorRole::QueryNorm:
-        return queryNorm;
-    case TensorRole::KeyNorm:
-        return keyNorm;
-    case TensorRole::AttentionPostNorm:
-        return attentionPostNorm;
-    case TensorRole::MlpPostNorm:
-        return mlpPostNorm;
-    default:
-        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
-        return mlpNorm;
-    }
-}
-
-template <typename Real> Linear<Real>& LayerWeights<Real>::linear(TensorRole role, int expert) {
-    GatedMlp<Real>& mlp = mlps[toSize(std::max(expert, 0))];
-    switch (role) {
-    case TensorRole::Query:
-        return query;
-    case TensorRole::Key:
-        return key;
-    case TensorRole::Value:
-        return value;
-    case TensorRole::Output:
-        return output;
-    case TensorRole::Router:
-        return router;
-    case TensorRole::Gate:
-        return mlp.gate;
-    case TensorRole::Up:
-        return mlp.up;
-    default:
-        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
-        return mlp.down;
-    }
-}
-
 template <typename Real> std::size_t Weights<Real>::byteSize() const {
     std::size_t bytes =
         linearBytes(embedding) + linearBytes(head) + finalNorm.size() * sizeof(Real);
     for (const LayerWeights<Real>& layer : layers) {
-        for (const auto* norm : {&layer.attentionNorm,
-                                 &layer.queryNorm,
-                                 &layer.keyNorm,
-                                 &layer.attentionPostNorm,
-                                 &layer.mlpNorm,
-                                 &layer.mlpPostNorm})
-            bytes += norm->size() * sizeof(Real);
-        for (const Linear<Real>* linear :
-             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
-            bytes += linearBytes(*linear);
-        for (const GatedMlp<Real>& mlp : layer.mlps)
-            bytes += linearBytes(mlp.gate) + linearBytes(mlp.up) + linearBytes(mlp.down);
+        layer.forEachNorm(
+            [&](const std::vector<Real>& norm) { bytes += norm.size() * sizeof(Real); });
+        layer.forEachLinear([&](const Linear<Real>& linear) { bytes += linearBytes(linear); });
     }
     return bytes;
 }

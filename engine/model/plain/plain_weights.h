@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/loading/network/network_tensors.h"
+#include "engine/model/layer_weights.h"
 #include "engine/model/transformer.h"
 
 #include <string>
@@ -17,25 +17,8 @@ template <typename Real> struct Linear {
     std::vector<Real> bias;
 };
 
-/// An MLP, or one expert of several.
-template <typename Real> struct GatedMlp { Linear<Real> gate, up, down; };
-
-/// What the network does without is empty.
-template <typename Real> struct LayerWeights {
-    std::vector<Real> attentionNorm; // [hidden]
-    Linear<Real> query, key, value, output;
-    std::vector<Real> queryNorm, keyNorm; // [headDim] or [heads * headDim]
-    std::vector<Real> attentionPostNorm;  // [hidden]
-    std::vector<Real> mlpNorm;            // [hidden]
-    Linear<Real> router;                  // [experts, hidden]
-    std::vector<GatedMlp<Real>> mlps;     // one, or the experts
-    std::vector<Real> mlpPostNorm;        // [hidden]
-
-    /// Of a role that is a norm of a layer.
-    std::vector<Real>& norm(TensorRole role);
-    /// Of a role that is a linear layer; `expert` -1 where there is but one.
-    Linear<Real>& linear(TensorRole role, int expert);
-};
+template <typename Real> using GatedMlp = GatedMlpOf<Linear<Real>>;
+template <typename Real> using LayerWeights = LayerWeightsOf<std::vector<Real>, Linear<Real>>;
 
 /// All weights of a network in the backend's own type.
 template <typename Real> struct Weights {

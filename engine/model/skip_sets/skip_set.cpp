@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -138,6 +139,30 @@ Result<SkipSet> readEitherShape(const JsonValue& root,
 }
 
 } // namespace
+
+double SkipSetComparison::jaccard() const {
+    const int united = both + onlyFirst + onlySecond;
+    return united == 0 ? 1.0 : static_cast<double>(both) / united;
+}
+
+SkipSetComparison compareSkipSets(const SkipSet& first, const SkipSet& second) {
+    std::vector<int> common;
+    std::set_intersection(first.attention.begin(),
+                          first.attention.end(),
+                          second.attention.begin(),
+                          second.attention.end(),
+                          std::back_inserter(common));
+    std::set_intersection(first.mlp.begin(),
+                          first.mlp.end(),
+                          second.mlp.begin(),
+                          second.mlp.end(),
+                          std::back_inserter(common));
+    const auto sizeOf = [](const SkipSet& set) {
+        return static_cast<int>(set.attention.size() + set.mlp.size());
+    };
+    const int both = static_cast<int>(common.size());
+    return {both, sizeOf(first) - both, sizeOf(second) - both};
+}
 
 SkipSet skipSetOf(const LayerPlan& plan) {
     return {skippedLayers(plan.attention), skippedLayers(plan.mlp)};

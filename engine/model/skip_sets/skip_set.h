@@ -22,6 +22,20 @@ struct SkipSet {
     bool operator==(const SkipSet&) const = default;
 };
 
+/// How many sublayers two sets have in common. A plain value.
+struct SkipSetComparison {
+    int both = 0;
+    int onlyFirst = 0;
+    int onlySecond = 0;
+
+    int hamming() const { return onlyFirst + onlySecond; }
+
+    /// Of two empty sets: 1.
+    double jaccard() const;
+};
+
+SkipSetComparison compareSkipSets(const SkipSet& first, const SkipSet& second);
+
 /// What the plan skips; the layer after which it exits is not part of a skip set.
 SkipSet skipSetOf(const LayerPlan& plan);
 

@@ -68,17 +68,17 @@ public:
     Result<std::vector<double>> start() {
         const int layerCount = m_transformer.config().layerCount;
         const LayerPlan plan = LayerPlan::full(layerCount);
-        const std::vector<int> layers = {0};
-        std::vector<double> streams;
+        const HandOut handOut{0, &m_in};
         for (std::size_t at = 0; at < m_terms.references.size(); ++at) {
             const auto position = firstPosition() + static_cast<Position>(at);
             ENGINE_TRY_DO(runPass({.plan = plan,
                                    .layout = strangers(position, 1),
                                    .tokens = m_terms.references.subspan(at, 1),
                                    .endLayer = 1,
-                                   .hiddenLayers = layers}));
-            streams.insert(streams.end(), m_pass.hidden.begin(), m_pass.hidden.end());
+                                   .handOuts = {&handOut, 1}}));
         }
+        std::vector<double> streams(m_terms.references.size() * m_width);
+        ENGINE_TRY_DO(m_in.read(0, streams));
         return streams;
     }
 
@@ -115,15 +115,20 @@ private:
         }
         const auto position = firstPosition() + static_cast<Position>(reference);
         const LayerPlan plan = only(item, m_transformer.config().layerCount);
-        const std::vector<int> layers = {item.layer};
+        m_in.clear();
+        m_out.clear();
+        ENGINE_TRY_DO(m_in.append(m_rows));
+        const HiddenPiece in(m_in);
+        const HandOut handOut{item.layer, &m_out};
         ENGINE_TRY_DO(runPass({.plan = plan,
                                .layout = strangers(position, rows),
-                               .hidden = m_rows,
+                               .hidden = {&in, 1},
                                .firstLayer = item.layer,
                                .endLayer = item.layer + 1,
-                               .hiddenLayers = layers}));
+                               .handOuts = {&handOut, 1}}));
+        ENGINE_TRY_DO(m_out.read(0, m_rows));
         for (std::size_t row = 0; row < rows; ++row)
-            std::copy_n(m_pass.hidden.begin() + static_cast<std::ptrdiff_t>(row * m_width),
+            std::copy_n(m_rows.begin() + static_cast<std::ptrdiff_t>(row * m_width),
                         m_width,
                         cells.begin() +
                             static_cast<std::ptrdiff_t>(row * stride + reference * m_width));
@@ -142,6 +147,8 @@ private:
     std::size_t m_width;
     int m_mostRows;
     std::vector<double> m_rows; // of the newest pass, its memory used again
+    HiddenRows m_in;            // what a pass goes on from; at first what the first layer gave
+    HiddenRows m_out;           // what it hands out
     ForwardResult m_pass;
 };
 

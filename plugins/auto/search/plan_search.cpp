@@ -40,6 +40,8 @@ constexpr double kWorthLooking = 1.02;
 
 constexpr std::uint64_t kSeed = 1;
 
+constexpr double kRoundingSlack = 1e-9;
+
 double fearedLoss(double harm) { return (kLossByHarm + kLossBySquare * harm) * harm + kLeastLoss; }
 
 /// The rate where that pays; elsewhere by how much acceptance falls short, which is below that.
@@ -84,6 +86,7 @@ void PlanSearch::judge(const SearchTerms& terms) {
     if (m_idle > 0.0 && m_elapsed >= m_restartAt) {
         m_idle /= 2.0;
         m_isTried.reset();
+        m_isFollowed.reset();
         m_restartAt = 2.0 * m_elapsed + kRest;
     }
     m_believed = {};
@@ -120,6 +123,20 @@ bool PlanSearch::isWorthIt(double trialCost) const {
 
 bool PlanSearch::couldPay(const DraftersWanted& wanted) const {
     return (wanted.skips && m_possibleSkip > 0.0) || (wanted.exits && m_possibleExit > 0.0);
+}
+
+int PlanSearch::streamLayers(const DraftersWanted& wanted) const {
+    if (!wanted.skips || m_possibleSkip <= 0.0 || m_ratio < 0 || hasSuggestion())
+        return 0;
+    const auto ratio = static_cast<std::size_t>(m_ratio);
+    if (!m_isTried[ratio] || m_isFollowed[ratio])
+        return 0;
+    return static_cast<int>(ratioAt(m_ratio) * m_choices.space().width() + kRoundingSlack);
+}
+
+void PlanSearch::suggestStream(std::optional<LayerPlan> plan) {
+    m_isFollowed.set(static_cast<std::size_t>(m_ratio));
+    m_stream = std::move(plan);
 }
 
 LayerPlan PlanSearch::halfPlan() const {
@@ -174,6 +191,8 @@ PlanSearch::next(const DraftersWanted& wanted, bool isProbe, std::stop_token sto
         return std::optional(
             candidate(m_choices.leastInfluence(m_influence, ratioAt(m_ratio)), "influence"));
     }
+    if (m_stream)
+        return std::optional(candidate(*std::exchange(m_stream, std::nullopt), "stream"));
     ENGINE_TRY(Candidate found, randomCandidate(std::move(stop)));
     return std::optional(std::move(found));
 }

@@ -17,7 +17,7 @@ namespace automatic {
 /// A plan that might be drafted with. A plain value.
 struct Candidate {
     engine::LayerPlan plan;
-    std::string_view kind; ///< "stored", "influence", "random", "exit"
+    std::string_view kind; ///< "stored", "influence", "stream", "random", "exit"
     PassShares shares = {};
     double ratio = 0.0; ///< share of the skippable weights; 0 for an exit
 
@@ -64,6 +64,14 @@ public:
 
     bool hasSuggestion() const { return m_stored.has_value(); }
 
+    /// Whole layers whose absence a token's stream should be asked about, at the present ratio:
+    /// once for each ratio, behind the set of least influence, which costs nothing to make. 0 =
+    /// none.
+    int streamLayers(const DraftersWanted& wanted) const;
+
+    /// Proposes what the stream said; nothing if it had no answer.
+    void suggestStream(std::optional<engine::LayerPlan> plan);
+
     /// What to try next. `isProbe`: nothing looks promising, but the estimates may be wrong.
     /// Errors: Cancelled.
     engine::Result<std::optional<Candidate>>
@@ -96,7 +104,9 @@ private:
     engine::SkipChoices m_choices;
     std::vector<double> m_influence;
     std::optional<engine::LayerPlan> m_stored;
-    std::bitset<kRatios> m_isTried; // the set of least influence of a ratio
+    std::bitset<kRatios> m_isTried;    // the set of least influence of a ratio
+    std::bitset<kRatios> m_isFollowed; // a stream was asked about the ratio
+    std::optional<engine::LayerPlan> m_stream;
     std::unique_ptr<engine::LayerSearch> m_random;
     int m_randomRatio = -1;
 

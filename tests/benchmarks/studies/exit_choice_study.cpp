@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <numeric>
 
 using namespace engine;
 
@@ -39,12 +40,12 @@ void add(ExitCounts& counts, const HeadSummary& exit, TokenId token) {
         ++at.hits[static_cast<std::size_t>(rank)];
 }
 
-/// What the head makes of the stream behind each exit, [exits].
-std::vector<HeadSummary> summariesOf(Target& target, std::span<const double> hidden, int exits) {
+/// What the head makes of the stream behind each exit, [exits]: one row each.
+std::vector<HeadSummary> summariesOf(Target& target, std::span<const HiddenPiece> hidden) {
     const int layers = target.transformer().config().layerCount;
-    std::vector<int> rows(static_cast<std::size_t>(exits));
-    for (int row = 0; row < exits; ++row)
-        rows[static_cast<std::size_t>(row)] = row;
+    const int exits = static_cast<int>(hidden.size());
+    std::vector<int> rows(hidden.size());
+    std::iota(rows.begin(), rows.end(), 0);
     auto pass =
         target.transformer().forward({.plan = LayerPlan::full(layers),
                                       .layout = AttentionLayout::chain(target.length(), exits),
@@ -61,9 +62,10 @@ std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, i
     const support::DefaultModel model = support::DefaultModel::load(false, "cpu");
     const auto ends = model.endIds();
     const int exits = static_cast<int>(exitLayers.size());
-    std::vector<int> hiddenLayers;
-    for (const int layers : exitLayers)
-        hiddenLayers.push_back(layers - 1);
+    std::vector<HiddenRows> streams(exitLayers.size());
+    std::vector<HandOut> handOuts;
+    for (HiddenRows& stream : streams)
+        handOuts.push_back({exitLayers[handOuts.size()] - 1, &stream});
     std::vector<ExitCounts> counts(exitLayers.size());
     Target target = std::move(Target::make(*model.transformer, {}, 4096, exits)).value();
     for (const char* task : {"code",
@@ -78,10 +80,13 @@ std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, i
             if (!target.begin({prompt, maxTokens, ends}, {}))
                 continue; // too long
             while (target.remainingTokens() > 0) {
-                const auto step = target.verify(Draft(), {.hiddenLayers = hiddenLayers});
+                for (HiddenRows& stream : streams)
+                    stream.clear();
+                const auto step = target.verify(Draft(), {.handOuts = handOuts});
                 ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
                 const TokenId token = step.value().tokens.front();
-                const auto said = summariesOf(target, target.lastHidden(), exits);
+                const std::vector<HiddenPiece> pieces(streams.begin(), streams.end());
+                const auto said = summariesOf(target, pieces);
                 for (std::size_t exit = 0; exit < said.size(); ++exit)
                     add(counts[exit], said[exit], token);
                 if (std::find(ends.begin(), ends.end(), token) != ends.end())

@@ -94,6 +94,10 @@ private slots:
     void namesThatCannotBeWrittenAreRefused();
     void brokenFilesAreErrorsAndStay_data();
     void brokenFilesAreErrorsAndStay();
+    void anEntryThatCannotBeUsedCostsOnlyItself_data();
+    void anEntryThatCannotBeUsedCostsOnlyItself();
+    void ofATaskThatIsThereTwiceTheFirstSetCounts();
+    void severalSetsAreStoredTogetherOrNotAtAll();
     void aBrokenFileIsSetAsideNotOverwritten();
     void aFolderInTheWayIsNotSetAside();
     void aFullMemoryKeepsWhatItHas();
@@ -109,7 +113,7 @@ void SkipSetMemoryTest::nothingStoredIsNoError() {
     const SkipSetMemory memory = memoryIn(folder);
     QVERIFY(!memory.find("code").value());
     QVERIFY(!memory.last().value());
-    QVERIFY(memory.all().value().empty());
+    QVERIFY(memory.all().value().sets.empty());
     QVERIFY(filesIn(folder.path()).isEmpty());
 }
 
@@ -128,7 +132,7 @@ void SkipSetMemoryTest::anyTaskNameIsOnlyAKey() {
         QVERIFY(memory.store(names[i], storedSet(static_cast<std::int64_t>(i))).value().empty());
     for (std::size_t i = 0; i < names.size(); ++i)
         QVERIFY(memoryIn(folder).find(names[i]).value() == storedSet(static_cast<std::int64_t>(i)));
-    QCOMPARE(memory.all().value().size(), names.size());
+    QCOMPARE(memory.all().value().sets.size(), names.size());
     QCOMPARE(filesIn(folder.path()), QStringList{"skip-sets"});
     QCOMPARE(filesIn(folder.path() / "skip-sets"),
              QStringList{QString::fromStdString(kModel) + ".json"});
@@ -213,8 +217,6 @@ void SkipSetMemoryTest::namesThatCannotBeWrittenAreRefused() {
 void SkipSetMemoryTest::brokenFilesAreErrorsAndStay_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("words");
-    const QString entry = R"({"format":1,"layers":12,"tasks":{"code":{"attention":[1],"mlp":[],)"
-                          R"("score":%1,"skip_ratio":%2,"decoder":%3,"saved_at":%4,"trials":%5}}})";
     const auto row = [](const char* name, const QString& text, const char* words) {
         QTest::newRow(name) << text << words;
     };
@@ -226,16 +228,84 @@ void SkipSetMemoryTest::brokenFilesAreErrorsAndStay_data() {
     row("other layers", R"({"format":1,"layers":32,"tasks":{}})", "32 layers");
     row("no layers", R"({"format":1,"tasks":{}})", "no number of layers");
     row("no tasks", R"({"format":1,"layers":12})", "no list of tasks");
-    row("no set", R"({"format":1,"layers":12,"tasks":{"code":{}}})", "task \"code\"");
-    row("beyond the model",
-        R"({"format":1,"layers":12,"tasks":{"code":{"mlp":[12]}}})",
-        "mlp layer 12");
+    row("infinite score",
+        R"({"format":1,"layers":12,"tasks":{"code":{"mlp":[1],"score":1e999}}})",
+        "byte");
+}
+
+void SkipSetMemoryTest::anEntryThatCannotBeUsedCostsOnlyItself_data() {
+    QTest::addColumn<QString>("entry");
+    QTest::addColumn<QString>("words");
+    const QString entry = R"({"attention":[1],"mlp":[],)"
+                          R"("score":%1,"skip_ratio":%2,"decoder":%3,"saved_at":%4,"trials":%5})";
+    const auto row = [](const char* name, const QString& text, const char* words) {
+        QTest::newRow(name) << text << words;
+    };
+    row("no set", "{}", "task \"code\"");
+    row("beyond the model", R"({"mlp":[12]})", "mlp layer 12");
     row("score", entry.arg("\"x\"", "0.4", "\"d\"", "1", "1"), "task \"code\"");
-    row("infinite score", entry.arg("1e999", "0.4", "\"d\"", "1", "1"), "byte");
     row("skip ratio", entry.arg("0.5", "1.5", "\"d\"", "1", "1"), "task \"code\"");
     row("decoder", entry.arg("0.5", "0.4", "7", "1", "1"), "task \"code\"");
     row("saved at", entry.arg("0.5", "0.4", "\"d\"", "1.5", "1"), "task \"code\"");
     row("trials", entry.arg("0.5", "0.4", "\"d\"", "1", "-1"), "task \"code\"");
+}
+
+void SkipSetMemoryTest::anEntryThatCannotBeUsedCostsOnlyItself() {
+    QFETCH(const QString, entry);
+    QFETCH(const QString, words);
+    const std::string good =
+        R"({"mlp":[1],"score":1,"skip_ratio":0,"decoder":"","saved_at":1,"trials":1})";
+    const test_support::TemporaryFolder folder;
+    const std::string text =
+        fmt::format(R"({{"format":1,"layers":12,"tasks":{{"code":{},"story":{}}}}})",
+                    entry.toStdString(),
+                    good);
+    writeMemory(folder, text);
+    SkipSetMemory memory = memoryIn(folder);
+    const auto found = memory.find("code");
+    QVERIFY(!found);
+    QVERIFY2(mentions(found.error(), words.toStdString()), found.error().message.c_str());
+    QVERIFY(mentions(found.error(), kModel + ".json"));
+    QVERIFY(memory.find("story").value());
+    QVERIFY(memory.last().value());
+    const auto all = memory.all();
+    QCOMPARE(all.value().sets.size(), std::size_t(1));
+    QCOMPARE(all.value().unusable.size(), std::size_t(1));
+    QCOMPARE(contentOf(memory.path()), text);
+    const auto note = memory.store("math", storedSet(2));
+    QVERIFY2(note.value().find(".broken-1") != std::string::npos, note.value().c_str());
+    QCOMPARE(contentOf(memory.path().string() + ".broken-1"), text);
+    QCOMPARE(memory.all().value().sets.size(), std::size_t(2));
+    QVERIFY(memory.all().value().unusable.empty());
+}
+
+void SkipSetMemoryTest::ofATaskThatIsThereTwiceTheFirstSetCounts() {
+    const test_support::TemporaryFolder folder;
+    const std::string one = R"("code":{"mlp":[%],"score":1,"skip_ratio":0,"decoder":"",)"
+                            R"("saved_at":1,"trials":1})";
+    std::string first = one;
+    std::string second = one;
+    first.replace(first.find('%'), 1, "1");
+    second.replace(second.find('%'), 1, "2");
+    writeMemory(folder, R"({"format":1,"layers":12,"tasks":{)" + first + "," + second + "}}");
+    const auto all = memoryIn(folder).all();
+    QCOMPARE(all.value().sets.at("code").set.mlp, std::vector<int>{1});
+    QCOMPARE(all.value().unusable.size(), std::size_t(1));
+    QVERIFY(mentions(all.value().unusable.front().second, "\"code\" is there twice"));
+    QCOMPARE(memoryIn(folder).find("code").value()->set.mlp, std::vector<int>{1});
+}
+
+void SkipSetMemoryTest::severalSetsAreStoredTogetherOrNotAtAll() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory = memoryIn(folder);
+    StoredSkipSet tooDeep = storedSet(2);
+    tooDeep.set.mlp = {12};
+    QVERIFY(!memory.store({{"code", storedSet(1)}, {"story", tooDeep}}));
+    QVERIFY(memory.all().value().sets.empty());
+    QVERIFY(memory.store({{"code", storedSet(1)}, {"story", storedSet(2)}}));
+    QVERIFY(memory.store({{"code", storedSet(3)}}));
+    QVERIFY(memory.find("code").value() == storedSet(3));
+    QVERIFY(memory.find("story").value() == storedSet(2));
 }
 
 void SkipSetMemoryTest::brokenFilesAreErrorsAndStay() {
@@ -289,12 +359,12 @@ void SkipSetMemoryTest::aFullMemoryKeepsWhatItHas() {
                         task);
     writeMemory(folder, text + "}}");
     SkipSetMemory memory = memoryIn(folder);
-    QCOMPARE(memory.all().value().size(), std::size_t(10'000));
+    QCOMPARE(memory.all().value().sets.size(), std::size_t(10'000));
     const auto result = memory.store("one more", storedSet(1));
     QVERIFY(!result);
     QVERIFY(mentions(result.error(), "full"));
     QVERIFY(memory.store("77", storedSet(1)).value().empty());
-    QCOMPARE(memory.all().value().size(), std::size_t(10'000));
+    QCOMPARE(memory.all().value().sets.size(), std::size_t(10'000));
 }
 
 void SkipSetMemoryTest::damagedFilesNeverCrash() {

@@ -193,25 +193,23 @@ void GoldenModelsTest::logitsAndHiddenStatesMatch() {
         const int rows = static_cast<int>(ids.size());
         Loaded& model = fetchModel(rows);
         KvCache cache = support::emptyCache(*model.transformer, rows);
-        std::vector<int> layers(static_cast<std::size_t>(model.config.layerCount));
-        std::iota(layers.begin(), layers.end(), 0);
+        std::vector<HiddenRows> states(static_cast<std::size_t>(model.config.layerCount));
+        std::vector<HandOut> handOuts;
+        for (HiddenRows& each : states)
+            handOuts.push_back({static_cast<int>(handOuts.size()), &each});
         std::vector<int> logitRows(ids.size());
         std::iota(logitRows.begin(), logitRows.end(), 0);
-        const auto result =
-            model.transformer->forward({.plan = LayerPlan::full(model.config.layerCount),
-                                        .layout = AttentionLayout::chain(0, rows),
-                                        .tokens = ids,
-                                        .logitRows = logitRows,
-                                        .hiddenLayers = layers},
-                                       cache);
+        auto result = model.transformer->forward({.plan = LayerPlan::full(model.config.layerCount),
+                                                  .layout = AttentionLayout::chain(0, rows),
+                                                  .tokens = ids,
+                                                  .logitRows = logitRows,
+                                                  .handOuts = handOuts},
+                                                 cache);
         QVERIFY2(result.hasValue(), result ? "" : result.error().message.c_str());
-        QVERIFY(difference({result.value().logits}, golden.numbers(sequence + "logits")) <=
-                kTolerance);
-        const std::size_t size = ids.size() * static_cast<std::size_t>(model.config.hiddenSize);
-        for (const int layer : layers) {
-            const auto begin = result.value().hidden.begin() +
-                               static_cast<std::ptrdiff_t>(static_cast<std::size_t>(layer) * size);
-            const std::vector<double> hidden(begin, begin + static_cast<std::ptrdiff_t>(size));
+        QVERIFY(difference({support::allLogits(result.value())},
+                           golden.numbers(sequence + "logits")) <= kTolerance);
+        for (const auto& [layer, to] : handOuts) {
+            const auto hidden = support::numbersOf(*to, model.config.hiddenSize);
             const auto expected = golden.numbers(sequence + QString("hidden.%1").arg(layer));
             QVERIFY2(difference({hidden}, expected) <= kTolerance,
                      qPrintable(QString("hidden state after layer %1").arg(layer)));

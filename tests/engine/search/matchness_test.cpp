@@ -47,10 +47,8 @@ public:
             watched.logitRows = request.summaryRows;
         auto ran = m_inner->forwardInto(watched, cache, result);
         lastLogits.clear();
-        for (std::size_t i = 0; i < watched.logitRows.size(); ++i) {
-            const auto row = result.logitRow(static_cast<int>(i));
-            lastLogits.emplace_back(row.begin(), row.end());
-        }
+        for (int row = 0; ran && row < result.logits.count(); ++row)
+            lastLogits.push_back(support::rowOf(result, row));
         return ran;
     }
 

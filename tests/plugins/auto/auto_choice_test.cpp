@@ -233,6 +233,18 @@ private slots:
         QVERIFY(later.ms < 1.01 * plainMs(later));
     }
 
+    /// Its passes are paid from the purse as a trial is.
+    void theNewestTokensStreamIsFollowedBesideLeastInfluence() {
+        PricedTransformer model(redundant(), {.isWrongSkipping = true});
+        const Run run = Answers(model, {.settings = kPassesOnly}).make(10);
+        std::vector<std::string> kinds;
+        for (const TrialRecord& trial : run.trials)
+            kinds.push_back(trial.kind);
+        const auto influence = std::find(kinds.begin(), kinds.end(), "influence");
+        QVERIFY(std::find(influence, kinds.end(), "stream") != kinds.end());
+        QVERIFY(run.ms < 1.02 * plainMs(run));
+    }
+
     void aSkipSetThatPaysNoMoreIsOnlyProbed() {
         PricedTransformer model(redundant());
         Answers answers(model, {.settings = kPassesOnly});

@@ -117,6 +117,34 @@ private slots:
         QCOMPARE(tried.next().kind, std::string_view("influence"));
     }
 
+    void aStreamIsFollowedOnceForARatioBehindLeastInfluence() {
+        Case tried;
+        QVERIFY(tried.isWorthIt());
+        QCOMPARE(tried.search.streamLayers(kSkips), 0); // first the set that costs nothing to make
+        QCOMPARE(tried.next().kind, std::string_view("influence"));
+        const int layers = tried.search.streamLayers(kSkips);
+        QVERIFY(layers > 0 && layers <= kLayers - 2);
+        QCOMPARE(tried.search.streamLayers({.skips = false, .exits = true}), 0);
+        LayerPlan plan = LayerPlan::full(kLayers);
+        plan.mlp[3] = SublayerAction::Skip;
+        tried.search.suggestStream(plan);
+        QCOMPARE(tried.search.streamLayers(kSkips), 0);
+        const Candidate streamed = tried.next();
+        QCOMPARE(streamed.kind, std::string_view("stream"));
+        QVERIFY(streamed.plan == plan && streamed.ratio > 0.0);
+        QCOMPARE(tried.next().kind, std::string_view("random"));
+    }
+
+    void aStreamWithoutAnAnswerIsNotFollowedAgain() {
+        Case tried;
+        QVERIFY(tried.isWorthIt());
+        tried.next();
+        QVERIFY(tried.search.streamLayers(kSkips) > 0);
+        tried.search.suggestStream(std::nullopt);
+        QCOMPARE(tried.search.streamLayers(kSkips), 0);
+        QCOMPARE(tried.next().kind, std::string_view("random"));
+    }
+
     void muchInfluenceIsNot() {
         Case tried;
         tried.influence.assign(2 * kLayers, 0.5);

@@ -100,6 +100,21 @@ private slots:
     void onlyAskedSummariesAreGiven();
     void wrongRequestsAreBugs();
 
+    // What a pass leaves with its backend (conformance_handles.cpp).
+    void hiddenStatesAreJoinedFromPieces_data() { addVariants(); }
+
+    void hiddenStatesAreJoinedFromPieces();
+
+    void hiddenStatesCanBeRead_data() { addVariants(); }
+
+    void hiddenStatesCanBeRead();
+    void hiddenStatesServeTheirOwnTransformerAlone();
+
+    void logitsAreGoneWithTheNextPass_data() { addVariants(); }
+
+    void logitsAreGoneWithTheNextPass();
+    void cachesOfOthersAreBugs();
+
     // Loading, and numbers that are not finite (conformance_loading.cpp).
     void theForecastIsWhatALoadedModelTakes_data() { addVariants(); }
 
@@ -107,6 +122,10 @@ private slots:
     void overflowNamesTheTensor_data();
     void overflowNamesTheTensor();
     void afterAnOverflowTheNextPassIsRight();
+
+    void anInputThatOverflowsIsAnError_data() { addPrecisions(); }
+
+    void anInputThatOverflowsIsAnError();
 
     void weightsThatAreNotFiniteNameTheTensor_data() { addPrecisions(); }
 

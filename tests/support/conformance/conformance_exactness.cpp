@@ -45,7 +45,8 @@ std::pair<std::vector<double>, std::vector<double>>
 numbersInPieces(Transformer& transformer, std::span<const TokenId> ids, int rowsAtOnce) {
     const int all = static_cast<int>(ids.size());
     const std::vector<int> logitRows = {1, 13, 39};
-    const std::vector<int> hiddenLayers = {transformer.config().layerCount - 1};
+    HiddenRows hidden;
+    const HandOut handOut{transformer.config().layerCount - 1, &hidden};
     KvCache cache = emptyCache(transformer, all);
     std::pair<std::vector<double>, std::vector<double>> numbers;
     for (int first = 0; first < all; first += rowsAtOnce) {
@@ -54,19 +55,18 @@ numbersInPieces(Transformer& transformer, std::span<const TokenId> ids, int rows
         for (const int row : logitRows)
             if (row >= first && row < first + count)
                 asked.push_back(row - first);
-        const auto result =
-            transformer.forward({.plan = LayerPlan::full(transformer.config().layerCount),
-                                 .layout = AttentionLayout::chain(first, count),
-                                 .tokens = ids.subspan(static_cast<std::size_t>(first),
-                                                       static_cast<std::size_t>(count)),
-                                 .logitRows = asked,
-                                 .hiddenLayers = hiddenLayers},
-                                cache);
+        auto result = transformer.forward({.plan = LayerPlan::full(transformer.config().layerCount),
+                                           .layout = AttentionLayout::chain(first, count),
+                                           .tokens = ids.subspan(static_cast<std::size_t>(first),
+                                                                 static_cast<std::size_t>(count)),
+                                           .logitRows = asked,
+                                           .handOuts = {&handOut, 1}},
+                                          cache);
         ENGINE_CHECK(result.hasValue(), "a pass failed: {}", result.error().message);
-        const ForwardResult& values = result.value();
-        numbers.first.insert(numbers.first.end(), values.hidden.begin(), values.hidden.end());
-        numbers.second.insert(numbers.second.end(), values.logits.begin(), values.logits.end());
+        const std::vector<double> logits = allLogits(result.value());
+        numbers.second.insert(numbers.second.end(), logits.begin(), logits.end());
     }
+    numbers.first = numbersOf(hidden, transformer.config().hiddenSize);
     return numbers;
 }
 

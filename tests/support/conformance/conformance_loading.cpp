@@ -87,20 +87,51 @@ void BackendConformance::overflowNamesTheTensor() {
     }
 }
 
+/// Token 5 alone has a number in the first column, which overflows behind the first query's
+/// weights.
 void BackendConformance::afterAnOverflowTheNextPassIsRight() {
-    const auto transformer = makeTiny(m_variants.front());
+    MemoryWeights weights = randomWeights(tinyConfig(), 11);
+    std::vector<float>& embedding = weights.values("model.embed_tokens.weight");
+    for (std::size_t id = 0; id < embedding.size() / 48; ++id)
+        embedding[id * 48] = id == 5 ? 100.0F : 0.0F;
+    std::vector<float>& query = weights.values("model.layers.0.self_attn.q_proj.weight");
+    for (std::size_t at = 0; at < query.size(); at += 48)
+        query[at] = 3e38F;
+    const auto transformer = make(m_variants.front(), tinyConfig(), weights);
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> ids = {1, 2, 3};
     KvCache clean = emptyCache(*transformer, 4);
     const auto expected = runChain(*transformer, clean, plan, ids, 3);
     KvCache cache = emptyCache(*transformer, 4);
-    const std::vector<double> hidden(3 * 48, std::numeric_limits<double>::infinity());
+    const std::vector<TokenId> bad = {5, 5, 5};
     const auto failed = transformer->forward(
-        {.plan = plan, .layout = AttentionLayout::chain(0, 3), .hidden = hidden, .firstLayer = 1},
-        cache);
+        {.plan = plan, .layout = AttentionLayout::chain(0, 3), .tokens = bad}, cache);
     QVERIFY(!failed);
     QCOMPARE(failed.error().code, ErrorCode::Numeric);
     QCOMPARE(runChain(*transformer, cache, plan, ids, 3), expected);
+}
+
+/// Nothing runs behind the embedding but the head.
+void BackendConformance::anInputThatOverflowsIsAnError() {
+    ModelConfig config = tinyConfig();
+    config.embeddingScale = variant().precision == Precision::F64 ? 1.7e308 : 3e38;
+    MemoryWeights weights = randomWeights(config, 11);
+    for (float& value : weights.values("model.embed_tokens.weight"))
+        value = 10.0F;
+    const auto transformer = make(variant(), config, weights);
+    LayerPlan plan = LayerPlan::full(3);
+    plan.attention.assign(3, SublayerAction::Skip);
+    plan.mlp.assign(3, SublayerAction::Skip);
+    KvCache cache = emptyCache(*transformer, 4);
+    const std::vector<TokenId> ids = {1, 2};
+    const int row = 1;
+    const auto failed = transformer->forward({.plan = plan,
+                                              .layout = AttentionLayout::chain(0, 2),
+                                              .tokens = ids,
+                                              .summaryRows = {&row, 1}},
+                                             cache);
+    QVERIFY(!failed);
+    QCOMPARE(failed.error().code, ErrorCode::Numeric);
 }
 
 void BackendConformance::weightsThatAreNotFiniteNameTheTensor() {

@@ -13,11 +13,6 @@ using namespace engine;
 
 namespace {
 
-std::vector<double> rowOf(const ForwardResult& result, int index) {
-    const auto row = result.logitRow(index);
-    return {row.begin(), row.end()};
-}
-
 /// The root of the mean square of the difference, over that of the numbers.
 double relativeError(const std::vector<std::vector<double>>& found,
                      const std::vector<std::vector<double>>& expected) {
@@ -79,24 +74,25 @@ void BackendConformance::layerRangesChainedEqualTheWhole() {
     KvCache whole = emptyCache(*transformer, 8);
     const auto expected = logitsOf(*transformer, whole, plan, layout, ids);
     KvCache cache = emptyCache(*transformer, 8);
-    const std::vector<int> hiddenLayers = {0, 1};
-    const auto lower = transformer->forward({.plan = plan,
-                                             .layout = layout,
-                                             .tokens = ids,
-                                             .endLayer = 2,
-                                             .hiddenLayers = hiddenLayers},
-                                            cache);
+    HiddenRows first;
+    HiddenRows second;
+    const std::vector<HandOut> handOuts = {{0, &first}, {1, &second}};
+    const auto lower = transformer->forward(
+        {.plan = plan, .layout = layout, .tokens = ids, .endLayer = 2, .handOuts = handOuts},
+        cache);
     QVERIFY(lower.hasValue());
-    QCOMPARE(lower.value().hidden.size(), std::size_t{2 * 5 * 48});
+    QCOMPARE(first.count(), 5);
+    QCOMPARE(second.count(), 5);
     const int lastRow = 4;
-    const auto upper = transformer->forward({.plan = plan,
-                                             .layout = layout,
-                                             .hidden = std::span(lower.value().hidden).last(5 * 48),
-                                             .firstLayer = 2,
-                                             .logitRows = std::span(&lastRow, 1)},
-                                            cache);
+    const HiddenPiece hidden(second);
+    auto upper = transformer->forward({.plan = plan,
+                                       .layout = layout,
+                                       .hidden = {&hidden, 1},
+                                       .firstLayer = 2,
+                                       .logitRows = std::span(&lastRow, 1)},
+                                      cache);
     QVERIFY(upper.hasValue());
-    QCOMPARE(upper.value().logits, expected[4]);
+    QCOMPARE(allLogits(upper.value()), expected[4]);
 }
 
 void BackendConformance::anExitIsTheHiddenStateOfItsLayer() {
@@ -108,14 +104,14 @@ void BackendConformance::anExitIsTheHiddenStateOfItsLayer() {
     KvCache cache = emptyCache(*transformer, 8);
     const auto exited = logitsOf(*transformer, cache, plan, layout, ids);
     const int lastRow = 3;
-    const auto cut = transformer->forward({.plan = LayerPlan::full(3),
-                                           .layout = layout,
-                                           .tokens = ids,
-                                           .endLayer = 2,
-                                           .logitRows = std::span(&lastRow, 1)},
-                                          cache);
+    auto cut = transformer->forward({.plan = LayerPlan::full(3),
+                                     .layout = layout,
+                                     .tokens = ids,
+                                     .endLayer = 2,
+                                     .logitRows = std::span(&lastRow, 1)},
+                                    cache);
     QVERIFY(cut.hasValue());
-    QCOMPARE(cut.value().logits, exited[3]);
+    QCOMPARE(allLogits(cut.value()), exited[3]);
 }
 
 void BackendConformance::aPassWithoutLayersIsTheHead() {
@@ -124,29 +120,33 @@ void BackendConformance::aPassWithoutLayersIsTheHead() {
     const std::vector<TokenId> ids = conformanceIds(4);
     const AttentionLayout layout = AttentionLayout::chain(0, 4);
     const std::vector<int> rows = {0, 1, 2, 3};
-    const std::vector<int> layers = {1};
+    HiddenRows states;
+    const HandOut handOut{1, &states};
     KvCache cache = emptyCache(*transformer, 8);
-    const auto cut = transformer->forward({.plan = plan,
-                                           .layout = layout,
-                                           .tokens = ids,
-                                           .endLayer = 2,
-                                           .logitRows = rows,
-                                           .hiddenLayers = layers},
-                                          cache);
+    auto cut = transformer->forward({.plan = plan,
+                                     .layout = layout,
+                                     .tokens = ids,
+                                     .endLayer = 2,
+                                     .logitRows = rows,
+                                     .handOuts = {&handOut, 1}},
+                                    cache);
     QVERIFY(cut.hasValue());
+    const std::vector<double> expected = allLogits(cut.value());
+    const HeadSummary last = summarise(rowOf(cut.value(), 3));
     cache.commit(4);
     const std::vector<std::byte> before = liveBytes(cache);
-    const auto head = transformer->forward({.plan = plan,
-                                            .layout = layout,
-                                            .hidden = cut.value().hidden,
-                                            .firstLayer = 1,
-                                            .endLayer = 1,
-                                            .logitRows = rows,
-                                            .summaryRows = rows},
-                                           cache);
+    const HiddenPiece hidden(states);
+    auto head = transformer->forward({.plan = plan,
+                                      .layout = layout,
+                                      .hidden = {&hidden, 1},
+                                      .firstLayer = 1,
+                                      .endLayer = 1,
+                                      .logitRows = rows,
+                                      .summaryRows = rows},
+                                     cache);
     QVERIFY(head.hasValue());
-    QCOMPARE(head.value().logits, cut.value().logits);
-    QCOMPARE(head.value().summaries[3].best(), summarise(cut.value().logitRow(3)).best());
+    QCOMPARE(allLogits(head.value()), expected);
+    QCOMPARE(head.value().summaries[3].best(), last.best());
     QVERIFY(liveBytes(cache) == before);
 }
 
@@ -178,15 +178,15 @@ void BackendConformance::onlyAskedLogitsAreGiven() {
     KvCache cache = emptyCache(*transformer, 100);
     const auto all = logitsOf(*transformer, cache, plan, layout, ids);
     const std::vector<int> rows = {97, 2, 66};
-    const auto some = transformer->forward(
+    auto some = transformer->forward(
         {.plan = plan, .layout = layout, .tokens = ids, .logitRows = rows}, cache);
     QVERIFY(some.hasValue());
-    QCOMPARE(some.value().logits.size(), std::size_t{3 * 160});
+    QCOMPARE(some.value().logits.count(), 3);
     for (int i = 0; i < 3; ++i)
         QCOMPARE(rowOf(some.value(), i),
                  all[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
     const auto none = transformer->forward({.plan = plan, .layout = layout, .tokens = ids}, cache);
-    QVERIFY(none.hasValue() && none.value().logits.empty() && none.value().hidden.empty());
+    QVERIFY(none.hasValue() && none.value().logits.count() == 0);
 }
 
 void BackendConformance::onlyAskedSummariesAreGiven() {

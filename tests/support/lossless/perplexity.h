@@ -33,7 +33,7 @@ inline engine::Result<std::vector<double>> surprises(engine::Transformer& transf
             result));
         cache.commit(static_cast<int>(count));
         for (const int row : rows) {
-            const auto logits = result.logitRow(row);
+            ENGINE_TRY(const std::span<const double> logits, result.logits.row(row));
             const double largest = *std::max_element(logits.begin(), logits.end());
             double sum = 0.0;
             for (const double logit : logits)

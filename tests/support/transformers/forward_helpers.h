@@ -8,6 +8,32 @@
 
 namespace support {
 
+/// One row of logits. Fails by exception.
+inline std::vector<double> rowOf(engine::ForwardResult& result, int index) {
+    const auto row = result.logits.row(index);
+    ENGINE_CHECK(row.hasValue(), "row {} failed: {}", index, row.error().message);
+    return {row.value().begin(), row.value().end()};
+}
+
+/// All rows of logits, one behind the other. Fails by exception.
+inline std::vector<double> allLogits(engine::ForwardResult& result) {
+    std::vector<double> logits;
+    for (int index = 0; index < result.logits.count(); ++index) {
+        const std::vector<double> row = rowOf(result, index);
+        logits.insert(logits.end(), row.begin(), row.end());
+    }
+    return logits;
+}
+
+/// All numbers of these rows, [rows, hidden size]. Fails by exception.
+inline std::vector<double> numbersOf(const engine::HiddenRows& states, int hiddenSize) {
+    std::vector<double> numbers(static_cast<std::size_t>(states.count()) *
+                                static_cast<std::size_t>(hiddenSize));
+    if (!numbers.empty())
+        ENGINE_CHECK(states.read(0, numbers).hasValue(), "hidden states could not be read");
+    return numbers;
+}
+
 /// Runs a layout and commits nothing; logits of all rows, one vector a row. Fails by exception.
 inline std::vector<std::vector<double>> logitsOf(engine::Transformer& transformer,
                                                  engine::KvCache& cache,
@@ -16,14 +42,12 @@ inline std::vector<std::vector<double>> logitsOf(engine::Transformer& transforme
                                                  std::span<const engine::TokenId> tokens) {
     std::vector<int> rows(tokens.size());
     std::iota(rows.begin(), rows.end(), 0);
-    const auto result = transformer.forward(
+    auto result = transformer.forward(
         {.plan = plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache);
     ENGINE_CHECK(result.hasValue(), "a pass failed: {}", result.error().message);
     std::vector<std::vector<double>> logits;
-    for (const int row : rows) {
-        const auto values = result.value().logitRow(row);
-        logits.emplace_back(values.begin(), values.end());
-    }
+    for (const int row : rows)
+        logits.push_back(rowOf(result.value(), row));
     return logits;
 }
 

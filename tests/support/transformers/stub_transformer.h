@@ -101,9 +101,10 @@ public:
             held[static_cast<std::size_t>(layout.firstSlot() + row)] =
                 request.tokens[static_cast<std::size_t>(row)];
         result.clear();
-        result.vocabSize = kVocabSize;
         const engine::HeadRows wanted(request.logitRows, request.summaryRows);
-        result.logits.resize(wanted.rows.size() * kVocabSize, 0.0);
+        double* logits = m_logits->begin(wanted.rows.size());
+        std::fill_n(logits, wanted.rows.size() * kVocabSize, 0.0);
+        result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
         const bool isFull = request.plan == m_fullPlan;
         for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
             std::uint64_t context = 0;
@@ -113,11 +114,11 @@ public:
             });
             const bool isWrong = !isFull && context % 4 == 0;
             const std::uint64_t next = 'a' + (context / 4 + (isWrong ? 1 : 0)) % 26;
-            result.logits[i * kVocabSize + next] = isFull ? 8.0 : 6.0;
+            logits[i * kVocabSize + next] = isFull ? 8.0 : 6.0;
         }
         for (const int place : wanted.summaryPlaces)
-            result.summaries.push_back(engine::summarise(result.logitRow(place)));
-        result.logits.resize(request.logitRows.size() * kVocabSize);
+            result.summaries.push_back(engine::summarise(
+                {logits + static_cast<std::size_t>(place) * kVocabSize, kVocabSize}));
         result.influence.assign(2 * static_cast<std::size_t>(m_config.layerCount), 1.0);
         return {};
     }
@@ -127,6 +128,8 @@ public:
 private:
     engine::ModelConfig m_config;
     engine::LayerPlan m_fullPlan;
+    std::shared_ptr<engine::HostLogits<double>> m_logits =
+        std::make_shared<engine::HostLogits<double>>(kVocabSize);
     std::function<engine::Result<void>()> m_onPass;
 };
 

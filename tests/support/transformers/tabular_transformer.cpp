@@ -87,6 +87,7 @@ TabularTransformer::TabularTransformer(BigramTable full, BigramTable skipping)
     m_config.vocabSize = m_full.vocabSize();
     m_config.contextLength = 4096;
     m_config.layerWindows.assign(kLayers, 0);
+    m_logits = std::make_shared<HostLogits<double>>(m_config.vocabSize);
 }
 
 LayerPlan TabularTransformer::skippingPlan() const {
@@ -109,8 +110,11 @@ Result<void> TabularTransformer::forwardInto(const ForwardRequest& request,
         storage.at(layout.firstSlot() + row) = {request.tokens[static_cast<std::size_t>(row)],
                                                 !isFull};
     result.clear();
-    result.vocabSize = m_config.vocabSize;
     const HeadRows wanted(request.logitRows, request.summaryRows);
+    const auto width = static_cast<std::size_t>(m_config.vocabSize);
+    double* const logits = m_logits->begin(wanted.rows.size());
+    double* next = logits;
+    result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
     for (const int row : wanted.rows) {
         TokenId before = kNoToken;
         TokenId last = kNoToken;
@@ -121,12 +125,12 @@ Result<void> TabularTransformer::forwardInto(const ForwardRequest& request,
             before = last;
             last = content.token;
         });
-        const auto logits = (isFull ? m_full : m_skipping).row(before, last);
-        result.logits.insert(result.logits.end(), logits.begin(), logits.end());
+        const auto found = (isFull ? m_full : m_skipping).row(before, last);
+        next = std::copy(found.begin(), found.end(), next);
     }
     for (const int place : wanted.summaryPlaces)
-        result.summaries.push_back(summarise(result.logitRow(place)));
-    result.logits.resize(request.logitRows.size() * static_cast<std::size_t>(result.vocabSize));
+        result.summaries.push_back(
+            summarise({logits + static_cast<std::size_t>(place) * width, width}));
     if (request.wantsInfluence)
         result.influence.assign(2 * kLayers, 0.0);
     return {};

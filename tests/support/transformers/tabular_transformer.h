@@ -58,6 +58,7 @@ private:
     BigramTable m_full;
     BigramTable m_skipping;
     engine::ModelConfig m_config;
+    std::shared_ptr<engine::HostLogits<double>> m_logits; // of the newest pass
 };
 
 } // namespace support

@@ -210,7 +210,8 @@ void LayerMapView::updateTitle() {
         words = tr("%1 \u00B7 %2")
                     .arg(words, copiesText(copiesFound(state.skipped, state.silentCopies)));
     if (state.reference) {
-        const SetComparison comparison = compare(state.skipped, *state.reference);
+        const engine::SkipSetComparison comparison =
+            engine::compareSkipSets(state.skipped, *state.reference);
         words = tr("%1 · %2 cells differ from the %3, Jaccard %4")
                     .arg(words,
                          QString::number(comparison.hamming()),
@@ -303,7 +304,7 @@ void LayerMapView::updateLegends() {
     if (!items.empty() && !state.silentCopies.empty())
         items.push_back({copy, tr("silent copy")});
     if (!items.empty() && state.reference) {
-        const int differing = compare(state.skipped, *state.reference).hamming();
+        const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
         items.push_back(
             {kept, tr("differs from %1 (%2)").arg(state.referenceName).arg(differing), true});
     }

@@ -4,7 +4,6 @@
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <iterator>
 
 namespace ui {
 
@@ -12,12 +11,6 @@ namespace {
 
 const std::vector<int>& layersOf(const engine::SkipSet& set, Sublayer kind) {
     return kind == Sublayer::Attention ? set.attention : set.mlp;
-}
-
-int commonCount(const std::vector<int>& a, const std::vector<int>& b) {
-    std::vector<int> common;
-    std::ranges::set_intersection(a, b, std::back_inserter(common));
-    return static_cast<int>(common.size());
 }
 
 std::size_t sizeOf(const engine::SkipSet& set) { return set.attention.size() + set.mlp.size(); }
@@ -36,17 +29,6 @@ engine::SkipSet flipped(engine::SkipSet set, const Cell& cell) {
     else
         layers.insert(place, cell.layer);
     return set;
-}
-
-double SetComparison::jaccard() const {
-    const int united = both + onlyFirst + onlySecond;
-    return united == 0 ? 1.0 : static_cast<double>(both) / united;
-}
-
-SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second) {
-    const int both =
-        commonCount(first.attention, second.attention) + commonCount(first.mlp, second.mlp);
-    return {both, static_cast<int>(sizeOf(first)) - both, static_cast<int>(sizeOf(second)) - both};
 }
 
 CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copies) {

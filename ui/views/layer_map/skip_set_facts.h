@@ -26,20 +26,6 @@ bool isSkipped(const engine::SkipSet& set, const Cell& cell);
 /// The set with one sublayer toggled.
 engine::SkipSet flipped(engine::SkipSet set, const Cell& cell);
 
-/// How many sublayers two sets have in common. A plain value.
-struct SetComparison {
-    int both = 0;
-    int onlyFirst = 0;
-    int onlySecond = 0;
-
-    int hamming() const { return onlyFirst + onlySecond; }
-
-    /// Of two empty sets: 1.
-    double jaccard() const;
-};
-
-SetComparison compare(const engine::SkipSet& first, const engine::SkipSet& second);
-
 /// How much of a lesson model's near-silent copies a set leaves out. A plain value.
 struct CopiesFound {
     int whole = 0;     ///< copies of which both sublayers are skipped

@@ -132,6 +132,7 @@ void RoundView::refreshView(Topics) {
     showTables(tables);
     const bool isEmpty = m_tables.empty();
     m_note->setVisible(isEmpty);
+    static_cast<QBoxLayout*>(layout())->setStretchFactor(m_row, isEmpty ? 0 : 1);
     m_note->setText(isEmpty ? tr("With the first answer, this shows the figures of the decoder's "
                                  "rounds and what it keeps to draft from.")
                             : QString());

@@ -75,21 +75,7 @@ private:
 
     Result<void> linear(const TensorSpec& spec, Linear& into) {
         into.name = spec.weightName();
-        const std::vector<std::uint64_t> wanted = spec.shape();
-        const TensorInfo* tensor = m_source.find(into.name);
-        if (tensor == nullptr)
-            return Error{
-                ErrorCode::NotFound,
-                fmt::format("the model has no tensor {}", into.name),
-                "Its files are incomplete, or its configuration belongs to another model."};
-        if (tensor->shape != wanted)
-            return Error{
-                ErrorCode::CorruptFile,
-                fmt::format("tensor {} has shape [{}], but the configuration asks for [{}]",
-                            readable(tensor->name),
-                            fmt::join(tensor->shape, ", "),
-                            fmt::join(wanted, ", ")),
-                "The weights and the configuration belong to different models."};
+        ENGINE_TRY(const TensorInfo* tensor, findTensor(m_source, into.name, spec.shape()));
         if (tensor->type == TensorType::Other)
             return Error{ErrorCode::Unsupported,
                          fmt::format("tensor {} is stored as {}, which cannot be computed with",
@@ -142,72 +128,19 @@ private:
 };
 
 template <typename Visit> void visitLinears(const Weights& weights, Visit&& visit) {
-    for (const LayerWeights& layer : weights.layers) {
-        for (const Linear* linear :
-             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
-            visit(*linear);
-        for (const GatedMlp& mlp : layer.mlps)
-            for (const Linear* linear : {&mlp.gate, &mlp.up, &mlp.down})
-                visit(*linear);
-    }
+    for (const LayerWeights& layer : weights.layers)
+        layer.forEachLinear(visit);
     visit(weights.embedding);
     visit(weights.head);
 }
 
 } // namespace
 
-std::vector<float>& LayerWeights::norm(TensorRole role) {
-    switch (role) {
-    case TensorRole::AttentionNorm:
-        return attentionNorm;
-    case TensorRole::QueryNorm:
-        return queryNorm;
-    case TensorRole::KeyNorm:
-        return keyNorm;
-    case TensorRole::AttentionPostNorm:
-        return attentionPostNorm;
-    case TensorRole::MlpPostNorm:
-        return mlpPostNorm;
-    default:
-        ENGINE_CHECK(role == TensorRole::MlpNorm, "no norm of a layer");
-        return mlpNorm;
-    }
-}
-
-Linear& LayerWeights::linear(TensorRole role, int expert) {
-    GatedMlp& mlp = mlps[static_cast<std::size_t>(std::max(expert, 0))];
-    switch (role) {
-    case TensorRole::Query:
-        return query;
-    case TensorRole::Key:
-        return key;
-    case TensorRole::Value:
-        return value;
-    case TensorRole::Output:
-        return output;
-    case TensorRole::Router:
-        return router;
-    case TensorRole::Gate:
-        return mlp.gate;
-    case TensorRole::Up:
-        return mlp.up;
-    default:
-        ENGINE_CHECK(role == TensorRole::Down, "no linear layer of a layer");
-        return mlp.down;
-    }
-}
-
 std::size_t Weights::byteSize() const {
     std::size_t packed = 0;
     std::size_t values = finalNorm.size();
     for (const LayerWeights& layer : layers)
-        for (const auto* norm : {&layer.attentionNorm,
-                                 &layer.queryNorm,
-                                 &layer.keyNorm,
-                                 &layer.attentionPostNorm,
-                                 &layer.mlpNorm,
-                                 &layer.mlpPostNorm})
-            values += norm->size();
+        layer.forEachNorm([&](const std::vector<float>& norm) { values += norm.size(); });
     visitLinears(*this, [&](const Linear& linear) {
         packed += matrixBytes(linear.matrix);
         values += linear.bias.size();

@@ -3,8 +3,8 @@
 
 #include "engine/kernels/huge_memory.h"
 #include "engine/kernels/tiles/tile_packing.h"
-#include "engine/loading/network/network_tensors.h"
 #include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/layer_weights.h"
 
 #include <optional>
 #include <string>
@@ -20,27 +20,8 @@ struct Linear {
     std::vector<float> bias;
 };
 
-/// An MLP, or one expert of several.
-struct GatedMlp {
-    Linear gate, up, down;
-};
-
-/// What the network does without is empty.
-struct LayerWeights {
-    std::vector<float> attentionNorm; // [hidden]
-    Linear query, key, value, output;
-    std::vector<float> queryNorm, keyNorm; // [headDim] or [heads * headDim]
-    std::vector<float> attentionPostNorm;  // [hidden]
-    std::vector<float> mlpNorm;            // [hidden]
-    Linear router;                         // [experts, hidden]
-    std::vector<GatedMlp> mlps;            // one, or the experts
-    std::vector<float> mlpPostNorm;        // [hidden]
-
-    /// Of a role that is a norm of a layer.
-    std::vector<float>& norm(TensorRole role);
-    /// Of a role that is a linear layer; `expert` -1 where there is but one.
-    Linear& linear(TensorRole role, int expert);
-};
+using GatedMlp = GatedMlpOf<Linear>;
+using LayerWeights = LayerWeightsOf<std::vector<float>, Linear>;
 
 /// All weights of a network, packed into one memory in the order in which a pass reads them.
 struct Weights {

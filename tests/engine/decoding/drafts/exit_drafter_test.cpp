@@ -2,6 +2,7 @@
 #include "engine/decoding/drafts/exit_drafter.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/transformers/spy_transformer.h"
 
 #include <QTest>
@@ -65,17 +66,18 @@ Draft draftOf(ExitDrafter& drafter,
 /// The stream behind the first `layers` layers of the last `rows` of these tokens, one fresh pass.
 std::vector<double> freshStream(const Ids& tokens, int layers, std::size_t rows) {
     KvCache cache = support::emptyCache(transformer(), kContext);
-    const int lastLayer = layers - 1;
+    HiddenRows states;
+    const HandOut handOut{layers - 1, &states};
     const auto pass =
         transformer().forward({.plan = LayerPlan::full(kLayers),
                                .layout = AttentionLayout::chain(0, static_cast<int>(tokens.size())),
                                .tokens = tokens,
                                .endLayer = layers,
-                               .hiddenLayers = std::span(&lastLayer, 1)},
+                               .handOuts = {&handOut, 1}},
                               cache);
     ENGINE_CHECK(pass.hasValue(), "a pass failed");
     const auto width = static_cast<std::size_t>(transformer().config().hiddenSize);
-    const auto& all = pass.value().hidden;
+    const auto all = support::numbersOf(states, transformer().config().hiddenSize);
     return {all.end() - static_cast<std::ptrdiff_t>(rows * width), all.end()};
 }
 
@@ -84,8 +86,8 @@ HeadSummary freshExit(const Ids& tokens, int exitLayers) {
     return support::freshSummary(transformer(), tokens, exitPlan(kLayers, exitLayers));
 }
 
-bool isSame(std::span<const double> a, std::span<const double> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+bool isSame(const HiddenRows* states, const std::vector<double>& expected) {
+    return support::numbersOf(*states, transformer().config().hiddenSize) == expected;
 }
 
 Ids vanillaAnswer(const Ids& prompt, std::size_t count) {
@@ -199,8 +201,7 @@ void ExitDrafterTest::aFirstRoundDraftsStraightFromThePrompt() {
             const std::size_t rows = target.unread().size() + 1 + 3;
             Draft made = draftOf(drafter, target, {{.exitLayers = 2}, {.maxDepth = 3}});
             QCOMPARE(made.tree.size(), 3);
-            QCOMPARE(made.hidden.size(),
-                     rows * static_cast<std::size_t>(transformer().config().hiddenSize));
+            QCOMPARE(made.hidden->count(), static_cast<int>(rows));
             QVERIFY(target.verify(std::move(made)).hasValue());
             QVERIFY(target.unread().empty());
         }
@@ -376,7 +377,7 @@ void ExitDrafterTest::withoutRoomNothingRuns() {
         QCOMPARE(made.tree.size(), 0);
         QCOMPARE(made.layersRun, 0);
         QCOMPARE(made.layerLoads, 0.0);
-        QVERIFY(made.hidden.empty() && made.earlier.empty());
+        QVERIFY(made.hidden == nullptr && made.earlier.empty());
     }
     QCOMPARE(spy.passes, 0);
     const auto step = target.verify(Draft());

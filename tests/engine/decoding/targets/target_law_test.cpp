@@ -133,7 +133,7 @@ void TargetLawTest::rowsOfATreeFollowTheirOwnPaths() {
                 behind.insert(behind.end(), paths[row].begin(), paths[row].end());
                 const std::vector<double> expected = plainRow(*m_model, options, behind);
                 QCOMPARE(target.lastSummaries()[row].ids, summarise(expected).ids);
-                const auto found = target.lastLogits(static_cast<int>(row));
+                const auto found = target.lastLogits(static_cast<int>(row)).value();
                 QCOMPARE(std::vector<double>(found.begin(), found.end()), expected);
             }
             answer.insert(answer.end(), step.tokens.begin(), step.tokens.end());

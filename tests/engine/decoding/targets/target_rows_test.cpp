@@ -52,7 +52,7 @@ Ids pathTo(const DraftTree& draft, std::span<const SideRow> sides, int row) {
 }
 
 /// The layers below `layers` over what a verify pass will run, and the stream behind them.
-std::vector<double> runFirstLayers(Target& target, const DraftTree& draft, int layers) {
+HiddenRows runFirstLayers(Target& target, const DraftTree& draft, int layers) {
     Ids tokens(target.unread().begin(), target.unread().end());
     tokens.push_back(target.pending());
     std::vector<int> parents;
@@ -63,15 +63,17 @@ std::vector<double> runFirstLayers(Target& target, const DraftTree& draft, int l
         tokens.push_back(node.token);
         parents.push_back(root + 1 + node.parent);
     }
-    const int lastLayer = layers - 1;
+    HiddenRows states;
+    const HandOut handOut{layers - 1, &states};
     const auto pass =
         transformer().forward({.plan = LayerPlan::full(transformer().config().layerCount),
                                .layout = AttentionLayout::tree(target.length(), parents),
                                .tokens = tokens,
                                .endLayer = layers,
-                               .hiddenLayers = std::span(&lastLayer, 1)},
+                               .handOuts = {&handOut, 1}},
                               target.cache());
-    return pass.value().hidden;
+    ENGINE_CHECK(pass.hasValue(), "a pass failed");
+    return states;
 }
 
 Draft beside(DraftTree tree, const std::vector<SideRow>& sides) {
@@ -151,9 +153,10 @@ void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
     for (const bool isAsked : {false, true}) {
         QVERIFY(target.verify(beside(chain(random, {}, 1), sides), {.drawsFromSides = isAsked})
                     .hasValue());
-        QCOMPARE(target.lastLogits(1).size(), std::size_t{support::kTinyVocab}); // of the draft
+        QCOMPARE(target.lastLogits(1).value().size(),
+                 std::size_t{support::kTinyVocab}); // of the draft
         if (isAsked)
-            QCOMPARE(target.lastLogits(3).size(), std::size_t{support::kTinyVocab});
+            QCOMPARE(target.lastLogits(3).value().size(), std::size_t{support::kTinyVocab});
         else
             QVERIFY_THROWS_EXCEPTION(EngineBug, (void)target.lastLogits(2));
     }
@@ -172,9 +175,9 @@ void TargetRowsTest::aResumedPassIsTheWholePass() {
             const auto coming = std::span(expected).subspan(target.output().size());
             Draft draft = chain(random, coming, static_cast<int>(random() % 5));
             const int first = 1 + static_cast<int>(random() % static_cast<unsigned>(layers - 1));
-            const std::vector<double> hidden = runFirstLayers(target, draft.tree, first);
+            const HiddenRows hidden = runFirstLayers(target, draft.tree, first);
             draft.layersRun = first;
-            draft.hidden = hidden;
+            draft.hidden = &hidden;
             const auto step = target.verify(std::move(draft));
             QVERIFY(step.hasValue());
             QCOMPARE(step.value().verifyLayers, static_cast<double>(layers - first));
@@ -192,20 +195,19 @@ void TargetRowsTest::hiddenStatesComeWithThePass() {
     Target target = makeTarget();
     QVERIFY(target.begin({prompt}, {}, 3).hasValue());
     const int layers = transformer().config().layerCount;
-    std::vector<int> wanted;
-    for (int layer = 0; layer < layers; ++layer)
-        wanted.push_back(layer);
-    const auto width = static_cast<std::size_t>(transformer().config().hiddenSize);
+    const int width = transformer().config().hiddenSize;
+    std::vector<HiddenRows> shown(static_cast<std::size_t>(layers));
+    std::vector<HandOut> handOuts;
+    for (HiddenRows& each : shown)
+        handOuts.push_back({static_cast<int>(handOuts.size()), &each});
     const DraftTree draft = chain(random, {}, 2);
     std::vector<std::vector<double>> fresh;
     for (int layer = 1; layer <= layers; ++layer)
-        fresh.push_back(runFirstLayers(target, draft, layer));
-    QVERIFY(target.verify(draft, {.hiddenLayers = wanted}).hasValue());
-    const std::size_t rows = 3 + 1 + 2;
-    QCOMPARE(target.lastHidden().size(), static_cast<std::size_t>(layers) * rows * width);
+        fresh.push_back(support::numbersOf(runFirstLayers(target, draft, layer), width));
+    QVERIFY(target.verify(draft, {.handOuts = handOuts}).hasValue());
     for (std::size_t layer = 0; layer < fresh.size(); ++layer) {
-        const auto shown = target.lastHidden().subspan(layer * rows * width, rows * width);
-        QVERIFY(std::equal(shown.begin(), shown.end(), fresh[layer].begin(), fresh[layer].end()));
+        QCOMPARE(shown[layer].count(), 3 + 1 + 2);
+        QCOMPARE(support::numbersOf(shown[layer], width), fresh[layer]);
     }
 }
 
@@ -277,3 +279,4 @@ void TargetRowsTest::aCancelledPromptWithUnreadTokensCanBeBegunAgain() {
 
 QTEST_APPLESS_MAIN(TargetRowsTest)
 #include "target_rows_test.moc"
+#include "tests/support/transformers/forward_helpers.h"

@@ -95,7 +95,7 @@ struct VanillaRun {
         const auto plan = engine::LayerPlan::full(subject.config.layerCount);
         const int row = 0;
         for (int i = 0; i < subject.length(); ++i) {
-            const auto result = subject.transformer->forward(
+            auto result = subject.transformer->forward(
                 {.plan = plan,
                  .layout = engine::AttentionLayout::chain(i, 1),
                  .tokens = std::span(subject.ids).subspan(static_cast<std::size_t>(i), 1),
@@ -103,7 +103,7 @@ struct VanillaRun {
                  .summaryRows = {&row, 1}},
                 cache);
             ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-            logits.push_back(result.value().logits);
+            logits.push_back(rowOf(result.value(), 0));
             summaries.push_back(result.value().summaries.front());
             cache.commit(1);
         }
@@ -249,19 +249,18 @@ private:
         }
         const engine::AttentionLayout layout = engine::AttentionLayout::tree(length, parents);
         const engine::LayerPlan plan = engine::LayerPlan::full(m_subject.config.layerCount);
-        const auto result = m_subject.transformer->forward({.plan = plan,
-                                                            .layout = layout,
-                                                            .tokens = tokens,
-                                                            .logitRows = pathNodes,
-                                                            .summaryRows = pathNodes},
-                                                           m_cache);
+        auto result = m_subject.transformer->forward({.plan = plan,
+                                                      .layout = layout,
+                                                      .tokens = tokens,
+                                                      .logitRows = pathNodes,
+                                                      .summaryRows = pathNodes},
+                                                     m_cache);
         if (!result)
             return QString::fromStdString(result.error().message);
         std::vector<engine::Position> kept;
         for (std::size_t i = 0; i < pathNodes.size(); ++i) {
             const std::size_t at = static_cast<std::size_t>(length) + i;
-            const auto row = result.value().logitRow(static_cast<int>(i));
-            if (!std::equal(row.begin(), row.end(), m_vanilla.logits[at].begin()))
+            if (rowOf(result.value(), static_cast<int>(i)) != m_vanilla.logits[at])
                 return QString("logits at %1").arg(at);
             if (!isSameSummary(result.value().summaries[i], m_vanilla.summaries[at]))
                 return QString("summary at %1").arg(at);

@@ -60,21 +60,20 @@ struct Filled {
 
     /// The stream of the newest references behind the last layer, each in a pass of one row.
     std::vector<double> streams(const LayerPlan& plan, std::size_t references) {
-        const std::vector<int> last = {plan.layerCount() - 1};
+        HiddenRows states;
+        const HandOut handOut{plan.layerCount() - 1, &states};
         const std::vector<int> parents = {-1};
-        std::vector<double> found;
         for (std::size_t i = kTokens.size() - references; i < kTokens.size(); ++i) {
             const auto layout = AttentionLayout::tree(
                 static_cast<Position>(i), parents, 0, static_cast<Position>(kTokens.size()));
             const auto pass = transformer->forward({.plan = plan,
                                                     .layout = layout,
                                                     .tokens = std::span(kTokens).subspan(i, 1),
-                                                    .hiddenLayers = last},
+                                                    .handOuts = {&handOut, 1}},
                                                    cache);
             ENGINE_CHECK(pass.hasValue(), "a pass failed");
-            found.insert(found.end(), pass.value().hidden.begin(), pass.value().hidden.end());
         }
-        return found;
+        return support::numbersOf(states, transformer->config().hiddenSize);
     }
 
     double lossOf(const LayerPlan& plan, std::size_t references) {

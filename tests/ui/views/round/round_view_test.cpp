@@ -8,6 +8,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
@@ -143,6 +144,10 @@ private slots:
 
     void ofADecoderWithoutTablesTheFiguresAreShown() {
         QVERIFY(m_view->note().contains(QStringLiteral("first answer")));
+        QCoreApplication::processEvents();
+        const auto labels = m_view->findChildren<QLabel*>();
+        const auto note = std::ranges::find(labels, m_view->note(), &QLabel::text);
+        QVERIFY(note != labels.end() && (*note)->y() < m_view->height() / 4); // at the top
         m_stage->tell(stepWith(1, 0, {poolTable(3)}));
         QCOMPARE(m_view->note(), QString());
         m_stage->tell(promptFinished(1));

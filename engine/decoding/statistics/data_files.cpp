@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/statistics/data_files.h"
+
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/set_aside.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <pwd.h>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+std::filesystem::path environmentPath(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+} // namespace
+
+std::filesystem::path defaultDataFolder() {
+    if (const auto folder = environmentPath("SWIFT_STUDIO_DATA"); !folder.empty())
+        return folder;
+    // The XDG base directory specification has relative paths ignored.
+    if (const auto folder = environmentPath("XDG_DATA_HOME"); folder.is_absolute())
+        return folder / "swift-studio";
+    std::filesystem::path home = environmentPath("HOME");
+    if (home.empty()) {
+        const passwd* user = ::getpwuid(::getuid());
+        home = user && user->pw_dir ? user->pw_dir : "";
+    }
+    return home / ".local/share/swift-studio";
+}
+
+std::filesystem::path modelDataFile(const std::filesystem::path& folder,
+                                    std::string_view kind,
+                                    std::string_view fingerprint,
+                                    std::string_view extension) {
+    const bool isHex = fingerprint.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    ENGINE_CHECK(isHex && !fingerprint.empty(), "fingerprint '{}'", fingerprint);
+    return folder / kind / fmt::format("{}{}", fingerprint, extension);
+}
+
+Result<void> storeDataFile(const std::filesystem::path& path, std::string_view bytes) {
+    std::error_code problem;
+    std::filesystem::create_directories(path.parent_path(), problem);
+    if (problem)
+        return Error{ErrorCode::Io,
+                     fmt::format("the folder {} cannot be made: {}",
+                                 path.parent_path().string(),
+                                 problem.message()),
+                     "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
+    return writeFileAtomically(path, bytes);
+}
+
+Result<std::string> setDataFileAside(const std::filesystem::path& path, const Error& why) {
+    ENGINE_TRY(const std::filesystem::path aside, setAside(path));
+    return fmt::format("{}. The file was renamed to {} and a new one begun.",
+                       why.message,
+                       aside.filename().string());
+}
+
+std::string notStored(std::string_view what, const Error& error) {
+    return fmt::format("{} could not be stored: {}. {}", what, error.message, error.hint);
+}
+
+} // namespace engine
