@@ -22,6 +22,7 @@
 
 #include <QDockWidget>
 #include <QMenuBar>
+#include <QScreen>
 
 #include <algorithm>
 #include <cstdlib>
@@ -54,6 +55,16 @@ void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
     if (std::abs(matchness->width() - before) > kTolerance)
         return;
     docks.resizeDocks({matchness, speed}, {wanted, both - wanted}, Qt::Horizontal);
+}
+
+/// On a lower screen (pixels at 100 %) docks of the chat share places.
+constexpr int kRoomForAllDocks = 860;
+
+/// Both in one place, the first one in front.
+void shareTabs(Workspace& docks, const char* front, const char* behind) {
+    QDockWidget* dock = docks.dock(QLatin1String(front));
+    docks.tabifyDockWidget(dock, docks.dock(QLatin1String(behind)));
+    dock->raise();
 }
 
 } // namespace
@@ -91,19 +102,20 @@ void Studio::makeChatWorkspace() {
                         Qt::LeftDockWidgetArea,
                         {216, 0},
                         true});
-    const auto add = [&](View* view, int height) {
+    const auto add = [&](View* view, int height, bool yieldsHeight = false) {
         workspace->addDock({QStringLiteral("chat.") + view->info().id,
                             view->info().title,
                             view,
                             view,
                             Qt::RightDockWidgetArea,
                             {296, height},
-                            true});
+                            true,
+                            yieldsHeight});
     };
     add(new SpeedView(context(), SpeedForm::Compact), 200);
-    add(new MatchnessView(context()), 170);
+    add(new MatchnessView(context()), 170, true);
     add(new LayerMapView(context()), 120);
-    add(new DraftTreeView(context()), 130);
+    add(new DraftTreeView(context()), 130, true);
     m_parameters =
         new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
     add(m_parameters, 200);
@@ -117,7 +129,12 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
-    workspace->setArrangement([](Workspace& docks) {
+    workspace->setArrangement([this](Workspace& docks) {
+        const int room = docks.screen()->availableGeometry().height();
+        if (room < m_theme.scaled(kRoomForAllDocks)) {
+            shareTabs(docks, "chat.speed", "chat.matchness");
+            shareTabs(docks, "chat.layer_map", "chat.draft_tree");
+        }
         QDockWidget* models = docks.dock(QStringLiteral("chat.models"));
         docks.tabifyDockWidget(docks.dock(QStringLiteral("chat.parameters")), models);
         models->hide();
