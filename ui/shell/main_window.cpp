@@ -5,6 +5,7 @@
 
 #include <QActionGroup>
 #include <QCloseEvent>
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
@@ -236,12 +237,16 @@ void MainWindow::setTextPercent(int percent) {
 
 /// With large text, the docks of a small screen would make the window larger than the screen.
 void MainWindow::fitDocks() {
+    // What is laid out later would still have the sizes of before.
+    const auto layOut = [] { QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest); };
+    layOut();
     const int outside = minimumSizeHint().height() - m_stack->minimumSizeHint().height();
     const QSize room(m_roomForText - m_modes->width(),
                      screen()->availableGeometry().height() - outside);
     QStringList hidden;
     for (Workspace* workspace : m_workspaces)
         hidden += workspace->fitInto(room);
+    layOut();
     resize(std::min(width(), m_roomForText), height());
     m_messages->withdraw(QStringLiteral("no_room"));
     if (!hidden.isEmpty())
