@@ -3,6 +3,7 @@
 
 #include "ui/plots/marker_legend.h"
 #include "ui/shell/figure_text.h"
+#include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
 #include "ui/views/search_offer/swift_forecast.h"
 
@@ -127,7 +128,7 @@ void MatchnessView::refreshView(Topics changed) {
     updateCursor();
     const auto& trials = store().search().trials();
     const bool isBeside = store().search().foundBeside() != nullptr || searchesBeside(store());
-    setSubtitle(!isBeside ? tr("of each candidate set")
+    setSubtitle(!isBeside ? ofTask(store().search(), tr("of each candidate set"))
                 : trials.empty()
                     ? tr("of sets tried beside the answers")
                     : countText(static_cast<qint64>(trials.size()),
