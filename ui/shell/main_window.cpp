@@ -5,6 +5,7 @@
 
 #include <QActionGroup>
 #include <QCloseEvent>
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
@@ -236,9 +237,13 @@ void MainWindow::setTextPercent(int percent) {
 
 /// With large text, the docks of a small screen would make the window wider than the screen.
 void MainWindow::fitDocks() {
+    // What is laid out later would still have the sizes of before.
+    const auto layOut = [] { QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest); };
+    layOut();
     QStringList hidden;
     for (Workspace* workspace : m_workspaces)
         hidden += workspace->fitInto(m_roomForText - m_modes->width());
+    layOut();
     resize(std::min(width(), m_roomForText), height());
     m_messages->withdraw(QStringLiteral("no_room"));
     if (!hidden.isEmpty())

@@ -84,6 +84,13 @@ void Studio::takeDropped(const QStringList& paths) {
         } else if (info.isDir()) {
             showModelPanel();
             m_library->addFolder(path);
+            m_window->messages().show(
+                {Notice::Kind::Info,
+                 QStringLiteral("dropped"),
+                 tr("The folder \"%1\" is watched now.").arg(info.fileName()),
+                 tr("The dock Models lists the models in it, also those that come later."),
+                 {},
+                 {}});
         } else {
             strange.append(info.fileName());
         }

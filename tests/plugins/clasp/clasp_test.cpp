@@ -216,7 +216,8 @@ void ClaspTest::aPromptOfOneTokenWaitsForTheFirstPass() {
 
 void ClaspTest::anotherBudgetWhileRunningFindsAnotherSet() {
     Made made("clasp", {{"skipped", 2.0}});
-    made.answer(8);
+    QVERIFY(made.decoder->begin({.tokens = kPrompt}, {}).hasValue());
+    QVERIFY(made.decoder->step().hasValue());
     const SettingValues given = {{"skipped", double(kQuietLayers)}};
     const DecoderInfo info = support::registry().info("clasp").value();
     QVERIFY(made.decoder->configure(resolveSettings(info, given).value(), given).hasValue());

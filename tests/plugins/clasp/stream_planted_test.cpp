@@ -85,7 +85,7 @@ void StreamPlantedTest::oneStreamTellsTheCopiesFromTheRest() {
                                    cache,
                                    {.items = byLayer ? StreamItems::Layers : StreamItems::Sublayers,
                                     .worths = {1, mlpWorth},
-                                    .most = knee + 3,
+                                    .most = knee + 1,
                                     .references = std::span(prompt).last(1)});
     QVERIFY2(front.hasValue(), front ? "" : front.error().message.c_str());
     const auto at = [&](int worth) {
@@ -100,7 +100,8 @@ void StreamPlantedTest::oneStreamTellsTheCopiesFromTheRest() {
           best.loss,
           at(knee + 1).loss);
     QVERIFY(plantedIn(best.plan) >= 0.95 * 2 * copies);
-    QVERIFY(at(knee + 3).loss > 10.0 * best.loss);
+    QVERIFY(best.loss < 1e-3); // what is left is the rounding of 4-bit products
+    QVERIFY(at(knee + 1).loss > 4.0 * best.loss);
 }
 
 Found StreamPlantedTest::answer(const std::string& decoder,

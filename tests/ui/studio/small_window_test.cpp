@@ -249,31 +249,6 @@ private slots:
         QVERIFY(!chats->isHidden());
     }
 
-    /// What is being read would jump to the side.
-    void theFirstAnswerLeavesDocksAsWideAsTheyWere() {
-        m_stage->loadModel();
-        window().resize(1024, 672);
-        m_stage->action("view.reset_layout")->trigger();
-        settle();
-        std::map<const QDockWidget*, int> before;
-        for (const QDockWidget* dock : window().currentWorkspace()->docks())
-            if (dock->isVisible())
-                before[dock] = dock->width();
-        m_stage->studio->session().newChat();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
-        settle();
-        QStringList wide;
-        for (const QWidget* part : window().currentWorkspace()->findChildren<QWidget*>())
-            if (part->isVisible() && part->minimumSizeHint().width() > 250)
-                wide << QStringLiteral("%1 %2: %3")
-                            .arg(QLatin1String(part->metaObject()->className()),
-                                 part->accessibleName())
-                            .arg(part->minimumSizeHint().width());
-        for (const auto& [dock, width] : before)
-            QVERIFY2(dock->width() == width, qPrintable(wide.join(u'\n')));
-    }
-
     void aLongTitleOfAChatEndsWithAnEllipsis() {
         m_stage->loadModel();
         const QString words = QStringLiteral("Why is the sky blue in the morning ").repeated(6);

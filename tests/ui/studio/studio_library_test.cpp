@@ -68,6 +68,9 @@ private slots:
         auto* library = window().findChild<ModelLibrary*>();
         QCOMPARE(library->folders().size(), std::size_t(1));
         QCOMPARE(library->folders().front().path, m_stage->folder.path());
+        const QString name = QFileInfo(m_stage->folder.path()).fileName();
+        QVERIFY(
+            m_stage->notice("dropped")->headline.contains(name)); // the list may be out of sight
     }
 
     void chatsThatAreDroppedAreImportedAndCanBeTakenOutAgain() {

@@ -183,7 +183,10 @@ void InputBar::setAnswering(bool isAnswering) {
 
 void InputBar::setObstacle(const QString& reason) {
     m_obstacle = reason;
+    const bool hadFocus = m_send->hasFocus(); // Qt would pass it on to whatever comes next
     m_send->setEnabled(reason.isEmpty());
+    if (hadFocus && !reason.isEmpty())
+        m_text->setFocus();
     m_send->setToolTip(reason.isEmpty() ? tr("Send the message (Enter)") : reason);
 }
 

@@ -178,6 +178,18 @@ private slots:
         QVERIFY(send()->isEnabled());
     }
 
+    /// Once the message is sent, the field is empty, and Send is disabled before it is hidden.
+    void sendThatIsDisabledGivesTheKeyboardBackToTheText() {
+        m_bar->setText(QStringLiteral("words"));
+        QTest::mouseClick(send(), Qt::LeftButton);
+        send()->setFocus();
+        QVERIFY(send()->hasFocus());
+        m_bar->setObstacle(QStringLiteral("The message is empty."));
+        QVERIFY(field()->hasFocus());
+        m_bar->setAnswering(true);
+        QVERIFY(field()->hasFocus());
+    }
+
     void theGaugeTurnsAmberAndRed() {
         QCOMPARE(barColour(100, 1000), m_theme.colours().muted);
         QCOMPARE(barColour(749, 1000), m_theme.colours().muted);
