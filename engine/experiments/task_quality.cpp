@@ -93,8 +93,8 @@ std::optional<double> lastNumber(std::string_view text) {
             continue;
         }
         const bool isNegative = i > 0 && text[i - 1] == '-' && (i == 1 || !isWordByte(text[i - 2]));
-        std::string digits = isNegative ? "-" : "";
-        bool hasPoint = false;
+        bool hasPoint = i > 0 && text[i - 1] == '.'; // ".5"
+        std::string digits = isNegative ? "-" : hasPoint ? "0." : "";
         for (; i < text.size(); ++i) {
             const bool isFollowed = i + 1 < text.size() && isDigit(text[i + 1]);
             if (isDigit(text[i]))

@@ -175,6 +175,21 @@ void SwiftRunCompareTest::speedupIsTokensOverDecodeSecondsOfAllPrompts() {
                    own.tokens / own.allMs / (vanilla.tokens / vanilla.allMs)));
     QVERIFY(isNear(swift["speedup_of_means"].toDouble(), own.rates / vanilla.rates));
     QVERIFY(isNear(lines.constLast()["decoders"]["vanilla"]["speedup"].toDouble(), 1.0));
+    // Equation 6 with M and acceptance as told, beside the speedup.
+    const QJsonValue six = swift["equation_6"];
+    const double m = swift["M"].toDouble();
+    const double accepted = swift["acceptance"].toDouble();
+    for (const auto& [cost, name] :
+         {std::pair("c_by_ratio", "by_ratio"), {"c_measured", "by_cost"}}) {
+        const double c = six[cost].toDouble();
+        const double expected = six[QString("expected_%1").arg(name)].toDouble();
+        QVERIFY(c > 0.0);
+        QVERIFY(isNear(expected, m * accepted / ((m - 1.0) * c + accepted)));
+        QVERIFY(isNear(six[QString("error_%1").arg(name)].toDouble(),
+                       expected / swift["speedup"].toDouble() - 1.0));
+    }
+    QVERIFY(six["c_by_ratio"].toDouble() < 1.0);
+    QVERIFY(lines.constLast()["decoders"]["vanilla"]["equation_6"]["expected_by_cost"].isNull());
 }
 
 void SwiftRunCompareTest::theLimitHoldsForEachFile() {
@@ -247,7 +262,7 @@ void SwiftRunCompareTest::theTableHasARowForEachTaskAndDecoder() {
     for (const QByteArray& line : result.output.split('\n'))
         rows += line.contains("vanilla ") || line.contains("swift ") ? 1 : 0;
     QCOMPARE(rows, 6); // two tasks and all, two decoders
-    for (const char* part : {"greeting", "chat", "all", "speedup", "acceptance"})
+    for (const char* part : {"greeting", "chat", "all", "speedup", "acceptance", "equation 6"})
         QVERIFY2(result.output.contains(part), part);
     QVERIFY(!result.output.contains("INCOMPLETE"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
+#include "app/commands/compare/paper_prompts.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/commands/options/output_options.h"
 #include "app/commands/options/text_options.h"
@@ -25,6 +26,8 @@ struct CompareOptions {
     OutputOptions csv;
     bool isRaw = false;
     bool runsCode = false;
+    bool asInPapers = false;
+    int shots = -1; ///< examples; -1: as many as in the papers
     bool json = false;
 };
 
@@ -44,11 +47,13 @@ public:
                const Console& console,
                Comparison& comparison,
                const QualityJudge& judge,
+               const PaperPrompts* papers,
                const DataSummary& data)
         : m_options(options)
         , m_console(console)
         , m_comparison(comparison)
         , m_judge(judge)
+        , m_papers(papers)
         , m_data(data)
         , m_report(variantsOf(comparison), comparison.vanilla()) {}
 
@@ -78,8 +83,11 @@ private:
     }
 
     Result<bool> visit(const DataPrompt& prompt) {
+        if (m_papers != nullptr && m_papers->isExample(prompt))
+            return true;
         ++m_seen;
-        auto outcomes = m_comparison.run(prompt.record, [&](std::string_view decoder) {
+        const DataRecord asked = m_papers != nullptr ? m_papers->shaped(prompt) : prompt.record;
+        auto outcomes = m_comparison.run(asked, [&](std::string_view decoder) {
             m_status.show(fmt::format("{} of {}: {} {}, {}",
                                       m_seen,
                                       m_data.prompts,
@@ -111,7 +119,9 @@ private:
             for (std::size_t half = 0; outcome && half < outcome->texts.size(); ++half) {
                 const std::string& text = outcome->texts.at(half);
                 if (!known.contains(text)) {
-                    ENGINE_TRY(known[text], m_judge.score(record, text));
+                    const std::string own =
+                        m_papers != nullptr ? PaperPrompts::answerIn(record.task, text) : text;
+                    ENGINE_TRY(known[text], m_judge.score(record, own));
                 }
                 outcome->quality.at(half) = known[text];
             }
@@ -161,6 +171,7 @@ private:
     const Console& m_console;
     Comparison& m_comparison;
     const QualityJudge& m_judge;
+    const PaperPrompts* m_papers; // null: prompts are asked as they are
     DataSummary m_data;
     ComparisonReport m_report;
     StatusLine m_status;
@@ -175,7 +186,13 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
     ENGINE_TRY_DO(options.sampling.options.validate());
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(const auto variants, readVariants(registry, options.decoders, options.settings));
-    ENGINE_TRY(const DataSummary data, checkData(options.data));
+    ENGINE_TRY(DataSummary data, checkData(options.data));
+    std::optional<PaperPrompts> papers;
+    if (options.asInPapers) {
+        ENGINE_TRY(PaperPrompts read, PaperPrompts::read(options.data, options.shots));
+        papers.emplace(std::move(read));
+        data.prompts -= static_cast<std::int64_t>(papers->exampleCount());
+    }
     if (!options.csv.path.empty()) // before hours of work
         ENGINE_TRY_DO(checkOutput(csvPlace(options)));
     std::optional<CodeSandbox> sandbox;
@@ -184,7 +201,8 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
         sandbox.emplace(std::move(made));
     }
     const QualityJudge judge(std::move(sandbox));
-    ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
+    ENGINE_TRY(const DataModel model,
+               loadDataModel(options.model, options.isRaw || options.asInPapers, stop));
     ENGINE_TRY(const SamplingOptions sampling,
                resolveSampling(options.sampling, model.tokenizer.get()));
     std::vector<Contestant> contestants;
@@ -206,7 +224,9 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
                            .stop = stop,
                            .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize)},
                           std::move(contestants));
-    return CompareRun(options, context.console, comparison, judge, data).run();
+    return CompareRun(
+               options, context.console, comparison, judge, papers ? &*papers : nullptr, data)
+        .run();
 }
 
 } // namespace
@@ -240,6 +260,19 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                       options->isRaw,
                       "Use the prompts as they are, without a chat "
                       "template");
+    CLI::Option* papers = command->add_flag(
+        "--paper-prompts",
+        options->asInPapers,
+        "Ask in the format of the papers' experiments: labels, worked examples of the same task, "
+        "no "
+        "chat template. The examples are the first prompts of a task; they are not asked");
+    command
+        ->add_option("--shots",
+                     options->shots,
+                     "How many worked examples; default: as many as in the papers (5 for "
+                     "calculations and translations, 1 for summaries, stories and questions)")
+        ->check(wholeFrom(0))
+        ->needs(papers);
     command->add_flag("--run-code",
                       options->runsCode,
                       "Run the programs that answer prompts of the task \"code\", in a sandbox "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/compare/comparison_report.h"
+#include "app/commands/compare/expected_speed.h"
 #include "engine/loading/files/byte_reader.h"
 
 #include <fmt/ranges.h>
@@ -38,6 +38,12 @@ constexpr std::array kNames = {"scope",
                                "verify_ms_per_token",
                                "search_ms_per_token",
                                "other_ms_per_token",
+                               "c_by_ratio",
+                               "expected_by_ratio",
+                               "error_by_ratio",
+                               "c_measured",
+                               "expected_by_cost",
+                               "error_by_cost",
                                "rouge1",
                                "rouge2",
                                "rougeL",
@@ -65,6 +71,11 @@ std::string ratioCell(double a, double b) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
 }
 
+/// Empty where nothing was drafted with passes.
+std::string equationCell(const std::optional<EquationSix>& found, double EquationSix::*figure) {
+    return found ? fmt::to_string((*found).*figure) : std::string();
+}
+
 /// Empty where nothing was scored.
 std::string scoreCell(const DecoderSums& sums, std::size_t score) {
     const auto mean = sums.quality.at(score).mean();
@@ -81,6 +92,7 @@ std::string ComparisonReport::csvLines(const std::string& scope,
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const DecoderSums& own = sums[i];
         const DecodeMetrics& metrics = own.tally.metrics;
+        const ExpectedSpeed six(own, vanilla, m_variants[i].lockedLayers);
         const std::array<std::string, kNames.size()> cells = {
             scope,
             textCell(task),
@@ -105,6 +117,12 @@ std::string ComparisonReport::csvLines(const std::string& scope,
             fmt::to_string(own.perToken(own.tally.verifyMs())),
             fmt::to_string(own.perToken(metrics.searchMs)),
             fmt::to_string(own.perToken(own.otherMs())),
+            equationCell(six.byRatio, &EquationSix::draftCost),
+            equationCell(six.byRatio, &EquationSix::expected),
+            equationCell(six.byRatio, &EquationSix::error),
+            equationCell(six.byCost, &EquationSix::draftCost),
+            equationCell(six.byCost, &EquationSix::expected),
+            equationCell(six.byCost, &EquationSix::error),
             scoreCell(own, 0),
             scoreCell(own, 1),
             scoreCell(own, 2),

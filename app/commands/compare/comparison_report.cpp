@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/comparison_report.h"
 
+#include "app/commands/compare/expected_speed.h"
+
 #include <algorithm>
 
 namespace app {
@@ -170,6 +172,7 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
                                 {"verify", own.perToken(own.tally.verifyMs())},
                                 {"search", own.perToken(own.tally.metrics.searchMs)},
                                 {"other", own.perToken(own.otherMs())}};
+        line["equation_6"] = ExpectedSpeed(own, vanilla, m_variants[i].lockedLayers).json();
         line["quality"] = scoresJson(meansOf(own));
         const auto failure = m_failures.find(i);
         line["failure"] = failure == m_failures.end() ? Json() : Json(failure->second);
@@ -218,6 +221,24 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             own.perToken(own.otherMs()));
     }
     return text;
+}
+
+/// Equation 6 of SWIFT's paper beside each measured speedup, for variants that draft with passes.
+std::string ComparisonReport::equationTable() const {
+    std::string text;
+    const auto add = [&](const std::string& task, const Sums& sums) {
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const ExpectedSpeed expected(sums[i], sums[m_vanilla], m_variants[i].lockedLayers);
+            if (const std::string words = expected.sentence(); !words.empty())
+                text += fmt::format(
+                    "{:<22} {:<13} {}\n", cut(task, 22), cut(m_variants[i].name, 13), words);
+        }
+    };
+    if (m_byTask.size() > 1)
+        for (const auto& [task, sums] : m_byTask)
+            add(task, sums);
+    add(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
+    return text.empty() ? text : "equation 6, M a / ((M - 1) c + a), and its error:\n" + text;
 }
 
 /// The scores of each task that has any, and whether they are vanilla's, as equal tokens make them.
@@ -281,7 +302,7 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
                     data.badLines,
                     m_leftOut,
                     isIncomplete ? " INCOMPLETE: the run was stopped." : "");
-    text += qualityTable();
+    text += equationTable() + qualityTable();
     for (const Variant& variant : m_variants)
         if (variant.name != variant.decoder)
             text += variant.inWords() + "\n";

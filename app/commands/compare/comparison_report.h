@@ -87,6 +87,7 @@ private:
     nlohmann::ordered_json sumsJson(const Sums& sums) const;
     std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;
     std::string rows(const std::string& task, const Sums& sums) const;
+    std::string equationTable() const;
     std::string qualityTable() const;
 
     std::vector<Variant> m_variants;

@@ -121,6 +121,8 @@ Result<std::vector<Variant>> readVariants(DecoderRegistry& registry,
         typed[name].push_back(text.substr(dot + 1));
     }
     for (Variant& variant : variants) {
+        ENGINE_TRY(const DecoderInfo info, registry.info(variant.decoder));
+        variant.lockedLayers = static_cast<int>(info.lockedLayers.size());
         ENGINE_TRY(variant.settings, parseSettings(registry, variant.decoder, typed[variant.name]));
     }
     return variants;

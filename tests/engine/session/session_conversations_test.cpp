@@ -56,7 +56,6 @@ private slots:
     void aStopEndsOneConversationAlone();
     void eachConversationHasItsDecoderAndSettings();
     void aFailedStepEndsOneConversationAlone();
-    void anExceptionWhileSettingsChangeEndsThePromptToo();
     void aLoadWaitsForAllPromptsBeforeIt();
     void theCacheThatWasIdleLongestMakesRoom();
     void withoutAnIdleCacheAPromptIsRefused();
@@ -173,25 +172,6 @@ void SessionConversationsTest::aFailedStepEndsOneConversationAlone() {
     QCOMPARE(other->tokens, expectedAnswer("bcd", other->generation.outputTokens));
     QCOMPARE(fixture.all<EngineFailed>().size(), std::size_t{1});
     QCOMPARE(fixture.all<EngineFailed>()[0].promptId, std::uint64_t{1});
-}
-
-void SessionConversationsTest::anExceptionWhileSettingsChangeEndsThePromptToo() {
-    Fixture fixture({.onConfigure = [] { throw std::runtime_error("thrown by a test"); }});
-    QVERIFY(fixture.loadModel("drafting"));
-    fixture.session.send(promptIn(0, 1, kEndless, "abc"));
-    SubmitPrompt other = promptIn(2, 2, kEndless, "bcd");
-    fixture.session.send(other);
-    QVERIFY(fixture.next<StepFinished>([](const auto& step) { return step.promptId == 2; }) !=
-            nullptr);
-    fixture.session.send(ChangeSettings{{{"length", 4.0}}});
-    QVERIFY(fixture.fails("submit_prompt")); // its decoder is made anew
-    QVERIFY(fixture.fails("change_settings"));
-    QVERIFY(fixture.next<StepFinished>([](const auto& step) { return step.promptId == 2; }) !=
-            nullptr);
-    fixture.session.send(StopGeneration{});
-    QVERIFY(fixture.finish(2) != nullptr);
-    fixture.session.send(promptIn(0, 3, 20, "abc"));
-    QCOMPARE(fixture.finish(3)->tokens, expectedAnswer("abc", 20));
 }
 
 void SessionConversationsTest::aLoadWaitsForAllPromptsBeforeIt() {

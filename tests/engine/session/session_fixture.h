@@ -43,7 +43,6 @@ struct DecoderScript {
         {};                                          ///< its error is the step's
     std::function<void()> onPass = {};               ///< before each pass of the model
     std::function<void(std::stop_token)> onEnd = {}; ///< at the end of an answer
-    std::function<void()> onConfigure = {};          ///< before settings change
     /// A piece of work in the pause behind an answer.
     std::function<engine::Result<std::optional<engine::SearchReport>>(const std::stop_token&)>
         onIdle = {};
@@ -110,8 +109,6 @@ public:
 
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override {
-        if (m_script.onConfigure)
-            m_script.onConfigure();
         m_length = engine::integerOf(values, "length");
         engine::SearchReport report;
         if (given.contains("length"))

@@ -80,6 +80,57 @@ private slots:
         QCOMPARE(store.search().bestSets().front().trial->score, 0.5);
     }
 
+    void tasksNeverShareACurve() {
+        RunStore store;
+        const PlanOutline one = outline({1}, {});
+        const PlanOutline two = outline({2}, {1});
+        const auto tried = [&](const char* task, double score, const PlanOutline& plan) {
+            TrialFinished made = trial("random", 1, score, score, plan);
+            made.task = task;
+            apply(store, made);
+        };
+        const auto planned = [&](const char* task, std::uint64_t id, const PlanOutline& plan) {
+            PlanChanged change{id, plan, 0.25, "better"};
+            change.task = task;
+            apply(store, change);
+        };
+        tried("one", 0.5, one);
+        planned("one", 1, one);
+        tried("one", 0.25, two);
+        tried("two", 0.75, two);
+        planned("two", 2, two);
+        QCOMPARE(store.search().task(), std::string("two"));
+        QCOMPARE(store.search().taskCount(), 2);
+        QCOMPARE(store.search().trials().size(), std::size_t(1));
+        QCOMPARE(store.search().current()->change.planId, std::uint64_t{2});
+        QCOMPARE(store.search().mlp(1).skipped, 1);
+        planned("one", 1, one); // the task is back
+        QCOMPARE(store.search().task(), std::string("one"));
+        QCOMPARE(store.search().trials().size(), std::size_t(2));
+        QCOMPARE(store.search().bestSets().size(), std::size_t(1)); // no change of its set
+        QCOMPARE(store.search().current()->trial->score, 0.5);
+        QCOMPARE(store.search().trials().back().place, 2);
+    }
+
+    void eventsOfOlderRecordingsBelongToTheTaskOfTheirAnswer() {
+        RunStore store;
+        apply(store, PlanChanged{1, outline({1}, {}), 0.25, "start"}); // told before any answer
+        PromptStarted started = promptStarted(1);
+        started.task = "one";
+        apply(store, started);
+        apply(store, trial("start", 0, 0.5, 0.5, outline({1}, {})));
+        QCOMPARE(store.search().task(), std::string("one"));
+        QCOMPARE(store.search().current()->trial->score, 0.5);
+        started.task = "two";
+        apply(store, started);
+        QCOMPARE(store.search().trials().size(), std::size_t(1)); // nothing is known of it yet
+        apply(store, trial("start", 0, 0.75, 0.75, outline({2}, {})));
+        QCOMPARE(store.search().task(), std::string("two"));
+        QCOMPARE(store.search().trials().size(), std::size_t(1));
+        QVERIFY(store.search().current() == nullptr);
+        QCOMPARE(store.search().answerPlaces(), std::vector<int>{0});
+    }
+
     void sublayerScoresTieOutWithTheTrials() {
         RunStore store;
         apply(store, trial("random", 1, 0.25, 0.25, outline({1}, {2})));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/figures_run.h"
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/parameters_view.h"
@@ -184,6 +185,44 @@ private slots:
             texts << label->text();
         QVERIFY2(texts.contains("25 of 56 inner sublayers; ends stay locked"),
                  qPrintable(texts.join('\n')));
+    }
+
+    void theNoteOfRSetsTheRatioInUseBesideTheOneAskedFor() {
+        const auto note = [this] {
+            QStringList texts;
+            for (const QLabel* label : m_view->form().row("r")->findChildren<QLabel*>())
+                texts << label->text();
+            return texts.join('|');
+        };
+        PlanChanged change = paperPlan();
+        change.askedRatio = change.skipRatio;
+        say(change);
+        QVERIFY2(!note().contains("in use"), qPrintable(note()));
+        change.planId = 2;
+        change.plan.skipped = {{2, 3}, {4}};
+        change.skipRatio = 0.05;
+        change.ratioReason = "It grows.";
+        say(change);
+        QVERIFY2(note().contains("25 of 56 inner sublayers; ends stay locked\nr asked for .45, in "
+                                 "use .05: 3 of 56 sublayers. It grows."),
+                 qPrintable(note()));
+    }
+
+    void aSettingWithoutEffectSaysWhatItNeeds() {
+        DecoderInfo info = swiftDecoder();
+        for (SettingInfo& known : info.settings)
+            if (known.name == "epsilon")
+                known.needs = {"early_stop", 1.0};
+        const auto note = [this] {
+            QStringList texts;
+            for (const QLabel* label : m_view->form().row("epsilon")->findChildren<QLabel*>())
+                texts << label->text();
+            return texts.contains("No effect now: needs Early stop = on.");
+        };
+        say(DecoderChosen{info, resolveSettings(info, {}).value()});
+        QVERIFY(!note());
+        say(SettingsChanged{resolveSettings(info, {{"early_stop", 0.0}}).value()});
+        QVERIFY(note());
     }
 
     void theChipCountsWhatDiffersFromThePreset() {

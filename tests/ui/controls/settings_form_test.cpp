@@ -52,6 +52,27 @@ private slots:
         QCOMPARE(control<QLineEdit>(form, "label")->text(), QString("<b>none</b>"));
     }
 
+    /// The paper's five stand first and alone when the form is simple.
+    void theOthersStandUnderTheHeadingsOfTheirGroups() {
+        SettingsForm form(m_theme);
+        std::vector<SettingInfo> settings = {setting("heads", "Heads", SettingKind::Number, 4.0),
+                                             setting("tau", "Tau", SettingKind::Number, 0.3),
+                                             setting("r", "Skip ratio r", SettingKind::Number, 0.4),
+                                             setting("lake", "Lake", SettingKind::Number, 1.0)};
+        settings[1].group = settings[2].group = "Bite";
+        settings[3].group = "Swim";
+        form.setSettings(settings);
+        form.show();
+        QCOMPARE(form.headings(), QStringList());
+        form.setSimple(false);
+        QCOMPARE(form.headings(), QStringList({"Bite", "Swim"}));
+        QCOMPARE(form.rows().front()->setting().name, std::string("r"));
+        const auto top = [&form](const char* name) { return form.row(name)->y(); };
+        QVERIFY(top("r") < top("heads") && top("heads") < top("tau") && top("tau") < top("lake"));
+        form.setSettings(hydraDecoder().settings); // that have no groups
+        QCOMPARE(form.headings(), QStringList());
+    }
+
     void eachKindTellsItsNewValue() {
         SettingsForm form(m_theme);
         form.setSettings(hydraDecoder().settings);

@@ -9,74 +9,101 @@ using namespace engine;
 
 bool SearchLog::apply(const EngineEvent& event) {
     if (const auto* trial = event.as<TrialFinished>()) {
-        addTrial(*trial, event.time);
+        show(trial->task).addTrial(*trial, event.time);
         return true;
     }
     if (const auto* change = event.as<PlanChanged>()) {
-        addPlan(*change, event.time);
+        show(change->task).addPlan(*change, event.time);
         return true;
     }
     if (const auto* phase = event.as<PhaseChanged>()) {
-        m_phases.push_back({static_cast<int>(m_trials.size()), event.time, phase->phase});
+        Course& course = courseOf(phase->task);
+        course.phases.push_back({static_cast<int>(course.trials.size()), event.time, phase->phase});
         return true;
     }
-    if (const auto* made = event.as<ForecastMade>()) {
-        m_forecast = made->forecast;
+    if (const auto* started = event.as<PromptStarted>()) {
+        beginAnswer(started->task);
         return true;
     }
-    if (event.as<PromptStarted>() != nullptr) {
-        m_answerPlaces.push_back(static_cast<int>(m_trials.size()));
-        return true;
-    }
-    if (event.as<DecoderChosen>() != nullptr) {
-        const std::optional<DraftForecast> forecast = m_forecast;
+    const bool beginsAnew = event.as<ModelLoaded>() != nullptr ||
+                            event.as<ModelUnloaded>() != nullptr ||
+                            event.as<DecoderChosen>() != nullptr;
+    if (beginsAnew)
         clear();
-        m_forecast = forecast;
-        return true;
-    }
-    const bool isOtherModel =
-        event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr;
-    if (isOtherModel)
-        clear();
-    return isOtherModel;
+    return beginsAnew;
 }
 
 void SearchLog::clear() { *this = SearchLog(); }
 
+int SearchLog::taskCount() const {
+    return static_cast<int>(std::ranges::count_if(m_courses, [](const auto& known) {
+        return !known.second.trials.empty() || !known.second.bestSets.empty();
+    }));
+}
+
+/// What came before any task was named belongs to the first one.
+void SearchLog::beginAnswer(const std::string& task) {
+    m_answer = task;
+    if (m_task.empty() && !task.empty()) {
+        auto unnamed = m_courses.extract(m_task);
+        unnamed.key() = m_task = task;
+        m_courses.insert(std::move(unnamed));
+    }
+    Course& course = courseOf(task);
+    course.answerPlaces.push_back(static_cast<int>(course.trials.size()));
+}
+
+/// Events of older recordings name no task.
+SearchLog::Course& SearchLog::courseOf(const std::string& task) {
+    return m_courses[!task.empty() ? task : !m_answer.empty() ? m_answer : m_task];
+}
+
+SearchLog::Course& SearchLog::show(const std::string& task) {
+    Course& course = courseOf(task);
+    for (const auto& [name, known] : m_courses)
+        if (&known == &course)
+            m_task = name;
+    return course;
+}
+
 /// The engine reports a plan after the trial that found it, so a trial waits for its plan. A trial
 /// that measures a plan reported earlier belongs to the newest best set.
-void SearchLog::addTrial(const TrialFinished& trial, double time) {
-    TrialPoint point{.place = static_cast<int>(m_trials.size()) + 1,
+void SearchLog::Course::addTrial(const TrialFinished& trial, double time) {
+    TrialPoint point{.place = static_cast<int>(trials.size()) + 1,
                      .time = time,
                      .kind = trial.trialKind,
                      .counts = trial.counts,
                      .score = trial.score,
                      .best = trial.best,
                      .isBest = trial.isBest};
-    m_trials.push_back(std::move(point));
-    m_latest = trial;
+    trials.push_back(std::move(point));
+    latest = trial;
     if (trial.counts) {
-        ++m_counted;
-        m_bayesian += trial.trialKind == "bayesian" ? 1 : 0;
+        ++counted;
+        bayesian += trial.trialKind == "bayesian" ? 1 : 0;
     }
     if (trial.trialKind != "rescore")
         learn(trial);
-    if (!m_bestSets.empty() && m_bestSets.back().change.plan == trial.plan)
-        m_bestSets.back().trial = trial;
+    if (!bestSets.empty() && bestSets.back().change.plan == trial.plan)
+        bestSets.back().trial = trial;
 }
 
-void SearchLog::addPlan(const PlanChanged& change, double time) {
-    BestSet set{static_cast<int>(m_trials.size()), time, change, {}};
-    if (m_latest && m_latest->plan == change.plan)
-        set.trial = m_latest;
-    m_bestSets.push_back(std::move(set));
+/// A plan that is told again, because its task is back, is no change.
+void SearchLog::Course::addPlan(const PlanChanged& change, double time) {
+    if (!bestSets.empty() && bestSets.back().change.planId == change.planId &&
+        bestSets.back().change.plan == change.plan)
+        return;
+    BestSet set{static_cast<int>(trials.size()), time, change, {}};
+    if (latest && latest->plan == change.plan)
+        set.trial = latest;
+    bestSets.push_back(std::move(set));
 }
 
-void SearchLog::learn(const TrialFinished& trial) {
+void SearchLog::Course::learn(const TrialFinished& trial) {
     const auto layers = static_cast<std::size_t>(std::max(trial.plan.layerCount, 0));
-    if (m_attention.size() != layers) {
-        m_attention.assign(layers, {});
-        m_mlp.assign(layers, {});
+    if (attention.size() != layers) {
+        attention.assign(layers, {});
+        mlp.assign(layers, {});
     }
     const auto add = [&](std::vector<SublayerScores>& scores, const std::vector<int>& skipped) {
         for (std::size_t layer = 0; layer < layers; ++layer) {
@@ -86,8 +113,8 @@ void SearchLog::learn(const TrialFinished& trial) {
             (isSkipped ? score.skippedSum : score.keptSum) += trial.score;
         }
     };
-    add(m_attention, trial.plan.skipped.attention);
-    add(m_mlp, trial.plan.skipped.mlp);
+    add(attention, trial.plan.skipped.attention);
+    add(mlp, trial.plan.skipped.mlp);
 }
 
 } // namespace ui

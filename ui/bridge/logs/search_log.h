@@ -4,6 +4,7 @@
 #include "engine/session/engine_event.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,62 +56,83 @@ struct SublayerScores {
     }
 };
 
-/// The course of the search: trials, best sets, phases. It starts again with another model or
-/// decoder; only the forecast stays, until there is another model. Thread: UI.
+/// The searches of a decoder, one for each task: trials, best sets, phases. What it gives belongs
+/// to one task, the one that was searched or got a plan last, so that no curve mixes two. It starts
+/// again with another model or decoder. Thread: UI.
 class SearchLog {
 public:
     bool apply(const engine::EngineEvent& event);
 
-    const std::vector<TrialPoint>& trials() const { return m_trials; }
+    /// The task that the following belongs to; empty = it was never named.
+    const std::string& task() const { return m_task; }
 
-    const std::vector<BestSet>& bestSets() const { return m_bestSets; }
+    /// Tasks that have trials or plans.
+    int taskCount() const;
 
-    const std::vector<PhaseSpan>& phases() const { return m_phases; }
+    const std::vector<TrialPoint>& trials() const { return shown().trials; }
+
+    const std::vector<BestSet>& bestSets() const { return shown().bestSets; }
+
+    const std::vector<PhaseSpan>& phases() const { return shown().phases; }
 
     /// Number of trials before each answer began: the borders between instances.
-    const std::vector<int>& answerPlaces() const { return m_answerPlaces; }
+    const std::vector<int>& answerPlaces() const { return shown().answerPlaces; }
 
     /// The newest trial with its window, null before the first.
-    const engine::TrialFinished* latestTrial() const { return m_latest ? &*m_latest : nullptr; }
+    const engine::TrialFinished* latestTrial() const {
+        return shown().latest ? &*shown().latest : nullptr;
+    }
 
-    /// The set that drafts use now or, if it was found beside them, the best one so far; null
-    /// before the first.
-    const BestSet* current() const { return m_bestSets.empty() ? nullptr : &m_bestSets.back(); }
-
-    /// What drafting with the best set found beside the drafts would give; null before it is known.
-    const engine::DraftForecast* forecast() const { return m_forecast ? &*m_forecast : nullptr; }
+    /// The set that drafts use now; null before the first.
+    const BestSet* current() const {
+        return shown().bestSets.empty() ? nullptr : &shown().bestSets.back();
+    }
 
     /// Layers of the sets, 0 before the first.
-    int layerCount() const { return static_cast<int>(m_attention.size()); }
+    int layerCount() const { return static_cast<int>(shown().attention.size()); }
 
     /// What the trials show about a layer's attention or MLP, without re-scores.
     const SublayerScores& attention(int layer) const {
-        return m_attention[static_cast<std::size_t>(layer)];
+        return shown().attention[static_cast<std::size_t>(layer)];
     }
 
-    const SublayerScores& mlp(int layer) const { return m_mlp[static_cast<std::size_t>(layer)]; }
+    const SublayerScores& mlp(int layer) const {
+        return shown().mlp[static_cast<std::size_t>(layer)];
+    }
 
     /// Number of trials: all, and those that the surrogate suggested.
-    int countedTrials() const { return m_counted; }
+    int countedTrials() const { return shown().counted; }
 
-    int bayesianTrials() const { return m_bayesian; }
+    int bayesianTrials() const { return shown().bayesian; }
 
 private:
-    void clear();
-    void addTrial(const engine::TrialFinished& trial, double time);
-    void addPlan(const engine::PlanChanged& change, double time);
-    void learn(const engine::TrialFinished& trial);
+    /// The search of one task.
+    struct Course {
+        std::vector<TrialPoint> trials;
+        std::vector<BestSet> bestSets;
+        std::vector<PhaseSpan> phases;
+        std::vector<int> answerPlaces;
+        std::optional<engine::TrialFinished> latest;
+        std::vector<SublayerScores> attention;
+        std::vector<SublayerScores> mlp;
+        int counted = 0;
+        int bayesian = 0;
 
-    std::vector<TrialPoint> m_trials;
-    std::vector<BestSet> m_bestSets;
-    std::vector<PhaseSpan> m_phases;
-    std::vector<int> m_answerPlaces;
-    std::optional<engine::TrialFinished> m_latest;
-    std::optional<engine::DraftForecast> m_forecast;
-    std::vector<SublayerScores> m_attention;
-    std::vector<SublayerScores> m_mlp;
-    int m_counted = 0;
-    int m_bayesian = 0;
+        void addTrial(const engine::TrialFinished& trial, double time);
+        void addPlan(const engine::PlanChanged& change, double time);
+        void learn(const engine::TrialFinished& trial);
+    };
+
+    const Course& shown() const { return m_courses.at(m_task); }
+
+    void clear();
+    void beginAnswer(const std::string& task);
+    Course& courseOf(const std::string& task);
+    Course& show(const std::string& task);
+
+    std::map<std::string, Course> m_courses = {{std::string(), Course()}}; // by task
+    std::string m_task;   // of m_courses, the one that is shown
+    std::string m_answer; // the task of the newest answer: what names no task belongs to it
 };
 
 } // namespace ui

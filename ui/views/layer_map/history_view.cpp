@@ -7,6 +7,7 @@
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
 #include "ui/views/layer_map/history/history_painting.h"
+#include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
 
 #include <QHBoxLayout>
@@ -15,6 +16,7 @@
 #include <QSignalBlocker>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -125,7 +127,8 @@ void HistoryView::refreshView(Topics changed) {
 
 void HistoryView::updateAll() {
     const auto index = selection().historyIndex();
-    if (index && *index >= count()) {
+    const bool isOtherTask = std::exchange(m_task, store().search().task()) != m_task;
+    if (index && (isOtherTask || *index >= count())) {
         selection().setHistoryIndex(std::nullopt);
         context().bridge.markChanged(Topic::Selection);
     }
@@ -159,7 +162,7 @@ void HistoryView::updateInfo() {
     const auto place = static_cast<std::size_t>(current());
     const HistoryColumn& column = m_columns->columns()[place];
     setBadge(isBack ? tr("step %1").arg(column.step) : newestBadge());
-    setSubtitle(tr("one column each time the best set changed"));
+    setSubtitle(ofTask(store().search(), tr("one column each time the best set changed")));
     m_info->setText(tr("Search step %1 of %2 · %3 · change %4 of %5")
                         .arg(QString::number(column.step),
                              QString::number(store().search().trials().size()),
@@ -222,24 +225,31 @@ void HistoryView::playOn() {
 
 FigureTable HistoryView::table() const {
     FigureTable made;
-    made.header = {tr("Search step"),
+    made.header = {tr("Task"),
+                   tr("Search step"),
                    tr("Time in s"),
                    tr("Reason"),
                    tr("Kind of trial"),
                    tr("Matchness"),
                    tr("Skip ratio r"),
+                   tr("Skip ratio r asked for"),
+                   tr("Why another"),
                    tr("Attention layers skipped"),
                    tr("MLP layers skipped")};
     const std::vector<HistoryColumn> columns = historyColumns(store().search());
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const BestSet& set = store().search().bestSets()[i];
+        const double askedRatio = set.change.askedRatio;
         made.rows.push_back(
-            {QString::number(columns[i].step),
+            {QString::fromStdString(store().search().task()),
+             QString::number(columns[i].step),
              QString::number(set.time, 'f', 3),
              QString::fromStdString(set.change.reason),
              QString::fromStdString(columns[i].kind),
              columns[i].score ? QString::number(*columns[i].score, 'f', 4) : QString(),
              QString::number(set.change.skipRatio, 'f', 3),
+             askedRatio > 0.0 ? QString::number(askedRatio, 'f', 3) : QString(),
+             QString::fromStdString(set.change.ratioReason),
              joined(columns[i].skipped.attention),
              joined(columns[i].skipped.mlp)});
     }

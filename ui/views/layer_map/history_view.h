@@ -63,7 +63,8 @@ private:
     LiveLabel* m_reason = nullptr; // why there is no column
     QPushButton* m_backToLive = nullptr;
     QPushButton* m_useSearch = nullptr;
-    QString m_problem; // with choosing the decoder that searches
+    std::string m_task; // whose history is shown
+    QString m_problem;  // with choosing the decoder that searches
     bool m_isPlaying = false;
     int m_ticks = 0;
 };

@@ -4,6 +4,7 @@
 #include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
+#include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
 
 #include <QApplication>
@@ -232,13 +233,19 @@ QString LayerMapView::manualText() const {
                : tr("%1, %2 of %3 tokens.").arg(text).arg(matches).arg(trial.ticks.size());
 }
 
+/// Said where the set does not have the ratio that was asked for.
+QString LayerMapView::ratioText() const {
+    const auto ratio = selection().historyIndex() ? std::nullopt : ratioInUse(store());
+    return ratio && !ratio->isAsAsked() ? ratio->text() : QString();
+}
+
 void LayerMapView::updateNotice() {
     const bool isManual = m_manual.isManual() && !selection().historyIndex();
     m_notice->setText(!m_message.isEmpty()                  ? m_message
                       : m_pinnedCell && !m_isFinding        ? pinnedText()
                       : m_isFinding || !m_finding.isEmpty() ? m_finding
                       : isManual                            ? manualText()
-                                                            : QString());
+                                                            : ratioText());
     m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());

@@ -2,6 +2,7 @@
 #include "ui/views/matchness/matchness_view.h"
 
 #include "ui/plots/marker_legend.h"
+#include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
 
 #include <QVBoxLayout>
@@ -123,7 +124,7 @@ void MatchnessView::refreshView(Topics changed) {
         showEmptyNote();
     updateAxes();
     updateCursor();
-    setSubtitle(tr("of each candidate set"));
+    setSubtitle(ofTask(store().search(), tr("of each candidate set")));
     const auto& trials = store().search().trials();
     if (!trials.empty())
         m_plot->setSummary(tr("The set in use has matchness %1 after %2 search steps.")

@@ -102,6 +102,18 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, m_run->plan({4}, {4}).skipped);
     }
 
+    void aRatioThatWasNotAskedForIsSaidWithItsReason() {
+        beginWithAPlan();
+        QCOMPARE(m_view->notice(), QString());
+        engine::PlanChanged change{9, m_run->plan({1}, {}), 0.125, "lower r"};
+        change.askedRatio = 0.45;
+        change.ratioReason = "r was lowered.";
+        m_run->engine->say(change);
+        m_run->bridge->tick();
+        QCOMPARE(m_view->notice(),
+                 QStringLiteral("r asked for .45, in use .13: 1 of 8 sublayers. r was lowered."));
+    }
+
     void anExitLeavesOutAllLayersBehindIt() {
         m_run->begin();
         engine::PlanOutline exit = m_run->plan({1}, {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/settings/setting_text.h"
 
+#include "ui/views/search_offer/ratio_in_use.h"
+
 #include <QCoreApplication>
 
 #include <array>
@@ -118,6 +120,25 @@ QString ratioNote(const RunStore& store) {
         .arg(2 * layers);
 }
 
+/// The ratio asked for, and the one in use if it is another.
+QString ratioNotes(const RunStore& store) {
+    const auto inUse = ratioInUse(store);
+    if (!inUse || inUse->isAsAsked())
+        return ratioNote(store);
+    return ratioNote(store) + QLatin1Char('\n') + inUse->text();
+}
+
+/// Why a setting has no effect now.
+QString needNote(const RunStore& store, const std::string& name) {
+    const DecoderInfo* decoder = store.decoder();
+    const SettingInfo* setting = decoder != nullptr ? decoder->find(name) : nullptr;
+    if (setting == nullptr || hasEffect(*setting, store.settings()))
+        return {};
+    const SettingInfo& needed = *decoder->find(setting->needs.setting);
+    return say("No effect now: needs %1 = %2.")
+        .arg(settingTitle(needed).whole(), shownValue(needed, setting->needs.value));
+}
+
 /// Why a search has ended.
 QString searchNote(const RunStore& store) {
     const std::vector<TrialPoint>& trials = store.search().trials();
@@ -198,8 +219,10 @@ QString settingHelp(const SettingInfo& setting) {
 }
 
 QString settingNote(const RunStore& store, const std::string& setting) {
+    if (const QString note = needNote(store, setting); !note.isEmpty())
+        return note;
     if (setting == "r")
-        return ratioNote(store);
+        return ratioNotes(store);
     if (setting == "S")
         return searchNote(store);
     return {};

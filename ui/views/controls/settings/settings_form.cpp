@@ -3,6 +3,7 @@
 
 #include "ui/views/controls/settings/setting_text.h"
 
+#include <QLabel>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -34,14 +35,22 @@ SettingsForm::SettingsForm(const Theme& theme, QWidget* parent)
 void SettingsForm::setSettings(const std::vector<SettingInfo>& settings) {
     for (SettingRow* row : m_rows)
         delete row;
+    for (QLabel* heading : m_headings)
+        delete heading;
     m_rows.clear();
+    m_headings.clear();
     m_values.clear();
     m_reference.clear();
     std::vector<SettingInfo> ordered = settings;
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
         return placeOf(a) < placeOf(b);
     });
+    std::string group;
     for (const SettingInfo& setting : ordered) {
+        if (placeOf(setting) == kFirstNames.size() && setting.group != group) {
+            group = setting.group;
+            layout()->addWidget(makeHeading(QString::fromStdString(group)));
+        }
         auto* row = new SettingRow(m_theme, setting, this);
         connect(row, &SettingRow::edited, this, [this, row](const SettingValue& value) {
             emit edited(row, value);
@@ -50,6 +59,29 @@ void SettingsForm::setSettings(const std::vector<SettingInfo>& settings) {
         m_rows.push_back(row);
     }
     showRows();
+}
+
+QLabel* SettingsForm::makeHeading(const QString& group) {
+    auto* heading = new QLabel(group, this);
+    heading->setTextFormat(Qt::PlainText);
+    heading->setWordWrap(true);
+    const auto adoptTheme = [this, heading] {
+        heading->setFont(m_theme.font(TextRole::DockTitle));
+        const int side = m_theme.scaled(12);
+        heading->setContentsMargins(side, side, side, m_theme.scaled(2));
+    };
+    adoptTheme();
+    connect(&m_theme, &Theme::changed, heading, adoptTheme);
+    m_headings.push_back(heading);
+    return heading;
+}
+
+QStringList SettingsForm::headings() const {
+    QStringList shown;
+    for (const QLabel* heading : m_headings)
+        if (!heading->isHidden())
+            shown << heading->text();
+    return shown;
 }
 
 void SettingsForm::setValues(const SettingValues& values) {
@@ -96,6 +128,8 @@ std::vector<SettingDifference> SettingsForm::differences() const {
 void SettingsForm::showRows() {
     for (std::size_t i = 0; i < m_rows.size(); ++i)
         m_rows[i]->setVisible(!m_isSimple || i < kSimpleRows);
+    for (QLabel* heading : m_headings)
+        heading->setVisible(!m_isSimple);
 }
 
 } // namespace ui

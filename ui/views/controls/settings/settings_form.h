@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+class QLabel;
+
 namespace ui {
 
 /// A setting that differs from the reference.
@@ -17,7 +19,8 @@ struct SettingDifference {
 };
 
 /// A form for the settings of any decoder; it knows no decoder by name. The paper's five settings
-/// (r, gamma, epsilon, beta, S) come first if a decoder has them. Thread: UI.
+/// (r, gamma, epsilon, beta, S) come first if a decoder has them; the others stand under the
+/// headings of their groups. Thread: UI.
 class SettingsForm : public QWidget {
     Q_OBJECT
 
@@ -49,6 +52,9 @@ public:
 
     const std::vector<SettingRow*>& rows() const { return m_rows; }
 
+    /// The headings that are shown, from the top.
+    QStringList headings() const;
+
     std::vector<SettingDifference> differences() const;
 
 signals:
@@ -56,10 +62,12 @@ signals:
     void edited(ui::SettingRow* row, const engine::SettingValue& value);
 
 private:
+    QLabel* makeHeading(const QString& group);
     void showRows();
 
     const Theme& m_theme;
     std::vector<SettingRow*> m_rows;
+    std::vector<QLabel*> m_headings;
     engine::SettingValues m_values;
     engine::SettingValues m_reference;
     bool m_isSimple = true;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/search_offer/ratio_in_use.h"
+
+#include "ui/shell/figure_text.h"
+
+#include <QCoreApplication>
+
+namespace ui {
+
+namespace {
+
+QString ratioWords(const char* text) { return QCoreApplication::translate("RatioInUse", text); }
+
+} // namespace
+
+QString RatioInUse::text() const {
+    const QString counts =
+        ratioWords("%1 of %2 sublayers").arg(QString::number(skipped), QString::number(sublayers));
+    if (isAsAsked())
+        return ratioWords("r = %1: %2 skipped").arg(shareText(used), counts);
+    return ratioWords("r asked for %1, in use %2: %3. %4")
+        .arg(shareText(asked), shareText(used), counts, reason);
+}
+
+std::optional<RatioInUse> ratioInUse(const RunStore& store) {
+    const BestSet* set = store.search().current();
+    if (set == nullptr || set->change.askedRatio <= 0.0)
+        return std::nullopt;
+    const engine::PlanOutline& plan = set->change.plan;
+    const engine::SkipSet leftOut = engine::leftOutBy(plan);
+    int inner = 0;
+    for (int layer = 0; layer < plan.layerCount; ++layer)
+        inner +=
+            store.decoder() != nullptr && store.decoder()->isLocked(layer, plan.layerCount) ? 0 : 1;
+    return RatioInUse{set->change.askedRatio,
+                      set->change.skipRatio,
+                      static_cast<int>(leftOut.attention.size() + leftOut.mlp.size()),
+                      2 * inner,
+                      QString::fromStdString(set->change.ratioReason)};
+}
+
+QString ofTask(const SearchLog& search, const QString& subtitle) {
+    if (search.taskCount() < 2)
+        return subtitle;
+    return ratioWords("%1 \u00B7 task %2").arg(subtitle, QString::fromStdString(search.task()));
+}
+
+} // namespace ui
