@@ -60,6 +60,7 @@ MainWindow::MainWindow(
     : QMainWindow(parent)
     , m_theme(theme)
     , m_settings(settings)
+    , m_bridge(bridge)
     , m_actions(*this, settings)
     , m_stack(new QStackedWidget)
     , m_column(new QVBoxLayout)
@@ -141,6 +142,7 @@ void MainWindow::showWorkspace(int index) {
     m_modes->setCurrent(index);
     for (Workspace* workspace : m_workspaces)
         workspace->showFloating(workspace == currentWorkspace());
+    m_bridge.refreshPictures(); // a view that was hidden may still hide where the focus belongs
     currentWorkspace()->focusHome();
 }
 

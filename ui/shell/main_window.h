@@ -89,6 +89,7 @@ private:
 
     Theme& m_theme;
     QSettings& m_settings;
+    EngineBridge& m_bridge;
     ActionCatalog m_actions;
     QStackedWidget* m_stack;
     QVBoxLayout* m_column; ///< the workspaces and the widget below them
