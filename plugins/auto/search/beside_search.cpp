@@ -90,20 +90,31 @@ Result<void> BesideSearch::prepare(Target& target, SearchReport& report) {
     return {};
 }
 
+/// What a trial will take at most: before any pass of several rows was measured, each row may cost
+/// as much as a pass of its own.
+double BesideSearch::expectedMs(const StepCosts& costs, int rows) const {
+    bool isMeasured = false;
+    for (int measured = 2; measured <= rows; ++measured)
+        isMeasured = isMeasured || costs.samples(measured) > 0;
+    const double relative = isMeasured ? costs.relativeCost(rows) : rows;
+    return std::max(relative * costs.oneRowMs(), m_msPerRow * rows);
+}
+
 /// The first trial takes the shortest window, so that a first answer can pay for it.
 Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
     if (m_state == nullptr || isOver())
         return {};
     const int rows = m_state->search.isScored() ? kBesideWindow : kShortestBesideWindow;
-    const double expectedMs = costs.relativeCost(rows) * costs.oneRowMs();
-    m_purseMs = std::min(m_purseMs, kMostBesideTrialsSaved * expectedMs);
-    if (comparisonsOf(target) < rows || m_purseMs < expectedMs)
+    const double neededMs = expectedMs(costs, rows);
+    m_purseMs = std::min(m_purseMs, kMostBesideTrialsSaved * neededMs);
+    if (comparisonsOf(target) < rows || m_purseMs < neededMs)
         return {};
     const double startMs = target.nowMs();
     ENGINE_TRY_DO(tryOne(target, rows, target.stop(), report));
     const double ms = target.nowMs() - startMs;
     m_purseMs -= ms;
+    m_msPerRow = std::max(m_msPerRow, ms / rows);
     report.searchMs += ms;
     return {};
 }
