@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/chat_prompt.h"
 
+#include "engine/text/vocabulary/turn_ends.h"
+
 #include <algorithm>
-#include <array>
 
 namespace engine {
 
@@ -276,10 +277,8 @@ Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,
 }
 
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer) {
-    constexpr std::array kEndOfTurn = {
-        "<|im_end|>", "<|eot_id|>", "<|end_of_turn|>", "<end_of_turn>", "<|EOT|>", "<|end|>"};
     std::vector<TokenId> ids = tokenizer.eosIds();
-    for (const char* text : kEndOfTurn)
+    for (const std::string_view text : kTurnEnds)
         if (const TokenId id = tokenizer.findToken(text); id != kNoToken && tokenizer.isSpecial(id))
             ids.push_back(id);
     std::sort(ids.begin(), ids.end());

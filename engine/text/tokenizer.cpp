@@ -134,6 +134,23 @@ Result<std::unique_ptr<Tokenizer>> loadModel(const std::string& path,
     return SentencePieceTokenizer::make(std::move(model), std::move(options));
 }
 
+/// Phi-3's tokens between messages take the white space behind them along, which no metadata says.
+std::vector<AddedToken> tokensThatStrip(const GgufVocabulary& vocabulary) {
+    constexpr std::array<std::string_view, 3> kOthers = {"<unk>", "<s>", "<|endoftext|>"};
+    std::vector<AddedToken> added;
+    for (std::size_t id = 0; id < vocabulary.types.size(); ++id) {
+        const PieceType type = vocabulary.types[id];
+        const std::string& text = vocabulary.tokens[id];
+        if ((type == PieceType::Control || type == PieceType::UserDefined) && !text.empty() &&
+            std::find(kOthers.begin(), kOthers.end(), text) == kOthers.end())
+            added.push_back({.content = text,
+                             .id = static_cast<TokenId>(id),
+                             .isSpecial = type == PieceType::Control,
+                             .stripsRight = true});
+    }
+    return added;
+}
+
 Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
     const auto kind = file.stringValue("tokenizer.ggml.model");
     if (!kind)
@@ -159,6 +176,8 @@ Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
     options.addsBos = vocabulary.addsBos.value_or(true);
     options.addsEos = vocabulary.addsEos.value_or(false);
     options.eosIds = vocabulary.eosIds;
+    if (file.stringValue("general.architecture") == "phi3")
+        options.addedTokens = tokensThatStrip(vocabulary);
     return SentencePieceTokenizer::make(std::move(model), std::move(options));
 }
 

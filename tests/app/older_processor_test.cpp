@@ -7,6 +7,7 @@
 
 #include <QJsonArray>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -57,11 +58,13 @@ private:
                                    QStringList{"-cpu", "Westmere", program} + arguments);
     }
 
+    QTemporaryDir m_memory; ///< what decoders learn
     QString m_emulator;
     QString m_swiftRun = support::swiftRunPath(SWIFT_STUDIO_BIN_DIR);
 };
 
 void OlderProcessorTest::initTestCase() {
+    qputenv("SWIFT_STUDIO_DATA", m_memory.path().toUtf8());
     m_emulator = QStandardPaths::findExecutable("qemu-x86_64");
     if (m_emulator.isEmpty())
         QSKIP("no older processor is exercised here: qemu-x86_64 (package qemu-user) is missing");

@@ -36,6 +36,7 @@ class SwiftRunTest : public QObject {
     Q_OBJECT
 
 private slots:
+    void initTestCase();
     void helpAndVersionSucceed();
     void generateEndsWithADoneLine();
     void generateStreamsText();
@@ -55,7 +56,12 @@ private slots:
     void weightsKeysAndInstructionsAreChosen();
     void inspectOffersThePublishedSetsThatFit();
     void interruptStopsAfterThePassAndKeepsTheSummary();
+
+private:
+    QTemporaryDir m_memory; ///< what decoders learn
 };
+
+void SwiftRunTest::initTestCase() { qputenv("SWIFT_STUDIO_DATA", m_memory.path().toUtf8()); }
 
 void SwiftRunTest::helpAndVersionSucceed() {
     for (const QString command : {"generate",
@@ -336,8 +342,7 @@ void SwiftRunTest::inspectDescribesAllParts() {
     const int layers = report["config"]["layers"].toInt();
     QCOMPARE(lesson["config"]["layers"].toInt(), 2 * layers);
     QCOMPARE(lesson["config"]["silent_copies"].toArray().size(), layers);
-    QCOMPARE(lesson["memory"]["packed_weight_bytes"],
-             report["memory"]["packed_weight_bytes"]);
+    QCOMPARE(lesson["memory"]["packed_weight_bytes"], report["memory"]["packed_weight_bytes"]);
     QVERIFY(lesson["notes"].toArray().first().toString().contains("is a lesson model"));
     const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
     QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());

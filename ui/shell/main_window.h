@@ -75,6 +75,7 @@ signals:
     void filesDropped(const QStringList& paths);
 
 protected:
+    bool focusNextPrevChild(bool isForward) override;
     void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
@@ -89,6 +90,7 @@ private:
 
     Theme& m_theme;
     QSettings& m_settings;
+    EngineBridge& m_bridge;
     ActionCatalog m_actions;
     QStackedWidget* m_stack;
     QVBoxLayout* m_column; ///< the workspaces and the widget below them

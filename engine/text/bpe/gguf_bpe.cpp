@@ -35,6 +35,11 @@ constexpr std::string_view kGpt4o =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
     R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// The same without contractions, digits one by one.
+constexpr std::string_view kTekken =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+    R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kNumberRun = R"(\p{N}+)";
 constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
 
@@ -44,12 +49,16 @@ bool isOneOf(std::string_view name, std::initializer_list<std::string_view> name
 
 Result<PreTokenizerKind> findKind(std::string_view name) {
     using namespace split_patterns;
-    if (isOneOf(name, {"llama-bpe", "llama3", "llama-v3"}))
+    if (isOneOf(name, {"llama-bpe", "llama3", "llama-v3", "falcon3", "pixtral"}))
         return PreTokenizerKind{{kLlama3}, false, true, true};
     if (isOneOf(name, {"dbrx", "smaug-bpe"})) // OLMo 2, SmolLM3
         return PreTokenizerKind{{kLlama3}};
     if (name == "gpt-4o") // Phi-4-mini
         return PreTokenizerKind{{kGpt4o}};
+    if (name == "tekken") // Mistral-Nemo
+        return PreTokenizerKind{{kTekken}, false, true, true};
+    if (name == "olmo") // OLMoE
+        return PreTokenizerKind{{kGpt2}, true, false, false};
     if (isOneOf(name, {"qwen2", "deepseek-r1-qwen"}))
         return PreTokenizerKind{{kQwen2}, true, false, false};
     if (isOneOf(name, {"smollm", "starcoder", "refact", "command-r"}))
@@ -65,8 +74,9 @@ Result<PreTokenizerKind> findKind(std::string_view name) {
         return PreTokenizerKind{{kDefaultSigns, kDefaultWords, kNumberRun, kThreeDigits}};
     return Error{ErrorCode::Unsupported,
                  fmt::format("the pre-tokenizer '{}' is not supported; supported: llama-bpe, "
-                             "qwen2, smollm, gpt-2, gpt-4o, dbrx, smaug-bpe, deepseek-coder, "
-                             "deepseek-llm, default",
+                             "qwen2, smollm, starcoder, refact, command-r, gpt-2, gpt-4o, "
+                             "tekken, olmo, dbrx, smaug-bpe, deepseek-coder, deepseek-llm, "
+                             "default",
                              readable(name)),
                  "Use a model of a supported family."};
 }

@@ -77,7 +77,7 @@ Result<void> SentencePieceTokenizer::indexTokens() {
                      "Fetch the files again."};
     m_texts.resize(size);
     m_isSpecial.resize(size, false);
-    std::vector<AddedToken> searched;
+    std::vector<AddedToken> searched = m_options.addedTokens; // the first of one text counts
     for (std::size_t id = 0; id < m_model.pieces.size(); ++id) {
         const SentencePieceModel::Piece& piece = m_model.pieces[id];
         const bool isControl = piece.type == PieceType::Control;
@@ -94,7 +94,6 @@ Result<void> SentencePieceTokenizer::indexTokens() {
         const auto id = static_cast<std::size_t>(token.id);
         m_texts[id] = token.content;
         m_isSpecial[id] = token.isSpecial;
-        searched.push_back(token);
     }
     for (std::size_t id = 0; id < size; ++id) {
         if (!m_texts[id].empty())

@@ -2,6 +2,7 @@
 #include "engine/text/vocabulary/gguf_vocabulary.h"
 
 #include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/turn_ends.h"
 #include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
@@ -51,6 +52,9 @@ Result<void> readTypes(const GgufFile& file, GgufVocabulary& out) {
             return corrupt(file, fmt::format("token {} has the unknown type {}", id, type));
         if (type != 0) // "undefined": nothing more is known of it
             out.types[id] = static_cast<PieceType>(type);
+        // Some converters wrote the ends of turns as words, which an answer would show.
+        if (isTurnEnd(out.tokens[id]))
+            out.types[id] = PieceType::Control;
     }
     return {};
 }

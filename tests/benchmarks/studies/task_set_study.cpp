@@ -105,19 +105,25 @@ private:
         auto cache = std::move(m_model.transformer->makeCache(512)).value();
         const LayerPlan plan = LayerPlan::full(m_model.config.layerCount);
         const AttentionLayout layout = AttentionLayout::chain(0, static_cast<int>(rows));
+        std::vector<HiddenRows> streams(m_layers.size());
+        std::vector<HandOut> handOuts;
+        for (std::size_t layer = 0; layer < m_layers.size(); ++layer)
+            handOuts.push_back({m_layers[layer], &streams[layer]});
         const auto result = m_model.transformer->forward({.plan = plan,
                                                           .layout = layout,
                                                           .tokens = std::span(prompt).first(rows),
-                                                          .hiddenLayers = m_layers},
+                                                          .handOuts = handOuts},
                                                          cache);
         ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-        const auto width = result.value().hidden.size() / rows / m_layers.size();
-        std::vector<Vector> means(m_layers.size(), Vector(width, 0.0));
-        auto value = result.value().hidden.begin();
-        for (Vector& mean : means)
-            for (std::size_t row = 0; row < rows; ++row)
-                for (double& entry : mean)
-                    entry += *value++ / static_cast<double>(rows);
+        std::vector<Vector> means;
+        const auto width = static_cast<std::size_t>(m_model.config.hiddenSize);
+        Vector values(rows * width);
+        for (const HiddenRows& stream : streams) {
+            ENGINE_CHECK(stream.read(0, values).hasValue(), "read");
+            Vector& mean = means.emplace_back(width, 0.0);
+            for (std::size_t at = 0; at < values.size(); ++at)
+                mean[at % width] += values[at] / static_cast<double>(rows);
+        }
         return means;
     }
 

@@ -3,6 +3,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/shell/bars/banner.h"
+#include "ui/views/models/figure_list.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 
@@ -92,6 +93,11 @@ private slots:
         m_library.reset();
         m_recent.reset();
         m_stage.reset();
+    }
+
+    void namesBreakAfterTheirPointsAndNumbersDoNot() {
+        QCOMPARE(breakable(QStringLiteral("tokenizer.chat_template 92.1 MiB")),
+                 QStringLiteral("tokenizer.\u200bchat_\u200btemplate 92.1 MiB"));
     }
 
     void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {

@@ -249,6 +249,24 @@ private slots:
         QVERIFY(!chats->isHidden());
     }
 
+    /// What is being read would jump to the side.
+    void theFirstAnswerLeavesDocksAsWideAsTheyWere() {
+        m_stage->loadModel();
+        window().resize(1024, 672);
+        m_stage->action("view.reset_layout")->trigger();
+        settle();
+        std::map<const QDockWidget*, int> before;
+        for (const QDockWidget* dock : window().currentWorkspace()->docks())
+            if (dock->isVisible())
+                before[dock] = dock->width();
+        m_stage->studio->session().newChat();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        settle();
+        for (const auto& [dock, width] : before)
+            QVERIFY2(dock->width() == width, qPrintable(dock->objectName()));
+    }
+
     void aLongTitleOfAChatEndsWithAnEllipsis() {
         m_stage->loadModel();
         const QString words = QStringLiteral("Why is the sky blue in the morning ").repeated(6);

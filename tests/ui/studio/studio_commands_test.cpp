@@ -75,6 +75,13 @@ private slots:
         }
     }
 
+    void inspectBeginsAtAMapThatWasFilledWhileItWasHidden() {
+        m_stage->saySearch();
+        window().showWorkspace(1);
+        const auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
+    }
+
     void plotsShareTheWidthAfterTheLayoutWasReset() {
         m_stage->saySearch();
         window().showWorkspace(1);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/icons/icons.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QtTest>
 
@@ -15,6 +17,13 @@ class ThemeTest : public QObject {
     Q_OBJECT
 
 private slots:
+
+    void anIconWithoutRoomIsNotPainted() {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("QPainter")));
+        const QIcon icon = makeIcon(IconName::Search, Qt::red, Qt::gray);
+        QVERIFY(icon.pixmap(QSize(0, 0)).isNull());
+        QVERIFY(!icon.pixmap(QSize(16, 16)).isNull());
+    }
 
     void textIsLegibleOnEveryGround_data() {
         QTest::addColumn<bool>("isDark");

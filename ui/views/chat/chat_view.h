@@ -29,6 +29,11 @@ class ChatView : public View {
 public:
     ChatView(const ViewContext& context, ChatSession& session, QWidget* parent = nullptr);
 
+    /// As narrow as it may be: docks beside it keep their widths, whatever it shows.
+    QSize sizeHint() const override {
+        return {minimumSizeHint().width(), View::sizeHint().height()};
+    }
+
     InputBar& input() { return *m_input; }
 
     ConversationView& conversation() { return *m_conversation; }

@@ -78,7 +78,7 @@ std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto factors = chat.factors();
-    const BestSet* current = store.search().current();
+    const BestSet* current = store.search().used();
     if (!factors || current == nullptr)
         return std::nullopt;
     const std::size_t count = sizeOf(leftOutBy(current->change.plan));

@@ -18,10 +18,15 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
 
 } // namespace
 
-QString breakable(QString text) {
-    for (const char16_t sign : {u'.', u'_', u'/'})
-        text.replace(QChar(sign), QString(QChar(sign)) + QChar(0x200b));
-    return text;
+QString breakable(const QString& text) {
+    QString made;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        made += text[i];
+        const bool isInNumber = text[i] == u'.' && i + 1 < text.size() && text[i + 1].isDigit();
+        if (QStringLiteral("._/").contains(text[i]) && !isInNumber)
+            made += QChar(0x200b);
+    }
+    return made;
 }
 
 FigureList::FigureList(const Theme& theme, TextRole valueRole, QWidget* parent)

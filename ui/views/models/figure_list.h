@@ -11,7 +11,7 @@ namespace ui {
 
 /// Names such as "tokenizer.chat_template" may break after their punctuation, so that they fit into
 /// a narrow dock.
-QString breakable(QString text);
+QString breakable(const QString& text);
 
 /// Names at the left, figures or words at the right, one below the other. Thread: UI.
 class FigureList : public QWidget {

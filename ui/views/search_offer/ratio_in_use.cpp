@@ -23,7 +23,7 @@ QString RatioInUse::text() const {
 }
 
 std::optional<RatioInUse> ratioInUse(const RunStore& store) {
-    const BestSet* set = store.search().current();
+    const BestSet* set = store.search().used();
     if (set == nullptr || set->change.askedRatio <= 0.0)
         return std::nullopt;
     const engine::PlanOutline& plan = set->change.plan;

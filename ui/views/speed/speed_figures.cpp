@@ -53,7 +53,7 @@ template <std::size_t N> std::array<int, N> wholeParts(const std::array<double, 
 
 /// The skip ratio of the set in use; none when nothing is skipped.
 std::optional<double> skipRatio(const RunStore& store) {
-    const BestSet* set = store.search().current();
+    const BestSet* set = store.search().used();
     if (set == nullptr)
         return std::nullopt;
     if (set->change.skipRatio > 0.0)

@@ -195,9 +195,9 @@ void OtherArithmeticTest::aListOfEqualSizesIsASizeAndOthersAreRefused() {
     for (const auto& sizes : {std::vector<std::int32_t>{1, 2}, std::vector<std::int32_t>{-1, -1}}) {
         const auto other = read(sizes);
         QVERIFY(!other);
-        QCOMPARE(other.error().message,
-                 std::string("layers of different sizes (qwen3.attention.head_count_kv) are not "
-                             "supported"));
+        QVERIFY2(other.error().message.find("layers of different sizes "
+                                            "(qwen3.attention.head_count_kv)") != std::string::npos,
+                 other.error().message.c_str());
     }
 }
 

@@ -280,6 +280,14 @@ private slots:
         QVERIFY(!card.body().isStreaming());
     }
 
+    void anAnswerOfAnotherProgramHasAHead() {
+        StoredMessage imported = question();
+        imported.role = MessageRole::Assistant;
+        MessageCard card(m_theme, imported, {});
+        const auto labels = card.findChildren<QLabel*>();
+        QVERIFY(std::ranges::find(labels, QStringLiteral("Answer"), &QLabel::text) != labels.end());
+    }
+
     void itGrowsByWhatIsNew() {
         StoredMessage message = answer();
         message.state = MessageState::Streaming;

@@ -85,7 +85,8 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     m_name->setTextFormat(Qt::PlainText);
     m_chip->setTextFormat(Qt::PlainText);
     m_chip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    m_name->setText(isUser() ? tr("You") : m_message.figures.modelName);
+    const QString& model = m_message.figures.modelName; // empty for imported answers
+    m_name->setText(isUser() ? tr("You") : model.isEmpty() ? tr("Answer") : model);
     row.addWidget(m_name);
     row.addWidget(m_chip);
     m_chip->setText(decoderTitle(m_message.figures.decoderName));
