@@ -235,12 +235,6 @@ QString LayerMapView::manualText() const {
                : tr("%1, %2 of %3 tokens.").arg(text).arg(matches).arg(trial.ticks.size());
 }
 
-/// Said where the set does not have the ratio that was asked for.
-QString LayerMapView::ratioText() const {
-    const auto ratio = selection().historyIndex() ? std::nullopt : ratioInUse(store());
-    return ratio && !ratio->isAsAsked() ? ratio->text() : QString();
-}
-
 void LayerMapView::updateNotice() {
     const bool isManual = m_manual.isManual() && !selection().historyIndex();
     const bool isFoundBeside = store().search().foundBeside() != nullptr &&
@@ -250,7 +244,8 @@ void LayerMapView::updateNotice() {
                       : m_isFinding || !m_finding.isEmpty() ? m_finding
                       : isManual                            ? manualText()
                       : isFoundBeside                       ? besideSentence(store())
-                                                            : ratioText());
+                      : selection().historyIndex()          ? QString()
+                                                            : otherRatioText(store()));
     m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());

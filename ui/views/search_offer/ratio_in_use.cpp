@@ -39,6 +39,11 @@ std::optional<RatioInUse> ratioInUse(const RunStore& store) {
                       QString::fromStdString(set->change.ratioReason)};
 }
 
+QString otherRatioText(const RunStore& store) {
+    const auto ratio = ratioInUse(store);
+    return ratio && !ratio->isAsAsked() ? ratio->text() : QString();
+}
+
 QString ofTask(const SearchLog& search, const QString& subtitle) {
     if (search.taskCount() < 2)
         return subtitle;
