@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
+#include "ui/shell/reading_order.h"
 #include "ui/shell/widgets/wheel_guard.h"
 
 #include <QActionGroup>
@@ -125,6 +126,8 @@ void MainWindow::setTransport(QWidget* transport, std::function<bool(const QKeyE
     m_column->addWidget(transport);
     m_takesKey = std::move(takesKey);
 }
+
+bool MainWindow::focusNextPrevChild(bool isForward) { return moveFocus(*this, isForward); }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
     if (!m_takesKey || !m_takesKey(*event))

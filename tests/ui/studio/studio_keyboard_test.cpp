@@ -28,8 +28,10 @@ QString describe(const QWidget& widget) {
              QString::fromLatin1(widget.parentWidget()->metaObject()->className()));
 }
 
+/// Qt keeps the tab bar of docks of which one is hidden, at a place outside its parent.
 bool takesTab(const QWidget& widget) {
-    return widget.isVisible() && widget.isEnabled() && (widget.focusPolicy() & Qt::TabFocus) != 0 &&
+    return widget.isVisible() && widget.parentWidget()->rect().intersects(widget.geometry()) &&
+           widget.isEnabled() && (widget.focusPolicy() & Qt::TabFocus) != 0 &&
            widget.focusProxy() == nullptr;
 }
 
