@@ -66,6 +66,10 @@ const LayerPlan* BesideSearch::best() const {
     return isScored ? &m_state->search.plan() : nullptr;
 }
 
+bool BesideSearch::hasWindow(const Target& target) {
+    return comparisonsOf(target) >= kShortestBesideWindow;
+}
+
 /// Begins with what an earlier run has stored for the task.
 Result<void> BesideSearch::prepare(Target& target, SearchReport& report) {
     if (m_state != nullptr || target.influence().rows() < kBesideRows)
@@ -122,10 +126,9 @@ Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, Searc
 Result<bool>
 BesideSearch::usePause(Target& target, const std::stop_token& stop, SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
-    const int rows = comparisonsOf(target);
-    if (m_state == nullptr || isOver() || rows < kShortestBesideWindow)
+    if (m_state == nullptr || isOver() || !hasWindow(target))
         return false;
-    ENGINE_TRY_DO(tryOne(target, rows, stop, report));
+    ENGINE_TRY_DO(tryOne(target, comparisonsOf(target), stop, report));
     if (isOver())
         if (std::string sentence = storeOne(m_task, *m_state); !sentence.empty())
             report.remarks.push_back(std::move(sentence));
@@ -168,7 +171,8 @@ std::vector<std::string> BesideSearch::store() {
 
 std::string BesideSearch::storeOne(const std::string& task, TaskState& state) {
     const TaskSearch& search = state.search;
-    if (m_memory == nullptr || !search.isScored() || search.plan() == state.stored)
+    const bool isTried = search.isScored() && search.trials() > 0;
+    if (m_memory == nullptr || !isTried || search.plan() == state.stored)
         return {};
     state.stored = search.plan();
     const auto kept = m_memory->store(task,

@@ -46,6 +46,9 @@ public:
     engine::Result<bool>
     usePause(engine::Target& target, const std::stop_token& stop, engine::SearchReport& report);
 
+    /// Whether the answer is long enough for a window.
+    static bool hasWindow(const engine::Target& target);
+
     /// Nothing more will be tried for this task.
     bool isOver() const { return m_state != nullptr && m_state->search.isOver(); }
 
