@@ -27,7 +27,7 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     const std::string& start = random.oneOf(starts); // no set is stored: "last" has to search
     // A tree of less than 10 nodes cannot be asked for with these siblings; 0 is a bounded one.
     const double nodes =
-        random.oneIn(4) ? 0.0 : static_cast<double>(random.whole(10, random.oneIn(3) ? 250 : 24));
+        random.oneIn(4) ? 0.0 : static_cast<double>(random.whole(10, random.oneIn(12) ? 250 : 24));
     const double part = random.oneIn(5) ? 1.0 : random.part();
     return {{"profile", random.oneOf(profiles)},
             {"r", random.oneIn(6) ? 0.95 : 0.95 * random.part()},
