@@ -96,8 +96,15 @@ void SessionPauseTest::aCommandWaitsForOnePieceOfWorkAtMost() {
     isSent.release();
     QVERIFY(fixture.next<PromptStarted>(
                 [](const PromptStarted& event) { return event.promptId == 2; }) != nullptr);
-    const auto trials = fixture.all<TrialFinished>();
-    QCOMPARE(std::ranges::count(trials, true, &TrialFinished::isBeside), 1);
+    int before = 0; // the second answer, behind which there is another pause
+    for (const EngineEvent& event : fixture.events) {
+        const auto* started = event.as<PromptStarted>();
+        if (started && started->promptId == 2)
+            break;
+        const auto* told = event.as<TrialFinished>();
+        before += told && told->isBeside ? 1 : 0;
+    }
+    QCOMPARE(before, 1);
 }
 
 void SessionPauseTest::stoppingEndsThePauseUntilTheNextAnswer() {
@@ -195,6 +202,7 @@ void SessionPauseTest::thePauseCostsTheFiguresOfTheRunNothing() {
             fixture.next<TrialFinished>([](const TrialFinished& told) { return told.isBeside; });
         fixture.session.send(prompt(2));
         fixture.finish(2);
+        fixture.next<Statistics>(); // behind the end
         return fixture.all<Statistics>().back().total;
     };
     const DecodeMetrics worked = totalWith(true);

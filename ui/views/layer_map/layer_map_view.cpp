@@ -207,9 +207,7 @@ void LayerMapView::updateTitle() {
                                                                 : tr("live set");
     if (state.exitAfterLayer >= 0)
         words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);
-    if (!state.silentCopies.empty())
-        words = tr("%1 \u00B7 %2")
-                    .arg(words, copiesText(copiesFound(state.skipped, state.silentCopies)));
+    words += copiesText(state.skipped, state.silentCopies);
     if (state.reference) {
         const engine::SkipSetComparison comparison =
             engine::compareSkipSets(state.skipped, *state.reference);
@@ -302,9 +300,8 @@ void LayerMapView::updateLegends() {
                  {mlp, tr("MLP skipped")},
                  {kept, tr("kept")},
                  {locked, tr("locked")}};
-    const CellLook copy{.kind = Sublayer::Attention, .isCopy = true};
     if (!items.empty() && !state.silentCopies.empty())
-        items.push_back({copy, tr("silent copy")});
+        items.push_back({CellLook{.isCopy = true}, tr("silent copy")});
     if (!items.empty() && state.reference) {
         const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
         items.push_back(

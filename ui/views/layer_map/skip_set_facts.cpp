@@ -45,9 +45,12 @@ CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copi
     return found;
 }
 
-QString copiesText(const CopiesFound& found) {
+QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies) {
+    if (copies.empty())
+        return {};
+    const CopiesFound found = copiesFound(set, copies);
     const auto tr = [](const char* text) { return QCoreApplication::translate("LayerMap", text); };
-    QString text = tr("%1 of %2 copies found").arg(found.whole).arg(found.total);
+    QString text = tr(" \u00B7 %1 of %2 copies found").arg(found.whole).arg(found.total);
     if (found.half > 0)
         text += tr(", by half: %1").arg(found.half);
     if (found.originals > 0)

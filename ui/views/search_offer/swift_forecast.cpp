@@ -14,9 +14,9 @@ namespace {
 /// Speeds that differ by less from plain decoding are called about the same.
 constexpr double kAboutTheSame = 0.03;
 
-QString tr(const char* text) { return QCoreApplication::translate("SwiftForecast", text); }
+QString said(const char* text) { return QCoreApplication::translate("SwiftForecast", text); }
 
-bool isOn(const RunStore& store, const char* setting) {
+bool isFlagOn(const RunStore& store, const char* setting) {
     const auto found = store.settings().find(setting);
     return found != store.settings().end() && found->second == SettingValue(1.0);
 }
@@ -24,7 +24,7 @@ bool isOn(const RunStore& store, const char* setting) {
 } // namespace
 
 bool searchesBeside(const RunStore& store) {
-    return isOn(store, "search_beside") && isOn(store, "skip_layers");
+    return isFlagOn(store, "search_beside") && isFlagOn(store, "skip_layers");
 }
 
 QString forecastSentence(const RunStore& store) {
@@ -32,19 +32,19 @@ QString forecastSentence(const RunStore& store) {
     if (forecast == nullptr)
         return {};
     const double speedup = forecast->speedup();
-    const QString about = tr("SWIFT would run at about %1 here").arg(factorText(speedup));
+    const QString about = said("SWIFT would run at about %1 here").arg(factorText(speedup));
     if (speedup < 1.0 - kAboutTheSame)
-        return tr("%1: skipping layers does not pay on this model. The text would be the same.")
+        return said("%1: skipping layers does not pay on this model. The text would be the same.")
             .arg(about);
     if (speedup > 1.0 + kAboutTheSame)
-        return tr("%1: skipping layers pays on this model.").arg(about);
-    return tr("%1, so skipping layers neither gains nor costs much.").arg(about);
+        return said("%1: skipping layers pays on this model.").arg(about);
+    return said("%1, so skipping layers neither gains nor costs much.").arg(about);
 }
 
 QString forecastAction(const RunStore& store, const QString& action) {
     const DraftForecast* forecast = store.search().forecast();
     return forecast == nullptr ? action
-                               : tr("%1: about %2").arg(action, factorText(forecast->speedup()));
+                               : said("%1: about %2").arg(action, factorText(forecast->speedup()));
 }
 
 QString forecastCheck(const RunStore& store) {
@@ -55,17 +55,17 @@ QString forecastCheck(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto measured = chat.isDrafting() ? chat.speedup() : std::nullopt;
     return measured
-               ? tr("The forecast was about %1; measured in this chat: %2.")
+               ? said("The forecast was about %1; measured in this chat: %2.")
                      .arg(forecastText, factorText(*measured))
-               : tr("The forecast is about %1; the next answer measures it.").arg(forecastText);
+               : said("The forecast is about %1; the next answer measures it.").arg(forecastText);
 }
 
 QString besideSentence(const RunStore& store) {
-    const QString found = tr("Found beside the chat and not used");
+    const QString found = said("Found beside the chat and not used");
     const DraftForecast* forecast = store.search().forecast();
     return forecast == nullptr
-               ? tr("%1: what SWIFT would gain with it is not measured yet.").arg(found)
-               : tr("%1: SWIFT would run at about %2 with it.")
+               ? said("%1: what SWIFT would gain with it is not measured yet.").arg(found)
+               : said("%1: SWIFT would run at about %2 with it.")
                      .arg(found, factorText(forecast->speedup()));
 }
 
