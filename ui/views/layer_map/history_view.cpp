@@ -225,33 +225,33 @@ void HistoryView::playOn() {
 
 FigureTable HistoryView::table() const {
     FigureTable made;
-    made.header = {tr("Task"),
-                   tr("Search step"),
+    made.header = {tr("Search step"),
                    tr("Time in s"),
                    tr("Reason"),
                    tr("Kind of trial"),
                    tr("Matchness"),
                    tr("Skip ratio r"),
+                   tr("Attention layers skipped"),
+                   tr("MLP layers skipped"),
                    tr("Skip ratio r asked for"),
                    tr("Why another"),
-                   tr("Attention layers skipped"),
-                   tr("MLP layers skipped")};
+                   tr("Task")};
     const std::vector<HistoryColumn> columns = historyColumns(store().search());
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const BestSet& set = store().search().bestSets()[i];
         const double askedRatio = set.change.askedRatio;
         made.rows.push_back(
-            {QString::fromStdString(store().search().task()),
-             QString::number(columns[i].step),
+            {QString::number(columns[i].step),
              QString::number(set.time, 'f', 3),
              QString::fromStdString(set.change.reason),
              QString::fromStdString(columns[i].kind),
              columns[i].score ? QString::number(*columns[i].score, 'f', 4) : QString(),
              QString::number(set.change.skipRatio, 'f', 3),
+             joined(columns[i].skipped.attention),
+             joined(columns[i].skipped.mlp),
              askedRatio > 0.0 ? QString::number(askedRatio, 'f', 3) : QString(),
              QString::fromStdString(set.change.ratioReason),
-             joined(columns[i].skipped.attention),
-             joined(columns[i].skipped.mlp)});
+             QString::fromStdString(store().search().task())});
     }
     return made;
 }
