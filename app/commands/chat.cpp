@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/options/text_options.h"
+#include "app/data/text_session.h"
 #include "app/streams/standard_output.h"
 #include "app/streams/text_input.h"
-#include "engine/text/chat_prompt.h"
 
 #include <unistd.h>
+
+#include <utility>
 
 namespace app {
 
@@ -20,16 +21,10 @@ constexpr std::size_t kMostMessageBytes = 16U << 20U; // no context holds more
 /// A conversation on a terminal or a pipe, one line per turn.
 class Conversation {
 public:
-    Conversation(const TextOptions& options,
-                 CommandContext& context,
-                 const Tokenizer& tokenizer,
-                 const ChatTemplate& chatTemplate,
-                 TextModel& model)
+    Conversation(const TextOptions& options, CommandContext& context, TextSession& session)
         : m_options(options)
         , m_context(context)
-        , m_tokenizer(tokenizer)
-        , m_template(chatTemplate)
-        , m_model(model) {
+        , m_session(session) {
         forget();
     }
 
@@ -69,9 +64,9 @@ private:
     /// conversation goes on.
     Result<void> turn(const std::string& text) {
         m_messages.push_back({"user", text});
-        auto answered = answer();
+        auto answered = m_session.answer({.messages = m_messages}, m_context.interrupt.beginWork());
         if (answered) {
-            m_messages.push_back({"assistant", answered.value()});
+            m_messages.push_back({"assistant", std::move(answered).value().text});
             return {};
         }
         m_messages.pop_back();
@@ -82,41 +77,29 @@ private:
         return {};
     }
 
-    Result<std::string> answer() {
-        ENGINE_TRY(const auto prompt, encodeChat(m_template, m_messages, m_tokenizer));
-        GenerationRequest request;
-        request.prompt = prompt;
-        request.limits = {m_options.maxTokens, m_model.loaded.config.eosIds, m_options.stopStrings};
-        const auto ends = chatEndIds(m_tokenizer);
-        request.limits.endIds.insert(request.limits.endIds.end(), ends.begin(), ends.end());
-        request.tokenizer = &m_tokenizer;
-        request.stop = m_context.interrupt.beginWork();
-        ENGINE_TRY(GenerationResult result, streamAnswer(m_context, m_options, m_model, request));
-        return std::move(result.text);
-    }
-
     const TextOptions& m_options;
     CommandContext& m_context;
-    const Tokenizer& m_tokenizer;
-    const ChatTemplate& m_template;
-    TextModel& m_model;
+    TextSession& m_session;
     TextInput m_input = TextInput::standard();
-    std::vector<ChatMessage> m_messages;
+    std::vector<PromptMessage> m_messages;
 };
 
 Result<void> runChat(const TextOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
-    ENGINE_TRY(const ModelFiles files, openModel(options.model));
-    ENGINE_TRY(const auto tokenizer, loadTokenizer(files));
-    ENGINE_TRY(const ChatTemplate chatTemplate, chooseChatTemplate(files, *tokenizer));
-    ENGINE_TRY(TextModel model, loadTextModel(options, files, tokenizer.get(), stop));
+    TextSession session(options, context.console);
+    ENGINE_TRY_DO(session.load(stop));
+    if (!session.hasTokenizer())
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("{} has no tokenizer, so it cannot chat.", session.path().string()),
+            "Add tokenizer.json or tokenizer.model."};
     Console::note(
         fmt::format("{}, context {} tokens, chat template: {}. /help lists what you can type.",
-                    files.path().filename().string(),
-                    model.contextLength,
-                    chatTemplate.origin()));
-    const auto ended = Conversation(options, context, *tokenizer, chatTemplate, model).run();
-    storeStatistics(model);
+                    session.path().filename().string(),
+                    session.model().contextLength,
+                    session.model().chatTemplate));
+    const auto ended = Conversation(options, context, session).run();
+    session.close();
     return ended;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/options/text_options.h"
+#include "app/data/text_session.h"
 #include "app/streams/text_input.h"
-#include "engine/text/chat_prompt.h"
+
+#include <utility>
 
 namespace app {
 
@@ -26,29 +27,23 @@ Result<std::string> readPromptFile(const std::string& path) {
     return file.rest(kMaxPromptBytes);
 }
 
-/// The prompt as ids, whichever option gave it.
-Result<std::vector<TokenId>>
-promptTokens(const GenerateOptions& options, const ModelFiles& files, const Tokenizer* tokenizer) {
-    if (!options.promptIds.empty())
-        return parseIds(options.promptIds, "--prompt-ids");
-    if (tokenizer == nullptr)
-        return Error{ErrorCode::NotFound,
-                     fmt::format("{} has no tokenizer, so a text prompt cannot be read.",
-                                 files.path().string()),
-                     "Add tokenizer.json or tokenizer.model, or give --prompt-ids."};
-    std::string text = options.prompt.value_or("");
+/// What the options say of the prompt: ids, a message, or raw text.
+Result<SubmitPrompt> readPrompt(const GenerateOptions& options) {
+    SubmitPrompt prompt;
+    if (!options.promptIds.empty()) {
+        ENGINE_TRY(prompt.ids, parseIds(options.promptIds, "--prompt-ids"));
+        return prompt;
+    }
+    prompt.text = options.prompt.value_or("");
     if (!options.promptFile.empty()) {
-        ENGINE_TRY(text, readPromptFile(options.promptFile));
+        ENGINE_TRY(prompt.text, readPromptFile(options.promptFile));
     }
     if (!options.chat)
-        return tokenizer->encode(text, true);
-    ENGINE_TRY(const ChatTemplate chatTemplate, chooseChatTemplate(files, *tokenizer));
-    Console::note("[chat template: " + chatTemplate.origin() + "]");
-    std::vector<ChatMessage> messages;
+        return prompt;
     if (!options.text.system.empty())
-        messages.push_back({"system", options.text.system});
-    messages.push_back({"user", text});
-    return encodeChat(chatTemplate, messages, *tokenizer);
+        prompt.messages.push_back({"system", options.text.system});
+    prompt.messages.push_back({"user", std::exchange(prompt.text, {})});
+    return prompt;
 }
 
 Result<void> checkPromptOptions(const GenerateOptions& options) {
@@ -70,23 +65,20 @@ Result<void> checkPromptOptions(const GenerateOptions& options) {
 Result<void> runGenerate(const GenerateOptions& options, CommandContext& context) {
     ENGINE_TRY_DO(checkPromptOptions(options));
     const std::stop_token stop = context.interrupt.beginWork();
-    ENGINE_TRY(const ModelFiles files, openModel(options.text.model));
-    ENGINE_TRY(const auto tokenizer, openTokenizer(files));
-    ENGINE_TRY(const auto prompt, promptTokens(options, files, tokenizer.get()));
-    ENGINE_TRY(TextModel model, loadTextModel(options.text, files, tokenizer.get(), stop));
-    GenerationRequest request;
-    request.prompt = prompt;
-    request.limits = {options.text.maxTokens, model.loaded.config.eosIds, options.text.stopStrings};
-    if (tokenizer) {
-        const auto ends = options.chat ? chatEndIds(*tokenizer) : tokenizer->eosIds();
-        request.limits.endIds.insert(request.limits.endIds.end(), ends.begin(), ends.end());
-    }
-    request.tokenizer = tokenizer.get();
-    request.stop = stop;
-    const auto answered = streamAnswer(context, options.text, model, request);
-    storeStatistics(model);
-    ENGINE_TRY(const GenerationResult result, answered);
-    if (result.reason == FinishReason::Cancelled)
+    ENGINE_TRY(SubmitPrompt prompt, readPrompt(options));
+    TextSession session(options.text, context.console);
+    ENGINE_TRY_DO(session.load(stop));
+    if (prompt.ids.empty() && !session.hasTokenizer())
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} has no tokenizer, so a text prompt cannot be read.",
+                                 session.path().string()),
+                     "Add tokenizer.json or tokenizer.model, or give --prompt-ids."};
+    if (options.chat)
+        Console::note("[chat template: " + session.model().chatTemplate + "]");
+    const auto answered = session.answer(std::move(prompt), stop);
+    session.close();
+    ENGINE_TRY_DO(answered);
+    if (answered.value().reason == FinishReason::Cancelled)
         return cancelledError();
     return {};
 }

@@ -167,11 +167,16 @@ struct EventLine {
                                event.reason,
                                event.skipRatio,
                                inWords(event.plan));
-        return fmt::format("plan {} ({}, r {:.2f}): {}",
+        return fmt::format("plan {} ({}, r {:.2f}{}{}): {}",
                            event.planId,
                            event.reason,
                            event.skipRatio,
-                           inWords(event.plan));
+                           event.ratioReason.empty()
+                               ? std::string()
+                               : fmt::format(", {:.2f} was asked for", event.askedRatio),
+                           event.task.empty() ? std::string() : ", task " + event.task,
+                           inWords(event.plan)) +
+               (event.ratioReason.empty() ? std::string() : "; " + event.ratioReason);
     }
 
     std::string operator()(const ForecastMade& event) const {

@@ -55,6 +55,16 @@ public:
         return guarded(m_name, [&] { return reported([&] { return m_decoder->endAnswer(); }); });
     }
 
+    Result<std::optional<SearchReport>> idle(const std::stop_token& stop) override {
+        using Work = std::optional<SearchReport>;
+        return guarded(m_name, [&]() -> Result<Work> {
+            ENGINE_TRY(const Work done, m_decoder->idle(stop));
+            if (done)
+                m_check.passReport(*done);
+            return done;
+        });
+    }
+
     Result<SearchReport> configure(const SettingValues& values,
                                    const SettingValues& given) override {
         return guarded(

@@ -29,6 +29,7 @@ struct SessionOptions {
                                        ///< the system has. One conversation is never refused.
     bool measuresBaseline = true;      ///< two steps of every 64 are plain ones, which show what
                                        ///< drafting gains
+    bool usesPauses = true; ///< decoders may go on searching behind an answer, see Decoder::idle
     /// Adds decoders to those of the modules. Called on the engine's thread.
     std::function<void(DecoderRegistry&)> addDecoders = {};
 };

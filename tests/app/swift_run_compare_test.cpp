@@ -144,8 +144,9 @@ void SwiftRunCompareTest::badLinesAreNamedAndCountedAndTheRestIsDone() {
     QVERIFY(compare({}).output.contains("1 bad lines"));
 }
 
+/// The tiny model's two layers are never skipped; as a lesson model it has two more.
 void SwiftRunCompareTest::speedupIsTokensOverDecodeSecondsOfAllPrompts() {
-    const auto lines = compare({"--json"}).jsonLines();
+    const auto lines = compare({"--planted", "--json"}).jsonLines();
 
     struct Sums {
         double tokens = 0.0;
@@ -256,12 +257,12 @@ void SwiftRunCompareTest::settingsGoToTheDecoderTheyName() {
 }
 
 void SwiftRunCompareTest::theTableHasARowForEachTaskAndDecoder() {
-    const ProgramRun result = compare({});
+    const ProgramRun result = compare({"--planted"});
     QCOMPARE(result.exitCode, 0);
     int rows = 0;
     for (const QByteArray& line : result.output.split('\n'))
         rows += line.contains("vanilla ") || line.contains("swift ") ? 1 : 0;
-    QCOMPARE(rows, 6); // two tasks and all, two decoders
+    QCOMPARE(rows, 6 + 3); // two tasks and all, two decoders; equation 6 for swift
     for (const char* part : {"greeting", "chat", "all", "speedup", "acceptance", "equation 6"})
         QVERIFY2(result.output.contains(part), part);
     QVERIFY(!result.output.contains("INCOMPLETE"));
@@ -312,7 +313,7 @@ void SwiftRunCompareTest::theCsvFileHasTheFiguresOfTheDoneLine() {
     const QString file = data("{\"prompt\":\"Hi\",\"task\":\"=a, \\\"b\\\"\"}\n"
                               "{\"prompt\":\"Yes\",\"task\":\"plain\"}\n");
     const QString path = m_folder->filePath("out.csv");
-    const ProgramRun result = compare({"--csv", path, "--json"}, file);
+    const ProgramRun result = compare({"--csv", path, "--planted", "--json"}, file);
     QCOMPARE(result.exitCode, 0);
     QFile csv(path);
     QVERIFY(csv.open(QIODevice::ReadOnly));
@@ -329,14 +330,16 @@ void SwiftRunCompareTest::theCsvFileHasTheFiguresOfTheDoneLine() {
         QByteArray name = names[i];
         if (name == "rouge1")
             break; // not scored here: see compare_quality_test
+        const QJsonObject six = swift["equation_6"].toObject();
         const QJsonValue expected = name.endsWith("_ms_per_token")
                                         ? swift["ms_per_token"][QString(name.chopped(13))]
-                                        : swift[QString(name)];
+                                    : six.contains(QString(name)) ? six[QString(name)]
+                                                                  : swift[QString(name)];
         QVERIFY2(expected.isDouble(), name.constData());
         QVERIFY2(isNear(cells[i].toDouble(), expected.toDouble()), name.constData());
     }
     const qsizetype acceptance = names.indexOf("acceptance");
-    QCOMPARE(lines[1].trimmed().split(',').last().isEmpty(), false);
+    QVERIFY(!lines[1].trimmed().split(',')[names.indexOf("other_ms_per_token")].isEmpty());
     QCOMPARE(lines[3].trimmed().split(',')[acceptance], QByteArray()); // vanilla drafts nothing
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/main_window.h"
 
+#include "ui/shell/reading_order.h"
 #include "ui/shell/widgets/wheel_guard.h"
 
 #include <QActionGroup>
@@ -126,6 +127,8 @@ void MainWindow::setTransport(QWidget* transport, std::function<bool(const QKeyE
     m_takesKey = std::move(takesKey);
 }
 
+bool MainWindow::focusNextPrevChild(bool isForward) { return moveFocus(*this, isForward); }
+
 void MainWindow::keyPressEvent(QKeyEvent* event) {
     if (!m_takesKey || !m_takesKey(*event))
         QMainWindow::keyPressEvent(event);
@@ -237,14 +240,17 @@ void MainWindow::setTextPercent(int percent) {
     QTimer::singleShot(0, this, &MainWindow::fitDocks);
 }
 
-/// With large text, the docks of a small screen would make the window wider than the screen.
+/// With large text, the docks of a small screen would make the window larger than the screen.
 void MainWindow::fitDocks() {
     // What is laid out later would still have the sizes of before.
     const auto layOut = [] { QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest); };
     layOut();
+    const int outside = minimumSizeHint().height() - m_stack->minimumSizeHint().height();
+    const QSize room(m_roomForText - m_modes->width(),
+                     screen()->availableGeometry().height() - outside);
     QStringList hidden;
     for (Workspace* workspace : m_workspaces)
-        hidden += workspace->fitInto(m_roomForText - m_modes->width());
+        hidden += workspace->fitInto(room);
     layOut();
     resize(std::min(width(), m_roomForText), height());
     m_messages->withdraw(QStringLiteral("no_room"));
@@ -268,7 +274,7 @@ void MainWindow::showEvent(QShowEvent* event) {
 void MainWindow::keepLayout() {
     // What only the text's size has hidden is no choice of the user.
     for (Workspace* workspace : m_workspaces)
-        workspace->fitInto(QWIDGETSIZE_MAX);
+        workspace->fitInto({QWIDGETSIZE_MAX, QWIDGETSIZE_MAX});
     m_settings.setValue(kGeometryKey, saveGeometry());
     m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
     for (const Workspace* workspace : m_workspaces)

@@ -75,6 +75,7 @@ signals:
     void filesDropped(const QStringList& paths);
 
 protected:
+    bool focusNextPrevChild(bool isForward) override;
     void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

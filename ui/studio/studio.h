@@ -29,6 +29,7 @@ class ModelLibrary;
 class ModelPanel;
 class ParametersView;
 struct Command;
+class FirstSight;
 class NoGainNotice;
 class ReplayTransport;
 class SkipSetFinder;
@@ -181,6 +182,7 @@ private:
     InspectPage* m_inspectPage = nullptr;
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
+    FirstSight* m_firstSight = nullptr;
     SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;

@@ -7,6 +7,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/chat/panels/first_sight.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/search_offer/skip_set_finder.h"
@@ -186,6 +187,11 @@ void Studio::addHelpActions() {
     ActionCatalog& catalog = m_window->actionCatalog();
     QMenu& help = *m_window->menu(MainWindow::tr("&Help"));
     help.addAction(catalog.find(QStringLiteral("app.shortcuts")));
+    help.addAction(catalog.add(
+        QStringLiteral("help.first_sight"), tr("Help"), tr("&What you see"), {}, [this] {
+            m_window->showWorkspace(0);
+            m_firstSight->showAgain();
+        }));
     help.addAction(
         catalog.add(QStringLiteral("app.about"), tr("Help"), tr("&About SWIFT Studio"), {}, [this] {
             m_window->messages().show(

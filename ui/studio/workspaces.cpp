@@ -5,6 +5,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/chat/panels/first_sight.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/parameters_view.h"
@@ -21,6 +22,7 @@
 
 #include <QDockWidget>
 #include <QMenuBar>
+#include <QScreen>
 
 #include <algorithm>
 #include <cstdlib>
@@ -55,6 +57,16 @@ void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
     docks.resizeDocks({matchness, speed}, {wanted, both - wanted}, Qt::Horizontal);
 }
 
+/// On a lower screen (pixels at 100 %) docks of the chat share places.
+constexpr int kRoomForAllDocks = 860;
+
+/// Both in one place, the first one in front.
+void shareTabs(Workspace& docks, const char* front, const char* behind) {
+    QDockWidget* dock = docks.dock(QLatin1String(front));
+    docks.tabifyDockWidget(dock, docks.dock(QLatin1String(behind)));
+    dock->raise();
+}
+
 } // namespace
 
 void Studio::makeChatWorkspace() {
@@ -65,6 +77,10 @@ void Studio::makeChatWorkspace() {
     workspace->setHome(m_chatView->input().textField());
     m_noGain = new NoGainNotice(m_theme);
     m_chatView->addNotice(m_noGain);
+    m_firstSight = new FirstSight(m_theme, m_run, m_settings);
+    m_chatView->addNotice(m_firstSight);
+    connect(m_bridge.get(), &EngineBridge::eventCame, m_firstSight, &FirstSight::apply);
+    connect(m_firstSight, &FirstSight::roundAsked, this, [this] { m_window->showWorkspace(1); });
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -86,20 +102,23 @@ void Studio::makeChatWorkspace() {
                         Qt::LeftDockWidgetArea,
                         {216, 0},
                         true});
-    const auto add = [&](View* view, int height) {
+    const auto add = [&](View* view, int height, bool yieldsHeight = false) {
         workspace->addDock({QStringLiteral("chat.") + view->info().id,
                             view->info().title,
                             view,
                             view,
                             Qt::RightDockWidgetArea,
                             {296, height},
-                            true});
+                            true,
+                            yieldsHeight});
     };
+    add(new SpeedView(context(), SpeedForm::Compact), 200);
+    add(new MatchnessView(context()), 170, true);
+    add(new LayerMapView(context()), 120);
+    add(new DraftTreeView(context()), 130, true);
     m_parameters =
         new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
-    add(m_parameters, 420);
-    add(new SpeedView(context(), SpeedForm::Compact), 270);
-    add(new LayerMapView(context()), 130);
+    add(m_parameters, 200);
     m_library = new ModelLibrary(*m_bridge, m_run, m_settings, m_window.get());
     m_modelPanel = new ModelPanel(context(), m_recentModels, *m_library, m_options.backends);
     connect(m_modelPanel, &ModelPanel::focusFreed, workspace, &Workspace::focusHome);
@@ -110,7 +129,12 @@ void Studio::makeChatWorkspace() {
                         Qt::RightDockWidgetArea,
                         {296, 0},
                         false});
-    workspace->setArrangement([](Workspace& docks) {
+    workspace->setArrangement([this](Workspace& docks) {
+        const int room = docks.screen()->availableGeometry().height();
+        if (room < m_theme.scaled(kRoomForAllDocks)) {
+            shareTabs(docks, "chat.speed", "chat.matchness");
+            shareTabs(docks, "chat.layer_map", "chat.draft_tree");
+        }
         QDockWidget* models = docks.dock(QStringLiteral("chat.models"));
         docks.tabifyDockWidget(docks.dock(QStringLiteral("chat.parameters")), models);
         models->hide();

@@ -236,7 +236,7 @@ Result<void> import(const LibraryOptions& options, ModelLibrary& library, const 
     return {};
 }
 
-Result<bool> isCollection(const std::filesystem::path& path) {
+Result<bool> isCollectionFile(const std::filesystem::path& path) {
     const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
     if (document)
         return readSkipSetCollection(document.value().root(), path.string()).hasValue();
@@ -259,7 +259,7 @@ exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& 
         return Error{ErrorCode::InvalidInput,
                      "The library of this model holds no such skip set, so nothing was written.",
                      "swift-run library list shows what it holds."};
-    const OutputPlace place = outputPlace(options.out, options.model, {}, {}, {}, isCollection);
+    const OutputPlace place = outputPlace(options.out, options.model, {}, {}, {}, isCollectionFile);
     ENGINE_TRY_DO(writeOutput(place, skipSetCollectionJson(chosen)));
     for (const auto& [task, set] : chosen)
         reportTask(console, task, "exported");

@@ -2,7 +2,6 @@
 #include "app/commands/options/decoder_options.h"
 
 #include "app/number_check.h"
-#include "engine/model/model_fingerprint.h"
 
 namespace app {
 
@@ -46,17 +45,6 @@ Result<SettingValues> parseSettings(DecoderRegistry& registry,
     }
     ENGINE_TRY_DO(checkTogether(info, values));
     return values;
-}
-
-Result<std::unique_ptr<SkipSetMemory>> openSkipSetMemory(const std::string& decoder,
-                                                         const ModelFiles& files) {
-    if (decoder == "vanilla")
-        return std::unique_ptr<SkipSetMemory>();
-    ENGINE_TRY(const ModelConfig config, files.config());
-    ENGINE_TRY(const auto weights, files.weights());
-    ENGINE_TRY(std::string fingerprint, modelFingerprint(config, *weights));
-    return std::make_unique<SkipSetMemory>(
-        defaultDataFolder(), std::move(fingerprint), config.layerCount);
 }
 
 } // namespace app

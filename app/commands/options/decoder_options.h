@@ -3,9 +3,7 @@
 
 #include "app/commands/options/model_options.h"
 #include "engine/decoding/decoder_registry.h"
-#include "engine/decoding/statistics/skip_set_memory.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,10 +28,5 @@ void addContextOption(CLI::App& command, ModelOptions& options);
 engine::Result<engine::SettingValues> parseSettings(engine::DecoderRegistry& registry,
                                                     const std::string& decoder,
                                                     const std::vector<std::string>& typed);
-
-/// The skip sets that earlier runs have found for this model, in the user's data folder; null for
-/// vanilla, which does not use them. Errors: those of reading the model's weights.
-engine::Result<std::unique_ptr<engine::SkipSetMemory>>
-openSkipSetMemory(const std::string& decoder, const engine::ModelFiles& files);
 
 } // namespace app

@@ -5,6 +5,7 @@
 #include "app/commands/stream/stream_run.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/recording/run_recording.h"
 
 namespace app {

@@ -39,6 +39,7 @@ void GrammarMatcher::reset() {
     m_numbers.clear();
     m_states.clear();
     m_next.clear();
+    m_work.clear();
     m_start = std::max(add({{m_graph->rules.front().start, 0}}), kDead);
 }
 
@@ -50,8 +51,10 @@ GrammarMatcher::State GrammarMatcher::find(State state, std::uint8_t byte) {
         for (const auto& edge : m_graph->nodes[static_cast<std::size_t>(node)].bytes)
             if (edge.low <= byte && byte <= edge.high)
                 open.emplace_back(edge.to, call);
+    m_newestWork = 0;
     const State made = open.empty() ? kDead : add(std::move(open)); // may move the table
-    m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] = made;
+    m_next[transitionOf(state, byte)] = made;
+    m_work[transitionOf(state, byte)] = m_newestWork;
     return std::max(made, kDead);
 }
 
@@ -86,13 +89,19 @@ GrammarMatcher::State GrammarMatcher::add(std::vector<Place> open) {
         if (seen.size() > kMostPlaces)
             return kGivenUp;
     }
-    m_work += seen.size();
+    m_newestWork = static_cast<std::uint32_t>(seen.size());
+    return numberOf(std::move(places), canEnd);
+}
+
+/// Of a state, which is new or known.
+GrammarMatcher::State GrammarMatcher::numberOf(Places places, bool canEnd) {
     std::sort(places.begin(), places.end());
     const auto [entry, isNew] =
         m_numbers.try_emplace({std::move(places), canEnd}, static_cast<State>(m_states.size()));
     if (isNew) {
         m_states.push_back({&entry->first.first, canEnd});
         m_next.resize(m_states.size() * m_classCount, kUnknown);
+        m_work.resize(m_next.size(), 0);
     }
     return entry->second;
 }
@@ -132,14 +141,7 @@ GrammarMatcher::State GrammarMatcher::forgetAllBut(State state) {
             outer = openCall(*at, outer);
         renumbered.emplace_back(node, outer);
     }
-    std::sort(renumbered.begin(), renumbered.end());
-    const auto [entry, isNew] =
-        m_numbers.try_emplace({std::move(renumbered), canEnd}, static_cast<State>(m_states.size()));
-    if (isNew) {
-        m_states.push_back({&entry->first.first, canEnd});
-        m_next.resize(m_states.size() * m_classCount, kUnknown);
-    }
-    return entry->second;
+    return numberOf(std::move(renumbered), canEnd);
 }
 
 } // namespace engine

@@ -34,15 +34,13 @@ public:
     State next(State state, std::uint8_t byte) {
         if (state == kDead)
             return kDead;
-        const std::size_t place = static_cast<std::size_t>(state) * m_classCount + m_classes[byte];
-        const State known = m_next[place];
+        const State known = m_next[transitionOf(state, byte)];
         return known >= kDead ? known : find(state, byte);
     }
 
     /// Whether next() returned kDead because the next state has too many places.
     bool isGivenUp(State state, std::uint8_t byte) const {
-        return state != kDead &&
-               m_next[static_cast<std::size_t>(state) * m_classCount + m_classes[byte]] == kGivenUp;
+        return state != kDead && m_next[transitionOf(state, byte)] == kGivenUp;
     }
 
     /// Whether the text may end here.
@@ -52,8 +50,19 @@ public:
 
     std::size_t stateCount() const { return m_states.size(); }
 
-    /// Number of places visited to find states: the cost of following new texts so far.
-    std::size_t work() const { return m_work; }
+    /// Number of places that had to be visited to find what next() has returned. It depends on the
+    /// state and the byte alone, not on whether the table knew them.
+    std::size_t workOf(State state, std::uint8_t byte) const {
+        return m_work[transitionOf(state, byte)];
+    }
+
+    /// A number for the transitions of a state that bytes of one class share, below
+    /// transitionCount().
+    std::size_t transitionOf(State state, std::uint8_t byte) const {
+        return static_cast<std::size_t>(state) * m_classCount + m_classes[byte];
+    }
+
+    std::size_t transitionCount() const { return m_next.size(); }
 
     /// Forgets all states except this one; returns its new number. The start gets a new number,
     /// too.
@@ -81,6 +90,7 @@ private:
     void reset();
     State find(State state, std::uint8_t byte);
     State add(std::vector<Place> open);
+    State numberOf(Places places, bool canEnd);
     int openCall(int behind, int outer);
 
     std::shared_ptr<const GrammarGraph> m_graph;
@@ -90,9 +100,10 @@ private:
     std::unordered_map<std::uint64_t, int> m_callNumbers;
     std::map<std::pair<Places, bool>, State> m_numbers;
     std::vector<StateContent> m_states;
-    std::vector<State> m_next; // [states, classes]
+    std::vector<State> m_next;         // [states, classes]
+    std::vector<std::uint32_t> m_work; // [states, classes] places visited to find the next state
+    std::uint32_t m_newestWork = 0;    // of the newest add()
     State m_start = kDead;
-    std::size_t m_work = 0;
 };
 
 } // namespace engine

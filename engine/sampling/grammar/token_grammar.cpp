@@ -44,7 +44,9 @@ TokenGrammar::State TokenGrammar::next(State state, TokenId token) {
     return state;
 }
 
-/// One walk: a byte that does not fit prunes everything below it.
+/// One walk: a byte that does not fit prunes everything below it. Its work counts each transition
+/// once, also one that an earlier walk has found: the result does not depend on what was asked for
+/// before.
 const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
     const auto [entry, isNew] = m_masks.try_emplace(state);
     if (!isNew)
@@ -52,18 +54,22 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
     Mask& mask = entry->second;
     mask.assign((static_cast<std::size_t>(m_vocabulary->vocabSize()) + kWordBits - 1) / kWordBits,
                 0);
-    const std::size_t most = m_matcher.work() + kMostWork;
+    ++m_walk;
+    std::size_t work = 0;
     const auto nodes = m_vocabulary->nodes();
     const auto tokens = m_vocabulary->tokens();
     m_path.front() = state;
-    for (std::size_t at = 0; at < nodes.size() && m_matcher.work() <= most;) {
+    for (std::size_t at = 0; at < nodes.size() && work <= kMostWork;) {
         const TokenTrie::Node& node = nodes[at];
         const auto depth = static_cast<std::size_t>(node.depth);
-        const State found = m_matcher.next(m_path[depth - 1], node.byte);
-        if (m_matcher.isGivenUp(m_path[depth - 1], node.byte)) {
+        const State from = m_path[depth - 1];
+        const State found = m_matcher.next(from, node.byte);
+        if (m_matcher.isGivenUp(from, node.byte)) {
             mask.clear(); // what was found is not all
             return mask;
         }
+        if (isNewInWalk(m_matcher.transitionOf(from, node.byte)))
+            work += m_matcher.workOf(from, node.byte);
         if (found == GrammarMatcher::kDead) {
             at = static_cast<std::size_t>(node.behind);
             continue;
@@ -75,9 +81,15 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
         }
         ++at;
     }
-    if (m_matcher.work() > most)
+    if (work > kMostWork)
         mask.clear();
     return mask;
+}
+
+bool TokenGrammar::isNewInWalk(std::size_t transition) {
+    if (m_walks.size() <= transition)
+        m_walks.resize(m_matcher.transitionCount(), 0);
+    return std::exchange(m_walks[transition], m_walk) != m_walk;
 }
 
 Result<void>

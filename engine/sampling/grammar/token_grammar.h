@@ -48,11 +48,14 @@ private:
     using Mask = std::vector<std::uint64_t>;
 
     const Mask& maskOf(State state);
+    bool isNewInWalk(std::size_t transition);
 
     GrammarMatcher m_matcher;
     std::shared_ptr<const TokenTrie> m_vocabulary;
     std::unordered_map<State, Mask> m_masks;
-    std::vector<State> m_path; // [depth of the trie + 1] of the walk
+    std::vector<State> m_path;          // [depth of the trie + 1] of the walk
+    std::vector<std::uint32_t> m_walks; // [transitions] the newest walk that came along each
+    std::uint32_t m_walk = 0;           // the number of the newest walk
 };
 
 } // namespace engine

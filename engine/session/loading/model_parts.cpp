@@ -88,13 +88,13 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
         return text;
     }
     ENGINE_TRY(text.tokenizer, std::move(tokenizer));
-    if (const TokenId beyond = firstIdBeyond(*text.tokenizer, config.vocabSize); beyond != kNoToken)
+    if (firstIdBeyond(*text.tokenizer, config.vocabSize) != kNoToken)
         return Error{
             ErrorCode::InvalidInput,
-            fmt::format("The tokenizer of {} has token {}, but the model's vocabulary ends at {}.",
-                        files.path().string(),
-                        beyond,
-                        config.vocabSize - 1),
+            fmt::format("The tokenizer has {} tokens, but the model's vocabulary has {}, so they "
+                        "do not belong together.",
+                        text.tokenizer->vocabSize(),
+                        config.vocabSize),
             "Put the tokenizer files of this model beside it."};
     ENGINE_TRY(ChatTemplate chatTemplate, chooseChatTemplate(files, *text.tokenizer));
     text.chatTemplate = std::move(chatTemplate);

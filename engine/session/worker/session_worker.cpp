@@ -182,7 +182,7 @@ void SessionWorker::serve(Conversation& conversation) {
     if (isDone && goesOn)
         return;
     conversation.prompt.reset();
-    if (!isDone || conversation.work->token().stop_requested())
+    if (!isDone || !m_options.usesPauses || conversation.work->token().stop_requested())
         conversation.work.reset(); // no pause
     tellRemarks();
 }

@@ -66,6 +66,10 @@ const LayerPlan* BesideSearch::best() const {
     return isScored ? &m_state->search.plan() : nullptr;
 }
 
+bool BesideSearch::hasWindow(const Target& target) {
+    return comparisonsOf(target) >= kShortestBesideWindow;
+}
+
 /// Begins with what an earlier run has stored for the task.
 Result<void> BesideSearch::prepare(Target& target, SearchReport& report) {
     if (m_state != nullptr || target.influence().rows() < kBesideRows)
@@ -90,20 +94,31 @@ Result<void> BesideSearch::prepare(Target& target, SearchReport& report) {
     return {};
 }
 
+/// What a trial will take at most: before any pass of several rows was measured, each row may cost
+/// as much as a pass of its own.
+double BesideSearch::expectedMs(const StepCosts& costs, int rows) const {
+    bool isMeasured = false;
+    for (int measured = 2; measured <= rows; ++measured)
+        isMeasured = isMeasured || costs.samples(measured) > 0;
+    const double relative = isMeasured ? costs.relativeCost(rows) : rows;
+    return std::max(relative * costs.oneRowMs(), m_msPerRow * rows);
+}
+
 /// The first trial takes the shortest window, so that a first answer can pay for it.
 Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
     if (m_state == nullptr || isOver())
         return {};
     const int rows = m_state->search.isScored() ? kBesideWindow : kShortestBesideWindow;
-    const double expectedMs = costs.relativeCost(rows) * costs.oneRowMs();
-    m_purseMs = std::min(m_purseMs, kMostBesideTrialsSaved * expectedMs);
-    if (comparisonsOf(target) < rows || m_purseMs < expectedMs)
+    const double neededMs = expectedMs(costs, rows);
+    m_purseMs = std::min(m_purseMs, kMostBesideTrialsSaved * neededMs);
+    if (comparisonsOf(target) < rows || m_purseMs < neededMs)
         return {};
     const double startMs = target.nowMs();
     ENGINE_TRY_DO(tryOne(target, rows, target.stop(), report));
     const double ms = target.nowMs() - startMs;
     m_purseMs -= ms;
+    m_msPerRow = std::max(m_msPerRow, ms / rows);
     report.searchMs += ms;
     return {};
 }
@@ -111,10 +126,9 @@ Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, Searc
 Result<bool>
 BesideSearch::usePause(Target& target, const std::stop_token& stop, SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
-    const int rows = comparisonsOf(target);
-    if (m_state == nullptr || isOver() || rows < kShortestBesideWindow)
+    if (m_state == nullptr || isOver() || !hasWindow(target))
         return false;
-    ENGINE_TRY_DO(tryOne(target, rows, stop, report));
+    ENGINE_TRY_DO(tryOne(target, comparisonsOf(target), stop, report));
     if (isOver())
         if (std::string sentence = storeOne(m_task, *m_state); !sentence.empty())
             report.remarks.push_back(std::move(sentence));
@@ -157,7 +171,8 @@ std::vector<std::string> BesideSearch::store() {
 
 std::string BesideSearch::storeOne(const std::string& task, TaskState& state) {
     const TaskSearch& search = state.search;
-    if (m_memory == nullptr || !search.isScored() || search.plan() == state.stored)
+    const bool isTried = search.isScored() && search.trials() > 0;
+    if (m_memory == nullptr || !isTried || search.plan() == state.stored)
         return {};
     state.stored = search.plan();
     const auto kept = m_memory->store(task,

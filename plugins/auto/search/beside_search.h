@@ -46,6 +46,9 @@ public:
     engine::Result<bool>
     usePause(engine::Target& target, const std::stop_token& stop, engine::SearchReport& report);
 
+    /// Whether the answer is long enough for a window.
+    static bool hasWindow(const engine::Target& target);
+
     /// Nothing more will be tried for this task.
     bool isOver() const { return m_state != nullptr && m_state->search.isOver(); }
 
@@ -69,6 +72,7 @@ private:
                                 int comparisons,
                                 const std::stop_token& stop,
                                 engine::SearchReport& report);
+    double expectedMs(const engine::StepCosts& costs, int rows) const;
     std::string storeOne(const std::string& task, TaskState& state);
 
     const engine::ModelConfig& m_config;
@@ -77,6 +81,7 @@ private:
     TaskState* m_state = nullptr; // of the present task; null until the first influence is known
     std::string m_task;
     double m_purseMs = 0.0;
+    double m_msPerRow = 0.0; // of the dearest trial beside an answer
     std::uint64_t m_answer = 0;
 };
 

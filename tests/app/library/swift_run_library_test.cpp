@@ -68,8 +68,8 @@ private:
 
 void SwiftRunLibraryTest::initTestCase() {
     const auto config = support::letterConfig(5);
-    support::writeFolderModel(
-        path("model").toStdString(), config, support::randomWeights(config, 3));
+    auto network = support::randomWeights(config, 3);
+    support::writeFolderModel(path("model").toStdString(), config, network);
     const auto files = ModelFiles::open(path("model").toStdString());
     const auto weights = files.value().weights();
     m_fingerprint = modelFingerprint(files.value().config().value(), *weights.value()).value();

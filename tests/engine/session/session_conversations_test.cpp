@@ -182,7 +182,13 @@ void SessionConversationsTest::aLoadWaitsForAllPromptsBeforeIt() {
     fixture.session.send(LoadModel{"stub"});
     fixture.session.send(promptIn(3, 3, 5, "cde"));
     QVERIFY(fixture.next<ModelLoaded>() != nullptr);
-    QCOMPARE(fixture.all<PromptFinished>().size(), std::size_t{2});
+    int endedBefore = 0; // the new model
+    int loads = 0;
+    for (const EngineEvent& event : fixture.events) {
+        loads += event.as<ModelLoaded>() != nullptr ? 1 : 0;
+        endedBefore += loads < 2 && event.as<PromptFinished>() != nullptr ? 1 : 0;
+    }
+    QCOMPARE(endedBefore, 2);
     QCOMPARE(fixture.finish(3)->tokens, expectedAnswer("cde", 5));
 }
 

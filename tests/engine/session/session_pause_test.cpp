@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pause behind an answer, in which a decoder may work until the next command.
+#include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/session_fixture.h"
+#include "tests/support/temporary_folder.h"
 
 #include <QTest>
 
@@ -42,6 +44,7 @@ private slots:
     void closingTheSessionEndsThePause();
     void aFailureInThePauseLetsTheNextPromptWork();
     void thePauseCostsTheFiguresOfTheRunNothing();
+    void aLaterRecordingKnowsWhatWasFoundInThePause();
 };
 
 void SessionPauseTest::aDecoderWorksBehindAnAnswerUntilItHasNoMoreToDo() {
@@ -93,8 +96,15 @@ void SessionPauseTest::aCommandWaitsForOnePieceOfWorkAtMost() {
     isSent.release();
     QVERIFY(fixture.next<PromptStarted>(
                 [](const PromptStarted& event) { return event.promptId == 2; }) != nullptr);
-    const auto trials = fixture.all<TrialFinished>();
-    QCOMPARE(std::ranges::count(trials, true, &TrialFinished::isBeside), 1);
+    int before = 0; // the second answer, behind which there is another pause
+    for (const EngineEvent& event : fixture.events) {
+        const auto* started = event.as<PromptStarted>();
+        if (started && started->promptId == 2)
+            break;
+        const auto* told = event.as<TrialFinished>();
+        before += told && told->isBeside ? 1 : 0;
+    }
+    QCOMPARE(before, 1);
 }
 
 void SessionPauseTest::stoppingEndsThePauseUntilTheNextAnswer() {
@@ -192,11 +202,47 @@ void SessionPauseTest::thePauseCostsTheFiguresOfTheRunNothing() {
             fixture.next<TrialFinished>([](const TrialFinished& told) { return told.isBeside; });
         fixture.session.send(prompt(2));
         fixture.finish(2);
+        fixture.next<Statistics>(); // behind the end
         return fixture.all<Statistics>().back().total;
     };
     const DecodeMetrics worked = totalWith(true);
     QVERIFY(worked.allTokens() > 0);
     QCOMPARE(worked.searchMs, totalWith(false).searchMs);
+}
+
+void SessionPauseTest::aLaterRecordingKnowsWhatWasFoundInThePause() {
+    const test_support::TemporaryFolder folder;
+    const std::string path = (folder.path() / "run.swiftrun").string();
+    const DraftForecast forecast{.matchness = 0.75, .draftSteps = 2, .tokensPerRound = 2.5};
+    Fixture fixture({.onIdle = [&forecast, pieces = 0](const std::stop_token&) mutable {
+        Piece piece = ++pieces == 1 ? trial(1) : nothing();
+        if (auto& report = piece.value()) {
+            PlanChange& change = report->planChanges.emplace_back();
+            change.plan = LayerPlan::full(4);
+            change.isBeside = true;
+            report->forecast = forecast;
+        }
+        return piece;
+    }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    const auto* told = fixture.next<ForecastMade>();
+    QVERIFY(told != nullptr && told->forecast == forecast);
+    fixture.session.send(StartRecording{path});
+    fixture.session.send(StopRecording{});
+    QVERIFY(fixture.next<RecordingStopped>() != nullptr);
+    auto reader = RunReader::open(path);
+    QVERIFY(reader.hasValue());
+    bool knowsPlan = false;
+    bool knowsForecast = false;
+    while (auto event = reader.value().next().value()) {
+        if (const auto* change = event->as<PlanChanged>())
+            knowsPlan = change->isBeside;
+        if (const auto* made = event->as<ForecastMade>())
+            knowsForecast = made->forecast == forecast;
+    }
+    QVERIFY(knowsPlan);
+    QVERIFY(knowsForecast);
 }
 
 QTEST_MAIN(SessionPauseTest)

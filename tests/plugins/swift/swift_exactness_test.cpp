@@ -27,7 +27,7 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& task) {
     const std::string& start = random.oneOf(starts); // no set is stored: "last" has to search
     // A tree of less than 10 nodes cannot be asked for with these siblings; 0 is a bounded one.
     const double nodes =
-        random.oneIn(4) ? 0.0 : static_cast<double>(random.whole(10, random.oneIn(3) ? 250 : 24));
+        random.oneIn(4) ? 0.0 : static_cast<double>(random.whole(10, random.oneIn(12) ? 250 : 24));
     const double part = random.oneIn(5) ? 1.0 : random.part();
     return {{"profile", random.oneOf(profiles)},
             {"r", random.oneIn(6) ? 0.95 : 0.95 * random.part()},
@@ -101,13 +101,15 @@ void SwiftExactnessTest::draftsOfPeakedNetworksAreSureAndRightOrWrong() {
 void SwiftExactnessTest::theWidestTreesGiveVanillasTokens() {
     support::DraftCounts counts;
     int cases = 0;
-    for (support::CaseModel& model : support::caseModels())
+    std::vector<support::CaseModel> models = support::caseModels();
+    models.resize(3); // the random ones
+    for (support::CaseModel& model : models)
         for (const double temperature : {0.0, 0.8})
             for (const int contextLength : {40, 300}) {
                 support::LosslessCase tried{
-                    .prompts = {{3, 1, 4, 1, 5}, {3, 1, 4, 2, 6, 5, 3}},
+                    .prompts = {{3, 1, 4, 1, 5}},
                     .endIds = {},
-                    .maxTokens = 34,
+                    .maxTokens = 30,
                     .contextLength = contextLength,
                     .sampling = {.temperature = temperature, .seed = 7},
                     .settings = {{"profile", std::string(temperature > 0.0 ? "code" : "paper")},
@@ -119,7 +121,7 @@ void SwiftExactnessTest::theWidestTreesGiveVanillasTokens() {
                 QVERIFY2(fault.empty(), (model.name + ": " + fault).c_str());
                 ++cases;
             }
-    QVERIFY2(counts.drafted > 500 * cases, qPrintable(QString::number(counts.drafted / cases)));
+    QVERIFY2(counts.drafted > 200 * cases, qPrintable(QString::number(counts.drafted / cases)));
 }
 
 QTEST_GUILESS_MAIN(SwiftExactnessTest)

@@ -28,9 +28,18 @@ QString describe(const QWidget& widget) {
              QString::fromLatin1(widget.parentWidget()->metaObject()->className()));
 }
 
+/// A dock behind another one, and a tab bar that is not needed, are visible for Qt, at a place
+/// outside their parent.
+bool hasPlace(const QWidget& widget) {
+    for (const QWidget* part = &widget; !part->isWindow(); part = part->parentWidget())
+        if (!part->parentWidget()->rect().intersects(part->geometry()))
+            return false;
+    return true;
+}
+
 bool takesTab(const QWidget& widget) {
-    return widget.isVisible() && widget.isEnabled() && (widget.focusPolicy() & Qt::TabFocus) != 0 &&
-           widget.focusProxy() == nullptr;
+    return widget.isVisible() && hasPlace(widget) && widget.isEnabled() &&
+           (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.focusProxy() == nullptr;
 }
 
 } // namespace

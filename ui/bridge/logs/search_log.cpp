@@ -25,12 +25,21 @@ bool SearchLog::apply(const EngineEvent& event) {
         beginAnswer(started->task);
         return true;
     }
-    const bool beginsAnew = event.as<ModelLoaded>() != nullptr ||
-                            event.as<ModelUnloaded>() != nullptr ||
-                            event.as<DecoderChosen>() != nullptr;
-    if (beginsAnew)
+    if (const auto* made = event.as<ForecastMade>()) {
+        m_forecast = made->forecast;
+        return true;
+    }
+    if (event.as<DecoderChosen>() != nullptr) {
+        const std::optional<DraftForecast> forecast = m_forecast;
         clear();
-    return beginsAnew;
+        m_forecast = forecast;
+        return true;
+    }
+    const bool isOtherModel =
+        event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr;
+    if (isOtherModel)
+        clear();
+    return isOtherModel;
 }
 
 void SearchLog::clear() { *this = SearchLog(); }

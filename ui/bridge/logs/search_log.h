@@ -58,7 +58,7 @@ struct SublayerScores {
 
 /// The searches of a decoder, one for each task: trials, best sets, phases. What it gives belongs
 /// to one task, the one that was searched or got a plan last, so that no curve mixes two. It starts
-/// again with another model or decoder. Thread: UI.
+/// again with another model or decoder; only the forecast stays with the model. Thread: UI.
 class SearchLog {
 public:
     bool apply(const engine::EngineEvent& event);
@@ -83,10 +83,26 @@ public:
         return shown().latest ? &*shown().latest : nullptr;
     }
 
-    /// The set that drafts use now; null before the first.
+    /// The set that drafts use now or, if it was found beside them, the best one so far; null
+    /// before the first.
     const BestSet* current() const {
         return shown().bestSets.empty() ? nullptr : &shown().bestSets.back();
     }
+
+    /// The set that drafts use now; null while they use none.
+    const BestSet* used() const {
+        const BestSet* newest = current();
+        return newest == nullptr || newest->change.isBeside ? nullptr : newest;
+    }
+
+    /// The best set found beside the drafts, which do not use it; null while there is none.
+    const BestSet* foundBeside() const {
+        const BestSet* newest = current();
+        return newest != nullptr && newest->change.isBeside ? newest : nullptr;
+    }
+
+    /// What drafting with the best set found beside the drafts would give; null before it is known.
+    const engine::DraftForecast* forecast() const { return m_forecast ? &*m_forecast : nullptr; }
 
     /// Layers of the sets, 0 before the first.
     int layerCount() const { return static_cast<int>(shown().attention.size()); }
@@ -131,7 +147,8 @@ private:
     Course& show(const std::string& task);
 
     std::map<std::string, Course> m_courses = {{std::string(), Course()}}; // by task
-    std::string m_task;   // of m_courses, the one that is shown
+    std::string m_task; // of m_courses, the one that is shown
+    std::optional<engine::DraftForecast> m_forecast;
     std::string m_answer; // the task of the newest answer: what names no task belongs to it
 };
 

@@ -137,7 +137,7 @@ void StatusStrip::refresh(Topics changed) {
                                      ? phaseText(m_store.phase())
                                      : tr("reading the prompt"))});
     else
-        m_phase->setText(tr("ready"));
+        showPause();
     m_phase->setVisible(m_store.model() != nullptr);
     showRecording();
     showReplay();
@@ -148,6 +148,22 @@ void StatusStrip::refresh(Topics changed) {
     const int interval = m_bridge.pictureInterval();
     m_pace->setVisible(interval > EngineBridge::kTickMs);
     m_pace->setText(tr("Views update %1 times a second").arg(1000 / interval));
+}
+
+/// Behind an answer a decoder may still search for a skip set.
+void StatusStrip::showPause() {
+    const SearchLog& search = m_store.search();
+    const auto tried = static_cast<qint64>(search.trials().size());
+    const bool isSearching =
+        m_store.phase() == DecoderPhase::Optimise && search.foundBeside() != nullptr;
+    if (!isSearching) {
+        m_phase->setText(tr("ready"));
+        return;
+    }
+    m_phase->setRuns(
+        {{QStringLiteral("\u25A0 "), false, &Colours::success},
+         strong(tr("ready")),
+         {tr(" \u00B7 searching in the pause, ") + countText(tried, tr("1 set"), tr("%1 sets"))}});
 }
 
 void StatusStrip::showModel() {

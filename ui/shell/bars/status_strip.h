@@ -46,6 +46,7 @@ protected:
 private:
     LiveLabel* addPart(const QString& name, LiveLabel::Fit fit = LiveLabel::Fit::Whole);
     void showModel();
+    void showPause();
     void showRecording();
     void showReplay();
     void showSpeed();

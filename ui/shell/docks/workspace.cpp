@@ -222,19 +222,23 @@ void Workspace::focusDock(QDockWidget& dock) {
     stopIn(dock.widget())->setFocus(Qt::OtherFocusReason);
 }
 
-QStringList Workspace::fitInto(int width) {
+QStringList Workspace::fitInto(const QSize& room) {
     for (QDockWidget* dock : std::exchange(m_withoutRoom, {}))
         dock->show();
     QStringList titles;
-    for (QDockWidget* dock : m_docks) {
-        if (layout()->minimumSize().width() <= width)
-            break;
+    const auto hide = [&](QDockWidget* dock) {
         if (dock->isHidden() || dock->isFloating())
-            continue;
+            return;
         dock->hide();
         m_withoutRoom.push_back(dock);
         titles << dock->windowTitle();
-    }
+    };
+    for (QDockWidget* dock : m_docks)
+        if (layout()->minimumSize().width() > room.width())
+            hide(dock);
+    for (std::size_t i = 0; i < m_docks.size(); ++i)
+        if (m_places[i].yieldsHeight && layout()->minimumSize().height() > room.height())
+            hide(m_docks[i]);
     return titles;
 }
 

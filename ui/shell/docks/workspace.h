@@ -21,7 +21,7 @@ class Workspace : public QMainWindow {
 public:
     /// Must change whenever docks are added or removed: a layout saved by an older program is then
     /// ignored and the default one is built.
-    static constexpr int kLayoutVersion = 3;
+    static constexpr int kLayoutVersion = 4;
 
     struct Dock {
         QString id;
@@ -31,6 +31,7 @@ public:
         Qt::DockWidgetArea area = Qt::RightDockWidgetArea;
         QSize extent; ///< pixels at 100 %; 0 = its own
         bool isInitiallyShown = true;
+        bool yieldsHeight = false; ///< hidden first where the docks are higher than the room
     };
 
     Workspace(const QString& id, const Theme& theme, QWidget* parent = nullptr);
@@ -68,9 +69,10 @@ public:
     /// Shows one of its docks, raises it and gives it the focus.
     void focusDock(QDockWidget& dock);
 
-    /// Hides docks, the first ones first, until the workspace fits into this many pixels; what an
-    /// earlier call has hidden comes back where it fits. Returns the titles of what it hides now.
-    QStringList fitInto(int width);
+    /// Hides docks until the workspace fits into so many pixels: for the width the first ones
+    /// first, for the height those that yield it. What an earlier call has hidden comes back where
+    /// it fits. Returns the titles of what it hides now.
+    QStringList fitInto(const QSize& room);
 
     /// Moves the focus to the next dock (or the previous one); the central widget is one of them.
     void focusNextDock(int direction);

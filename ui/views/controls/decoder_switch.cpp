@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/decoder_switch.h"
 
+#include "ui/views/search_offer/search_offer.h"
+#include "ui/views/search_offer/swift_forecast.h"
+
 #include <algorithm>
 #include <array>
 
@@ -50,9 +53,8 @@ bool canChoose(const RunStore& store, std::string_view name) {
 SettingValues startingSettings(const RunStore& store, const std::string& decoder) {
     if (store.model() != nullptr)
         for (const DecoderInfo& info : store.model()->decoders)
-            for (const SettingProfile& profile : info.profiles)
-                if (info.name == decoder && profile.name == "guided")
-                    return {{"profile", profile.name}};
+            if (info.name == decoder)
+                return searchingSettings(store, info);
     return {};
 }
 
@@ -70,7 +72,8 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
 void DecoderSwitch::apply(const EngineEvent& event) {
     if (m_store.decoder() != nullptr)
         m_keptSettings[m_store.decoder()->name] = m_store.settings();
-    if (event.as<DecoderChosen>() || event.as<ModelLoaded>() || event.as<ModelUnloaded>())
+    if (event.as<DecoderChosen>() || event.as<ModelLoaded>() || event.as<ModelUnloaded>() ||
+        event.as<ForecastMade>())
         showDecoder();
 }
 
@@ -91,7 +94,11 @@ void DecoderSwitch::showDecoder() {
     for (int i = 0; i < kChoiceCount; ++i) {
         const Choice& choice = kChoices[static_cast<std::size_t>(i)];
         segment(i)->setEnabled(canChoose(m_store, choice.name));
-        segment(i)->setToolTip(tr(choice.meaning));
+        const bool isForecast = std::string_view(choice.name) == "swift";
+        const QString forecast = isForecast ? forecastSentence(m_store) : QString();
+        segment(i)->setToolTip(forecast.isEmpty() ? tr(choice.meaning)
+                                                  : tr(choice.meaning) + QLatin1Char(' ') +
+                                                        forecast.toHtmlEscaped());
     }
     setCurrentIndex(isOther ? kChoiceCount : present);
 }

@@ -7,6 +7,7 @@
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
 #include "ui/views/controls/settings/setting_text.h"
+#include "ui/views/search_offer/swift_forecast.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -32,7 +33,7 @@ ViewInfo viewInfo() {
             QObject::tr("Parameters"),
             QObject::tr("The settings of the decoder and of sampling. Each setting says when a "
                         "change takes effect; F1 explains the current one."),
-            Topic::Model | Topic::Decoder | Topic::Search};
+            Topic::Model | Topic::Decoder | Topic::Search | Topic::Speed};
 }
 
 QLabel* plainLabel(QWidget* parent) {
@@ -87,18 +88,21 @@ void ParametersView::build() {
     m_empty = plainLabel(page);
     m_empty->setContentsMargins(12, 12, 12, 4);
     m_useSwift = new QPushButton(tr("Use SWIFT"), page);
-    auto* emptyRow = new QHBoxLayout;
-    emptyRow->setContentsMargins(12, 0, 12, 8);
-    emptyRow->addWidget(m_useSwift);
-    emptyRow->addStretch(1);
+    m_swiftNote = plainLabel(page);
+    m_swiftNote->setObjectName("swift_note");
+    auto* swiftPart = new QVBoxLayout;
+    swiftPart->setContentsMargins(12, 4, 12, 8);
+    swiftPart->setSpacing(4);
+    swiftPart->addWidget(m_swiftNote);
+    swiftPart->addWidget(m_useSwift, 0, Qt::AlignLeft);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 4, 0, 8);
     column->setSpacing(0);
     QWidget* head = makeDecoderPart();
     column->addWidget(m_explanation);
-    column->addWidget(m_form);
     column->addWidget(m_empty);
-    column->addLayout(emptyRow);
+    column->addLayout(swiftPart);
+    column->addWidget(m_form);
     column->addWidget(makeSamplingPart());
     column->addStretch(1);
     m_scroll = new ColumnScroll(this);
@@ -209,7 +213,8 @@ void ParametersView::adoptTheme() {
     m_summary->setFont(theme().font(TextRole::Tiny));
     m_howItWorks->setFont(theme().font(TextRole::Small));
     m_explanation->setFont(theme().font(TextRole::Small));
-    for (QLabel* label : {m_summary, m_empty}) {
+    m_swiftNote->setFont(theme().font(TextRole::Small));
+    for (QLabel* label : {m_summary, m_empty, m_swiftNote}) {
         QPalette palette = label->palette();
         palette.setColor(QPalette::WindowText, colours.muted);
         label->setPalette(palette);
@@ -288,6 +293,25 @@ void ParametersView::refreshView(Topics changed) {
         showValues();
     }
     showNotes();
+    showSwift();
+}
+
+/// What choosing SWIFT will cost or gain; behind that, what it did.
+void ParametersView::showSwift() {
+    const DecoderInfo* decoder = store().decoder();
+    const bool isKnown = decoder != nullptr && m_decoderBox->findData("swift") >= 0;
+    const bool isChosen = isKnown && decoder->name == "swift";
+    const QString forecast = isChosen ? forecastCheck(store()) : forecastSentence(store());
+    m_useSwift->setVisible(isKnown && !isChosen);
+    m_useSwift->setText(forecastAction(store(), tr("Use SWIFT")));
+    m_useSwift->setAccessibleDescription(forecast);
+    m_swiftNote->setVisible(isKnown && (!isChosen || !forecast.isEmpty()));
+    m_swiftNote->setText(isChosen || !forecast.isEmpty() ? forecast
+                         : searchesBeside(store())
+                             ? tr("What SWIFT would gain or cost here is known after the first "
+                                  "answer.")
+                             : tr("What SWIFT would gain or cost here is known after an answer "
+                                  "with Auto."));
 }
 
 void ParametersView::showDecoders() {
@@ -313,7 +337,6 @@ void ParametersView::showDecoder() {
     m_presets->setVisible(hasRows);
     m_form->setVisible(hasRows);
     m_empty->setVisible(!hasRows);
-    m_useSwift->setVisible(decoder != nullptr && !hasRows && m_decoderBox->findData("swift") >= 0);
     m_summary->setVisible(decoder != nullptr && !m_form->isSimple());
     showExplanation();
     if (decoder == nullptr) {

@@ -73,6 +73,7 @@ private:
     void showExplanation();
     void showValues();
     void showNotes();
+    void showSwift();
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
     void changeSampling(SettingRow* row, const engine::SettingValue& value);
     void applyPreset(const engine::SettingValues& values, const QString& name);
@@ -92,6 +93,7 @@ private:
     PresetBar* m_presets = nullptr;
     SettingsForm* m_form = nullptr;
     QLabel* m_empty = nullptr;
+    QLabel* m_swiftNote; ///< what SWIFT would gain or cost, or has
     QPushButton* m_useSwift = nullptr;
     QLabel* m_samplingTitle = nullptr;
     SettingsForm* m_sampling = nullptr;

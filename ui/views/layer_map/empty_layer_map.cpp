@@ -66,7 +66,6 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_load(new QPushButton(tr("Load a set..."), this))
     , m_buttons(new QHBoxLayout)
     , m_note(centredLabel(this)) {
-    m_title->setText(tr("No skip set yet"));
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
                            "the draft skips."));
     m_find->setProperty("kind", "primary");
@@ -87,6 +86,7 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     column->addStretch();
     connect(m_find, &QPushButton::clicked, this, &EmptyLayerMap::findRequested);
     connect(m_load, &QPushButton::clicked, this, &EmptyLayerMap::loadRequested);
+    m_title->setText(tr("No skip set yet"));
     connect(&theme, &Theme::changed, this, &EmptyLayerMap::arrange);
     arrange();
 }
@@ -96,6 +96,7 @@ void EmptyLayerMap::setOffer(const Offer& offer) {
         return; // arranging it again lays out the whole window
     m_offer = offer;
     m_skeleton->setLayerCount(offer.layerCount);
+    m_title->setText(offer.isSearched ? tr("Every layer runs") : tr("No skip set yet"));
     m_note->setText(offer.reason.isEmpty() || offer.note.isEmpty()
                         ? offer.reason + offer.note
                         : offer.reason + QLatin1Char(' ') + offer.note);

@@ -20,7 +20,8 @@ class EmptyLayerMap : public QWidget {
 
 public:
     struct Offer {
-        int layerCount = 0; ///< 0 = not known
+        int layerCount = 0;      ///< 0 = not known
+        bool isSearched = false; ///< beside the answers, from the first one on
         bool canFind = false;
         bool canLoad = false;
         QString reason; ///< why there is none, unless it only takes time

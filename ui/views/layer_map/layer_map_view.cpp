@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
+#include "ui/views/search_offer/swift_forecast.h"
 
 #include <QApplication>
 #include <QGridLayout>
@@ -200,14 +201,13 @@ void LayerMapView::updateTitle() {
     }
     setBadge(isBack ? tr("step %1").arg(sets[static_cast<std::size_t>(*index)].place)
                     : newestBadge());
-    QString words = isBack                ? tr("best set at that time")
-                    : m_manual.isManual() ? tr("manual set")
-                                          : tr("live set");
+    QString words = isBack                                      ? tr("best set at that time")
+                    : m_manual.isManual()                       ? tr("manual set")
+                    : store().search().foundBeside() != nullptr ? tr("best set so far, not used")
+                                                                : tr("live set");
     if (state.exitAfterLayer >= 0)
         words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);
-    if (!state.silentCopies.empty())
-        words = tr("%1 \u00B7 %2")
-                    .arg(words, copiesText(copiesFound(state.skipped, state.silentCopies)));
+    words += copiesText(state.skipped, state.silentCopies);
     if (state.reference) {
         const engine::SkipSetComparison comparison =
             engine::compareSkipSets(state.skipped, *state.reference);
@@ -233,19 +233,17 @@ QString LayerMapView::manualText() const {
                : tr("%1, %2 of %3 tokens.").arg(text).arg(matches).arg(trial.ticks.size());
 }
 
-/// Said where the set does not have the ratio that was asked for.
-QString LayerMapView::ratioText() const {
-    const auto ratio = selection().historyIndex() ? std::nullopt : ratioInUse(store());
-    return ratio && !ratio->isAsAsked() ? ratio->text() : QString();
-}
-
 void LayerMapView::updateNotice() {
     const bool isManual = m_manual.isManual() && !selection().historyIndex();
+    const bool isFoundBeside = store().search().foundBeside() != nullptr &&
+                               !selection().historyIndex() && !m_grid->isMini();
     m_notice->setText(!m_message.isEmpty()                  ? m_message
                       : m_pinnedCell && !m_isFinding        ? pinnedText()
                       : m_isFinding || !m_finding.isEmpty() ? m_finding
                       : isManual                            ? manualText()
-                                                            : ratioText());
+                      : isFoundBeside                       ? besideSentence(store())
+                      : selection().historyIndex()          ? QString()
+                                                            : otherRatioText(store()));
     m_notice->setToolTip(m_notice->text().toHtmlEscaped());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());
@@ -258,6 +256,7 @@ void LayerMapView::updateEmpty() {
     const bool isReplay = context().bridge.isReplay();
     const bool canLoad = !isReplay && m_manual.refusal().isEmpty();
     EmptyLayerMap::Offer offer;
+    offer.isSearched = searchesBeside(store());
     offer.layerCount = store().model() != nullptr ? store().model()->model.layerCount : 0;
     offer.canFind = !isReplay && searching != nullptr && !m_isFinding;
     offer.canLoad = canLoad && !m_isFinding;
@@ -273,6 +272,8 @@ void LayerMapView::updateEmpty() {
         offer.note = tr("Open a model first.");
     else if (canLoad)
         offer.note = tr("The search begins with the next answer.");
+    else if (offer.isSearched)
+        offer.note = tr("Colour comes with the first answer and the pause behind it.");
     else if (const auto* gamma = searching != nullptr ? searching->find("gamma") : nullptr)
         if (const auto* tokens = std::get_if<double>(&gamma->initial))
             offer.note =
@@ -299,9 +300,8 @@ void LayerMapView::updateLegends() {
                  {mlp, tr("MLP skipped")},
                  {kept, tr("kept")},
                  {locked, tr("locked")}};
-    const CellLook copy{.kind = Sublayer::Attention, .isCopy = true};
     if (!items.empty() && !state.silentCopies.empty())
-        items.push_back({copy, tr("silent copy")});
+        items.push_back({CellLook{.isCopy = true}, tr("silent copy")});
     if (!items.empty() && state.reference) {
         const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
         items.push_back(

@@ -77,7 +77,6 @@ private:
     void pinCard(const Cell& cell);
     void tell(const QString& sentence);
     QString manualText() const;
-    QString ratioText() const;
     QString pinnedText() const;
     SublayerFacts factsOf(const Cell& cell) const;
 

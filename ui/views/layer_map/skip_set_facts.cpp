@@ -45,9 +45,12 @@ CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copi
     return found;
 }
 
-QString copiesText(const CopiesFound& found) {
+QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies) {
+    if (copies.empty())
+        return {};
+    const CopiesFound found = copiesFound(set, copies);
     const auto tr = [](const char* text) { return QCoreApplication::translate("LayerMap", text); };
-    QString text = tr("%1 of %2 copies found").arg(found.whole).arg(found.total);
+    QString text = tr(" \u00B7 %1 of %2 copies found").arg(found.whole).arg(found.total);
     if (found.half > 0)
         text += tr(", by half: %1").arg(found.half);
     if (found.originals > 0)
@@ -78,7 +81,7 @@ std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto factors = chat.factors();
-    const BestSet* current = store.search().current();
+    const BestSet* current = store.search().used();
     if (!factors || current == nullptr)
         return std::nullopt;
     const std::size_t count = sizeOf(leftOutBy(current->change.plan));

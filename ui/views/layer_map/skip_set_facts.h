@@ -36,8 +36,8 @@ struct CopiesFound {
 
 CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copies);
 
-/// "27 of 30 copies found, by half: 1, sublayers of originals skipped: 2".
-QString copiesText(const CopiesFound& found);
+/// " · 27 of 30 copies found, by half: 1, sublayers of originals skipped: 2"; empty without copies.
+QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies);
 
 /// The near-silent copies of the loaded model, as far as they are layers of a plan of this many;
 /// ascending. None if it is not a lesson model.

@@ -2,8 +2,10 @@
 #include "ui/views/matchness/matchness_view.h"
 
 #include "ui/plots/marker_legend.h"
+#include "ui/shell/figure_text.h"
 #include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
+#include "ui/views/search_offer/swift_forecast.h"
 
 #include <QVBoxLayout>
 
@@ -18,14 +20,14 @@ constexpr double kHighestFoot = 0.8; ///< the axis begins no higher than this, o
 constexpr int kHeadroom = 36;        ///< pixels above 1.0, for the names of phases
 
 ViewInfo matchnessInfo() {
-    return {
-        QStringLiteral("matchness"),
-        MatchnessView::tr("Matchness"),
-        MatchnessView::tr(
-            "Each point is a candidate skip set. Its matchness is the share of the window's γ "
-            "tokens that a draft with this set predicts correctly. The line shows the set in use; "
-            "the search ends at the stop score. Compare figure 6, left, of the SWIFT paper."),
-        Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
+    return {QStringLiteral("matchness"),
+            MatchnessView::tr("Matchness"),
+            MatchnessView::tr(
+                "Each point is a candidate skip set. Its matchness is the share of the window's γ "
+                "tokens that a draft with this set predicts correctly. The line shows the search's "
+                "current set; "
+                "the search ends at the stop score. Compare figure 6, left, of the SWIFT paper."),
+            Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
 }
 
 struct Look {
@@ -78,7 +80,7 @@ void MatchnessView::makePlot() {
     for (const Look& look : kLooks)
         m_series[static_cast<std::size_t>(look.look)] = m_plot->addSeries(
             {lookName(look.look), look.colour, LineForm::None, Dash::Solid, look.marker});
-    m_bestSeries = m_plot->addSeries({tr("set in use"), &Colours::text, LineForm::Step});
+    m_bestSeries = m_plot->addSeries({tr("current set"), &Colours::text, LineForm::Step});
     AxisForm x;
     x.title = tr("search step");
     x.tickCount = 5;
@@ -112,7 +114,7 @@ QWidget* MatchnessView::makeLegend(QWidget* parent) {
         theme(),
         {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::axis},
          {lookName(TrialLook::Bayesian), Marker::FilledDiamond, &Colours::accent},
-         {tr("set in use"), Marker::None, &Colours::text}},
+         {tr("current set"), Marker::None, &Colours::text}},
         parent);
 }
 
@@ -124,10 +126,17 @@ void MatchnessView::refreshView(Topics changed) {
         showEmptyNote();
     updateAxes();
     updateCursor();
-    setSubtitle(ofTask(store().search(), tr("of each candidate set")));
     const auto& trials = store().search().trials();
+    const bool isBeside = store().search().foundBeside() != nullptr || searchesBeside(store());
+    setSubtitle(!isBeside ? ofTask(store().search(), tr("of each candidate set"))
+                : trials.empty()
+                    ? tr("of sets tried beside the answers")
+                    : countText(static_cast<qint64>(trials.size()),
+                                tr("best of 1 set: %1").arg(shareText(trials.back().best)),
+                                tr("best of %1 sets: %2")
+                                    .arg(QStringLiteral("%1"), shareText(trials.back().best))));
     if (!trials.empty())
-        m_plot->setSummary(tr("The set in use has matchness %1 after %2 search steps.")
+        m_plot->setSummary(tr("The current set has matchness %1 after %2 search steps.")
                                .arg(QString::number(trials.back().best, 'f', 3))
                                .arg(trials.size()));
     m_plot->refresh();
@@ -165,9 +174,8 @@ void MatchnessView::updateAxes() {
             ticks.push_back(place);
     m_plot->setInstanceTicks(std::move(ticks));
     std::vector<ReferenceLine> lines;
-    const auto stop = store().settings().find("stop_score");
-    if (stop != store().settings().end() && std::holds_alternative<double>(stop->second)) {
-        const double score = std::get<double>(stop->second);
+    if (const auto wanted = stopScore()) {
+        const double score = *wanted;
         lines.push_back({score,
                          tr("stop score %1").arg(QString::number(score, 'f', 2)),
                          &Colours::success,
@@ -177,6 +185,19 @@ void MatchnessView::updateAxes() {
                          0.0});
     }
     m_plot->setReferences(std::move(lines));
+}
+
+/// Of the search that runs, or of the one that a search beside the answers follows.
+std::optional<double> MatchnessView::stopScore() const {
+    const auto set = store().settings().find("stop_score");
+    const engine::SettingValue* value = set == store().settings().end() ? nullptr : &set->second;
+    const engine::DecoderInfo* searching =
+        searchesBeside(store()) ? searchingDecoder(store()) : nullptr;
+    if (value == nullptr && searching != nullptr)
+        if (const engine::SettingInfo* setting = searching->find("stop_score"))
+            value = &setting->initial;
+    const double* score = value == nullptr ? nullptr : std::get_if<double>(value);
+    return score == nullptr ? std::nullopt : std::optional(*score);
 }
 
 void MatchnessView::updateCursor() {

@@ -6,6 +6,7 @@
 #include "ui/views/matchness/search_figures.h"
 
 #include <array>
+#include <optional>
 
 namespace ui {
 
@@ -31,6 +32,7 @@ private:
     void takeTrials();
     void updateAxes();
     void updateCursor();
+    std::optional<double> stopScore() const;
     void choosePlace(double place);
     void showEmptyNote();
     void useSearch();

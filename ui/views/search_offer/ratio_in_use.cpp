@@ -23,7 +23,7 @@ QString RatioInUse::text() const {
 }
 
 std::optional<RatioInUse> ratioInUse(const RunStore& store) {
-    const BestSet* set = store.search().current();
+    const BestSet* set = store.search().used();
     if (set == nullptr || set->change.askedRatio <= 0.0)
         return std::nullopt;
     const engine::PlanOutline& plan = set->change.plan;
@@ -37,6 +37,11 @@ std::optional<RatioInUse> ratioInUse(const RunStore& store) {
                       static_cast<int>(leftOut.attention.size() + leftOut.mlp.size()),
                       2 * inner,
                       QString::fromStdString(set->change.ratioReason)};
+}
+
+QString otherRatioText(const RunStore& store) {
+    const auto ratio = ratioInUse(store);
+    return ratio && !ratio->isAsAsked() ? ratio->text() : QString();
 }
 
 QString ofTask(const SearchLog& search, const QString& subtitle) {

@@ -27,6 +27,9 @@ struct RatioInUse {
 /// None while nothing is skipped, and for decoders and recordings that name no ratio.
 std::optional<RatioInUse> ratioInUse(const RunStore& store);
 
+/// Its text if the set does not have the ratio that was asked for, else empty.
+QString otherRatioText(const RunStore& store);
+
 /// A subtitle of a view that shows one task's search, with its name if there are several.
 QString ofTask(const SearchLog& search, const QString& subtitle);
 

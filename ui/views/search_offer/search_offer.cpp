@@ -2,6 +2,7 @@
 #include "ui/views/search_offer/search_offer.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/views/search_offer/swift_forecast.h"
 
 #include <QCoreApplication>
 
@@ -31,7 +32,8 @@ const DecoderInfo* searchingDecoder(const RunStore& store) {
 
 SearchOffer searchOffer(const RunStore& store) {
     const DecoderInfo* decoder = store.decoder();
-    if (store.model() == nullptr || decoder == nullptr || isSearching(*decoder))
+    const bool searches = decoder != nullptr && (isSearching(*decoder) || searchesBeside(store));
+    if (store.model() == nullptr || decoder == nullptr || searches)
         return {};
     const QString title = QString::fromStdString(decoder->title);
     SearchOffer offer;
@@ -56,17 +58,21 @@ SearchOffer searchOffer(const RunStore& store) {
     return offer;
 }
 
-SettingValues guidedSettings(const DecoderInfo& decoder) {
-    if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) == 0)
-        return {};
-    return {{"profile", std::string("guided")}};
+SettingValues searchingSettings(const RunStore& store, const DecoderInfo& decoder) {
+    SettingValues settings;
+    if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) > 0)
+        settings["profile"] = std::string("guided");
+    if (store.search().foundBeside() != nullptr && isSearching(decoder))
+        settings["start"] = std::string("library");
+    return settings;
 }
 
 QString useSearchingDecoder(const ViewContext& context) {
     const DecoderInfo* decoder = searchingDecoder(context.store);
     if (decoder == nullptr)
         return tr("Nothing was changed: no decoder here searches for skip sets.");
-    if (context.bridge.send(ChooseDecoder{decoder->name, guidedSettings(*decoder)}))
+    if (context.bridge.send(
+            ChooseDecoder{decoder->name, searchingSettings(context.store, *decoder)}))
         return {};
     return tr("Nothing was changed: a recording is shown, and no engine runs. Load a model first.");
 }

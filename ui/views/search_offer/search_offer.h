@@ -16,11 +16,13 @@ struct SearchOffer {
 /// The decoder that takes a skip set and searches for one; null when there is none.
 const engine::DecoderInfo* searchingDecoder(const RunStore& store);
 
-/// For the chosen decoder; empty before a model is loaded.
+/// For the chosen decoder; empty before a model is loaded, and while a search runs beside its
+/// drafts.
 SearchOffer searchOffer(const RunStore& store);
 
-/// Its initial settings in the window: its profile "guided", if it has one.
-engine::SettingValues guidedSettings(const engine::DecoderInfo& decoder);
+/// Its initial settings in the window: its profile "guided", if it has one, and the set that was
+/// found beside the answers to begin with, if there is one.
+engine::SettingValues searchingSettings(const RunStore& store, const engine::DecoderInfo& decoder);
 
 /// Chooses the searching decoder with its initial settings. Returns the error for the user; empty =
 /// none.

@@ -64,7 +64,7 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     m_sentence = tr("The search begins.");
     if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
         beginSearch(*m_run.decoder(), m_run.settings());
-    else if (!m_bridge.send(ChooseDecoder{decoder->name, guidedSettings(*decoder)}))
+    else if (!m_bridge.send(ChooseDecoder{decoder->name, searchingSettings(m_run, *decoder)}))
         end(tr("The engine accepts no commands at the moment. Try again soon."));
     emit changed();
 }

@@ -45,7 +45,7 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const engine::DecodeMetrics& total = chat.sums;
     const auto factors = chat.factors();
     // Without skipped layers there is nothing that might not pay.
-    const bool skipsLayers = store.search().current() != nullptr;
+    const bool skipsLayers = store.search().used() != nullptr;
     // Auto already does what the notice would advise.
     if (store.decoder() != nullptr && store.decoder()->name == "auto")
         return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     simple.verifyCost = 1.0;
     simple.otherCost = 0.0;
     finding.expected = engine::expectedSpeedup(simple);
-    if (const BestSet* set = store.search().current()) {
+    if (const BestSet* set = store.search().used()) {
         const engine::PlanOutline& plan = set->change.plan;
         const engine::SkipSet leftOut = engine::leftOutBy(plan);
         finding.skippedSublayers = static_cast<int>(leftOut.attention.size() + leftOut.mlp.size());

@@ -16,14 +16,22 @@ namespace ui {
 
 namespace {
 
-/// Equation 6 of the paper is shown only if checking a draft, with all other work, costs at most
-/// this many plain steps. The equation assumes 1, which is nearly true when a pass waits for
-/// memory. On a small model computed row by row it would promise too much.
+/// What equation 6 of the paper expects is drawn as a line only if checking a draft, with all other
+/// work, costs at most this many plain steps. The equation assumes 1, which is nearly true when a
+/// pass waits for memory. On a small model computed row by row it promises far too much; there it
+/// is only told, with its error.
 constexpr double kCheckedAsOne = 1.25;
 
 QString tr(const char* text) { return QCoreApplication::translate("SpeedFigures", text); }
 
 QString timesText(double factor) { return QString::number(factor, 'f', 2); }
+
+/// "+13", "−8".
+QString signedPercent(double share) {
+    const long percent = std::lround(100.0 * share);
+    return (percent < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+           QString::number(std::abs(percent));
+}
 
 /// Whole numbers that add up to the rounded sum: the largest remainders are rounded up.
 template <std::size_t N> std::array<int, N> wholeParts(const std::array<double, N>& parts) {
@@ -45,7 +53,7 @@ template <std::size_t N> std::array<int, N> wholeParts(const std::array<double, 
 
 /// The skip ratio of the set in use; none when nothing is skipped.
 std::optional<double> skipRatio(const RunStore& store) {
-    const BestSet* set = store.search().current();
+    const BestSet* set = store.search().used();
     if (set == nullptr)
         return std::nullopt;
     if (set->change.skipRatio > 0.0)
@@ -111,35 +119,51 @@ QString markText(const SpanMark& mark) {
 
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
     std::vector<ExpectedSpeed> speeds;
-    const auto measured = store.speed().chat().factors();
-    if (!measured)
+    const SpanFigures chat = store.speed().chat();
+    const auto costs = chat.factors();
+    const auto measured = chat.speedup();
+    if (!costs || !measured || *measured <= 0.0)
         return speeds;
+    const bool isNear = costs->verifyCost + costs->otherCost <= kCheckedAsOne;
     const auto add =
-        [&](ExpectedSpeed::Form form, const engine::SpeedFactors& factors, QString how) {
+        [&](ExpectedSpeed::Form form, const engine::SpeedFactors& factors, const QString& how) {
             const double speedup = engine::expectedSpeedup(factors);
             const QString name = tr("expected %1").arg(timesText(speedup));
-            speeds.push_back({form, speedup, name + std::move(how), name});
+            speeds.push_back({.form = form,
+                              .speedup = speedup,
+                              .label = name + QStringLiteral(", ") + how,
+                              .shortLabel = name,
+                              .error = speedup / *measured - 1.0,
+                              .how = how,
+                              .isNear = isNear || form == ExpectedSpeed::Form::AllCosts});
         };
-    if (measured->verifyCost + measured->otherCost <= kCheckedAsOne) {
-        engine::SpeedFactors factors = *measured;
-        factors.verifyCost = 1.0;
-        factors.otherCost = 0.0;
-        if (const auto ratio = skipRatio(store)) {
-            factors.draftCost = 1.0 - *ratio;
-            add(ExpectedSpeed::Form::CostByCount,
-                factors,
-                tr(", c = 1 − r = %1").arg(shareText(factors.draftCost)));
-        }
-        factors.draftCost = measured->draftCost;
-        add(ExpectedSpeed::Form::MeasuredCost,
+    engine::SpeedFactors factors = *costs;
+    factors.verifyCost = 1.0;
+    factors.otherCost = 0.0;
+    if (const auto ratio = skipRatio(store)) {
+        factors.draftCost = 1.0 - *ratio;
+        add(ExpectedSpeed::Form::CostByCount,
             factors,
-            tr(", c measured %1").arg(shareText(factors.draftCost)));
+            tr("c = 1 − r = %1").arg(shareText(factors.draftCost)));
     }
+    factors.draftCost = costs->draftCost;
+    add(ExpectedSpeed::Form::MeasuredCost,
+        factors,
+        tr("c measured %1").arg(shareText(factors.draftCost)));
     add(ExpectedSpeed::Form::AllCosts,
-        *measured,
-        tr(", v = %1, other %2")
-            .arg(shareText(measured->verifyCost), shareText(measured->otherCost)));
+        *costs,
+        tr("v = %1, other %2").arg(shareText(costs->verifyCost), shareText(costs->otherCost)));
     return speeds;
+}
+
+QString equationText(const std::vector<ExpectedSpeed>& speeds) {
+    QStringList words;
+    for (const ExpectedSpeed& speed : speeds)
+        if (speed.isEquationSix())
+            words << tr("%1 (%2 %) with %3")
+                         .arg(timesText(speed.speedup), signedPercent(speed.error), speed.how);
+    return words.isEmpty() ? QString()
+                           : tr("equation 6 expects %1").arg(words.join(QStringLiteral(", ")));
 }
 
 std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance) {

@@ -48,12 +48,20 @@ struct ExpectedSpeed {
     double speedup = 0.0;
     QString label;      ///< "expected 1.36, c measured .63"
     QString shortLabel; ///< "expected 1.36"
+    double error = 0.0; ///< of the formula: expected / measured - 1
+    QString how = {};   ///< "c measured .63"
+    bool isNear = true; ///< checking a draft costs about the one plain step that equation 6 assumes
+
+    bool isEquationSix() const { return form != Form::AllCosts; }
 };
 
 /// The expected speedups of this chat with this decoder and these settings, in the order of the
-/// forms. Those of equation 6 are left out if checking a draft costs clearly more than the plain
-/// step that it assumes.
+/// forms.
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store);
+
+/// "equation 6 expects 1.50 (+13 %) with c = 1 − r = .55, 1.36 (+2 %) with c measured .63"; empty
+/// if nothing is expected.
+QString equationText(const std::vector<ExpectedSpeed>& speeds);
 
 /// Nearly equal speedups, shown as one: "expected 1.31 to 1.34". A plain value.
 struct ExpectedGroup {

@@ -39,7 +39,8 @@ ViewInfo speedInfo() {
             "settings. A change of decoder or settings starts a new average, at a labelled tick. "
             "The dashed lines are the speed expected from the acceptance and the measured costs "
             "and, where checking a draft costs about one plain step, the speed predicted by "
-            "equation 6 of the paper. Compare figure 6, left, of the SWIFT paper."),
+            "equation 6 of the paper; above the picture it is told in any case, with its error. "
+            "Compare figure 6, left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -152,6 +153,8 @@ void SpeedView::updateHeader() {
     if (const QString spans = spansText(log, m_form == SpeedForm::Full);
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
+    if (const QString six = equationText(m_expected); m_form == SpeedForm::Full && !six.isEmpty())
+        told << six;
     m_detail->setText(told.join(QStringLiteral(" \u00B7 ")));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
 }
@@ -167,7 +170,9 @@ void SpeedView::updateReferences() {
                          &Colours::text,
                          Dash::Solid,
                          LabelSide::Beside});
-        for (const ExpectedGroup& group : groupsOf(m_expected, kNearlyEqual)) {
+        std::vector<ExpectedSpeed> drawn = m_expected;
+        std::erase_if(drawn, [](const ExpectedSpeed& speed) { return !speed.isNear; });
+        for (const ExpectedGroup& group : groupsOf(std::move(drawn), kNearlyEqual)) {
             if (m_form == SpeedForm::Compact && !group.isMeasured)
                 continue;
             lines.push_back({group.middle() * scale,
@@ -314,7 +319,11 @@ FigureTable SpeedView::table() const {
                         tr("tokens per second"),
                         tr("speedup"),
                         tr("speedup now"),
-                        tr("speedup of this chat")},
+                        tr("speedup of this chat"),
+                        tr("expected of this chat, c = 1 − r"),
+                        tr("its error"),
+                        tr("expected of this chat, c measured"),
+                        tr("its error")},
                        {}};
     const auto baselineMs = store().speed().baselineMs();
     const auto number = [](double value) {
@@ -331,7 +340,17 @@ FigureTable SpeedView::table() const {
                                number(sample.tokensPerMs * 1e3),
                                speedup(sample.tokensPerMs),
                                speedup(sample.nowPerMs),
-                               speedup(sample.chatPerMs)});
+                               speedup(sample.chatPerMs),
+                               {},
+                               {},
+                               {},
+                               {}});
+    for (const ExpectedSpeed& speed : m_expected) // of the newest figures
+        if (speed.isEquationSix() && !figure.rows.empty()) {
+            const bool isByCount = speed.form == ExpectedSpeed::Form::CostByCount;
+            figure.rows.back()[isByCount ? 5 : 7] = number(speed.speedup);
+            figure.rows.back()[isByCount ? 6 : 8] = number(speed.error);
+        }
     return figure;
 }
 

@@ -50,6 +50,18 @@ std::vector<Grammar> grammars() {
              R"({"properties": {"a": {"type": "string"}, "b": {"items": {"$ref": "#"}}}})"}};
 }
 
+/// The empty token, then every text of so many letters a and b.
+std::vector<std::string> textsOfTwoLetters(int length) {
+    std::vector<std::string> tokens = {""};
+    for (int bits = 0; bits < 1 << length; ++bits) {
+        std::string text;
+        for (int place = 0; place < length; ++place)
+            text += (bits >> place & 1) == 0 ? 'a' : 'b';
+        tokens.push_back(std::move(text));
+    }
+    return tokens;
+}
+
 } // namespace
 
 class TokenGrammarTest : public QObject {
@@ -62,6 +74,7 @@ private slots:
     void whatNoTokenWritesIsTold();
     void anAmbiguousGrammarIsTold();
     void aWalkThatCostsTooMuchIsGivenUp();
+    void whatWasAskedBeforeDoesNotChangeTheLimit();
     void oldStatesAreForgottenAndFoundAgain();
 };
 
@@ -154,13 +167,7 @@ void TokenGrammarTest::anAmbiguousGrammarIsTold() {
 
 /// Each text of a and b leads to a state of its own, with a place for each a in it.
 void TokenGrammarTest::aWalkThatCostsTooMuchIsGivenUp() {
-    std::vector<std::string> tokens = {""};
-    for (int bits = 0; bits < 1 << 16; ++bits) {
-        std::string text;
-        for (int place = 0; place < 16; ++place)
-            text += (bits >> place & 1) == 0 ? 'a' : 'b';
-        tokens.push_back(std::move(text));
-    }
+    const std::vector<std::string> tokens = textsOfTwoLetters(16);
     const auto vocabulary = trieOf(tokens);
     std::vector<double> logits(tokens.size(), 1.0);
     TokenGrammar plain(graphOf({GrammarKind::Regex, "(a|b)*"}), vocabulary);
@@ -170,6 +177,22 @@ void TokenGrammarTest::aWalkThatCostsTooMuchIsGivenUp() {
     for (int i = 0; i < 20; ++i)
         state = masks.next(state, 1); // sixteen a
     QVERIFY(state != GrammarMatcher::kDead);
+    const auto refused = masks.apply(state, {&kEnd, 1}, logits);
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.starts_with("The grammar is too ambiguous"));
+}
+
+/// Two thirds of the states are known already, so that the rest alone would be no work too much.
+void TokenGrammarTest::whatWasAskedBeforeDoesNotChangeTheLimit() {
+    const std::vector<std::string> tokens = textsOfTwoLetters(13);
+    TokenGrammar masks(graphOf({GrammarKind::Regex, "(a|b)*a(a|b){1500}"}), trieOf(tokens));
+    auto state = masks.start();
+    for (int i = 0; i < 7; ++i)
+        state = masks.next(state, 1);
+    QVERIFY(state != GrammarMatcher::kDead);
+    for (std::size_t token = 1; token <= tokens.size() * 2 / 3; ++token)
+        QVERIFY(masks.next(state, static_cast<TokenId>(token)) != GrammarMatcher::kDead);
+    std::vector<double> logits(tokens.size(), 1.0);
     const auto refused = masks.apply(state, {&kEnd, 1}, logits);
     QVERIFY(!refused);
     QVERIFY(refused.error().message.starts_with("The grammar is too ambiguous"));

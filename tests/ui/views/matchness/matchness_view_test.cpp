@@ -115,7 +115,7 @@ private slots:
 
     /// A set that is chosen by hand is in use however bad it is: the line goes down to it, so it is
     /// not called the best.
-    void theLineIsTheSetInUse() {
+    void theLineIsTheCurrentSet() {
         ViewStage stage;
         MatchnessView view(stage.context());
         view.show();
@@ -123,7 +123,7 @@ private slots:
         stage.say(windowTrial("manual", 2, 8, 8));
         stage.settle();
         const FigureTable table = view.table();
-        QCOMPARE(table.header.back(), QStringLiteral("set in use"));
+        QCOMPARE(table.header.back(), QStringLiteral("current set"));
         QCOMPARE(table.rows.back().back().toDouble(), 8 / 32.0);
     }
 

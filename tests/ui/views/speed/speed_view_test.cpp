@@ -74,11 +74,36 @@ private slots:
         // With v and the rest counted it is what was measured: 1.33.
         QVERIFY(isNear(speeds[2].speedup, 62.2 / 46.8, 0.001));
         QVERIFY(speeds[2].label.contains("v = 1.00, other .08"));
+        QVERIFY(isNear(speeds[2].error, 0.0, 0.001));
+        QVERIFY(isNear(speeds[0].error, speeds[0].speedup / (62.2 / 46.8) - 1.0, 1e-9));
+        QCOMPARE(equationText(speeds),
+                 QString("equation 6 expects 1.50 (+13 %) with c = 1 − r = .55, 1.36 (+2 %) with c "
+                         "measured .63"));
     }
 
-    /// Equation 6 reckons with one plain step; told where checking takes four, it would promise the
-    /// tokens of a step as a speedup.
-    void whereCheckingCostsMoreThanAPlainStepEquationSixIsNotTold() {
+    void theTableEndsWithEquationSixAndItsError() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        stage.say(paperPlan());
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        const FigureTable table = view.table();
+        const QStringList end = table.rows.back();
+        QCOMPARE(end.size(), table.header.size());
+        const auto speeds = expectedSpeeds(stage.store);
+        QCOMPARE(end[5].toDouble(), speeds[0].speedup);
+        QCOMPARE(end[6].toDouble(), speeds[0].error);
+        QCOMPARE(end[7].toDouble(), speeds[1].speedup);
+        QCOMPARE(end[8].toDouble(), speeds[1].error);
+        QVERIFY(table.rows.front()[5].isEmpty());
+        QVERIFY(view.detail().endsWith(equationText(speeds)));
+    }
+
+    /// Equation 6 reckons with one plain step; where checking takes four, it promises the tokens of
+    /// a step as a speedup.
+    void whereCheckingCostsMoreThanAPlainStepEquationSixIsToldWithItsError() {
         ViewStage stage;
         SpeedView compact(stage.context(), SpeedForm::Compact);
         compact.show();
@@ -92,10 +117,13 @@ private slots:
         stage.say(copied);
         stage.settle();
         const auto speeds = expectedSpeeds(stage.store);
-        QCOMPARE(speeds.size(), 1u);
-        QVERIFY(isNear(speeds[0].speedup, 2.5, 1e-9));
+        QCOMPARE(speeds.size(), 2u);
+        QVERIFY(isNear(speeds[0].speedup, 10.0, 1e-9));
+        QVERIFY(isNear(speeds[0].error, 3.0, 1e-9) && !speeds[0].isNear);
         QVERIFY(isNear(*stage.store.speed().chat().speedup(), 2.5, 1e-9));
-        QVERIFY(speeds[0].label.contains("v = 4.00"));
+        QVERIFY(speeds[1].label.contains("v = 4.00") && speeds[1].isNear);
+        QCOMPARE(equationText(speeds),
+                 QString("equation 6 expects 10.00 (+300 %) with c measured .00"));
     }
 
     void theAverageStepAddsUp() {
@@ -141,7 +169,7 @@ private slots:
         stage.settle();
         const SpeedLog& log = stage.store.speed();
         QCOMPARE(view.headline(), speedText(log.now()));
-        QCOMPARE(view.detail(), spansText(log));
+        QVERIFY(view.detail().startsWith(spansText(log)));
         QVERIFY(view.detail().contains("this answer 1.33×"));
         QVERIFY(view.detail().contains("this chat 1.33×"));
     }

@@ -122,10 +122,8 @@ QString ratioNote(const RunStore& store) {
 
 /// The ratio asked for, and the one in use if it is another.
 QString ratioNotes(const RunStore& store) {
-    const auto inUse = ratioInUse(store);
-    if (!inUse || inUse->isAsAsked())
-        return ratioNote(store);
-    return ratioNote(store) + QLatin1Char('\n') + inUse->text();
+    const QString inUse = otherRatioText(store);
+    return inUse.isEmpty() ? ratioNote(store) : ratioNote(store) + QLatin1Char('\n') + inUse;
 }
 
 /// Why a setting has no effect now.

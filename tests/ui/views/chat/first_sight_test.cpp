@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/temporary_folder.h"
+#include "tests/ui/support/figures_run.h"
+#include "ui/views/chat/panels/first_sight.h"
+
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+class FirstSightTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<test_support::TemporaryFolder> m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    std::unique_ptr<ViewStage> m_stage;
+
+    std::unique_ptr<FirstSight> make() {
+        return std::make_unique<FirstSight>(m_stage->theme, m_stage->store, *m_settings);
+    }
+
+    static EngineEvent finished(std::uint64_t id, FinishReason reason = FinishReason::EndToken) {
+        PromptFinished content = promptFinished(id);
+        content.reason = reason;
+        return {0.0, content};
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<test_support::TemporaryFolder>();
+        m_settings = std::make_unique<QSettings>(
+            QString::fromStdString((m_folder->path() / "settings.ini").string()),
+            QSettings::IniFormat);
+        m_stage = std::make_unique<ViewStage>();
+    }
+
+    void theFirstAnswerIsExplainedInOneSentence() {
+        const auto sight = make();
+        QVERIFY(sight->isHidden());
+        sayBaseline(*m_stage);
+        sayAnswer(*m_stage);
+        sight->apply(finished(1));
+        QVERIFY(!sight->isHidden());
+        QVERIFY2(sight->text().startsWith(QStringLiteral(
+                     "What you see: The green words were guessed cheaply and confirmed by the "
+                     "whole model several at a time, so this answer came 1.3")),
+                 qPrintable(sight->text()));
+        QVERIFY(sight->text().contains(QStringLiteral("not a word changed")));
+    }
+
+    void whereNothingWasDraftedNothingIsGreen() {
+        const auto sight = make();
+        m_stage->say(promptStarted(1));
+        sayBaseline(*m_stage);
+        sight->apply(finished(1));
+        QVERIFY(!sight->text().contains(QStringLiteral("green")));
+        QVERIFY(sight->text().contains(QStringLiteral("wrote every word")));
+    }
+
+    void answersThatNobodySeesAndStoppedOnesAreNotExplained() {
+        const auto sight = make();
+        sayAnswer(*m_stage);
+        sight->apply(finished(kFirstHiddenPrompt + 1));
+        sight->apply(finished(1, FinishReason::Cancelled));
+        QVERIFY(sight->isHidden());
+    }
+
+    void closedItStaysClosedAlsoInTheNextRun() {
+        auto sight = make();
+        sayAnswer(*m_stage);
+        sight->apply(finished(1));
+        sight->findChild<QToolButton*>()->click();
+        QVERIFY(sight->isHidden());
+        sight->apply(finished(2));
+        QVERIFY(sight->isHidden());
+        sight = make();
+        sight->apply(finished(3));
+        QVERIFY(sight->isHidden());
+        sight->showAgain();
+        QVERIFY(!sight->isHidden());
+        QVERIFY(sight->text().contains(QStringLiteral("green words")));
+    }
+
+    void watchingARoundClosesItToo() {
+        const auto sight = make();
+        QSignalSpy asked(sight.get(), &FirstSight::roundAsked);
+        sayAnswer(*m_stage);
+        sight->apply(finished(1));
+        sight->findChild<QPushButton*>()->click();
+        QCOMPARE(asked.count(), 1);
+        QVERIFY(sight->isHidden());
+        sight->apply(finished(2));
+        QVERIFY(sight->isHidden());
+    }
+};
+
+QTEST_MAIN(FirstSightTest)
+#include "first_sight_test.moc"

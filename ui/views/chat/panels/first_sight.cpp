@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/chat/panels/first_sight.h"
+
+#include "ui/shell/bars/banner.h"
+
+#include <QSettings>
+#include <QVBoxLayout>
+
+namespace ui {
+
+namespace {
+
+const QString kSeenKey = QStringLiteral("first_sight/seen");
+
+/// A smaller gain is not worth a number.
+constexpr double kGainWorthTelling = 1.03;
+
+/// What the colours of the answer mean.
+QString answerSentence(const RunStore& run) {
+    const SpanFigures answer = run.speed().answer();
+    if (answer.isEmpty())
+        return FirstSight::tr("An answer shows which of its words were guessed cheaply and then "
+                              "confirmed by the whole model, and which the model wrote itself.");
+    if (!answer.isDrafting())
+        return FirstSight::tr("The whole model wrote every word of this answer itself; nothing was "
+                              "guessed.");
+    const auto speedup = answer.speedup();
+    return speedup && *speedup > kGainWorthTelling
+               ? FirstSight::tr("The green words were guessed cheaply and confirmed by the whole "
+                                "model several at a time, so this answer came %1 times as fast, "
+                                "with not a word changed.")
+                     .arg(*speedup, 0, 'f', 2)
+               : FirstSight::tr("The green words were guessed cheaply and confirmed by the whole "
+                                "model several at a time, with not a word changed.");
+}
+
+} // namespace
+
+FirstSight::FirstSight(const Theme& theme,
+                       const RunStore& run,
+                       QSettings& settings,
+                       QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_run(run)
+    , m_settings(settings) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    hide();
+}
+
+void FirstSight::apply(const engine::EngineEvent& event) {
+    const auto* finished = event.as<engine::PromptFinished>();
+    const bool isOfChat = finished != nullptr && finished->promptId < kFirstHiddenPrompt &&
+                          finished->reason != engine::FinishReason::Cancelled;
+    if (isOfChat && m_banner == nullptr && !m_settings.value(kSeenKey, false).toBool())
+        tell();
+}
+
+void FirstSight::showAgain() {
+    m_settings.remove(kSeenKey);
+    delete m_banner;
+    tell();
+}
+
+QString FirstSight::text() const {
+    return m_banner == nullptr
+               ? QString()
+               : m_banner->notice().headline + QLatin1Char(' ') + m_banner->notice().sentence;
+}
+
+void FirstSight::tell() {
+    Notice notice;
+    notice.kind = Notice::Kind::Info;
+    notice.id = QStringLiteral("first_sight");
+    notice.headline = tr("What you see:");
+    notice.sentence = answerSentence(m_run) + QLatin1Char(' ') +
+                      tr("On the right you can watch which layers the model might do without.");
+    notice.choices.push_back({tr("Watch one round"),
+                              [this] {
+                                  m_settings.setValue(kSeenKey, true);
+                                  emit roundAsked();
+                              },
+                              true});
+    m_banner = new Banner(m_theme, notice, this);
+    layout()->addWidget(m_banner);
+    connect(m_banner, &Banner::closed, this, &FirstSight::close);
+    show();
+}
+
+void FirstSight::close() {
+    m_settings.setValue(kSeenKey, true);
+    m_banner->deleteLater();
+    m_banner.clear();
+    hide();
+}
+
+} // namespace ui
