@@ -19,10 +19,11 @@ constexpr int kRowsOfAPause = 4;
 } // namespace
 
 /// While a skip set is drafted with or Auto's own search is worth its time, these are what there is
-/// to see.
+/// to see. What a search is worth is known only with the prices.
 bool AutoDecoder::searchesBeside() const {
+    const bool isOwnWorthIt = hasPrices() && isSearching();
     return m_settings.searchesBeside && m_settings.skipsLayers && !skip().drafter.hasPlan() &&
-           !isSearching();
+           !isOwnWorthIt;
 }
 
 Result<void> AutoDecoder::searchBeside() {
