@@ -115,11 +115,10 @@ private slots:
 
 /// Trial 299 is better, so that patience lasts; trial 575 is above the stop score.
 void SwiftProfilesTest::aSearchOfThePaperIsCountedAsItsTable12() {
-    InventedSearch invented(profile("paper"),
-                            [](int scored) {
-                                const int trial = scored - 1; // the first is the start set
-                                return trial >= 575 ? 0.98 : trial >= 299 ? 0.73 : 0.45;
-                            });
+    InventedSearch invented(profile("paper"), [](int scored) {
+        const int trial = scored - 1; // the first is the start set
+        return trial >= 575 ? 0.98 : trial >= 299 ? 0.73 : 0.45;
+    });
     invented.runToItsEnd();
     QCOMPARE(invented.count("random"), 552);
     QCOMPARE(invented.count("bayesian"), 23);
