@@ -100,6 +100,7 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
           new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, theme().scaled(8), 0, 0);
+    m_picture->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, theme().scaled(8));
