@@ -57,7 +57,7 @@ struct LayerMapState {
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
     std::vector<int> lockedLayers;            ///< ascending
-    std::vector<int> silentCopies;            ///< of a lesson model, ascending
+    std::vector<int> silentCopies = {};       ///< of a lesson model, ascending
     int exitAfterLayer = -1;                  ///< -1: a draft runs to the last layer
 
     bool operator==(const LayerMapState&) const = default;
