@@ -186,7 +186,7 @@ void SwiftRunFaultTest::checkFiles(const Scenario& scenario,
     } else if (scenario.arguments.first() == "search") {
         QVERIFY(QJsonDocument::fromJson(now).object().contains("attention"));
     } else {
-        QVERIFY(now.startsWith("scope,task,decoder") && now.endsWith("\r\n"));
+        QVERIFY(now.startsWith("scope,task,variant,decoder") && now.endsWith("\r\n"));
     }
 }
 

@@ -104,9 +104,10 @@ void SwiftRunHintsTest::addWrongRows() {
     addWrong("a decoder named twice",
              "$RUN compare --model model --data data.jsonl --raw --max-tokens 2 --decoders "
              "vanilla,vanilla",
-             "Name each decoder once: --decoders vanilla,swift.",
+             "Give each variant a name of its own. For instance --decoders vanilla,a=swift,b=swift "
+             "--set a.r=0.3.",
              "$RUN compare --model model --data data.jsonl --raw --max-tokens 2 --decoders "
-             "vanilla,swift");
+             "vanilla,a=swift,b=swift --set a.r=0.3");
 }
 
 void SwiftRunHintsTest::everyHintHelps_data() {
@@ -161,7 +162,7 @@ void SwiftRunHintsTest::everyHintHelps_data() {
     QTest::newRow("no memory for the context")
         << longer + "1048576)" << int(app::kNoMemory) << "Ask for a shorter context with --context."
         << longer + "64)";
-    const QString threads = "$AS bash -c 'ulimit -u 2; exec $RUN generate --model model --prompt "
+    const QString threads = "$AS bash -c 'ulimit -u 3; exec $RUN generate --model model --prompt "
                             "abc --max-tokens 4 --threads ";
     QTest::newRow("no more threads")
         << threads + "2'" << int(app::kNoMemory) << "ask for fewer --threads." << threads + "1'";

@@ -57,10 +57,10 @@ void shareWidth(Workspace& docks, const Theme& theme, InspectPage::Face face) {
     docks.resizeDocks({matchness, speed}, {wanted, both - wanted}, Qt::Horizontal);
 }
 
-/// On a lower screen (pixels at 100 %) docks of the chat share places: first the two of the newest
-/// set and draft, on a still lower one also the two curves.
+/// On a lower screen (pixels at 100 %) the chat's newest set and draft share a place; on a still
+/// lower one Inspect alone has the draft and the curve of matchness.
 constexpr int kRoomForAllDocks = 960;
-constexpr int kRoomForBothCurves = 860;
+constexpr int kRoomForSharedDocks = 860;
 
 /// Both in one place, the first one in front.
 void shareTabs(Workspace& docks, const char* front, const char* behind) {
@@ -133,9 +133,10 @@ void Studio::makeChatWorkspace() {
                         false});
     workspace->setArrangement([this](Workspace& docks) {
         const int room = docks.screen()->availableGeometry().height();
-        if (room < m_theme.scaled(kRoomForBothCurves))
-            shareTabs(docks, "chat.speed", "chat.matchness");
-        if (room < m_theme.scaled(kRoomForAllDocks))
+        if (room < m_theme.scaled(kRoomForSharedDocks))
+            for (const char* name : {"chat.matchness", "chat.draft_tree"})
+                docks.dock(QLatin1String(name))->hide();
+        else if (room < m_theme.scaled(kRoomForAllDocks))
             shareTabs(docks, "chat.layer_map", "chat.draft_tree");
         QDockWidget* models = docks.dock(QStringLiteral("chat.models"));
         docks.tabifyDockWidget(docks.dock(QStringLiteral("chat.parameters")), models);

@@ -9,6 +9,7 @@
 #include <new>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace engine {
@@ -240,6 +241,12 @@ bool SessionWorker::attempt(const SessionTask& task, const std::function<Result<
                {ErrorCode::NoMemory,
                 "There is not enough memory for this.",
                 "Choose a smaller model or context, or close other programs."});
+    } catch (const std::system_error& error) { // a thread that could not be started
+        giveUp(task,
+               {ErrorCode::NoMemory,
+                fmt::format("The system cannot start more threads for the program: {}.",
+                            error.code().message()),
+                "Close other programs, or ask for fewer --threads."});
     } catch (const std::exception& exception) {
         giveUp(task,
                {ErrorCode::Internal,

@@ -100,20 +100,14 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
           new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, theme().scaled(8), 0, 0);
-    m_picture->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 0, 0, theme().scaled(8));
-    column->setSpacing(theme().scaled(4));
-    column->addWidget(m_picture);
-    column->addWidget(m_sentence);
-    column->addStretch();
-    m_scroll->setWidget(page);
+    rows->setSpacing(theme().scaled(4));
+    m_scroll->setWidget(m_picture);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setAccessibleName(tr("Draft tree of the last step"));
     m_scroll->setFocusPolicy(Qt::TabFocus);
-    rows->addWidget(m_scroll);
+    rows->addWidget(m_sentence);
+    rows->addWidget(m_scroll, 1);
     connect(&context.theme, &Theme::changed, this, &DraftTreeView::restyle);
     restyle();
     refreshView({});
@@ -121,7 +115,6 @@ DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
 
 void DraftTreeView::refreshView(Topics) {
     const ShownStep shown = shownStep(store(), selection());
-    m_picture->setVisible(shown.step != nullptr);
     if (shown.step == nullptr) {
         m_picture->show({});
         setSubtitle({});

@@ -189,6 +189,7 @@ private slots:
 
     void theStripSaysThatThePauseIsUsed() {
         StatusStrip strip(m_run->theme, m_run->store, *m_run->bridge);
+        strip.show();
         const auto says = [&strip](const QString& words) {
             for (const LiveLabel* label : strip.findChildren<LiveLabel*>())
                 if (label->text().contains(words))
