@@ -8,6 +8,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScopedValueRollback>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -247,8 +248,12 @@ void LinePlot::updateNote() {
 }
 
 /// The note must be readable as a whole. If there is not enough room, the empty axes are dropped
-/// first, then the sentence, which is also a tool tip.
+/// first, then the sentence, which is also a tool tip. What is shown or hidden here may resize the
+/// plot at once.
 void LinePlot::fitNote() {
+    if (m_isFittingNote)
+        return;
+    const QScopedValueRollback fitting(m_isFittingNote, true);
     if (m_note->isHidden()) {
         m_drawing->plot->show();
         return;

@@ -170,6 +170,7 @@ private:
     QElapsedTimer m_summaryClock;
     int m_headroom = 0;
     bool m_isStale = false;
+    bool m_isFittingNote = false;
     std::int64_t m_replotCount = 0;
     std::int64_t m_cursorReplotCount = 0;
 };

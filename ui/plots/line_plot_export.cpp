@@ -55,6 +55,6 @@ void LinePlot::drawPicture(QPaintDevice& device, QSize size) {
 
 QSize LinePlot::sizeHint() const { return {m_theme.scaled(400), m_theme.scaled(220)}; }
 
-QSize LinePlot::minimumSizeHint() const { return {m_theme.scaled(160), m_theme.scaled(96)}; }
+QSize LinePlot::minimumSizeHint() const { return {m_theme.scaled(160), m_theme.scaled(72)}; }
 
 } // namespace ui

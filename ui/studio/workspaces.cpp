@@ -81,7 +81,8 @@ void Studio::makeChatWorkspace() {
     m_chatView->addNotice(m_noGain);
     m_firstSight = new FirstSight(m_theme, m_run, m_settings);
     m_chatView->addNotice(m_firstSight);
-    connect(m_bridge.get(), &EngineBridge::eventCame, m_firstSight, &FirstSight::apply);
+    if (!m_bridge->isReplay())
+        connect(m_bridge.get(), &EngineBridge::eventCame, m_firstSight, &FirstSight::apply);
     connect(m_firstSight, &FirstSight::roundAsked, this, [this] { m_window->showWorkspace(1); });
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);

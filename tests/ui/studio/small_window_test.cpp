@@ -226,47 +226,6 @@ private slots:
         }
     }
 
-    /// The window would leave the screen, and what is at its right with it.
-    void docksForWhichLargeTextLeavesNoRoomAreHiddenAndComeBack() {
-        m_stage->loadModel();
-        window().resize(1024, 700);
-        settle();
-        QDockWidget* chats = window().currentWorkspace()->dock(QStringLiteral("chats"));
-        QVERIFY(chats->isVisible());
-        window().setTextPercent(150);
-        settle();
-        QCOMPARE(window().width(), 1024);
-        QVERIFY(!chats->isVisible());
-        const Notice* told = m_stage->notice("no_room");
-        QVERIFY(told != nullptr && told->headline.contains(chats->windowTitle()));
-        window().setTextPercent(100);
-        settle();
-        QVERIFY(chats->isVisible());
-        QVERIFY(m_stage->notice("no_room") == nullptr);
-        window().setTextPercent(150);
-        settle();
-        window().keepLayout(); // it was not the user who hid it
-        QVERIFY(!chats->isHidden());
-    }
-
-    /// What is being read would jump to the side.
-    void theFirstAnswerLeavesDocksAsWideAsTheyWere() {
-        m_stage->loadModel();
-        window().resize(1024, 672);
-        m_stage->action("view.reset_layout")->trigger();
-        settle();
-        std::map<const QDockWidget*, int> before;
-        for (const QDockWidget* dock : window().currentWorkspace()->docks())
-            if (dock->isVisible())
-                before[dock] = dock->width();
-        m_stage->studio->session().newChat();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
-        settle();
-        for (const auto& [dock, width] : before)
-            QVERIFY2(dock->width() == width, qPrintable(dock->objectName()));
-    }
-
     void aLongTitleOfAChatEndsWithAnEllipsis() {
         m_stage->loadModel();
         const QString words = QStringLiteral("Why is the sky blue in the morning ").repeated(6);

@@ -160,10 +160,9 @@ QString equationText(const std::vector<ExpectedSpeed>& speeds) {
     QStringList words;
     for (const ExpectedSpeed& speed : speeds)
         if (speed.isEquationSix())
-            words << tr("%1 (%2 %) with %3")
+            words << tr("%1 (%2 %), %3")
                          .arg(timesText(speed.speedup), signedPercent(speed.error), speed.how);
-    return words.isEmpty() ? QString()
-                           : tr("equation 6 expects %1").arg(words.join(QStringLiteral(", ")));
+    return words.isEmpty() ? QString() : tr("equation 6: %1").arg(words.join(QStringLiteral("; ")));
 }
 
 std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance) {

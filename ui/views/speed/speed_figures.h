@@ -59,7 +59,7 @@ struct ExpectedSpeed {
 /// forms.
 std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store);
 
-/// "equation 6 expects 1.50 (+13 %) with c = 1 − r = .55, 1.36 (+2 %) with c measured .63"; empty
+/// "equation 6: 1.50 (+13 %), c = 1 − r = .55; 1.36 (+2 %), c measured .63"; empty
 /// if nothing is expected.
 QString equationText(const std::vector<ExpectedSpeed>& speeds);
 
