@@ -211,17 +211,13 @@ private slots:
         QMenuBar& bar = *window().menuBar();
         auto* search = buttonNamed(window(), QStringLiteral("Search or run a command"));
         QVERIFY(search != nullptr);
-        for (const int percent : {100, 150, 100}) {
-            window().resize(1024, 700);
-            settle();
-            window().setTextPercent(percent);
-            settle();
-            QCOMPARE(search->text().isEmpty(), percent == 150);
-            const int corner = search->parentWidget()->x();
-            for (QAction* menu : bar.actions()) {
-                const QRect place = bar.actionGeometry(menu);
-                QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
-            }
+        window().resize(1024, 700);
+        settle();
+        QCOMPARE(window().width(), 1024);
+        const int corner = search->parentWidget()->x();
+        for (QAction* menu : bar.actions()) {
+            const QRect place = bar.actionGeometry(menu);
+            QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
         }
     }
 
