@@ -61,6 +61,8 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
     const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
     const std::size_t known = m_sequence.sharedLength(before);
     const std::size_t left = std::min(before.size() - known, static_cast<std::size_t>(unreadRows));
+    if (left > 0)
+        watched.lastRow = nullptr; // it is among those that are read later
     ENGINE_TRY_DO(m_sequence.fill(*m_transformer, before.first(before.size() - left), watched));
     m_unread.assign(before.end() - static_cast<std::ptrdiff_t>(left), before.end());
     m_pending = prompt.tokens.back();

@@ -50,13 +50,14 @@ Result<Answer> Answer::begin(Decoder& decoder, GenerationRequest request) {
 
 Result<void> Answer::readPrompt() {
     m_result.metrics.promptTokens = static_cast<int>(m_request.prompt.size());
-    auto begun = m_decoder->begin({.tokens = m_request.prompt,
-                                   .maxTokens = m_request.limits.maxTokens,
-                                   .endIds = m_request.limits.endIds,
-                                   .task = m_request.task,
-                                   .vocabulary = m_request.vocabulary,
-                                   .begunTokens = begunTokens()},
-                                  {m_request.stop, m_request.onPrompt});
+    auto begun = m_decoder->begin(
+        {.tokens = m_request.prompt,
+         .maxTokens = m_request.limits.maxTokens,
+         .endIds = m_request.limits.endIds,
+         .task = m_request.task,
+         .vocabulary = m_request.vocabulary,
+         .begunTokens = begunTokens()},
+        {.stop = m_request.stop, .progress = m_request.onPrompt, .lastRow = m_request.promptRow});
     m_result.metrics.promptMs = millisecondsSince(m_start);
     if (!begun && begun.error().code != ErrorCode::Cancelled)
         return std::move(begun).error();

@@ -38,6 +38,7 @@ struct GenerationRequest {
     const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
     std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
+    PromptRow* promptRow = nullptr;            ///< see PromptWork::lastRow
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };
 

@@ -51,6 +51,8 @@ Result<void> PromptRun::begin() {
         return std::move(answer).error();
     }
     m_answer.emplace(std::move(answer).value());
+    if (auto recognised = m_naming.recognise(m_prompt))
+        emit(*std::move(recognised));
     return {};
 }
 
@@ -139,6 +141,7 @@ GenerationRequest PromptRun::request() {
     request.tokenizer = m_setup.model.tokenizer.get();
     if (!m_setup.slot.sampling().grammar.isOff())
         request.vocabulary = vocabularyOf(*m_setup.ground.model);
+    request.promptRow = m_naming.row();
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -241,6 +244,8 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                         result.metrics,
                         m_metrics,
                         result.isInsideGrammar});
+    if (std::string note = m_naming.learn(); !note.empty())
+        emit(Remark{std::move(note)});
     ++m_setup.promptsFinished;
     tellStatistics(result.tokens.size());
 }
