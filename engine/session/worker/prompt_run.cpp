@@ -45,12 +45,8 @@ Result<void> PromptRun::begin() {
                        static_cast<int>(m_prompt.size()),
                        m_setup.slot.reusableTokens(m_prompt),
                        questionOf(m_setup.command)});
-    auto answer = Answer::begin(*decoder, request());
-    if (!answer) {
-        dropAfter(answer.error());
-        return std::move(answer).error();
-    }
-    m_answer.emplace(std::move(answer).value());
+    ENGINE_TRY(Answer answer, Answer::begin(*decoder, request()));
+    m_answer.emplace(std::move(answer));
     return {};
 }
 
@@ -137,7 +133,8 @@ GenerationRequest PromptRun::request() {
         request.begunText = command.messages.back().content;
     request.task = command.task;
     request.tokenizer = m_setup.model.tokenizer.get();
-    if (!m_setup.slot.sampling().grammar.isOff())
+    request.grammar = m_setup.slot.sampling().grammar;
+    if (!request.grammar.isOff())
         request.vocabulary = vocabularyOf(*m_setup.ground.model);
     request.stop = m_setup.stop;
     request.limits = {
