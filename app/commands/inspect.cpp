@@ -21,7 +21,6 @@ using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
     ModelOptions model;
-    bool json = false;
 };
 
 std::string_view scalingName(RopeScalingKind kind) {
@@ -340,11 +339,7 @@ void addInspectCommand(CLI::App& app, ChosenCommand& chosen) {
                         options->model.model,
                         "Model folder or GGUF file; without it, the default model");
     addPlantedOption(*command, options->model);
-    command->add_flag("--json", options->json, "Write one JSON object to standard output");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runInspect(*options, context); };
-    });
+    addRun(*command, chosen, options, runInspect, "Write one JSON object to standard output");
 }
 
 } // namespace app
