@@ -83,8 +83,10 @@ private:
     bool hasPrices() const;
     bool hasRowPrice() const;
     engine::Result<void> measurePrice();
-    engine::Result<double> timePass();
+    engine::Result<double> passMs(const engine::LayerPlan& plan, int rowCount);
+    engine::Result<void> priceOne(double slowdown);
     void spend(double ms);
+    void pay(double plainSteps);
     engine::Result<void> tryCandidate(const Candidate& candidate);
     void adopt(const Candidate& candidate, double score);
     void recall(std::string_view task);
@@ -93,6 +95,8 @@ private:
     bool searchesBeside() const;
     engine::Result<void> searchBeside();
     engine::Result<bool> usePause(const std::stop_token& stop);
+    engine::Result<void> measureInPause();
+    engine::DecoderPhase phaseAtRest() const;
     void forecast();
 
     bool isEnabled(const Entry& entry) const;
@@ -124,7 +128,9 @@ private:
     double m_probeAt = 0.0;    // when a plan may be tried that is not expected to pay
     long m_steps = 0;
     int m_trials = 0;
-    int m_pausePasses = 0; // made in pauses only to measure them
+    int m_pausePasses = 0;       // made in pauses only to measure them
+    double m_pausePlainMs = 0.0; // the fastest plain one of this pause; 0 before it
+    bool m_isInPause = false;    // the newest report said that a search goes on in it
     std::uint64_t m_lastPlanId = 0;
     std::string m_task;
     engine::LayerPlan m_stored; // the task's plan in the memory, as far as we know

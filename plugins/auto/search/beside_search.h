@@ -19,8 +19,9 @@ inline constexpr std::string_view kBesideFinder = "auto, beside";
 
 /// SWIFT's search, run beside Auto's own drafts where these do not skip layers: it shows which
 /// layers the model could do without, and SWIFT can begin with what it finds. Its trials are paid
-/// from a purse that fills with kShare of the decoding time; in the pause behind an answer they are
-/// free, one pass at a time, until the search is over. It belongs to a task and outlives answers.
+/// from a purse that fills with kShare of the decoding time, and from which Auto's own trying is
+/// paid as well; in the pause behind an answer they are free, one pass at a time, until the search
+/// is over. It belongs to a task and outlives answers.
 /// Thread: engine.
 class BesideSearch {
 public:
@@ -36,6 +37,9 @@ public:
 
     /// A round took so long.
     void earn(double ms) { m_purseMs += kShare * ms; }
+
+    /// Auto has spent so much on trying plans of its own.
+    void pay(double ms) { m_purseMs -= ms; }
 
     /// A trial if the purse pays for it; `costs` say what it will take. Errors: those of a pass.
     engine::Result<void>

@@ -57,7 +57,9 @@ public:
             usedPlans += step.planId != 0 ? 1 : 0;
             take(step.search);
         }
-        take(decoder->endAnswer().value());
+        const SearchReport end = decoder->endAnswer().value();
+        phase = end.phase;
+        take(end);
     }
 
     /// The pieces of work in the pause, at most so many.
@@ -94,6 +96,9 @@ private:
     int m_seed = 1;
 };
 
+/// Passes with skipped layers are the only drafts.
+const SettingValues kFreeless = {{"early_exit", 0.0}, {"lookup", 0.0}, {"successors", 0.0}};
+
 SettingValues without() {
     SettingValues settings = kOnlyBeside;
     settings["search_beside"] = 0.0;
@@ -118,13 +123,19 @@ private slots:
 
     void trialsBesideTheAnswersTakeTwoHundredthsOfTheTimeAtMost_data() {
         QTest::addColumn<double>("rowPart");
+        QTest::addColumn<double>("probing");
         for (const double rowPart : {0.02, 0.2, 1.0})
-            QTest::addRow("a further row costs %.2f", rowPart) << rowPart;
+            for (const double probing : {0.0, 0.005})
+                QTest::addRow("a further row costs %.2f, probing %.3f", rowPart, probing)
+                    << rowPart << probing;
     }
 
     void trialsBesideTheAnswersTakeTwoHundredthsOfTheTimeAtMost() {
         QFETCH(double, rowPart);
-        Talk talk(model(), kOnlyBeside, {}, nullptr, {.rowPart = rowPart});
+        QFETCH(double, probing);
+        SettingValues settings = kOnlyBeside;
+        settings["probing"] = probing;
+        Talk talk(model(), settings, {}, nullptr, {.rowPart = rowPart});
         for (int answers = 0; answers < 12; ++answers) {
             talk.answer();
             QVERIFY2(talk.searchMs <= 0.02 * talk.decodeMs + 1e-9,
@@ -195,6 +206,34 @@ private slots:
         QVERIFY(talk.pause() > 20);
     }
 
+    /// Auto's own search, which would pay here, cannot go on before the next answer.
+    void aSearchOfItsOwnThatWouldPayDoesNotKeepThePauseEmpty() {
+        const auto quiet = support::quietModel(kLayers, 22, {.first = 3, .end = 9, .part = 1e-4F});
+        Talk talk(*quiet, kFreeless, {}, nullptr, {.rowPart = 0.02});
+        talk.answer(60);
+        QCOMPARE(talk.usedPlans, 0);
+        talk.pause();
+        QVERIFY2(talk.trials.size() > 5, qPrintable(QString::number(talk.trials.size())));
+        QVERIFY(talk.forecast.has_value());
+    }
+
+    /// The window says of a search that it goes on while its phase says so.
+    void noPhaseSaysThatASearchGoesOnWhenItDoesNot() {
+        const auto quiet = support::quietModel(kLayers, 22, {.first = 3, .end = 9, .part = 1e-4F});
+        for (const bool isQuiet : {false, true})
+            for (const int tokens : {5, 12, 60}) {
+                Talk talk(isQuiet ? *quiet : model(), kFreeless, {}, nullptr, {.rowPart = 0.02});
+                for (int answers = 0; answers < 3; ++answers) {
+                    talk.answer(tokens);
+                    QVERIFY(talk.phase != DecoderPhase::Optimise);
+                    if (talk.pause(8) == 8)
+                        QCOMPARE(talk.phase, DecoderPhase::Optimise);
+                    talk.pause();
+                    QVERIFY(talk.phase != DecoderPhase::Optimise);
+                }
+            }
+    }
+
     void anAnswerThatIsTooShortForAWindowHasNoPause() {
         Talk talk(model());
         talk.answer(5);
@@ -255,11 +294,7 @@ private slots:
     /// Where it pays, Auto's own search takes over and what it found is drafted with.
     void whereASkipSetPaysAutoDraftsWithOne() {
         const auto quiet = support::quietModel(kLayers, 22, {.first = 3, .end = 9, .part = 1e-4F});
-        Talk talk(*quiet,
-                  {{"early_exit", 0.0}, {"lookup", 0.0}, {"successors", 0.0}},
-                  {},
-                  nullptr,
-                  {.rowPart = 0.02});
+        Talk talk(*quiet, kFreeless, {}, nullptr, {.rowPart = 0.02});
         for (int answers = 0; answers < 4; ++answers) {
             talk.answer();
             talk.pause(50);
