@@ -103,6 +103,12 @@ struct SearchReport {
     std::vector<std::string> remarks; ///< sentences for the user: "r lowered from .45 to .40: ..."
     std::optional<DraftForecast> forecast; ///< of the best set found beside the drafts
     double searchMs = 0.0;
+
+    /// Whether there is nothing to tell but the phase.
+    bool isEmpty() const {
+        return trials.empty() && planChanges.empty() && remarks.empty() && !forecast &&
+               searchMs == 0.0;
+    }
 };
 
 /// Which way to draft a decoder chose for a round, and why. A plain value.
@@ -173,8 +179,7 @@ struct DecodeStep {
     /// proportion to their rows. It belongs to the prompt and is not part of the times below.
     double promptMs = 0.0;
     double draftMs = 0.0;
-    double verifyMs = 0.0;        ///< for a plain step, the time of the whole pass
-    bool isInsideGrammar = false; ///< a grammar needs more text after the last token
+    double verifyMs = 0.0; ///< for a plain step, the time of the whole pass
 
     /// Whether the full model ran alone. A round with side rows is not plain, even if its draft is
     /// empty.

@@ -119,12 +119,13 @@ Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, Searc
     if (comparisonsOf(target) < rows || m_purseMs < neededMs)
         return {};
     const double startMs = target.nowMs();
-    ENGINE_TRY_DO(tryOne(target, rows, target.stop(), report));
+    auto tried = tryOne(target, rows, target.stop(), report);
     const double ms = target.nowMs() - startMs;
     m_purseMs -= ms;
-    m_msPerRow = std::max(m_msPerRow, ms / rows);
     report.searchMs += ms;
-    return {};
+    if (tried)
+        m_msPerRow = std::max(m_msPerRow, ms / rows);
+    return tried;
 }
 
 Result<bool>
