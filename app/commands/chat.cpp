@@ -87,6 +87,7 @@ private:
 Result<void> runChat(const TextOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     TextSession session(options, context.console);
+    ENGINE_TRY_DO(session.open());
     ENGINE_TRY_DO(session.load(stop));
     if (!session.hasTokenizer())
         return Error{
@@ -111,10 +112,7 @@ void addChatCommand(CLI::App& app, ChosenCommand& chosen) {
     options->decoder.name = "auto";
     addTextOptions(*command, *options, 1024);
     command->footer("What you can type while chatting:\n" + std::string(kHelp));
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runChat(*options, context); };
-    });
+    addRun(*command, chosen, options, runChat);
 }
 
 } // namespace app

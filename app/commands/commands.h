@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <memory>
+#include <string>
 
 namespace app {
 
@@ -22,6 +24,19 @@ struct ChosenCommand {
     bool json = false;
     std::function<engine::Result<void>(CommandContext&)> run;
 };
+
+/// Adds --json, and has the command run with `options` if it is the chosen one.
+template <typename Options>
+void addRun(CLI::App& command,
+            ChosenCommand& chosen,
+            const std::shared_ptr<Options>& options,
+            engine::Result<void> (*run)(const Options&, CommandContext&),
+            const std::string& jsonHelp = "Write one JSON object per line to standard output") {
+    command.add_flag("--json", chosen.json, jsonHelp);
+    command.callback([options, run, &chosen] {
+        chosen.run = [options, run](CommandContext& context) { return run(*options, context); };
+    });
+}
 
 /// Each adds one sub-command; parsing it fills `chosen`.
 void addGenerateCommand(CLI::App& app, ChosenCommand& chosen);

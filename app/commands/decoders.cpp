@@ -20,7 +20,6 @@ using Json = nlohmann::ordered_json;
 
 struct DecodersOptions {
     std::string name;
-    bool json = false;
 };
 
 std::string_view kindName(SettingKind kind) {
@@ -139,7 +138,7 @@ void printDecoder(const Console& console, const DecoderInfo& info, bool isAlone)
     }
 }
 
-Result<void> runDecoders(const DecodersOptions& options, const CommandContext& context) {
+Result<void> runDecoders(const DecodersOptions& options, CommandContext& context) {
     DecoderRegistry registry(moduleFolder());
     std::vector<DecoderInfo> decoders;
     std::vector<Error> refused;
@@ -170,11 +169,7 @@ void addDecodersCommand(CLI::App& app, ChosenCommand& chosen) {
         app.add_subcommand("decoders", "List the decoders, their settings and profiles");
     const auto options = std::make_shared<DecodersOptions>();
     command->add_option("name", options->name, "Show only this decoder");
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runDecoders(*options, context); };
-    });
+    addRun(*command, chosen, options, runDecoders);
 }
 
 } // namespace app

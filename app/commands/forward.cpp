@@ -21,7 +21,6 @@ struct ForwardOptions {
     std::optional<int> exitAfter;
     std::string parents;
     int top = 5;
-    bool json = false;
 };
 
 Result<LayerPlan> makePlan(const ForwardOptions& options, const ModelConfig& config) {
@@ -181,12 +180,8 @@ void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_option("--top", options->top, "How many tokens to print for each position")
         ->check(wholeFrom(1))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer("Example: swift-run forward --ids 1,2,3,4,5 --parents=-1,-1,0 --top 3");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runForward(*options, context); };
-    });
+    addRun(*command, chosen, options, runForward);
 }
 
 } // namespace app

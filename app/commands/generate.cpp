@@ -67,6 +67,7 @@ Result<void> runGenerate(const GenerateOptions& options, CommandContext& context
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY(SubmitPrompt prompt, readPrompt(options));
     TextSession session(options.text, context.console);
+    ENGINE_TRY_DO(session.open());
     ENGINE_TRY_DO(session.load(stop));
     if (prompt.ids.empty() && !session.hasTokenizer())
         return Error{ErrorCode::NotFound,
@@ -101,10 +102,7 @@ void addGenerateCommand(CLI::App& app, ChosenCommand& chosen) {
                       "Send the prompt as a user's message, in the model's chat template");
     addTextOptions(*command, options->text, 256);
     command->footer("Example: swift-run generate --chat --prompt \"Why is the sky blue?\"");
-    command->callback([options, &chosen] {
-        chosen.json = options->text.json;
-        chosen.run = [options](CommandContext& context) { return runGenerate(*options, context); };
-    });
+    addRun(*command, chosen, options, runGenerate);
 }
 
 } // namespace app

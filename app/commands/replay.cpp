@@ -20,7 +20,6 @@ namespace {
 struct ReplayOptions {
     std::string path;
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-    bool json = false;
 };
 
 /// The text in quotes, with line ends and the like escaped, so that it stays on one line.
@@ -129,6 +128,13 @@ struct EventLine {
                            event.promptTokens,
                            event.reusedTokens,
                            event.task.empty() ? "" : ", task " + event.task);
+    }
+
+    std::string operator()(const TaskRecognised& event) const {
+        if (event.isNew)
+            return fmt::format("the prompt is like none before: task {} begins", event.task);
+        return fmt::format(
+            "the prompt looks like task {} (likeness {:.2f})", event.task, event.likeness);
     }
 
     std::string operator()(const StepFinished& event) const {
@@ -286,12 +292,8 @@ void addReplayCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_option("FILE", options->path, "The recording, NAME.swiftrun")->required();
     command->add_option("--limit", options->limit, "Print only the first N events")
         ->check(wholeFrom(0));
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer("Example: swift-run replay run.swiftrun --limit 100");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runReplay(*options, context); };
-    });
+    addRun(*command, chosen, options, runReplay);
 }
 
 } // namespace app

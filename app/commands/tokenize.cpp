@@ -22,7 +22,6 @@ constexpr std::size_t kMostLineBytes = 16'000'000; // as of data files
 struct TokenizeOptions {
     ModelOptions model;
     bool special = false; ///< --add-special, or --skip-special
-    bool json = false;
 };
 
 /// Puts the line's number before the error.
@@ -114,9 +113,9 @@ Result<std::unique_ptr<Tokenizer>> tokenizerOf(const TokenizeOptions& options) {
 Result<void> runTokenize(const TokenizeOptions& options, CommandContext& context) {
     ENGINE_TRY(const auto tokenizer, tokenizerOf(options));
     return forEachLine(context, [&](const std::string& line) -> Result<void> {
-        ENGINE_TRY(const std::string text, textOfLine(line, options.json));
+        ENGINE_TRY(const std::string text, textOfLine(line, context.console.isJson()));
         ENGINE_TRY(const auto ids, tokenizer->encode(text, options.special));
-        if (!options.json)
+        if (!context.console.isJson())
             context.console.line(fmt::format("{}", fmt::join(ids, " ")));
         context.console.jsonLine({{"text", text}, {"ids", ids}});
         return {};
@@ -126,25 +125,12 @@ Result<void> runTokenize(const TokenizeOptions& options, CommandContext& context
 Result<void> runDetokenize(const TokenizeOptions& options, CommandContext& context) {
     ENGINE_TRY(const auto tokenizer, tokenizerOf(options));
     return forEachLine(context, [&](const std::string& line) -> Result<void> {
-        ENGINE_TRY(const auto ids, idsOfLine(line, options.json));
+        ENGINE_TRY(const auto ids, idsOfLine(line, context.console.isJson()));
         ENGINE_TRY(const std::string text, tokenizer->decode(ids, options.special));
-        if (!options.json)
+        if (!context.console.isJson())
             context.console.line(text);
         context.console.jsonLine({{"ids", ids}, {"text", text}});
         return {};
-    });
-}
-
-using RunFunction = Result<void> (*)(const TokenizeOptions&, CommandContext&);
-
-void finishCommand(CLI::App& command,
-                   const std::shared_ptr<TokenizeOptions>& options,
-                   RunFunction run,
-                   ChosenCommand& chosen) {
-    addModelPathOption(command, options->model);
-    command.callback([options, run, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options, run](CommandContext& context) { return run(*options, context); };
     });
 }
 
@@ -157,19 +143,24 @@ void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen) {
         "--add-special",
         tokenizeOptions->special,
         "Put the model's begin and end tokens around the text, if the model uses them");
-    tokenize->add_flag(
-        "--json", tokenizeOptions->json, "Read lines that are JSON strings, and write JSON");
-    finishCommand(*tokenize, tokenizeOptions, runTokenize, chosen);
+    addModelPathOption(*tokenize, tokenizeOptions->model);
+    addRun(*tokenize,
+           chosen,
+           tokenizeOptions,
+           runTokenize,
+           "Read lines that are JSON strings, and write JSON");
 
     CLI::App* detokenize =
         app.add_subcommand("detokenize", "Text of each line of ids on standard input");
     const auto detokenizeOptions = std::make_shared<TokenizeOptions>();
     detokenize->add_flag(
         "--skip-special", detokenizeOptions->special, "Leave special tokens out of the text");
-    detokenize->add_flag("--json",
-                         detokenizeOptions->json,
-                         "Read lines that are JSON arrays of ids, and write JSON");
-    finishCommand(*detokenize, detokenizeOptions, runDetokenize, chosen);
+    addModelPathOption(*detokenize, detokenizeOptions->model);
+    addRun(*detokenize,
+           chosen,
+           detokenizeOptions,
+           runDetokenize,
+           "Read lines that are JSON arrays of ids, and write JSON");
 }
 
 } // namespace app

@@ -85,12 +85,20 @@ void addDataOptions(CLI::App& command, DataOptions& options) {
                     "turns) and \"task\", or a .txt file with one prompt per line; may be given "
                     "several times")
         ->required();
+    addLimitOption(command, options);
+}
+
+void addLimitOption(CLI::App& command, DataOptions& options) {
     command
         .add_option_function<std::int64_t>(
             "--limit",
             [&options](std::int64_t limit) { options.stream.limit = limit; },
             "Use at most this many prompts of each file; default: all")
         ->check(wholeFrom(1));
+}
+
+void addRawOption(CLI::App& command, bool& isRaw) {
+    command.add_flag("--raw", isRaw, "Use the prompts as they are, without a chat template");
 }
 
 Result<DataSummary> checkData(const DataOptions& options) {

@@ -22,6 +22,12 @@ struct DataOptions {
 /// --data, --limit.
 void addDataOptions(CLI::App& command, DataOptions& options);
 
+/// --limit alone.
+void addLimitOption(CLI::App& command, DataOptions& options);
+
+/// --raw.
+void addRawOption(CLI::App& command, bool& isRaw);
+
 /// The content of the files.
 struct DataSummary {
     std::int64_t prompts = 0;

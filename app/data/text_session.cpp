@@ -4,7 +4,6 @@
 #include "app/data/decode_tally.h"
 #include "app/program_paths.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
-#include "engine/kernels/processor.h"
 
 #include <nlohmann/json.hpp>
 
@@ -195,22 +194,22 @@ Result<std::unique_ptr<Tokenizer>> samplingTokenizer(const TypedSampling& typed,
     return openTokenizer(files);
 }
 
-SessionOptions sessionOptions(const TextOptions& options) {
+SessionOptions sessionOptions(const TextOptions& options, bool measuresBaseline) {
     return {.moduleFolder = moduleFolder(),
             .dataFolder = defaultDataFolder(),
             .loader = makeModelLoader(moduleFolder(),
                                       options.model.usesPackedCache ? packedCacheOptions()
                                                                     : PackedCacheOptions()),
-            .measuresBaseline = false,
+            .measuresBaseline = measuresBaseline,
             .usesPauses = false};
 }
 
 } // namespace
 
-TextSession::TextSession(const TextOptions& options, const Console& console)
+TextSession::TextSession(const TextOptions& options, const Console& console, bool measuresBaseline)
     : m_options(options)
     , m_console(console)
-    , m_session(sessionOptions(options)) {}
+    , m_session(sessionOptions(options, measuresBaseline)) {}
 
 /// Hands on events until one of them has ended the wait.
 void TextSession::waitUntil(const bool& isDone, const EventHandler& handle) {
@@ -231,6 +230,9 @@ Result<Event> TextSession::perform(EngineCommand command, const EventHandler& ha
     waitUntil(isOver, [&](const EngineEvent& event) {
         if (const auto* failed = event.as<EngineFailed>())
             failure = failed->error;
+        // A recording that cannot be written may end before it has begun.
+        if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
+            failure = stopped->error;
         if (const auto* succeeded = event.as<Event>())
             done = *succeeded;
         if (handle)
@@ -242,45 +244,57 @@ Result<Event> TextSession::perform(EngineCommand command, const EventHandler& ha
     return *done;
 }
 
-Result<void> TextSession::load(const std::stop_token& stop) {
+Result<void> TextSession::open() {
     DecoderRegistry registry(moduleFolder());
     const DecoderOptions& decoder = m_options.decoder;
-    ENGINE_TRY(SettingValues settings, parseSettings(registry, decoder.name, decoder.settings));
+    m_decoder.name = decoder.name;
+    ENGINE_TRY(m_decoder.settings, parseSettings(registry, decoder.name, decoder.settings));
     ENGINE_TRY(const ModelFiles files, openModel(m_options.model));
     ENGINE_TRY(const auto tokenizer, samplingTokenizer(m_options.sampling, files));
-    ENGINE_TRY(SamplingOptions sampling, resolveSampling(m_options.sampling, tokenizer.get()));
+    ENGINE_TRY(m_sampling.sampling, resolveSampling(m_options.sampling, tokenizer.get()));
     ENGINE_TRY(const ModelConfig config, files.config());
     ENGINE_TRY(const int context, contextLength(m_options.model, config));
-    if (const auto remark = threadsRemark(givenThreads(m_options.model)); !remark.empty())
-        Console::note(fmt::format("[{}]", remark));
-    const std::stop_callback stopping(stop, [this] { m_session.send(StopLoading{}); });
-    {
-        ProgressBar bar("Loading " + files.path().filename().string());
-        ENGINE_TRY(ModelLoaded loaded,
-                   perform<ModelLoaded>(LoadModel{.path = files.path().string(),
-                                                  .backend = m_options.model.backend,
-                                                  .settings = m_options.model.settings,
-                                                  .contextLength = context,
-                                                  .isPlanted = m_options.model.isPlanted},
-                                        [&bar](const EngineEvent& event) {
-                                            const auto* progress = event.as<ModelLoadProgress>();
-                                            if (progress && progress->stage == "weights")
-                                                bar.show(progress->part);
-                                        }));
-        m_model = std::move(loaded.model);
-        m_path = files.path();
-    }
-    ENGINE_TRY_DO(perform<SamplingChanged>(ChangeSampling{std::move(sampling)}));
-    ENGINE_TRY_DO(perform<DecoderChosen>(ChooseDecoder{decoder.name, std::move(settings)}));
+    m_path = files.path();
+    m_load = {.path = m_path.string(),
+              .backend = m_options.model.backend,
+              .settings = m_options.model.settings,
+              .contextLength = context,
+              .isPlanted = m_options.model.isPlanted};
     return {};
 }
 
-Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_token& stop) {
-    prompt.promptId = ++m_promptId;
-    prompt.task = m_options.decoder.task;
-    prompt.maxTokens = m_options.maxTokens;
-    prompt.stopStrings = m_options.stopStrings;
-    AnswerPrinter printer(m_console, hasTokenizer());
+Result<void> TextSession::load(const std::stop_token& stop) {
+    const std::stop_callback stopping(stop, [this] { m_session.send(StopLoading{}); });
+    ModelLoaded loaded;
+    {
+        ProgressBar bar("Loading " + m_path.filename().string());
+        ENGINE_TRY(loaded, perform<ModelLoaded>(m_load, [&bar](const EngineEvent& event) {
+                       const auto* progress = event.as<ModelLoadProgress>();
+                       if (progress && progress->stage == "weights")
+                           bar.show(progress->part);
+                   }));
+    }
+    for (const std::string& remark : loaded.remarks)
+        Console::note(fmt::format("[{}]", remark));
+    m_model = std::move(loaded.model);
+    ENGINE_TRY_DO(perform<SamplingChanged>(m_sampling));
+    ENGINE_TRY_DO(perform<DecoderChosen>(m_decoder));
+    return {};
+}
+
+Result<void> TextSession::startRecording(const OutputOptions& out) {
+    ENGINE_TRY_DO(perform<RecordingStarted>(StartRecording{out.path, out.mayOverwrite}));
+    return {};
+}
+
+Result<void> TextSession::stopRecording() {
+    ENGINE_TRY_DO(perform<RecordingStopped>(StopRecording{}));
+    return {};
+}
+
+Result<PromptFinished>
+TextSession::ask(SubmitPrompt prompt, const std::stop_token& stop, const EventHandler& handle) {
+    const std::uint64_t id = prompt.promptId = ++m_promptId;
     m_session.send(std::move(prompt));
     // Only now: a stop acts on what was sent before it.
     const std::stop_callback stopping(stop, [this] { m_session.send(StopGeneration{}); });
@@ -288,25 +302,35 @@ Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_
     std::optional<Error> failure;
     bool isOver = false;
     waitUntil(isOver, [&](const EngineEvent& event) {
-        const auto* failed = event.as<EngineFailed>();
-        if (failed && failed->promptId == m_promptId)
+        if (const auto* failed = event.as<EngineFailed>(); failed && failed->promptId == id)
             failure = failed->error;
-        if (const auto* end = event.as<PromptFinished>())
+        if (const auto* end = event.as<PromptFinished>(); end && end->promptId == id)
             finished = *end;
         isOver = finished || failure;
-        printer.take(event);
+        handle(event);
     });
-    printer.finish(finished.has_value());
     if (failure)
         return *failure;
-    const DecodeTally tally{.metrics = finished->decoding,
-                            .steps = finished->generation.steps,
+    return *std::move(finished);
+}
+
+Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_token& stop) {
+    prompt.task = m_options.decoder.task;
+    prompt.maxTokens = m_options.maxTokens;
+    prompt.stopStrings = m_options.stopStrings;
+    AnswerPrinter printer(m_console, hasTokenizer());
+    const auto answered =
+        ask(std::move(prompt), stop, [&printer](const EngineEvent& event) { printer.take(event); });
+    printer.finish(answered.hasValue());
+    ENGINE_TRY(PromptFinished finished, answered);
+    const DecodeTally tally{.metrics = finished.decoding,
+                            .steps = finished.generation.steps,
                             .plainMs = printer.plainMs()};
-    printSummary(*finished, tally, m_model);
-    if (finished->isInsideGrammar)
+    printSummary(finished, tally, m_model);
+    if (finished.isInsideGrammar)
         Console::note("The answer ended before it had the requested form.");
-    m_console.jsonLine(doneLine(*finished, tally, m_options, m_model));
-    return *finished;
+    m_console.jsonLine(doneLine(finished, tally, m_options, m_model));
+    return finished;
 }
 
 void TextSession::close() {

@@ -50,6 +50,8 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
         note(m_free.remember(wanted));
     m_free.begin(prompt, m_target.sampler().options());
     m_beside.begin(prompt.task);
+    m_isInPause = false;
+    m_pausePlainMs = 0.0;
     if (m_steps == 0 || prompt.task != m_task)
         recall(prompt.task);
     return {};
@@ -74,6 +76,7 @@ Result<SearchReport> AutoDecoder::endAnswer() {
     remember();
     for (const std::string& sentence : m_beside.store())
         noteOnce(sentence);
+    m_report.phase = phaseAtRest();
     return takeReport();
 }
 
@@ -247,7 +250,7 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
 
 /// A drafter that still does not pay is left alone for twice as long.
 void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
-    m_purse -= std::max(cost - 1.0, 0.0);
+    pay(std::max(cost - 1.0, 0.0));
     const double rate = entry.drafter.promise(choice.freeProbability).rate();
     entry.interval = rate > 1.0 + m_settings.margin
                          ? kFirstInterval
@@ -272,9 +275,7 @@ void AutoDecoder::observe(const DecodeStep& step) {
     m_purse = std::min(m_purse + share * cost, most);
     ++m_steps;
     m_beside.earn(step.draftMs + step.verifyMs);
-    m_report.phase = isSearching()                            ? DecoderPhase::Optimise
-                     : searchesBeside() && !m_beside.isOver() ? DecoderPhase::Accumulate
-                                                              : DecoderPhase::Plain;
+    m_report.phase = searchesItself() ? DecoderPhase::Optimise : phaseAtRest();
 }
 
 } // namespace automatic

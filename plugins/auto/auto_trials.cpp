@@ -26,6 +26,7 @@ constexpr int kStepsToJudge = 4;
 /// Passes that are made only to measure them: two of so many rows, if no draft has shown what rows
 /// cost, and so many draft passes.
 constexpr int kPricedRows = 4;
+constexpr int kMostPricedRows = 16;
 constexpr int kDraftsToJudge = 3;
 
 /// Steps between two judgements: they cost a tenth of a millisecond.
@@ -40,8 +41,11 @@ double believedScore(const Matchness& matchness) {
 } // namespace
 
 bool AutoDecoder::isSearching() const {
-    return m_settings.skipsLayers && m_search.isWorthIt(trialCost());
+    return m_settings.skipsLayers && m_settings.probing > 0.0 && m_search.isWorthIt(trialCost());
 }
+
+/// What a search is worth is known only with the prices.
+bool AutoDecoder::searchesItself() const { return hasPrices() && isSearching(); }
 
 /// In plain steps; before the first trial a guess that is too high.
 double AutoDecoder::trialCost() const {
@@ -108,17 +112,15 @@ bool AutoDecoder::hasRowPrice() const {
 }
 
 Result<void> AutoDecoder::measurePrice() {
-    ENGINE_TRY(const double ms, timePass());
-    spend(ms);
+    const double startMs = m_target.nowMs();
+    ENGINE_TRY_DO(priceOne(1.0));
+    spend(m_target.nowMs() - startMs);
     return {};
 }
 
-/// Makes one pass only to measure it; the next one overwrites its rows. Returns what it took.
-Result<double> AutoDecoder::timePass() {
-    const bool isOfRows = !hasRowPrice();
-    const LayerPlan plan = isOfRows ? LayerPlan::full(m_target.transformer().config().layerCount)
-                                    : m_search.halfPlan();
-    const int rowCount = isOfRows ? kPricedRows : 1;
+/// Makes a pass of the newest token only to measure it, its rows one behind the other; the next
+/// pass overwrites them.
+Result<double> AutoDecoder::passMs(const LayerPlan& plan, int rowCount) {
     const std::vector<TokenId> tokens(static_cast<std::size_t>(rowCount), m_target.pending());
     std::vector<int> rows(tokens.size());
     std::iota(rows.begin(), rows.end(), 0);
@@ -132,22 +134,44 @@ Result<double> AutoDecoder::timePass() {
          .logitRows = isGreedy ? std::span<const int>() : std::span<const int>(rows),
          .summaryRows = rows},
         m_target.cache()));
-    const double ms = m_target.nowMs() - startMs;
-    if (isOfRows && m_rowPriceMs <= 0.0)
-        m_rowPriceMs = ms; // the faster one of two: a thread may have lost its core
+    return m_target.nowMs() - startMs;
+}
+
+/// Rows of a verification as SWIFT makes it.
+int AutoDecoder::treeRows() {
+    return std::min(m_target.transformer().preferredTreeNodes() + 1, kMostPricedRows);
+}
+
+/// Measures a pass whose price is missing, that of SWIFT's trees last. `slowdown`: how much longer
+/// it would take beside an answer.
+Result<void> AutoDecoder::priceOne(double slowdown) {
+    const ModelConfig& config = m_target.transformer().config();
+    const bool isOfRows = !hasRowPrice() || hasPrices();
+    const LayerPlan plan = isOfRows ? LayerPlan::full(config.layerCount) : m_search.halfPlan();
+    const int rowCount = !isOfRows ? 1 : hasRowPrice() ? treeRows() : kPricedRows;
+    ENGINE_TRY(const double measuredMs, passMs(plan, rowCount));
+    const double ms = measuredMs * slowdown;
+    if (isOfRows && m_rowPrice.rows != rowCount)
+        m_rowPrice = {rowCount, ms}; // the faster one of two: a thread may have lost its core
     else if (isOfRows)
-        m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
+        m_costs.recordFirst(rowCount, std::min(ms, m_rowPrice.ms));
     else
-        m_costs.recordDraft(weightShare(plan, m_target.transformer().config()), ms);
+        m_costs.recordDraft(weightShare(plan, config), ms);
     if (hasPrices())
         judge();
-    return ms;
+    return {};
 }
 
 void AutoDecoder::spend(double ms) {
     m_report.searchMs += ms;
     m_elapsed += ms / m_costs.oneRowMs();
-    m_purse -= ms / m_costs.oneRowMs();
+    pay(ms / m_costs.oneRowMs());
+}
+
+/// What is paid for Auto's own trying is not there for the search beside.
+void AutoDecoder::pay(double plainSteps) {
+    m_purse -= plainSteps;
+    m_beside.pay(plainSteps * m_costs.oneRowMs());
 }
 
 Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {

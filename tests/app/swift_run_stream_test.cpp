@@ -25,6 +25,7 @@ private slots:
     void turnsAreAskedBehindTheModelsOwnAnswers();
     void theRecordingHoldsTheRun();
     void whatADecoderShowsIsInTheRecording();
+    void aLessonModelIsMadeFromTheModel();
     void theTableNamesTasksAndBadLines();
     void aPromptThatDoesNotFitIsLeftOut();
     void badInputIsOneSentence_data();
@@ -186,6 +187,19 @@ void SwiftRunStreamTest::whatADecoderShowsIsInTheRecording() {
         QCOMPARE(step->draftLayers, 3.0 * static_cast<double>(step->confidences.size()));
     }
     QVERIFY(shown > 5);
+}
+
+void SwiftRunStreamTest::aLessonModelIsMadeFromTheModel() {
+    const ProgramRun result = stream(
+        "{\"prompt\":\"abc\"}\n", {"--planted", "--limit", "1", "--out", path("twice.swiftrun")});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    auto reader = engine::RunReader::open(path("twice.swiftrun").toStdString());
+    QVERIFY(reader.hasValue());
+    int layers = 0;
+    for (auto event = reader.value().next(); event && event.value(); event = reader.value().next())
+        if (const auto* loaded = event.value()->as<engine::ModelLoaded>())
+            layers = loaded->model.layerCount;
+    QCOMPARE(layers, 10); // of 5
 }
 
 void SwiftRunStreamTest::theTableNamesTasksAndBadLines() {

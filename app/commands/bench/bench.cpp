@@ -24,8 +24,6 @@ Result<void> measure(const BenchOptions& options,
                      const Console& console,
                      BenchParts& parts,
                      BenchResults& results) {
-    for (const std::string& remark : results.facts.remarks)
-        Console::note(remark);
     console.jsonLine(benchStartLine(results.facts));
     const auto run = BenchRun(options, console, parts, results).run();
     if (!run && run.error().code != ErrorCode::Cancelled)
@@ -100,16 +98,8 @@ void addWhat(CLI::App& command, BenchOptions& options) {
                        "File of prompts to decode, in the format of compare's --data (only the "
                        "first turn of a list is used); may be given several times; default: a few "
                        "built-in prompts");
-    command
-        .add_option_function<std::int64_t>(
-            "--limit",
-            [&options](std::int64_t limit) { options.data.stream.limit = limit; },
-            "Use at most this many prompts of each file; default: all")
-        ->check(wholeFrom(1));
-    command.add_flag("--raw",
-                     options.isRaw,
-                     "Use the prompts as they are, without a chat "
-                     "template");
+    addLimitOption(command, options.data);
+    addRawOption(command, options.isRaw);
     command.add_option("--decoder",
                        options.decoder,
                        "The decoder that is compared with vanilla; default: auto, "
@@ -191,11 +181,7 @@ void addBenchCommand(CLI::App& app, ChosenCommand& chosen) {
     addWhat(*command, *options);
     addHowMuch(*command, *options);
     addAgainst(*command, *options);
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runBench(*options, context); };
-    });
+    addRun(*command, chosen, options, runBench);
 }
 
 } // namespace app

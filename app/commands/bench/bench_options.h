@@ -30,7 +30,6 @@ struct BenchOptions {
     std::string llamaPython; ///< an interpreter with llama-cpp-python; empty = the set-up's own
     std::string llamaScript; ///< empty = the checkout's
     bool isRaw = false;
-    bool json = false;
 };
 
 /// Refuses what cannot be measured, before anything is loaded. Errors: InvalidInput.

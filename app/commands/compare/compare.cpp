@@ -28,7 +28,6 @@ struct CompareOptions {
     bool runsCode = false;
     bool asInPapers = false;
     int shots = -1; ///< examples; -1: as many as in the papers
-    bool json = false;
 };
 
 OutputPlace csvPlace(const CompareOptions& options) {
@@ -256,10 +255,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
         ->check(wholeFrom(1))
         ->capture_default_str();
     addSamplingOptions(*command, options->sampling);
-    command->add_flag("--raw",
-                      options->isRaw,
-                      "Use the prompts as they are, without a chat "
-                      "template");
+    addRawOption(*command, options->isRaw);
     CLI::Option* papers = command->add_flag(
         "--paper-prompts",
         options->asInPapers,
@@ -279,13 +275,9 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                       "without network, and count those that pass their tests");
     addOutputOptions(
         *command, options->csv, "--csv", "Also write the figures to this file, as CSV");
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
     command->footer("All decoders run each prompt in order, then again in reverse order. Each half "
                     "has decoders of its own,\nso that neither half has seen the other's prompts.");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runCompare(*options, context); };
-    });
+    addRun(*command, chosen, options, runCompare);
 }
 
 } // namespace app

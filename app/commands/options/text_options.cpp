@@ -23,7 +23,6 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
                        options.system,
                        "Text of the system message at the start of the "
                        "chat");
-    command.add_flag("--json", options.json, "Write one JSON object per line to standard output");
 }
 
 Error cancelledError() { return {ErrorCode::Cancelled, "Stopped.", ""}; }

@@ -17,7 +17,6 @@ struct TextOptions {
     int maxTokens = 256;
     std::vector<std::string> stopStrings;
     std::string system; ///< text of a system message for chats; empty = none
-    bool json = false;
 };
 
 /// Adds them all to a command; `defaultMaxTokens` is the default length limit of an answer.

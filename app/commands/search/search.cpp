@@ -36,7 +36,6 @@ struct SearchOptions {
     std::optional<double> ratio;
     std::uint64_t seed = 1;
     bool isRaw = false;
-    bool json = false;
 
     std::string objective = "tokens_per_second";
     std::string entry; ///< in a collection; empty = the file holds only this set
@@ -325,19 +324,12 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
     addMethodOptions(*command, *options);
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
-    command->add_flag("--raw",
-                      options->isRaw,
-                      "Use the prompts as they are, without a chat "
-                      "template");
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
+    addRawOption(*command, options->isRaw);
     command->footer(fmt::format("Without --limit, random and bayes use the first {} prompts of "
                                 "each file, self_sd the first {}.",
                                 kDefaultWindows,
                                 kDefaultCalibration));
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runSearch(*options, context); };
-    });
+    addRun(*command, chosen, options, runSearch);
 }
 
 } // namespace app

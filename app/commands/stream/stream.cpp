@@ -4,8 +4,6 @@
 #include "app/commands/options/text_options.h"
 #include "app/commands/stream/stream_run.h"
 #include "app/number_check.h"
-#include "app/program_paths.h"
-#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/session/recording/run_recording.h"
 
 namespace app {
@@ -15,58 +13,48 @@ using namespace engine;
 namespace {
 
 struct StreamOptions {
-    ModelOptions model;
+    TextOptions text;
     DataOptions data;
-    std::string decoder;
-    std::vector<std::string> settings;
-    TypedSampling sampling;
     OutputOptions out;
-    int maxTokens = 128;
     bool isRaw = false;
-    bool json = false;
 };
 
-Result<StreamSetup> makeSetup(const StreamOptions& options) {
-    ENGINE_TRY_DO(options.sampling.options.validate());
-    DecoderRegistry registry(moduleFolder());
-    StreamSetup setup;
-    setup.decoder.name = options.decoder;
-    ENGINE_TRY(setup.decoder.settings, parseSettings(registry, options.decoder, options.settings));
-    // Opened only to report its faults before the data files are read.
-    ENGINE_TRY(const ModelFiles files, openModel(options.model));
-    setup.model = {.path = files.path().string(),
-                   .backend = options.model.backend,
-                   .settings = options.model.settings,
-                   .contextLength = options.model.context};
-    ENGINE_TRY(const auto tokenizer, openTokenizer(files));
-    ENGINE_TRY(setup.sampling.sampling, resolveSampling(options.sampling, tokenizer.get()));
-    setup.recording = {options.out.path, options.out.mayOverwrite};
-    return setup;
+/// Ends the recording and frees the model. Errors: Io if the recording is incomplete.
+Result<void> finish(StreamRun& run, TextSession& session, bool records) {
+    auto finished = run.finish();
+    if (finished && records)
+        finished = session.stopRecording();
+    session.close();
+    return finished;
 }
 
 Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     const Console& console = context.console;
     const std::stop_token stop = context.interrupt.beginWork();
-    ENGINE_TRY(StreamSetup setup, makeSetup(options));
+    const TextOptions& text = options.text;
+    const bool records = !options.out.path.empty();
+    TextSession session(text, console, true);
+    ENGINE_TRY_DO(session.open());
     ENGINE_TRY(const DataSummary data, checkData(options.data));
-    if (!options.out.path.empty())
+    if (records)
         ENGINE_TRY_DO(checkOutput(outputPlace(options.out,
-                                              options.model,
+                                              text.model,
                                               options.data,
-                                              options.settings,
-                                              options.sampling,
+                                              text.decoder.settings,
+                                              text.sampling,
                                               isRecording)));
-    EngineSession session({.moduleFolder = moduleFolder(), .dataFolder = defaultDataFolder()});
+    ENGINE_TRY_DO(session.load(stop));
+    if (records) // last, so that no other fault destroys an earlier recording
+        ENGINE_TRY_DO(session.startRecording(options.out));
     StreamReport report;
-    StreamRun run(session, report, console, stop);
-    ENGINE_TRY_DO(run.prepare(std::move(setup)));
+    StreamRun run(session, report, console, {text.maxTokens, options.isRaw, stop});
     bool isCancelled = false;
     const auto visited = forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
-        ENGINE_TRY(const bool goesOn, run.ask(prompt, {options.maxTokens, options.isRaw}));
+        ENGINE_TRY(const bool goesOn, run.ask(prompt));
         isCancelled = !goesOn;
         return goesOn;
     });
-    const auto finished = run.finish();
+    const auto finished = finish(run, session, records);
     const bool isIncomplete = isCancelled || !visited;
     if (!console.isJson())
         console.text(report.table(data, isIncomplete));
@@ -83,6 +71,7 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command =
         app.add_subcommand("stream", "Run data files with one decoder that keeps its search");
     const auto options = std::make_shared<StreamOptions>();
+    options->text.maxTokens = 128;
     addDataOptions(*command, options->data);
     command
         ->add_option("--text-field",
@@ -98,29 +87,22 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
         ->capture_default_str();
     command
         ->add_option("--decoder",
-                     options->decoder,
+                     options->text.decoder.name,
                      "The decoder; swift-run decoders lists "
                      "them")
         ->required();
     command->add_option("--set",
-                        options->settings,
+                        options->text.decoder.settings,
                         "A setting of the decoder, NAME=VALUE; may be given several times");
-    command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
+    command->add_option("--max-tokens", options->text.maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
     addOutputOptions(*command, options->out, "--out", "Record all events of the run (.swiftrun)");
-    addModelOptions(*command, options->model);
-    addContextOption(*command, options->model);
-    addSamplingOptions(*command, options->sampling);
-    command->add_flag("--raw",
-                      options->isRaw,
-                      "Use the prompts as they are, without a chat "
-                      "template");
-    command->add_flag("--json", options->json, "Write one JSON object per line to standard output");
-    command->callback([options, &chosen] {
-        chosen.json = options->json;
-        chosen.run = [options](CommandContext& context) { return runStream(*options, context); };
-    });
+    addModelOptions(*command, options->text.model);
+    addContextOption(*command, options->text.model);
+    addSamplingOptions(*command, options->text.sampling);
+    addRawOption(*command, options->isRaw);
+    addRun(*command, chosen, options, runStream);
 }
 
 } // namespace app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/stream/stream_run.h"
 
-#include <chrono>
 #include <utility>
 
 namespace app {
@@ -9,8 +8,6 @@ namespace app {
 using namespace engine;
 
 namespace {
-
-constexpr std::chrono::milliseconds kPollInterval(100);
 
 /// A prompt's messages without a template.
 std::string rawText(const std::vector<PromptMessage>& messages) {
@@ -22,116 +19,36 @@ std::string rawText(const std::vector<PromptMessage>& messages) {
 
 } // namespace
 
-StreamRun::StreamRun(EngineSession& session,
-                     StreamReport& report,
-                     const Console& console,
-                     std::stop_token stop)
-    : m_session(session)
-    , m_report(report)
-    , m_console(console)
-    , m_stop(std::move(stop)) {}
-
-/// Waits for the event of the command's success, or for one of its failure.
-template <typename Event> Result<void> StreamRun::perform(EngineCommand command) {
-    std::optional<Error> failure;
-    ENGINE_TRY_DO(send(std::move(command)));
-    ENGINE_TRY_DO(await([&failure](const EngineEvent& event) {
-        if (const auto* failed = event.as<EngineFailed>())
-            failure = failed->error;
-        // A recording that cannot be written may end before it has begun.
-        if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error)
-            failure = stopped->error;
-        return failure.has_value() || event.as<Event>() != nullptr;
-    }));
-    if (failure)
-        return *failure;
-    return {};
-}
-
-Result<void> StreamRun::prepare(StreamSetup setup) {
-    ENGINE_TRY_DO(perform<ModelLoaded>(std::move(setup.model)));
-    ENGINE_TRY_DO(perform<SamplingChanged>(std::move(setup.sampling)));
-    ENGINE_TRY_DO(perform<DecoderChosen>(std::move(setup.decoder)));
-    if (setup.recording.path.empty())
-        return {};
-    // Last, so that no other fault destroys an earlier recording.
-    ENGINE_TRY_DO(perform<RecordingStarted>(std::move(setup.recording)));
-    m_isRecording = true;
-    return {};
-}
-
-Result<void> StreamRun::send(EngineCommand command) {
-    if (!m_session.send(std::move(command)))
-        return Error{
-            ErrorCode::Internal, "The engine accepts no more commands.", "Please report it."};
-    return {};
-}
-
-Result<void> StreamRun::await(const std::function<bool(const EngineEvent&)>& isDone) {
-    bool isStopped = false;
-    while (true) {
-        if (m_stop.stop_requested() && !isStopped) {
-            isStopped = true;
-            m_session.send(StopLoading{});
-            m_session.send(StopGeneration{});
-        }
-        m_session.waitForEvents(kPollInterval);
-        bool done = false;
-        for (const EngineEvent& event : m_session.takeEvents()) {
-            collect(event);
-            done = isDone(event) || done;
-        }
-        if (done)
-            return {};
-    }
-}
-
 void StreamRun::collect(const EngineEvent& event) {
-    if (const auto* progress = event.as<ModelLoadProgress>())
-        m_status.show(fmt::format("Loading: {} {:.0f} %", progress->stage, progress->part * 100.0));
-    else if (const auto* trial = event.as<TrialFinished>())
+    if (const auto* trial = event.as<TrialFinished>())
         m_report.add(*trial);
     else if (const auto* change = event.as<PlanChanged>())
         m_report.add(*change);
     else if (const auto* remark = event.as<Remark>())
-        tell(remark->text);
+        tell(fmt::format("[{}]", remark->text));
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error) {
         m_recordingError = stopped->error;
-        m_isRecording = false;
         tell(stopped->error->message);
-    } else if (const auto* loaded = event.as<ModelLoaded>())
-        for (const std::string& text : loaded->remarks)
-            tell(text);
+    }
 }
 
-void StreamRun::tell(const std::string& remark) {
+void StreamRun::tell(const std::string& line) {
     m_status.clear();
-    Console::note(remark);
+    Console::note(line);
 }
 
 /// Nothing if the user has stopped it. Errors: those of the prompt.
 Result<std::optional<PromptFinished>> StreamRun::answer(SubmitPrompt prompt) {
-    const std::uint64_t id = prompt.promptId = ++m_promptId;
-    std::optional<PromptFinished> finished;
-    std::optional<Error> failure;
-    if (m_stop.stop_requested())
-        return finished;
-    ENGINE_TRY_DO(send(std::move(prompt)));
-    ENGINE_TRY_DO(await([&](const EngineEvent& event) {
-        if (const auto* answer = event.as<PromptFinished>(); answer && answer->promptId == id)
-            finished = *answer;
-        if (const auto* failed = event.as<EngineFailed>(); failed && failed->promptId == id)
-            failure = failed->error;
-        return finished || failure;
-    }));
-    if (failure && failure->code != ErrorCode::Cancelled)
-        return *failure;
-    if (failure || finished->reason == FinishReason::Cancelled)
+    auto answered = m_session.ask(
+        std::move(prompt), m_asking.stop, [this](const EngineEvent& event) { collect(event); });
+    if (!answered && answered.error().code != ErrorCode::Cancelled)
+        return std::move(answered).error();
+    if (!answered || answered.value().reason == FinishReason::Cancelled)
         return std::optional<PromptFinished>();
-    return finished;
+    return std::optional(std::move(answered).value());
 }
 
-Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking) {
+Result<bool> StreamRun::ask(const DataPrompt& prompt) {
     m_report.beginPrompt(prompt);
     m_status.show(fmt::format(
         "prompt {}: {} {}", m_report.prompts() + 1, prompt.record.task, prompt.record.id));
@@ -141,8 +58,8 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
         messages.push_back({"user", turn, {}});
         SubmitPrompt command;
         command.task = prompt.record.task;
-        command.maxTokens = asking.maxTokens;
-        if (asking.isRaw)
+        command.maxTokens = m_asking.maxTokens;
+        if (m_asking.isRaw)
             command.text = rawText(messages);
         else
             command.messages = messages;
@@ -171,10 +88,6 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt, const StreamAsking& asking
 
 Result<void> StreamRun::finish() {
     m_status.clear();
-    if (m_isRecording)
-        ENGINE_TRY_DO(perform<RecordingStopped>(StopRecording{}));
-    // When its model is unloaded, the session reports which statistics could not be stored.
-    ENGINE_TRY_DO(perform<ModelUnloaded>(UnloadModel{}));
     if (m_recordingError)
         return *m_recordingError;
     return {};

@@ -193,6 +193,9 @@ void SessionWorker::serve(Conversation& conversation) {
 void SessionWorker::workInPause(Conversation& conversation) {
     const SessionTask task{.name = "pause", .conversation = conversation.id};
     const std::stop_token stop = conversation.work->token();
+    DecoderSlot& slot = conversation.slot;
+    const std::string ofTask = slot.task();
+    const bool wasSearching = slot.isInPhase(DecoderPhase::Optimise);
     bool hasWorked = false;
     const bool isDone = attempt(task, [&]() -> Result<void> {
         if (stop.stop_requested())
@@ -202,10 +205,8 @@ void SessionWorker::workInPause(Conversation& conversation) {
     });
     if (isDone && hasWorked)
         return;
-    // Work that was stopped waits for the next answer.
-    DecoderSlot& slot = conversation.slot;
-    const std::string ofTask = slot.task();
-    if (stop.stop_requested() && slot.isInPhase(DecoderPhase::Optimise) &&
+    // Work that was stopped or has failed waits for the next answer.
+    if ((stop.stop_requested() || !isDone) && wasSearching &&
         slot.entersPhase(DecoderPhase::Accumulate, ofTask))
         m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
     conversation.work.reset();

@@ -27,6 +27,7 @@ namespace {
 
 struct Options {
     app::BenchOptions bench;
+    bool json = false;
     std::string decoder = "swift";
 };
 
@@ -289,7 +290,7 @@ void addOptions(CLI::App& app, Options& options) {
     app.add_option("--max-tokens", options.bench.maxTokens)->capture_default_str();
     app.add_option("--rows", options.bench.rows, "Whose cost is measured, ascending")
         ->delimiter(',');
-    app.add_flag("--json", options.bench.json);
+    app.add_flag("--json", options.json);
 }
 
 } // namespace
@@ -301,7 +302,7 @@ int main(int argc, char** argv) {
     study::Options options;
     study::addOptions(app, options);
     CLI11_PARSE(app, argc, argv);
-    const app::Console console(options.bench.json);
+    const app::Console console(options.json);
     const auto ran = study::Study(options).run(console);
     if (ran)
         return app::kSuccess;

@@ -171,7 +171,9 @@ void SessionPauseTest::closingTheSessionEndsThePause() {
 
 void SessionPauseTest::aFailureInThePauseLetsTheNextPromptWork() {
     for (const bool throws : {false, true}) {
-        Fixture fixture({.onIdle = [throws](const std::stop_token&) -> Piece {
+        Fixture fixture({.onIdle = [throws, pieces = 0](const std::stop_token&) mutable -> Piece {
+            if (++pieces == 1)
+                return trial(pieces);
             if (throws)
                 throw std::runtime_error("the pause is broken");
             return Error{ErrorCode::Numeric, "The pass gave no numbers.", ""};
@@ -180,6 +182,9 @@ void SessionPauseTest::aFailureInThePauseLetsTheNextPromptWork() {
         fixture.session.send(prompt(1));
         QVERIFY(fixture.finish(1) != nullptr);
         QVERIFY(fixture.fails("pause"));
+        QVERIFY(fixture.next<PhaseChanged>([](const PhaseChanged& change) {
+            return change.phase == DecoderPhase::Accumulate;
+        }) != nullptr);
         fixture.session.send(prompt(2));
         QVERIFY(fixture.finish(2) != nullptr);
         QVERIFY(fixture.fails("pause"));

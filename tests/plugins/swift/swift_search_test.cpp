@@ -263,6 +263,7 @@ void SwiftSearchTest::aNewWindowScoresTheIncumbentAgain() {
 void SwiftSearchTest::lowAcceptanceLowersTheRatioToItsLeast() {
     const Told told = run(with(quiet(),
                                {{"lower_below", 1.0},
+                                {"bayesian", 0.0},
                                 {"r", 0.4},
                                 {"r_min", 0.2},
                                 {"r_step", 0.1},
@@ -283,6 +284,7 @@ void SwiftSearchTest::fallenAcceptanceBeginsTheSearchAnew() {
     // Any fall is enough here; acceptance on a random network goes up and down by itself.
     const Told told = run(with(quiet(),
                                {{"S", 3.0},
+                                {"bayesian", 0.0},
                                 {"restart_drop", 0.001},
                                 {"epsilon", 0.0},
                                 {"max_draft", 4.0},
@@ -332,8 +334,9 @@ void SwiftSearchTest::theSameSeedGivesTheSameRun() {
 }
 
 void SwiftSearchTest::trialsGrowRarer() {
-    const auto often = run(quiet(), 10).counted().size();
-    const auto rare = run(with(quiet(), {{"quick_trials", 10.0}, {"trials_to_double", 10.0}}), 10)
+    const SettingValues settings = with(quiet(), {{"bayesian", 0.0}});
+    const auto often = run(settings, 10).counted().size();
+    const auto rare = run(with(settings, {{"quick_trials", 10.0}, {"trials_to_double", 10.0}}), 10)
                           .counted()
                           .size();
     QVERIFY2(rare * 2 < often, fmt::format("{} against {}", rare, often).c_str());
