@@ -82,19 +82,22 @@ Result<BackendInfo> usualBackend() {
 
 /// Nulls for a model that the default backend cannot load; inspecting it is no error. Errors: Io,
 /// NoMemory.
-Result<void> addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory) {
+Result<void>
+addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memory, Json& notes) {
     ENGINE_TRY(const BackendInfo backend, usualBackend());
     const auto need = backend.forecast(config, weights, {}, 1);
     if (!need && (need.error().code == ErrorCode::Io || need.error().code == ErrorCode::NoMemory))
         return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
     memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
+    if (need && !need.value().wideningNote.empty())
+        notes.push_back(need.value().wideningNote);
     return {};
 }
 
 /// The memory that loading needs: the weights as the backends hold them, and a token's keys and
-/// values.
-Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weights) {
+/// values. Why they need more than the file is added to the notes.
+Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weights, Json& notes) {
     const std::uint64_t parameters = parameterCountOf(weights);
     const std::int64_t cacheValues =
         std::int64_t{2} * config.layerCount * config.kvHeadCount * config.headDim;
@@ -103,7 +106,7 @@ Result<Json> describeMemory(const ModelConfig& config, const WeightSource& weigh
                    {"float64_weight_bytes", parameters * 8},
                    {"bfloat16_weight_bytes", parameters * 2},
                    {"float32_cache_bytes_per_token", cacheValues * 4}};
-    ENGINE_TRY_DO(addPackedNeed(config, weights, memory));
+    ENGINE_TRY_DO(addPackedNeed(config, weights, memory, notes));
     return memory;
 }
 
@@ -158,17 +161,18 @@ Result<void> addNetwork(const ModelFiles& files, Json& report) {
         return config.error();
     if (config)
         report["config"] = describeConfig(config.value());
+    report["notes"] = config ? Json(config.value().notes) : Json::array();
     const auto weights = files.weights();
     if (!weights && weights.error().code != ErrorCode::NotFound)
         return weights.error();
     if (weights) {
         if (config) {
-            ENGINE_TRY(report["memory"], describeMemory(config.value(), *weights.value()));
+            ENGINE_TRY(report["memory"],
+                       describeMemory(config.value(), *weights.value(), report["notes"]));
         }
         ENGINE_TRY(report["forms"], describeForms(*weights.value()));
         report["tensors"] = describeTensors(*weights.value());
     }
-    report["notes"] = config ? Json(config.value().notes) : Json::array();
     if (config)
         addPublishedSets(config.value(), report);
     return {};

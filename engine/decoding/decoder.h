@@ -50,6 +50,13 @@ public:
     /// Cancelled.
     virtual Result<void> begin(const Prompt& prompt, const PromptWork& work) = 0;
 
+    /// Reads a piece of the prompt that begin() will be given, at most kPrefillRows tokens, so that
+    /// others may have a turn before the next piece. Returns false and reads nothing if begin() is
+    /// to read all that is left. The answer before is over then. Errors: as begin().
+    virtual Result<bool> readAhead(const Prompt& /*prompt*/, const PromptWork& /*work*/) {
+        return false;
+    }
+
     /// One round. Errors: those of a pass, InvalidInput from a grammar that cannot go on, and
     /// Cancelled; the decoder must then begin again.
     virtual Result<DecodeStep> step() = 0;
@@ -60,6 +67,10 @@ public:
     /// The answer is over: the decoder may still do the search work that this answer has paid for.
     /// Errors: Cancelled and those of a pass; the decoder stays usable.
     virtual Result<SearchReport> endAnswer() { return SearchReport(); }
+
+    /// What has come up since the last report. An answer that is cancelled asks for it, so that the
+    /// time of its search is not taken for the next answer's.
+    virtual SearchReport takeReport() { return {}; }
 
     /// One piece of work for the pause behind an answer, in which nothing else waits. A piece lasts
     /// at most one pass of the model, so that the next command waits no longer than that. Nothing:

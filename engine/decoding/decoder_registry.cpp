@@ -43,6 +43,10 @@ public:
         return guarded(m_name, [&] { return m_decoder->begin(prompt, work); });
     }
 
+    Result<bool> readAhead(const Prompt& prompt, const PromptWork& work) override {
+        return guarded(m_name, [&] { return m_decoder->readAhead(prompt, work); });
+    }
+
     Result<DecodeStep> step() override {
         return guarded(m_name, [&] { return checked([&] { return m_decoder->step(); }); });
     }
@@ -53,6 +57,16 @@ public:
 
     Result<SearchReport> endAnswer() override {
         return guarded(m_name, [&] { return reported([&] { return m_decoder->endAnswer(); }); });
+    }
+
+    SearchReport takeReport() override {
+        auto taken = guarded(m_name, [&] {
+            return reported([&] { return Result<SearchReport>(m_decoder->takeReport()); });
+        });
+        if (taken)
+            return std::move(taken).value();
+        m_failure = taken.error();
+        return {};
     }
 
     Result<std::optional<SearchReport>> idle(const std::stop_token& stop) override {

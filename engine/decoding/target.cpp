@@ -46,25 +46,56 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
     ENGINE_CHECK(unreadRows >= 0 && unreadRows <= kPrefillRows, "{} rows left unread", unreadRows);
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
     ENGINE_TRY_DO(m_law.begin(prompt));
+    leaveAnswer();
+    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
+    m_maxTokens = prompt.maxTokens;
+    m_promptLength = static_cast<Position>(prompt.tokens.size());
+    m_begunTokens = static_cast<Position>(prompt.begunTokens);
+    const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
+    const std::size_t known = m_sequence.sharedLength(before);
+    const std::size_t left = std::min(before.size() - known, static_cast<std::size_t>(unreadRows));
+    ENGINE_TRY_DO(read(before, before.size() - left, work));
+    m_unread.assign(before.end() - static_cast<std::ptrdiff_t>(left), before.end());
+    m_pending = prompt.tokens.back();
+    return {};
+}
+
+/// As many tokens stay for begin() as it may have to leave unread. The pieces begin at the same
+/// places as those that begin() reads.
+Result<bool> Target::readAhead(const Prompt& prompt, const PromptWork& work) {
+    ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
+    ENGINE_TRY_DO(m_law.begin(prompt));
+    const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
+    const std::size_t end = m_sequence.sharedLength(before) + kPrefillRows;
+    if (end + kPrefillRows > before.size())
+        return false;
+    leaveAnswer();
+    ENGINE_TRY_DO(read(before, end, work));
+    return true;
+}
+
+/// Forgets the answer, but not what is cached.
+void Target::leaveAnswer() {
     m_pending = kNoToken;
     m_pass.clear();
     m_unread.clear();
     m_output.clear();
     m_outputArgmax.clear();
-    m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
-    m_maxTokens = prompt.maxTokens;
+}
+
+/// Makes the cache hold the first `count` of these tokens, which are all that are to be read.
+Result<void>
+Target::read(std::span<const TokenId> tokens, std::size_t count, const PromptWork& work) {
     m_stop = work.stop;
-    m_promptLength = static_cast<Position>(prompt.tokens.size());
-    m_begunTokens = static_cast<Position>(prompt.begunTokens);
     PromptWork watched = work;
     watched.influence = &m_influence;
-    const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
-    const std::size_t known = m_sequence.sharedLength(before);
-    const std::size_t left = std::min(before.size() - known, static_cast<std::size_t>(unreadRows));
-    ENGINE_TRY_DO(m_sequence.fill(*m_transformer, before.first(before.size() - left), watched));
-    m_unread.assign(before.end() - static_cast<std::ptrdiff_t>(left), before.end());
-    m_pending = prompt.tokens.back();
-    return {};
+    if (count < tokens.size())
+        watched.lastRow = nullptr; // the last row is read later
+    if (work.progress && count > 0) {
+        const double part = static_cast<double>(count) / static_cast<double>(tokens.size());
+        watched.progress = [&work, part](double done) { work.progress(part * done); };
+    }
+    return m_sequence.fill(*m_transformer, tokens.first(count), watched);
 }
 
 Result<void> Target::changeSampling(const SamplingOptions& sampling) {
@@ -100,7 +131,6 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     const double rows = static_cast<double>(m_rowTokens.size());
     const double promptShare = static_cast<double>(m_unread.size()) / rows;
     keep(verdict);
-    step.isInsideGrammar = m_law.isInsideGrammar();
     const double allMs = nowMs() - startMs;
     const double promptMs = allMs * promptShare;
     step.verifyMs = allMs - promptMs;

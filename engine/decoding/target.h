@@ -58,6 +58,9 @@ public:
     /// kPrefillRows, and none that are cached already) are left for the next pass to read.
     Result<void> begin(const Prompt& prompt, const PromptWork& work, int unreadRows = 0);
 
+    /// See Decoder::readAhead.
+    Result<bool> readAhead(const Prompt& prompt, const PromptWork& work);
+
     /// Draws with these options from the next pass on. Errors: InvalidInput for an option out of
     /// range, or for a token outside the vocabulary.
     Result<void> changeSampling(const SamplingOptions& sampling);
@@ -145,6 +148,8 @@ private:
            int contextLength,
            KvCache cache);
 
+    void leaveAnswer();
+    Result<void> read(std::span<const TokenId> tokens, std::size_t count, const PromptWork& work);
     Result<void> runPass(const Draft& draft, const VerifyTerms& terms);
     void gatherRows(const Draft& draft);
     void forbidMaskToken();

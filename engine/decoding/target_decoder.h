@@ -20,6 +20,10 @@ public:
 
     Result<DecodeStep> plainStep() final { return reported(plainRound()); }
 
+    Result<bool> readAhead(const Prompt& prompt, const PromptWork& work) override {
+        return m_target.readAhead(prompt, work);
+    }
+
     Result<SearchReport> endAnswer() override { return takeReport(); }
 
     Result<void> changeSampling(const SamplingOptions& sampling) override {
@@ -47,9 +51,8 @@ protected:
     /// Learns from a step; called behind each plain one, and by round() behind its own.
     virtual void observe(const DecodeStep& /*step*/) {}
 
-    /// What has come up since the last report, which is empty then; a decoder with phases adds its
-    /// own.
-    virtual SearchReport takeReport() { return std::exchange(m_report, {}); }
+    /// A decoder with phases adds its own.
+    SearchReport takeReport() override { return std::exchange(m_report, {}); }
 
     /// Reports a sentence for the user, unless it is empty.
     void note(std::string sentence) {
@@ -64,7 +67,7 @@ protected:
     }
 
     Target m_target;
-    SearchReport m_report; ///< kept when a step is cancelled
+    SearchReport m_report; ///< of a cancelled step, until takeReport() is called
 
 private:
     Result<DecodeStep> reported(Result<DecodeStep> made) {

@@ -108,12 +108,42 @@ memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, 
             .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))};
 }
 
+std::uint64_t storedBytes(const WeightSource& weights) {
+    std::uint64_t bytes = 0; // the file's size bounds it
+    for (const TensorInfo& tensor : weights.tensors())
+        bytes += tensor.byteSize;
+    return bytes;
+}
+
+std::string
+wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason) {
+    constexpr double kClearly = 1.25;
+    const auto held = static_cast<double>(heldBytes);
+    const auto inFile = static_cast<double>(fileBytes);
+    if (held < kClearly * inFile)
+        return {};
+    const bool isLarge = held >= 1e9;
+    return fmt::format(
+        "The weights need {:.{}f} {} of memory and {:.{}f} {} in the file, because {}.",
+        held / (isLarge ? 1e9 : 1e6),
+        isLarge ? 1 : 0,
+        isLarge ? "GB" : "MB",
+        inFile / (isLarge ? 1e9 : 1e6),
+        isLarge ? 1 : 0,
+        isLarge ? "GB" : "MB",
+        reason);
+}
+
 Result<LoadForecast> widenedForecast(const ModelConfig& config,
-                                     const WeightSource& /*weights*/,
+                                     const WeightSource& weights,
                                      const TransformerOptions& options,
                                      int contextLength) {
     const std::string name(precisionName(options.precision));
-    return LoadForecast{memoryNeed(config, options.precision, contextLength), name, name, ""};
+    LoadForecast forecast{memoryNeed(config, options.precision, contextLength), name, name, ""};
+    forecast.wideningNote = wideningNote(forecast.memory.weightBytes,
+                                         storedBytes(weights),
+                                         "this backend widens all of them to " + name);
+    return forecast;
 }
 
 } // namespace engine

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace engine {
 
@@ -27,7 +28,16 @@ struct LoadForecast {
     std::string arithmeticName; ///< as Transformer::arithmeticName()
     std::string kvTypeName;     ///< as Transformer::kvTypeName()
     std::string instructionSet; ///< as Transformer::instructionSet()
+    /// Sentence: why the weights need clearly more memory than their file; empty if they do not.
+    std::string wideningNote = {};
 };
+
+/// Bytes of all tensors in the file.
+std::uint64_t storedBytes(const WeightSource& weights);
+
+/// "The weights need 1.2 GB of memory and 0.4 GB in the file, because {reason}."; empty if they do
+/// not need at least a quarter more than in the file.
+std::string wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason);
 
 /// Of a backend that widens all weights to the precision. The slots of cache and scratch are
 /// reserved at once, but take memory only as they are written.

@@ -134,9 +134,15 @@ bool ClaspDecoder::isDue() const {
     return !m_present || !m_settings.checks || windowLength() >= kWindow;
 }
 
-/// Looks for the best sets and uses one of them if it is better than the present one.
 Result<void> ClaspDecoder::update() {
     const double startMs = m_target.nowMs();
+    auto updated = useBest();
+    m_report.searchMs += m_target.nowMs() - startMs; // that of a cancelled one, too
+    return updated;
+}
+
+/// Looks for the best sets and uses one of them if it is better than the present one.
+Result<void> ClaspDecoder::useBest() {
     ENGINE_TRY(const std::vector<StreamPoint> points, front());
     std::vector<Promising> sets;
     for (const StreamPoint& point : points)
@@ -149,7 +155,6 @@ Result<void> ClaspDecoder::update() {
         ENGINE_TRY_DO(check(std::move(sets)));
     else if (!sets.empty())
         adopt(std::move(sets.front()), std::nullopt);
-    m_report.searchMs += m_target.nowMs() - startMs;
     return {};
 }
 

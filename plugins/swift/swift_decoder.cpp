@@ -203,10 +203,11 @@ Result<void> SwiftDecoder::optimise(int comparisons) {
                               },
                               context.expected,
                               m_target.stop()};
-    ENGINE_TRY_DO(m_state->search.advance(scored, m_report));
-    m_accumulation.spend(comparisons);
-    m_report.searchMs += m_target.nowMs() - startMs;
-    return {};
+    auto advanced = m_state->search.advance(scored, m_report);
+    m_report.searchMs += m_target.nowMs() - startMs; // that of a cancelled one, too
+    if (advanced)
+        m_accumulation.spend(comparisons);
+    return advanced;
 }
 
 /// The user waits for this score: it is taken at once, on as much of the answer as there is.

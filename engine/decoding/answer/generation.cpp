@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 
+#include "engine/sampling/grammar/grammar_matcher.h"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -43,24 +45,29 @@ Result<Answer> Answer::begin(Decoder& decoder, GenerationRequest request) {
                      "Stop strings need a tokenizer, and this model has none.",
                      "Leave --stop out, or add the model's tokenizer file."};
     Answer answer(decoder, std::move(request));
-    ENGINE_TRY_DO(answer.readPrompt());
-    ENGINE_TRY_DO(answer.takeUpText());
+    answer.m_result.metrics.promptTokens = static_cast<int>(answer.m_request.prompt.size());
     return answer;
 }
 
-Result<void> Answer::readPrompt() {
-    m_result.metrics.promptTokens = static_cast<int>(m_request.prompt.size());
-    auto begun = m_decoder->begin({.tokens = m_request.prompt,
-                                   .maxTokens = m_request.limits.maxTokens,
-                                   .endIds = m_request.limits.endIds,
-                                   .task = m_request.task,
-                                   .vocabulary = m_request.vocabulary,
-                                   .begunTokens = begunTokens()},
-                                  {m_request.stop, m_request.onPrompt});
-    m_result.metrics.promptMs = millisecondsSince(m_start);
-    if (!begun && begun.error().code != ErrorCode::Cancelled)
-        return std::move(begun).error();
-    return {};
+/// Whether the prompt is read now; a cancelled one counts as read.
+Result<bool> Answer::readPiece() {
+    const auto start = Clock::now();
+    const Prompt prompt{.tokens = m_request.prompt,
+                        .maxTokens = m_request.limits.maxTokens,
+                        .endIds = m_request.limits.endIds,
+                        .task = m_request.task,
+                        .vocabulary = m_request.vocabulary,
+                        .begunTokens = begunTokens()};
+    const PromptWork work{
+        .stop = m_request.stop, .progress = m_request.onPrompt, .lastRow = m_request.promptRow};
+    auto goesOn = m_decoder->readAhead(prompt, work);
+    if (goesOn && !goesOn.value())
+        if (auto begun = m_decoder->begin(prompt, work); !begun)
+            goesOn = std::move(begun).error();
+    m_result.metrics.promptMs += millisecondsSince(start);
+    if (!goesOn && goesOn.error().code != ErrorCode::Cancelled)
+        return std::move(goesOn).error();
+    return !goesOn || !goesOn.value();
 }
 
 int Answer::begunTokens() const {
@@ -97,12 +104,20 @@ Result<std::optional<AnswerPart>> Answer::next(bool isBaseline) {
 
 Result<std::optional<AnswerPart>> Answer::makeNext(bool isBaseline) {
     using Part = std::optional<AnswerPart>;
+    if (m_stage == Stage::Prompt) {
+        ENGINE_TRY(const bool isRead, readPiece());
+        if (isRead) {
+            m_stage = Stage::Steps;
+            ENGINE_TRY_DO(takeUpText());
+        }
+        return Part(PromptPiece());
+    }
     if (!m_begunRest.empty())
         return Part(LateText{std::exchange(m_begunRest, {})});
     while (m_stage == Stage::Steps) {
         if (const auto reason = reasonBeforeStep()) {
             m_result.reason = *reason;
-            m_stage = *reason == FinishReason::Cancelled ? Stage::Text : Stage::End;
+            m_stage = Stage::End;
             break;
         }
         ENGINE_TRY(std::optional<AnswerStep> step, oneStep(isBaseline));
@@ -116,6 +131,7 @@ Result<std::optional<AnswerPart>> Answer::makeNext(bool isBaseline) {
             return Part(std::move(*end));
     }
     if (std::exchange(m_stage, Stage::Over) == Stage::Text) {
+        ENGINE_TRY(m_result.isInsideGrammar, isInsideGrammar());
         ENGINE_TRY(std::string text, lastText());
         if (!text.empty())
             return Part(LateText{std::move(text)});
@@ -143,6 +159,7 @@ Result<std::optional<AnswerStep>> Answer::oneStep(bool isBaseline) {
         if (stepped.error().code != ErrorCode::Cancelled)
             return std::move(stepped).error();
         m_finished = FinishReason::Cancelled;
+        m_result.metrics.decodeMs += millisecondsSince(stepStart);
         return std::optional<AnswerStep>();
     }
     AnswerStep made{.step = std::move(stepped).value(), .isBaseline = isBaseline};
@@ -162,7 +179,6 @@ Result<std::optional<AnswerStep>> Answer::oneStep(bool isBaseline) {
             m_finished = FinishReason::StopString;
         }
     }
-    m_result.isInsideGrammar = step.isInsideGrammar;
     m_result.tokens.insert(m_result.tokens.end(), step.tokens.begin(), step.tokens.end());
     m_result.metrics.outputTokens = static_cast<int>(m_result.tokens.size());
     return std::optional(std::move(made));
@@ -181,17 +197,21 @@ void Answer::noteEnd(std::span<const TokenId> tokens) {
         m_finished = FinishReason::EndToken;
 }
 
-/// What the decoder still wants to learn from this answer is part of its cost. None when it was
-/// cancelled.
+/// What the decoder still wants to learn from this answer is part of its cost. Of an answer or an
+/// end that was cancelled: what was done before that, if anything was.
 Result<std::optional<AnswerEnd>> Answer::endAnswer() {
-    const auto start = Clock::now();
-    auto report = m_decoder->endAnswer();
-    m_result.metrics.decodeMs += millisecondsSince(start);
-    if (report)
-        return std::optional(AnswerEnd{std::move(report).value()});
-    if (report.error().code != ErrorCode::Cancelled)
-        return std::move(report).error();
-    return std::optional<AnswerEnd>();
+    using End = std::optional<AnswerEnd>;
+    if (m_result.reason != FinishReason::Cancelled) {
+        const auto start = Clock::now();
+        auto report = m_decoder->endAnswer();
+        m_result.metrics.decodeMs += millisecondsSince(start);
+        if (report)
+            return End(AnswerEnd{std::move(report).value()});
+        if (report.error().code != ErrorCode::Cancelled)
+            return std::move(report).error();
+    }
+    SearchReport report = m_decoder->takeReport();
+    return report.isEmpty() ? End() : End(AnswerEnd{std::move(report)});
 }
 
 Result<std::string> Answer::lastText() {
@@ -203,6 +223,29 @@ Result<std::string> Answer::lastText() {
         last += m_stops.finish();
     m_result.text += last;
     return last;
+}
+
+/// Whether the grammar wants more behind the text, to which what a stop string has cut off does not
+/// belong.
+Result<bool> Answer::isInsideGrammar() const {
+    if (m_request.grammar.isOff() || m_request.vocabulary == nullptr)
+        return false;
+    std::string text;
+    const auto& endIds = m_request.limits.endIds;
+    const auto add = [&](std::span<const TokenId> ids) {
+        for (const TokenId id : ids)
+            if (std::find(endIds.begin(), endIds.end(), id) == endIds.end())
+                text += m_request.vocabulary->bytesOf(id);
+    };
+    add(m_request.begun.last(static_cast<std::size_t>(begunTokens())));
+    add(m_result.tokens);
+    text.resize(text.size() - std::min(text.size(), m_stops.cutBytes()));
+    ENGINE_TRY(auto graph, makeGrammarGraph(m_request.grammar));
+    GrammarMatcher matcher(std::move(graph));
+    auto state = matcher.start();
+    for (const char byte : text)
+        state = matcher.next(state, static_cast<std::uint8_t>(byte));
+    return !matcher.canEnd(state);
 }
 
 Result<std::string> Answer::textOf(TokenId id) {

@@ -5,6 +5,7 @@
 #include "engine/decoding/answer/generation_metrics.h"
 #include "engine/decoding/answer/stop_strings.h"
 #include "engine/decoding/decoder.h"
+#include "engine/sampling/grammar/grammar.h"
 #include "engine/text/token_stream.h"
 #include "engine/text/tokenizer.h"
 
@@ -37,7 +38,9 @@ struct GenerationRequest {
     GenerationLimits limits = {};
     const Tokenizer* tokenizer = nullptr; ///< null: ids only, stop strings cannot be used
     std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
+    Grammar grammar = {};                                  ///< of the decoder's sampling options
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
+    PromptRow* promptRow = nullptr;            ///< see PromptWork::lastRow
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };
 
@@ -45,9 +48,12 @@ struct GenerationResult {
     std::vector<TokenId> tokens; ///< new ids, the end id included when met
     std::string text;            ///< special tokens left out; empty without a tokenizer
     FinishReason reason = FinishReason::MaxTokens;
-    bool isInsideGrammar = false; ///< the answer ended before its grammar was complete
+    bool isInsideGrammar = false; ///< the text ended before its grammar was complete
     GenerationMetrics metrics;
 };
+
+/// A piece of the prompt was read, or the last of it.
+struct PromptPiece {};
 
 /// A step, its tokens cut at the answer's end.
 struct AnswerStep {
@@ -65,18 +71,17 @@ struct LateText {
     std::string text;
 };
 
-/// What the decoder did when the answer had ended.
+/// What the decoder did when the answer had ended, or before a step that was cancelled.
 struct AnswerEnd {
     SearchReport report;
 };
 
-using AnswerPart = std::variant<AnswerStep, LateText, AnswerEnd>;
+using AnswerPart = std::variant<PromptPiece, AnswerStep, LateText, AnswerEnd>;
 
 /// One answer of a decoder, made part by part as it is asked for. Thread: engine.
 class Answer {
 public:
-    /// Reads the prompt. A stop meanwhile gives an answer that is over at once.
-    /// Errors: those of Decoder; InvalidInput for limits that make no sense.
+    /// Nothing is read yet. Errors: InvalidInput for limits that make no sense.
     static Result<Answer> begin(Decoder& decoder, GenerationRequest request);
 
     /// Makes the next part; none when the answer is over. `isBaseline` lets the full model alone
@@ -89,10 +94,10 @@ public:
     const GenerationResult& result() const { return m_result; }
 
 private:
-    enum class Stage { Steps, End, Text, Over };
+    enum class Stage { Prompt, Steps, End, Text, Over };
 
     Answer(Decoder& decoder, GenerationRequest request);
-    Result<void> readPrompt();
+    Result<bool> readPiece();
     int begunTokens() const;
     Result<void> takeUpText();
     Result<std::optional<AnswerPart>> makeNext(bool isBaseline);
@@ -101,6 +106,7 @@ private:
     void noteEnd(std::span<const TokenId> tokens);
     Result<std::optional<AnswerEnd>> endAnswer();
     Result<std::string> lastText();
+    Result<bool> isInsideGrammar() const;
     Result<std::string> textOf(TokenId id);
     Result<std::string> pieceOf(TokenId id);
 
@@ -111,7 +117,7 @@ private:
     std::string m_begunRest;             // of an answer that goes on, not told yet
     std::optional<FinishReason> m_finished;
     GenerationResult m_result;
-    Stage m_stage = Stage::Steps;
+    Stage m_stage = Stage::Prompt;
     ForwardClock::time_point m_start = ForwardClock::now();
 };
 

@@ -35,6 +35,7 @@ std::string StopStringFilter::push(std::string_view text) {
     }
     m_hasHit = hit != std::string::npos;
     const std::size_t certain = m_hasHit ? hit : m_held.size() - held;
+    m_cutBytes = m_hasHit ? m_held.size() - hit : 0;
     std::string out = m_held.substr(0, certain);
     m_held.erase(0, m_hasHit ? m_held.size() : certain);
     return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,14 @@ public:
 
     bool hasHit() const { return m_hasHit; }
 
+    /// How many bytes from the stop string on were taken; 0 before a hit.
+    std::size_t cutBytes() const { return m_cutBytes; }
+
 private:
     std::vector<std::string> m_stopStrings;
     std::string m_held;
     bool m_hasHit = false;
+    std::size_t m_cutBytes = 0;
 };
 
 } // namespace engine

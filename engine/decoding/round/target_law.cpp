@@ -58,7 +58,6 @@ Result<void> TargetLaw::begin(const Prompt& prompt) {
         return Error{ErrorCode::InvalidInput,
                      "The answer so far does not have the form that is asked for.",
                      "Take the form back, or have it answered again."};
-    m_hasEnded = false;
     return {};
 }
 
@@ -108,17 +107,12 @@ void TargetLaw::keep(std::span<const TokenId> tokens) {
     if (m_tokens == nullptr)
         return;
     for (const TokenId token : tokens) {
-        m_hasEnded = isEnd(token);
-        if (m_hasEnded)
+        if (isEnd(token))
             return;
         m_state = m_tokens->next(m_state, token);
         ENGINE_CHECK(m_state != GrammarMatcher::kDead, "token {} breaks the grammar", token);
     }
     m_state = m_tokens->settle(m_state);
-}
-
-bool TargetLaw::isInsideGrammar() const {
-    return m_tokens != nullptr && !m_hasEnded && !m_tokens->canEnd(m_state);
 }
 
 } // namespace engine

@@ -53,9 +53,6 @@ public:
     /// These tokens belong to the answer now.
     void keep(std::span<const TokenId> tokens);
 
-    /// Whether the grammar wants more behind the answer.
-    bool isInsideGrammar() const;
-
 private:
     using State = TokenGrammar::State;
 
@@ -69,11 +66,10 @@ private:
     std::unique_ptr<TokenGrammar> m_tokens; // null without a grammar, and before the first answer
     std::vector<TokenId> m_endIds;
     State m_state = GrammarMatcher::kDead; // behind the answer
-    bool m_hasEnded = false;
-    std::size_t m_answerStart = 0;   // where the answer begins in a sequence
-    std::vector<State> m_states;     // [rows] of a pass
-    std::vector<bool> m_isStuck;     // [rows]
-    std::vector<TokenId> m_sequence; // of one row
+    std::size_t m_answerStart = 0;         // where the answer begins in a sequence
+    std::vector<State> m_states;           // [rows] of a pass
+    std::vector<bool> m_isStuck;           // [rows]
+    std::vector<TokenId> m_sequence;       // of one row
 };
 
 } // namespace engine

@@ -55,6 +55,8 @@ Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
         inspected.model.tokenizer = text.tokenizer->description();
     if (text.chatTemplate)
         inspected.model.chatTemplate = text.chatTemplate->origin();
+    if (!forecast.wideningNote.empty())
+        inspected.remarks.push_back(forecast.wideningNote);
     inspected.remarks.insert(inspected.remarks.end(), text.remarks.begin(), text.remarks.end());
     return inspected;
 }

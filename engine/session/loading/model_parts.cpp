@@ -4,6 +4,7 @@
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/loading/licence.h"
+#include "engine/model/memory_need.h"
 
 #include <algorithm>
 #include <cctype>
@@ -105,11 +106,9 @@ FileFacts fileFactsOf(const ModelFiles& files, const WeightSource& weights) {
     FileFacts facts{.name = nameOf(files) + (files.isPlanted() ? " (lesson model)" : ""),
                     .weightTypes = typesOf(weights),
                     .licence = licenceOf(files)};
-    for (const TensorInfo& tensor :
-         weights.tensors()) { // shapes were compared with the file's size
+    for (const TensorInfo& tensor : weights.tensors()) // shapes were compared with the file's size
         facts.parameterCount += tensor.rows() * tensor.columns();
-        facts.fileBytes += tensor.byteSize;
-    }
+    facts.fileBytes = storedBytes(weights);
     return facts;
 }
 

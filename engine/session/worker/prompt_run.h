@@ -30,19 +30,22 @@ struct PromptSetup {
 class PromptRun {
 public:
     explicit PromptRun(PromptSetup setup)
-        : m_setup(std::move(setup)) {}
+        : m_setup(std::move(setup))
+        , m_naming(m_setup.command,
+                   m_setup.ground.memory,
+                   m_setup.slot.seenPrompt(),
+                   m_setup.model.transformer->config().layerCount) {}
 
     PromptRun(const PromptRun&) = delete; // the answer refers to its members
     PromptRun& operator=(const PromptRun&) = delete;
 
-    /// Makes the prompt and reads it. Errors: those of the template, the tokenizer, making the
-    /// decoder and Answer; InvalidInput for a prompt that does not fit. The decoder is dropped if
-    /// its state may be inconsistent.
+    /// Makes the prompt. Errors: those of the template, the tokenizer, making the decoder and
+    /// Answer; InvalidInput for a prompt that does not fit.
     Result<void> begin();
 
-    /// Makes the next part of the answer; false at its end, when PromptFinished was sent. Call it
-    /// only after a begin() that succeeded. Errors: those of Answer; the run is over then, and the
-    /// decoder dropped as in begin().
+    /// Reads the next piece of the prompt or makes the next part of the answer; false at its end,
+    /// when PromptFinished was sent. Call it only after a begin() that succeeded. Errors: those of
+    /// Answer; the run is over then, and the decoder dropped if its state may be inconsistent.
     Result<bool> advance();
 
     /// Adds the time of a search between two steps.
@@ -65,6 +68,7 @@ private:
     void tellEnd(const GenerationResult& result);
 
     PromptSetup m_setup;
+    TaskNaming m_naming; // refers to the setup
     std::vector<TokenId> m_prompt;
     std::vector<TokenId> m_begun;   ///< of an answer to be continued; the end of m_prompt if known
     std::optional<Answer> m_answer; // refers to the two above; none before begin()

@@ -125,6 +125,8 @@ private slots:
     void textEndsBeforeAStopString();
     void heldBackTextComesOutAtTheEnd();
     void noTextIsStreamedTwice();
+    void aGrammarIsCompleteIfTheTextBeforeTheStopStringIs_data();
+    void aGrammarIsCompleteIfTheTextBeforeTheStopStringIs();
     void cancellingKeepsWhatIsThere();
     void cancellingWhileThePromptIsReadGivesAnEmptyAnswer();
     void aFailedStepIsAnError();
@@ -194,11 +196,37 @@ void GenerationTest::noTextIsStreamedTwice() {
     QCOMPARE(answer.value().result().text, streamed);
 }
 
+void GenerationTest::aGrammarIsCompleteIfTheTextBeforeTheStopStringIs_data() {
+    QTest::addColumn<QByteArray>("stop");
+    QTest::addColumn<bool>("isInside");
+    QTest::newRow("none") << QByteArray() << false;
+    QTest::newRow("behind the first item, amid a step") << QByteArray(",") << false;
+    QTest::newRow("amid an item") << QByteArray("b") << true;
+    QTest::newRow("behind a comma") << QByteArray("c") << true;
+    QTest::newRow("over two steps") << QByteArray("b,c") << true;
+}
+
+/// The whole step fits the grammar; what a stop string leaves of it need not.
+void GenerationTest::aGrammarIsCompleteIfTheTextBeforeTheStopStringIs() {
+    QFETCH(const QByteArray, stop);
+    QFETCH(const bool, isInside);
+    const ByteTokenizer tokenizer;
+    const auto vocabulary = std::make_shared<const TokenTrie>(TokenTrie::of(tokenizer, 256));
+    ScriptedDecoder decoder({bytes("ab,"), bytes("cd,ef")});
+    const auto result = generate(decoder,
+                                 {.prompt = kPrompt,
+                                  .limits = {.maxTokens = 8, .stopStrings = {stop.toStdString()}},
+                                  .tokenizer = &tokenizer,
+                                  .vocabulary = vocabulary,
+                                  .grammar = {GrammarKind::Regex, "[a-z]{2}(,[a-z]{2})*"}});
+    QCOMPARE(result.value().isInsideGrammar, isInside);
+}
+
 void GenerationTest::cancellingKeepsWhatIsThere() {
     ScriptedDecoder decoder({{5}, {6}, {7}});
     std::stop_source source;
     auto answer = Answer::begin(decoder, {.prompt = kPrompt, .stop = source.get_token()});
-    for (int step = 0; step < 2; ++step)
+    for (int part = 0; part < 3; ++part) // the prompt, two steps
         QVERIFY(answer.value().next().value().has_value());
     source.request_stop();
     QVERIFY(!answer.value().next().value());

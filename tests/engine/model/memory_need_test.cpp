@@ -2,6 +2,7 @@
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/memory_need.h"
 #include "engine/model/plain/plain_backend.h"
+#include "tests/support/models/stored_weights.h"
 #include "tests/support/models/tiny_model.h"
 
 #include <QTest>
@@ -22,6 +23,8 @@ private slots:
     void packedNeedIsThatOfTheLoadedModel();
     void aPackedModelWithoutRoomForItsContextIsRefused();
     void aModelThatLacksATensorHasNoPackedNeed();
+    void widerWeightsThanInTheFileAreExplained_data();
+    void widerWeightsThanInTheFileAreExplained();
 };
 
 void MemoryNeedTest::weightsAndCacheAreThoseOfTheLoadedModel_data() {
@@ -146,6 +149,59 @@ void MemoryNeedTest::aModelThatLacksATensorHasNoPackedNeed() {
     const auto need = cpu::forecast(config, weights, {}, 1);
     QVERIFY(!need);
     QCOMPARE(need.error().code, ErrorCode::NotFound);
+}
+
+void MemoryNeedTest::widerWeightsThanInTheFileAreExplained_data() {
+    QTest::addColumn<int>("type");
+    QTest::addColumn<int>("form");
+    QTest::addColumn<QString>("because");
+    const auto row = [](TensorType type, WeightForm form, const char* because) {
+        const std::string name(tensorTypeName(type));
+        QTest::addRow("%s %d", name.c_str(), int(form)) << int(type) << int(form) << because;
+    };
+    const char* none = "";
+    row(TensorType::Q2_K,
+        WeightForm::File,
+        "the cpu backend holds Q2_K as float32: it has no smaller form that loses nothing.");
+    row(TensorType::Q3_K,
+        WeightForm::File,
+        "the cpu backend holds Q3_K as 8-bit, scale per 16: it has no smaller form that loses "
+        "nothing.");
+    row(TensorType::IQ4_XS,
+        WeightForm::File,
+        "the cpu backend holds IQ4_XS as 8-bit, scale per 32: it has no smaller form that loses "
+        "nothing.");
+    row(TensorType::Q4_K,
+        WeightForm::Auto,
+        "the cpu backend holds Q4_K as float32, which is fastest for a model this small.");
+    row(TensorType::BF16,
+        WeightForm::F32,
+        "the cpu backend holds BF16 as float32, as was asked for.");
+    row(TensorType::Q4_K, WeightForm::File, none);
+    row(TensorType::Q8_0, WeightForm::File, none);
+    row(TensorType::BF16, WeightForm::File, none);
+    row(TensorType::F32, WeightForm::Auto, none);
+}
+
+void MemoryNeedTest::widerWeightsThanInTheFileAreExplained() {
+    QFETCH(const int, type);
+    QFETCH(const int, form);
+    QFETCH(const QString, because);
+    ModelConfig config = support::tinyConfig();
+    config.hiddenSize = config.mlpSize = 256;
+    config.headDim = 256 / config.headCount;
+    const support::StoredWeights weights(support::randomWeights(config, 1),
+                                         static_cast<TensorType>(type));
+    const auto need =
+        cpu::forecast(config, weights, {.weights = static_cast<WeightForm>(form)}, 300);
+    QVERIFY2(need.hasValue(), need ? "" : need.error().message.c_str());
+    const QString note = QString::fromStdString(need.value().wideningNote);
+    QCOMPARE(note.section(QStringLiteral(", because "), 1), because);
+    QCOMPARE(note.startsWith(QStringLiteral("The weights need ")), !because.isEmpty());
+    // A backend that widens all says so of every file that is narrower.
+    const auto widened = widenedForecast(config, weights, {.precision = Precision::F32}, 300);
+    QCOMPARE(widened.value().wideningNote.empty(),
+             static_cast<TensorType>(type) == TensorType::F32);
 }
 
 QTEST_GUILESS_MAIN(MemoryNeedTest)

@@ -52,6 +52,7 @@ class SessionConversationsTest : public QObject {
 
 private slots:
     void conversationsTakeTurnsStepByStep();
+    void aShortAnswerDoesNotWaitForALongPrompt();
     void promptsOfOneConversationWaitForEachOther();
     void aStopEndsOneConversationAlone();
     void eachConversationHasItsDecoderAndSettings();
@@ -85,6 +86,28 @@ void SessionConversationsTest::conversationsTakeTurnsStepByStep() {
         const std::string text = end.promptId == 1 ? "abc" : end.promptId == 2 ? "bcd" : "cde";
         QCOMPARE(end.tokens, expectedAnswer(text, end.generation.outputTokens));
     }
+}
+
+/// The second conversation needs a turn for each of its tokens and one for its prompt, the first
+/// one more than that for its prompt alone.
+void SessionConversationsTest::aShortAnswerDoesNotWaitForALongPrompt() {
+    constexpr int kShort = 20;
+    std::promise<void> sent;
+    Fixture fixture({.onPass = [ready = sent.get_future().share()] { ready.wait(); }});
+    QVERIFY(fixture.loadModel());
+    std::string text;
+    for (int i = 0; i < 2 * kShort * kPrefillRows; ++i)
+        text += static_cast<char>('a' + i % 23);
+    fixture.session.send(promptIn(1, 1, 5, text));
+    fixture.session.send(promptIn(2, 2, kShort, "bcd"));
+    sent.set_value();
+    QCOMPARE(fixture.finish(2)->tokens, expectedAnswer("bcd", kShort));
+    for (const EngineEvent& event : fixture.events) {
+        if (event.as<PromptFinished>() != nullptr)
+            break;
+        QVERIFY(event.as<StepFinished>() == nullptr || event.conversation == 2);
+    }
+    QCOMPARE(fixture.finish(1)->tokens, expectedAnswer(text, 5));
 }
 
 void SessionConversationsTest::promptsOfOneConversationWaitForEachOther() {

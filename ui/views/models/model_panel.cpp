@@ -396,6 +396,8 @@ void ModelPanel::showFacts() {
             {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
             {tr("Tokenizer"), orNone(m_report->tokenizer)},
             {tr("Chat template"), orNone(m_report->chatTemplate)}};
+        for (const QString& note : m_report->notes)
+            rows.push_back({tr("Note"), note});
     } else if (m_stage == Stage::Loaded && store().model() != nullptr) {
         const ModelFacts& model = store().model()->model;
         rows = {

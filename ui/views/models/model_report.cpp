@@ -45,6 +45,8 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
                       memory.cacheBytes},
                      {say("Draft tree and search"), memory.scratchBytes},
                      {say("Largest pass"), memory.passBytes}};
+    for (const std::string& remark : inspected.remarks)
+        report.notes.push_back(QString::fromStdString(remark));
     return report;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/answer/generation.h"
 #include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/target_decoder.h"
 #include "tests/support/lossless/decoding_checks.h"
@@ -32,13 +33,17 @@ public:
     void say(const std::string& sentence) { note(sentence); }
 
     DecoderPhase phase = DecoderPhase::Plain;
-
-private:
-    Result<DecodeStep> round() override { return plainRound(); }
+    double searchMs = 0.0; ///< of each round
 
     SearchReport takeReport() override {
         m_report.phase = phase;
         return TargetDecoder::takeReport();
+    }
+
+private:
+    Result<DecodeStep> round() override {
+        m_report.searchMs += searchMs;
+        return plainRound();
     }
 };
 
@@ -68,6 +73,7 @@ class TargetDecoderTest : public QObject {
 private slots:
     void plainStepsAreVanillasAndTheRoomShrinks();
     void otherSamplingOptionsReachTheTarget();
+    void theSearchOfACancelledStepIsNotTheNextAnswers();
     void whatCameUpIsToldOnceByTheNextStep();
     void whatNoStepHasToldTheEndOfTheAnswerTells();
     void aCancelledStepTellsNothingAndForgetsNothing();
@@ -133,6 +139,26 @@ void TargetDecoderTest::aDecoderAddsItsPhaseToEveryReport() {
     QCOMPARE(decoder.plainStep().value().search.phase, DecoderPhase::Optimise);
     decoder.phase = DecoderPhase::Accelerate;
     QCOMPARE(decoder.endAnswer().value().phase, DecoderPhase::Accelerate);
+}
+
+void TargetDecoderTest::theSearchOfACancelledStepIsNotTheNextAnswers() {
+    SpeakingDecoder decoder = speaking();
+    decoder.searchMs = 8.0;
+    std::stop_source source;
+    auto answer = Answer::begin(decoder, {.prompt = kPrompt, .stop = source.get_token()});
+    while (answer.value().result().tokens.empty())
+        QVERIFY(answer.value().next().value().has_value());
+    source.request_stop(); // but the step has begun
+    decoder.searchMs = 4.0;
+    QCOMPARE(decoder.step().error().code, ErrorCode::Cancelled);
+    const auto end = answer.value().next().value();
+    QVERIFY(end && std::holds_alternative<AnswerEnd>(*end));
+    QCOMPARE(std::get<AnswerEnd>(*end).report.searchMs, 4.0);
+    QVERIFY(!answer.value().next().value());
+    QCOMPARE(answer.value().result().reason, FinishReason::Cancelled);
+    decoder.searchMs = 2.0;
+    QVERIFY(decoder.begin({kPrompt}, {}).hasValue());
+    QCOMPARE(decoder.step().value().search.searchMs, 2.0);
 }
 
 void TargetDecoderTest::eachOtherPlanIsNumberedAndToldOnce() {

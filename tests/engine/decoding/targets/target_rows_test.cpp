@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verify pass can do besides checking a draft: rows beside it, a resumed pass, hidden
-// states, and prompt tokens that were left to it.
+// states, and prompt tokens that were left to it; prompts that were read ahead.
 #include "engine/decoding/target.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
@@ -17,12 +17,16 @@ using support::randomIds;
 
 namespace {
 
+constexpr int kAnswer = 16;
+
 Transformer& transformer() {
     static const auto made = support::layeredModel(3, 7);
     return *made;
 }
 
-Target makeTarget() { return std::move(Target::make(transformer(), {}, 300, 64)).value(); }
+Target makeTarget(int contextLength = 300) {
+    return std::move(Target::make(transformer(), {}, contextLength, 64)).value();
+}
 
 Ids vanillaAnswer(const Ids& prompt, std::size_t count) {
     return support::vanillaAnswer(transformer(), prompt, count);
@@ -92,6 +96,8 @@ private slots:
     void logitsOfRowsBesideADraftComeWhenAskedFor();
     void aResumedPassIsTheWholePass();
     void hiddenStatesComeWithThePass();
+    void aPromptReadAheadIsReadAsAtOnce_data();
+    void aPromptReadAheadIsReadAsAtOnce();
     void unreadTokensAreReadByTheFirstPass();
     void unreadTokensAreOnlyThoseThatAreNotCached();
     void aCancelledPromptWithUnreadTokensCanBeBegunAgain();
@@ -208,6 +214,49 @@ void TargetRowsTest::hiddenStatesComeWithThePass() {
     for (std::size_t layer = 0; layer < fresh.size(); ++layer) {
         QCOMPARE(shown[layer].count(), 3 + 1 + 2);
         QCOMPARE(support::numbersOf(shown[layer], width), fresh[layer]);
+    }
+}
+
+void TargetRowsTest::aPromptReadAheadIsReadAsAtOnce_data() {
+    QTest::addColumn<int>("length");
+    QTest::addColumn<int>("unread");
+    for (const int length : {1, 100, 256, 257, 258, 700})
+        for (const int unread : {0, kPrefillRows})
+            QTest::addRow("%d tokens, %d unread", length, unread) << length << unread;
+}
+
+void TargetRowsTest::aPromptReadAheadIsReadAsAtOnce() {
+    QFETCH(const int, length);
+    QFETCH(const int, unread);
+    std::mt19937 random(3);
+    const Ids prompt = randomIds(random, static_cast<std::size_t>(length));
+    const Ids before = randomIds(random, 40);
+    Target whole = makeTarget(800);
+    QVERIFY(whole.begin({prompt, kAnswer}, {}, unread).hasValue());
+    Target pieces = makeTarget(800);
+    double told = 0.0;
+    const PromptWork work{.progress = [&](double part) {
+        QVERIFY(part > told && part <= 1.0);
+        told = part;
+    }};
+    QVERIFY(pieces.begin({before, kAnswer}, {}).hasValue());
+    QVERIFY(pieces.plainStep().hasValue());
+    int count = 0;
+    while (pieces.readAhead({prompt, kAnswer}, work).value()) {
+        ++count;
+        QCOMPARE(pieces.length(), count * kPrefillRows);
+        QCOMPARE(pieces.pending(), kNoToken);
+        QVERIFY(pieces.output().empty());
+    }
+    QCOMPARE(count, std::max((length - 1) / kPrefillRows - 1, 0));
+    QVERIFY(pieces.begin({prompt, kAnswer}, work, unread).hasValue());
+    QCOMPARE(Ids(pieces.unread().begin(), pieces.unread().end()),
+             Ids(whole.unread().begin(), whole.unread().end()));
+    while (pieces.output().size() < kAnswer) {
+        const DecodeStep one = whole.plainStep().value();
+        const DecodeStep other = pieces.plainStep().value();
+        QCOMPARE(other.tokens, one.tokens);
+        QCOMPARE(other.facts.front().targetProbability, one.facts.front().targetProbability);
     }
 }
 
