@@ -130,6 +130,13 @@ struct EventLine {
                            event.task.empty() ? "" : ", task " + event.task);
     }
 
+    std::string operator()(const TaskRecognised& event) const {
+        if (event.isNew)
+            return fmt::format("the prompt is like none before: task {} begins", event.task);
+        return fmt::format(
+            "the prompt looks like task {} (likeness {:.2f})", event.task, event.likeness);
+    }
+
     std::string operator()(const StepFinished& event) const {
         std::string how = event.isPlain() ? "plain"
                                           : fmt::format("{} of {} draft steps accepted, plan {}",

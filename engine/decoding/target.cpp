@@ -89,6 +89,8 @@ Target::read(std::span<const TokenId> tokens, std::size_t count, const PromptWor
     m_stop = work.stop;
     PromptWork watched = work;
     watched.influence = &m_influence;
+    if (count < tokens.size())
+        watched.lastRow = nullptr; // the last row is read later
     if (work.progress && count > 0) {
         const double part = static_cast<double>(count) / static_cast<double>(tokens.size());
         watched.progress = [&work, part](double done) { work.progress(part * done); };

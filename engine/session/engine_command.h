@@ -75,6 +75,14 @@ struct PromptMessage {
     std::vector<TokenId> tokens = {}; ///< the ids of an earlier answer, from its PromptFinished
 };
 
+/// Whether what a prompt looks like (KnownTask) and its task have to do with each other. Decoders
+/// see SubmitPrompt::task alone, whatever is recognised.
+enum class TaskUse {
+    Given,      ///< the task is what it is called; nothing is kept
+    Learnt,     ///< the prompt is kept as one of its task
+    Recognised, ///< the task is named by the prompt (TaskRecognised), which is kept under this name
+};
+
 /// Requests an answer, with everything that it depends on. Ends with one PromptFinished or one
 /// EngineFailed with this id, unless the session is closed before. PromptStarted says that the
 /// prompt was counted and fits; if it does not fit, EngineFailed has the counts.
@@ -89,6 +97,7 @@ struct SubmitPrompt {
                                               ///< or:
     std::vector<TokenId> ids = {};            ///< the prompt's tokens; they need no tokenizer
     std::string task = {};                    ///< the task whose search state is used
+    TaskUse taskUse = TaskUse::Given;         ///< the others for messages alone
     std::uint64_t chat = 0;                   ///< the chat to whose totals its steps are added
                                               ///< (SpanStarted)
     int maxTokens = 256;

@@ -87,6 +87,18 @@ struct PromptStarted {
     std::string question;
 };
 
+/// What a prompt looks like names its task for people: in views, recordings and exports. Follows
+/// PromptStarted, before the first step.
+struct TaskRecognised {
+    static constexpr std::string_view kKind = "task_recognised";
+    std::uint64_t promptId = 0;
+    std::string task;
+    bool isNew = false;    ///< the prompt is like those of no known task, so one begins with it
+    double likeness = 0.0; ///< of the nearest of the task's prompts, a cosine; 0 if it is new
+    std::string otherTask; ///< the nearest of the other tasks; empty if there is none
+    double otherLikeness = 0.0;
+};
+
 /// From here on the totals of steps start again, because of another chat, decoder, model or other
 /// settings.
 struct SpanStarted {
@@ -261,6 +273,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   SamplingChanged,
                                   SpanStarted,
                                   PromptStarted,
+                                  TaskRecognised,
                                   PromptProgress,
                                   StepFinished,
                                   TextReleased,

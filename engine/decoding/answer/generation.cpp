@@ -58,7 +58,8 @@ Result<bool> Answer::readPiece() {
                         .task = m_request.task,
                         .vocabulary = m_request.vocabulary,
                         .begunTokens = begunTokens()};
-    const PromptWork work{m_request.stop, m_request.onPrompt};
+    const PromptWork work{
+        .stop = m_request.stop, .progress = m_request.onPrompt, .lastRow = m_request.promptRow};
     auto goesOn = m_decoder->readAhead(prompt, work);
     if (goesOn && !goesOn.value())
         if (auto begun = m_decoder->begin(prompt, work); !begun)

@@ -40,6 +40,7 @@ struct GenerationRequest {
     std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< see Prompt
     Grammar grammar = {};                                  ///< of the decoder's sampling options
     std::function<void(double)> onPrompt = {}; ///< told the part of the prompt that is read
+    PromptRow* promptRow = nullptr;            ///< see PromptWork::lastRow
     std::stop_token stop = {}; ///< takes effect after the current pass; what is there is returned
 };
 

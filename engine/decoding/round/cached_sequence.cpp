@@ -49,14 +49,22 @@ Result<void> CachedSequence::fill(Transformer& transformer,
             tokens.subspan(m_tokens.size(), std::min<std::size_t>(left, kPrefillRows));
         const int rows = static_cast<int>(piece.size());
         const AttentionLayout layout = AttentionLayout::chain(length(), rows);
+        const bool takesRow = work.lastRow != nullptr && piece.size() == left;
+        HiddenRows states;
+        const HandOut handOut{takesRow ? work.lastRow->layer : 0, &states};
         ENGINE_TRY(const ForwardResult result,
                    transformer.forward({.plan = plan,
                                         .layout = layout,
                                         .tokens = piece,
+                                        .handOuts = std::span(&handOut, takesRow ? 1 : 0),
                                         .wantsInfluence = work.influence != nullptr},
                                        m_cache));
         if (work.influence != nullptr)
             work.influence->add(result.influence, rows);
+        if (takesRow) {
+            work.lastRow->values.resize(static_cast<std::size_t>(transformer.config().hiddenSize));
+            ENGINE_TRY_DO(states.read(rows - 1, work.lastRow->values));
+        }
         m_cache.commit(rows);
         m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());
         if (work.progress)

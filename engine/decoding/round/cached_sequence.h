@@ -15,11 +15,20 @@ namespace engine {
 /// square of the prompt's length and a stop takes effect soon.
 inline constexpr int kPrefillRows = 128;
 
+/// The residual stream of the last row of a prompt that is read before its answer begins, which has
+/// seen all of the prompt but its last token. It is taken from the pass that reads this row anyway;
+/// where the cache has the row already, `values` stays empty.
+struct PromptRow {
+    int layer = 0;                   ///< behind which it is taken
+    std::vector<double> values = {}; ///< [hidden size]
+};
+
 /// How reading a prompt is watched and ended from outside.
 struct PromptWork {
     std::stop_token stop = {};                 ///< polled between pieces
     std::function<void(double)> progress = {}; ///< the part done, 0 to 1, after each piece
     SublayerInfluence* influence = nullptr;    ///< gathers what the passes show, if wanted
+    PromptRow* lastRow = nullptr;              ///< filled, if wanted
 };
 
 /// Refuses prompts that no pass could take. Errors: InvalidInput, saying which id or length.

@@ -254,6 +254,15 @@ template <typename V> void visitFields(V& visit, PromptStarted& r) {
     visit("question", r.question);
 }
 
+template <typename V> void visitFields(V& visit, TaskRecognised& r) {
+    visit("prompt_id", r.promptId);
+    visit("task", r.task);
+    visit("is_new", r.isNew);
+    visit("likeness", r.likeness);
+    visit("other_task", r.otherTask);
+    visit("other_likeness", r.otherLikeness);
+}
+
 template <typename V> void visitFields(V& visit, SpanStarted& r) {
     visit("span", r.span);
     visit("cause", r.cause);
@@ -336,6 +345,7 @@ template <typename V> void visitFields(V& visit, DraftForecast& r) {
     visit("verify_cost", r.verifyCost);
     visit("draft_steps", r.draftSteps);
     visit("tokens_per_round", r.tokensPerRound);
+    visit("tokens", r.tokens);
 }
 
 template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }

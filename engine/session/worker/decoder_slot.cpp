@@ -93,6 +93,7 @@ void DecoderSlot::leaveModel() {
     drop();
     beginSpan(SpanCause::Model);
     m_plainMs.clear();
+    m_seenPrompt = {};
     m_stepCount = 0;
 }
 

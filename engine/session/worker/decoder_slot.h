@@ -5,6 +5,7 @@
 #include "engine/metrics/decode_metrics.h"
 #include "engine/session/engine_event.h"
 #include "engine/session/loading/model_loader.h"
+#include "engine/session/worker/task_naming.h"
 
 #include <cstdint>
 #include <deque>
@@ -97,6 +98,9 @@ public:
     /// Null while there is none.
     Decoder* decoder() const { return m_decoder.get(); }
 
+    /// The newest prompt whose task was looked for.
+    SeenPrompt& seenPrompt() { return m_seenPrompt; }
+
     const DecoderInfo& info() const { return m_info; }
 
     const SettingValues& settings() const { return m_settings; }
@@ -119,7 +123,8 @@ private:
     std::unique_ptr<Decoder> m_decoder;
     std::vector<std::string> m_remarks;
     std::vector<TokenId> m_cached; // what the decoder's cache holds
-    DecodeMetrics m_metrics;       // of this span
+    SeenPrompt m_seenPrompt;
+    DecodeMetrics m_metrics; // of this span
     std::int64_t m_span = 1;
     std::optional<SpanCause> m_untoldSpan;
     std::uint64_t m_chat = 0;

@@ -136,6 +136,7 @@ GenerationRequest PromptRun::request() {
     request.grammar = m_setup.slot.sampling().grammar;
     if (!request.grammar.isOff())
         request.vocabulary = vocabularyOf(*m_setup.ground.model);
+    request.promptRow = m_naming.row();
     request.stop = m_setup.stop;
     request.limits = {
         command.maxTokens, m_setup.model.transformer->config().eosIds, command.stopStrings};
@@ -164,6 +165,9 @@ void PromptRun::tell(const AnswerPart& part) {
 /// Search events first: a plan must be known before a step that drafted with it.
 void PromptRun::tellStep(const AnswerStep& made) {
     const DecodeStep& step = made.step;
+    if (m_stepCount == 0)
+        if (auto recognised = m_naming.recognise(m_prompt))
+            emit(*std::move(recognised));
     m_setup.slot.add(step, made.stepMs, made.isBaseline);
     if (made.isBaseline)
         m_metrics.addBaseline(step, made.stepMs);
@@ -238,6 +242,8 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                         result.metrics,
                         m_metrics,
                         result.isInsideGrammar});
+    if (std::string note = m_naming.learn(); !note.empty())
+        emit(Remark{std::move(note)});
     ++m_setup.promptsFinished;
     tellStatistics(result.tokens.size());
 }

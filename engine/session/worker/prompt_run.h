@@ -30,7 +30,11 @@ struct PromptSetup {
 class PromptRun {
 public:
     explicit PromptRun(PromptSetup setup)
-        : m_setup(std::move(setup)) {}
+        : m_setup(std::move(setup))
+        , m_naming(m_setup.command,
+                   m_setup.ground.memory,
+                   m_setup.slot.seenPrompt(),
+                   m_setup.model.transformer->config().layerCount) {}
 
     PromptRun(const PromptRun&) = delete; // the answer refers to its members
     PromptRun& operator=(const PromptRun&) = delete;
@@ -64,6 +68,7 @@ private:
     void tellEnd(const GenerationResult& result);
 
     PromptSetup m_setup;
+    TaskNaming m_naming; // refers to the setup
     std::vector<TokenId> m_prompt;
     std::vector<TokenId> m_begun;   ///< of an answer to be continued; the end of m_prompt if known
     std::optional<Answer> m_answer; // refers to the two above; none before begin()

@@ -29,6 +29,8 @@ inline const std::string kTemplate =
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}[assistant]{% endif %}";
 
+inline const std::string kFingerprint = "57ab"; // of the stub
+
 /// Waits as the engine's thread, until it is asked to stop; `onEnter` is told before.
 inline void waitForStop(std::stop_token stop) {
     std::mutex mutex;
@@ -285,6 +287,7 @@ private:
         model.chatTemplate = std::move(chatTemplate);
         model.contextLength = command.contextLength > 0 ? command.contextLength : 1 << 20;
         model.backend = "stub";
+        model.fingerprint = kFingerprint;
         return model;
     }
 

@@ -63,7 +63,8 @@ private:
 
 /// A network without weights: the next token follows from all tokens that a row sees, by a hash,
 /// and is a letter. A plan that skips anything agrees with the full one about three times in four.
-/// Wrong positions, slots or visibility change the tokens. Thread: engine.
+/// Wrong positions, slots or visibility change the tokens. Behind each layer a row's hidden state
+/// is how often it sees tokens of each remainder modulo the hidden size. Thread: engine.
 class StubTransformer final : public engine::Transformer {
 public:
     static constexpr int kVocabSize = 128;
@@ -119,6 +120,8 @@ public:
         for (const int place : wanted.summaryPlaces)
             result.summaries.push_back(engine::summarise(
                 {logits + static_cast<std::size_t>(place) * kVocabSize, kVocabSize}));
+        for (const engine::HandOut& handOut : request.handOuts)
+            append(request.layout, held, *handOut.to);
         result.influence.assign(2 * static_cast<std::size_t>(m_config.layerCount), 1.0);
         return {};
     }
@@ -126,6 +129,22 @@ public:
     std::size_t weightBytes() const override { return 0; }
 
 private:
+    void append(const engine::AttentionLayout& layout,
+                const std::vector<engine::TokenId>& held,
+                engine::HiddenRows& to) const {
+        const int width = m_config.hiddenSize;
+        auto& storage = to.storageFor<engine::HostHidden<double>>(m_key, width);
+        for (int row = 0; row < layout.rowCount(); ++row) {
+            std::vector<double> counts(static_cast<std::size_t>(width), 0.0);
+            layout.forEachKey(row, 0, [&](engine::Position slot) {
+                counts[static_cast<std::size_t>(held[static_cast<std::size_t>(slot)] % width)] +=
+                    1.0;
+            });
+            storage.append(counts.data());
+        }
+    }
+
+    const engine::TransformerKey m_key;
     engine::ModelConfig m_config;
     engine::LayerPlan m_fullPlan;
     std::shared_ptr<engine::HostLogits<double>> m_logits =

@@ -90,8 +90,8 @@ void EventOutlet::Told::noteAnswer(const EngineEvent& event) {
     else if (event.as<PromptFinished>() != nullptr || isFailure)
         answer.clear();
     else if (!answer.empty() &&
-             (event.as<StepFinished>() != nullptr || event.as<TextReleased>() != nullptr ||
-              event.as<Statistics>() != nullptr))
+             (event.as<TaskRecognised>() != nullptr || event.as<StepFinished>() != nullptr ||
+              event.as<TextReleased>() != nullptr || event.as<Statistics>() != nullptr))
         answer.push_back(event);
     if (answer.size() > kAnswerEventsKept)
         answer.clear();
