@@ -16,7 +16,7 @@ constexpr int kStepsToSearchBeside = 4;
 /// In pauses, passes are made to measure them at most so often: a clock that stands still prices
 /// nothing. They need so many places of the context.
 constexpr int kMostPausePasses = 16;
-constexpr int kRowsOfAPause = 4;
+constexpr int kRowsOfAPause = 16;
 
 } // namespace
 
@@ -28,12 +28,9 @@ bool AutoDecoder::searchesBeside() const {
 /// Beside an answer the search makes way for Auto's own, if that is worth its time. What it is
 /// worth is known only with the prices.
 Result<void> AutoDecoder::searchBeside() {
-    const bool isOwnWorthIt = hasPrices() && isSearching();
-    if (!searchesBeside() || isOwnWorthIt || m_costs.samples(1) < kStepsToSearchBeside)
+    if (!searchesBeside() || searchesItself() || m_costs.samples(1) < kStepsToSearchBeside)
         return {};
-    ENGINE_TRY_DO(m_beside.advance(m_target, m_costs, m_report));
-    forecast();
-    return {};
+    return m_beside.advance(m_target, m_costs, m_report);
 }
 
 /// First what passes cost, so that there is a forecast, then the search itself.
@@ -42,7 +39,8 @@ Result<bool> AutoDecoder::usePause(const std::stop_token& stop) {
         return false;
     const bool canMeasure = m_target.remainingContext() > kRowsOfAPause &&
                             m_pausePasses < kMostPausePasses && m_target.influence().rows() > 0;
-    if (!hasPrices() && canMeasure && !m_beside.isOver()) {
+    const bool isPriced = hasPrices() && m_costs.samples(treeRows()) > 0;
+    if (!isPriced && canMeasure) {
         ENGINE_TRY_DO(measureInPause());
     } else {
         ENGINE_TRY(const bool isMade, m_beside.usePause(m_target, stop, m_report));
@@ -67,7 +65,7 @@ Result<void> AutoDecoder::measureInPause() {
 
 /// What a search waits for between two answers, or that there is nothing to wait for.
 DecoderPhase AutoDecoder::phaseAtRest() const {
-    const bool isWaiting = isSearching() || (searchesBeside() && !m_beside.isOver());
+    const bool isWaiting = searchesItself() || (searchesBeside() && !m_beside.isOver());
     return isWaiting ? DecoderPhase::Accumulate : DecoderPhase::Plain;
 }
 
@@ -84,23 +82,28 @@ Result<std::optional<SearchReport>> AutoDecoder::idle(const std::stop_token& sto
 /// Tells what drafting with the set found beside would give. Auto tries it where that pays.
 void AutoDecoder::forecast() {
     const LayerPlan* best = m_beside.best();
-    if (best == nullptr || !hasPrices())
+    if (best == nullptr || !hasPrices() || m_beside.replay().rounds.empty())
         return;
-    const double score = m_beside.bestScore();
-    const DraftPass pass =
-        DraftPass::of(score, PassShares::of(*best, m_target.transformer().config()), m_costs);
-    const Promise chain = bestChain(pass, m_costs, m_settings.maxNodes);
-    const DraftForecast made{.matchness = score,
-                             .draftCost = pass.cost,
-                             .verifyCost = m_costs.relativeCost(chain.nodes + 1),
-                             .draftSteps = chain.nodes,
-                             .tokensPerRound = chain.tokens};
+    const Replay& replay = m_beside.replay();
+    const auto rounds = static_cast<double>(replay.rounds.size());
+    const PassShares shares = PassShares::of(*best, m_target.transformer().config());
+    DraftForecast made{.matchness = static_cast<double>(replay.matches) / replay.rows,
+                       .draftCost = m_costs.relativeDraftCost(shares.draft),
+                       .verifyCost = 0.0,
+                       .tokensPerRound = 0.0,
+                       .tokens = replay.rows};
+    for (const ReplayedRound& round : replay.rounds) {
+        made.verifyCost += m_costs.relativeCost(round.rows) / rounds;
+        made.draftSteps += round.draftSteps / rounds;
+        made.tokensPerRound += round.tokens / rounds;
+    }
     if (made == m_forecast)
         return;
-    const bool isOtherSet = made.matchness != m_forecast.matchness;
+    const bool isNews = made.tokens != m_forecast.tokens || made.matchness != m_forecast.matchness;
     m_forecast = made;
     m_report.forecast = made;
-    if (isOtherSet && made.speedup() > 1.0 + m_settings.margin)
+    const DraftPass pass = DraftPass::of(made.matchness, shares, m_costs);
+    if (isNews && bestChain(pass, m_costs, m_settings.maxNodes).rate() > 1.0 + m_settings.margin)
         m_search.suggest(*best);
 }
 

@@ -275,7 +275,7 @@ void AutoDecoder::observe(const DecodeStep& step) {
     m_purse = std::min(m_purse + share * cost, most);
     ++m_steps;
     m_beside.earn(step.draftMs + step.verifyMs);
-    m_report.phase = isSearching() ? DecoderPhase::Optimise : phaseAtRest();
+    m_report.phase = searchesItself() ? DecoderPhase::Optimise : phaseAtRest();
 }
 
 } // namespace automatic

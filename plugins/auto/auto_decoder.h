@@ -51,6 +51,12 @@ private:
         double interval = 0.0; // between probes
     };
 
+    /// The first pass of so many rows that was made to measure it.
+    struct RowPrice {
+        int rows = 0;
+        double ms = 0.0;
+    };
+
     /// What the next round is drafted with.
     struct Choice {
         engine::Draft free;
@@ -75,6 +81,7 @@ private:
 
     engine::Result<void> tryPlans();
     bool isSearching() const;
+    bool searchesItself() const;
     void judge();
     int windowLength() const;
     double trialCost() const;
@@ -84,6 +91,7 @@ private:
     bool hasRowPrice() const;
     engine::Result<void> measurePrice();
     engine::Result<double> passMs(const engine::LayerPlan& plan, int rowCount);
+    int treeRows();
     engine::Result<void> priceOne(double slowdown);
     void spend(double ms);
     void pay(double plainSteps);
@@ -120,12 +128,12 @@ private:
     engine::DraftForecast m_forecast; // the newest that was told
     RoundRates m_rounds;
     // Times are in plain steps unless the name says otherwise.
-    Promise m_recent;          // tokens and cost of all rounds, decayed
-    double m_elapsed = 0.0;    // all rounds together
-    double m_purse = 0.0;      // may be spent on trying
-    double m_rowPriceMs = 0.0; // of the first pass that was made to measure it; 0 = none was
-    double m_trialCost = 0.0;  // of the newest trial; 0 before the first
-    double m_probeAt = 0.0;    // when a plan may be tried that is not expected to pay
+    Promise m_recent;       // tokens and cost of all rounds, decayed
+    double m_elapsed = 0.0; // all rounds together
+    double m_purse = 0.0;   // may be spent on trying
+    RowPrice m_rowPrice;
+    double m_trialCost = 0.0; // of the newest trial; 0 before the first
+    double m_probeAt = 0.0;   // when a plan may be tried that is not expected to pay
     long m_steps = 0;
     int m_trials = 0;
     int m_pausePasses = 0;       // made in pauses only to measure them

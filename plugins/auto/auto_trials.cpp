@@ -26,6 +26,7 @@ constexpr int kStepsToJudge = 4;
 /// Passes that are made only to measure them: two of so many rows, if no draft has shown what rows
 /// cost, and so many draft passes.
 constexpr int kPricedRows = 4;
+constexpr int kMostPricedRows = 16;
 constexpr int kDraftsToJudge = 3;
 
 /// Steps between two judgements: they cost a tenth of a millisecond.
@@ -42,6 +43,9 @@ double believedScore(const Matchness& matchness) {
 bool AutoDecoder::isSearching() const {
     return m_settings.skipsLayers && m_settings.probing > 0.0 && m_search.isWorthIt(trialCost());
 }
+
+/// What a search is worth is known only with the prices.
+bool AutoDecoder::searchesItself() const { return hasPrices() && isSearching(); }
 
 /// In plain steps; before the first trial a guess that is too high.
 double AutoDecoder::trialCost() const {
@@ -133,19 +137,24 @@ Result<double> AutoDecoder::passMs(const LayerPlan& plan, int rowCount) {
     return m_target.nowMs() - startMs;
 }
 
-/// Measures a pass whose price is missing. `slowdown`: how much longer it would take beside an
-/// answer.
+/// Rows of a verification as SWIFT makes it.
+int AutoDecoder::treeRows() {
+    return std::min(m_target.transformer().preferredTreeNodes() + 1, kMostPricedRows);
+}
+
+/// Measures a pass whose price is missing, that of SWIFT's trees last. `slowdown`: how much longer
+/// it would take beside an answer.
 Result<void> AutoDecoder::priceOne(double slowdown) {
     const ModelConfig& config = m_target.transformer().config();
-    const bool isOfRows = !hasRowPrice();
+    const bool isOfRows = !hasRowPrice() || hasPrices();
     const LayerPlan plan = isOfRows ? LayerPlan::full(config.layerCount) : m_search.halfPlan();
-    const int rowCount = isOfRows ? kPricedRows : 1;
+    const int rowCount = !isOfRows ? 1 : hasRowPrice() ? treeRows() : kPricedRows;
     ENGINE_TRY(const double measuredMs, passMs(plan, rowCount));
     const double ms = measuredMs * slowdown;
-    if (isOfRows && m_rowPriceMs <= 0.0)
-        m_rowPriceMs = ms; // the faster one of two: a thread may have lost its core
+    if (isOfRows && m_rowPrice.rows != rowCount)
+        m_rowPrice = {rowCount, ms}; // the faster one of two: a thread may have lost its core
     else if (isOfRows)
-        m_costs.recordFirst(rowCount, std::min(ms, m_rowPriceMs));
+        m_costs.recordFirst(rowCount, std::min(ms, m_rowPrice.ms));
     else
         m_costs.recordDraft(weightShare(plan, config), ms);
     if (hasPrices())

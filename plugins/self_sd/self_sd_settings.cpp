@@ -81,7 +81,7 @@ std::vector<SettingInfo> verificationInfos() {
                     "",
                     "With dynamic_verification: a draft ends after its first token that is less "
                     "probable than this."),
-        stepSetting(textSetting("siblings", "Siblings", "1,3,5,10"),
+        stepSetting(textSetting("siblings", "Siblings", kSwiftSiblings),
                     "",
                     "With dynamic_verification: choices kept at a confidence above .95, .8, .5 and "
                     "below."),

@@ -31,17 +31,17 @@ std::vector<SettingInfo> draftSettings() {
         neededSetting(
             "early_stop",
             kOn,
-            describedSetting(numberSetting("epsilon", "Confidence threshold ε", 0.8, {0.0, 1.0}),
+            describedSetting(numberSetting("epsilon", "Confidence threshold ε", kSwiftEpsilon, {0.0, 1.0}),
                              "",
                              kStep,
                              "A draft ends after the first token that is less probable than "
                              "this.")),
-        longestDraftSetting(25, 512),
+        longestDraftSetting(kSwiftLongestDraft, 512),
         neededSetting(
             "dynamic_verification",
             kOn,
             describedSetting(
-                textSetting("siblings", "Siblings", "1,3,5,10"),
+                textSetting("siblings", "Siblings", kSwiftSiblings),
                 "",
                 kStep,
                 "How many choices are kept where confidence is above .95, above .8, above .5, and "

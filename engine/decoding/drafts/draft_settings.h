@@ -14,6 +14,12 @@ namespace engine {
 // Settings that several decoders share, and how to read their resolved values. All take effect at
 // the next step. Defaults and ranges that differ between decoders are parameters.
 
+/// When drafts of SWIFT end and how wide they are, unless the user says otherwise. Source: arXiv
+/// 2410.06916 section 4.2 and appendix C.2.
+inline constexpr double kSwiftEpsilon = 0.8;
+inline constexpr int kSwiftLongestDraft = 25;
+inline constexpr const char* kSwiftSiblings = "1,3,5,10";
+
 /// "max_draft": from 1 to `most`.
 SettingInfo longestDraftSetting(int initial, int most);
 

@@ -79,14 +79,15 @@ struct PlanChange {
     bool isBeside = false;        ///< see TrialRecord
 };
 
-/// What drafting with a skip set would give, computed from measured costs. Costs are in units of a
-/// plain step. A plain value.
+/// What drafting with a skip set would give: rounds replayed over tokens of answers that the set was
+/// not chosen by, priced by measured costs. Costs are in units of a plain step. A plain value.
 struct DraftForecast {
-    double matchness = 0.0;      ///< of the set; taken for the acceptance of its drafts
+    double matchness = 0.0;      ///< of the set on those tokens
     double draftCost = 1.0;      ///< c, one draft pass
-    double verifyCost = 1.0;     ///< v, the pass that verifies the drafts of a round
-    int draftSteps = 0;          ///< of a round, as many as are best at these costs
+    double verifyCost = 1.0;     ///< v, the pass that verifies the drafts of a round; mean
+    double draftSteps = 0.0;     ///< of a round; mean
     double tokensPerRound = 1.0; ///< M
+    int tokens = 0;              ///< that it was measured on
 
     /// The speed over plain decoding: equation 6 of arXiv 2410.06916 with measured c and v.
     double speedup() const { return tokensPerRound / (draftSteps * draftCost + verifyCost); }

@@ -345,6 +345,7 @@ template <typename V> void visitFields(V& visit, DraftForecast& r) {
     visit("verify_cost", r.verifyCost);
     visit("draft_steps", r.draftSteps);
     visit("tokens_per_round", r.tokensPerRound);
+    visit("tokens", r.tokens);
 }
 
 template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }

@@ -15,6 +15,10 @@ namespace {
 constexpr int kBesideWindow = 32;
 constexpr int kShortestBesideWindow = 8;
 
+/// Tokens behind them on which the best set is tried: those that it was chosen by flatter it.
+constexpr int kReplayedTokens = 64;
+constexpr int kFewestReplayed = 16;
+
 /// Rows whose influence must be known before a start set is made of it.
 constexpr long kBesideRows = 16;
 
@@ -127,13 +131,39 @@ Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, Searc
 Result<bool>
 BesideSearch::usePause(Target& target, const std::stop_token& stop, SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
-    if (m_state == nullptr || isOver() || !hasWindow(target))
+    if (m_state == nullptr || !hasWindow(target))
+        return false;
+    if (mustReplay(target)) {
+        ENGINE_TRY_DO(replayBest(target));
+        return true;
+    }
+    if (isOver())
         return false;
     ENGINE_TRY_DO(tryOne(target, comparisonsOf(target), stop, report));
     if (isOver())
         if (std::string sentence = storeOne(m_task, *m_state); !sentence.empty())
             report.remarks.push_back(std::move(sentence));
     return true;
+}
+
+/// Each answer is replayed once with each set that is the best one in its pause.
+bool BesideSearch::mustReplay(Target& target) const {
+    const int known = static_cast<int>(target.output().size()) - 1 - kBesideWindow;
+    const bool isReplayed =
+        m_state->lastReplay == m_answer && m_state->replayed == m_state->search.plan();
+    const bool hasRoom = target.cache().capacity() - target.length() >= kFewestReplayed;
+    return m_state->search.isScored() && known >= kFewestReplayed && hasRoom && !isReplayed;
+}
+
+Result<void> BesideSearch::replayBest(Target& target) {
+    const LayerPlan& best = m_state->search.plan();
+    ENGINE_TRY(const Replay made, replayAnswer(target, best, kBesideWindow, kReplayedTokens));
+    if (m_state->replayed != best)
+        m_state->replay = {};
+    m_state->replayed = best;
+    m_state->replay.add(made);
+    m_state->lastReplay = m_answer;
+    return {};
 }
 
 /// What the search says of its course in sentences is left out: they speak of drafts.

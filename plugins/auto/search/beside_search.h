@@ -4,6 +4,7 @@
 #include "engine/adaptation/task_search.h"
 #include "engine/decoding/statistics/step_costs.h"
 #include "engine/decoding/target.h"
+#include "plugins/auto/search/round_replay.h"
 
 #include <cstdint>
 #include <functional>
@@ -59,7 +60,8 @@ public:
     /// The best set so far of this task, once it was scored; null before.
     const engine::LayerPlan* best() const;
 
-    double bestScore() const { return m_state->search.bestScore(); }
+    /// What the best set drafts on tokens that it was not chosen by; empty before such were seen.
+    const Replay& replay() const { return m_state->replay; }
 
     /// Stores the sets of all tasks that this run has found, SWIFT's as well as Auto's to begin
     /// with. Returns sentences for the user about what could not be stored.
@@ -68,7 +70,10 @@ public:
 private:
     struct TaskState {
         engine::TaskSearch search;
-        engine::LayerPlan stored; // what the memory holds, as far as we know
+        engine::LayerPlan stored;        // what the memory holds, as far as we know
+        engine::LayerPlan replayed = {}; // that `replay` is of
+        Replay replay = {};
+        std::uint64_t lastReplay = 0; // the answer of the newest one
     };
 
     engine::Result<void> prepare(engine::Target& target, engine::SearchReport& report);
@@ -76,6 +81,8 @@ private:
                                 int comparisons,
                                 const std::stop_token& stop,
                                 engine::SearchReport& report);
+    bool mustReplay(engine::Target& target) const;
+    engine::Result<void> replayBest(engine::Target& target);
     double expectedMs(const engine::StepCosts& costs, int rows) const;
     std::string storeOne(const std::string& task, TaskState& state);
 

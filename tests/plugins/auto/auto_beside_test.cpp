@@ -25,22 +25,23 @@ Transformer& model() {
 /// Auto's own trials are off, so that all trials are those beside.
 const SettingValues kOnlyBeside = {{"probing", 0.0}, {"early_exit", 0.0}};
 
-/// A conversation with Auto, and everything that it told.
+/// A conversation with Auto or another decoder, and everything that it told.
 class Talk {
 public:
     explicit Talk(Transformer& inner,
                   SettingValues settings = kOnlyBeside,
                   const SamplingOptions& sampling = {},
                   SkipSetMemory* memory = nullptr,
-                  Prices prices = {.rowPart = 0.2})
+                  Prices prices = {.rowPart = 0.2},
+                  const char* name = "auto")
         : priced(inner, prices)
         , decoder(support::openDecoder(
-              "auto",
+              name,
               {.transformer = priced,
                .sampling = sampling,
                .contextLength = 512,
                .settings =
-                   resolveSettings(support::registry().info("auto").value(), settings).value(),
+                   resolveSettings(support::registry().info(name).value(), settings).value(),
                .memory = memory,
                .clock = priced.clock()})) {}
 
@@ -136,9 +137,11 @@ private slots:
         SettingValues settings = kOnlyBeside;
         settings["probing"] = probing;
         Talk talk(model(), settings, {}, nullptr, {.rowPart = rowPart});
+        // What rows cost is not known before the first pass of four is paid for as one of one.
+        const double overdrawn = probing > 0.0 ? 3.0 * rowPart * talk.priced.prices.plainMs : 0.0;
         for (int answers = 0; answers < 12; ++answers) {
             talk.answer();
-            QVERIFY2(talk.searchMs <= 0.02 * talk.decodeMs + 1e-9,
+            QVERIFY2(talk.searchMs <= 0.02 * talk.decodeMs + overdrawn + 1e-9,
                      qPrintable(QString("%1 of %2 ms").arg(talk.searchMs).arg(talk.decodeMs)));
         }
         QVERIFY(talk.trials.size() >= 2);
@@ -254,11 +257,74 @@ private slots:
         QVERIFY(talk.forecast.has_value());
         const DraftForecast& told = *talk.forecast;
         QVERIFY(std::abs(told.draftCost - 1.0) < 0.05);
-        QVERIFY(std::abs(told.verifyCost - (1.0 + 0.2 * told.draftSteps)) < 0.05);
+        QVERIFY(told.verifyCost > 1.2 && told.verifyCost < 1.0 + 0.2 * 7 + 0.05);
         QVERIFY(told.speedup() < 1.0);
         QCOMPARE(told.speedup(),
                  told.tokensPerRound / (told.draftSteps * told.draftCost + told.verifyCost));
-        QCOMPARE(told.matchness, talk.trials.back().best);
+    }
+
+    /// In an answer other work may slow passes down; what they cost is compared within the pause.
+    void aPauseInWhichAllPassesAreFasterPromisesNothingMore() {
+        for (const double pauseMs : {10.0, 6.0, 16.0}) {
+            Talk talk(model(), kOnlyBeside, {}, nullptr, {.rowPart = 0.2});
+            talk.answer(100);
+            talk.priced.prices.plainMs = pauseMs;
+            talk.pause();
+            QVERIFY(talk.forecast.has_value());
+            const double share = weightShare(talk.plans.back().plan, model().config());
+            QVERIFY2(std::abs(talk.forecast->draftCost - share) < 0.05,
+                     qPrintable(QString::number(talk.forecast->draftCost)));
+            QVERIFY(talk.forecast->verifyCost < 1.0 + 0.2 * 7 + 0.05);
+        }
+    }
+
+    /// An answer that ends with the window has shown the best set no other tokens.
+    void tokensThatASetWasChosenByMakeNoForecast() {
+        Talk talk(model());
+        talk.answer(33);
+        talk.pause();
+        QVERIFY(talk.trials.size() > 20);
+        QVERIFY(!talk.forecast.has_value());
+        talk.answer(33 + 16);
+        talk.pause();
+        QVERIFY(talk.forecast.has_value());
+        QCOMPARE(talk.forecast->tokens, 16);
+    }
+
+    void theForecastIsWhatSwiftThenMeasures_data() {
+        QTest::addColumn<double>("rowPart");
+        QTest::addColumn<bool>("isQuiet");
+        for (const double rowPart : {0.02, 0.2})
+            for (const bool isQuiet : {false, true})
+                QTest::addRow("%s, a further row costs %.2f", isQuiet ? "quiet" : "dense", rowPart)
+                    << rowPart << isQuiet;
+    }
+
+    void theForecastIsWhatSwiftThenMeasures() {
+        QFETCH(double, rowPart);
+        QFETCH(bool, isQuiet);
+        const auto quiet = support::quietModel(kLayers, 22, {.first = 3, .end = 9, .part = 1e-3F});
+        Transformer& inner = isQuiet ? *quiet : model();
+        SettingValues settings = kOnlyBeside;
+        settings.insert(kFreeless.begin(), kFreeless.end());
+        Talk talk(inner, settings, {}, nullptr, {.rowPart = rowPart});
+        for (int answers = 0; answers < 6; ++answers) {
+            talk.answer(100);
+            talk.pause();
+        }
+        QVERIFY(talk.forecast.has_value());
+        const std::string set = skipSetJson(skipSetOf(talk.plans.back().plan));
+        Talk swift(inner,
+                   {{"start", std::string("manual")}, {"skip_set", set}, {"optimise", 0.0}},
+                   {},
+                   nullptr,
+                   {.rowPart = rowPart},
+                   "swift");
+        for (int answers = 0; answers < 6; ++answers)
+            swift.answer(100);
+        const double measured = static_cast<double>(swift.tokensOut.size()) * 10.0 / swift.decodeMs;
+        qInfo("forecast %.3f, measured %.3f", talk.forecast->speedup(), measured);
+        QVERIFY(std::abs(talk.forecast->speedup() / measured - 1.0) < 0.1);
     }
 
     void whatWasFoundIsStoredAndTheNextRunBeginsWithIt() {
