@@ -12,6 +12,7 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QLayout>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
@@ -70,6 +71,7 @@ MainWindow::MainWindow(
     , m_status(new StatusStrip(theme, store, bridge)) {
     setWindowTitle(QStringLiteral("SWIFT Studio"));
     setAcceptDrops(true);
+    layout()->setSizeConstraint(QLayout::SetNoConstraint); // see keepOnScreen()
     new WheelGuard(this);
     for (const NamedTheme& known : kThemes)
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
@@ -232,49 +234,82 @@ void MainWindow::setTheme(ThemeChoice choice) {
     }
 }
 
+/// What had no room with text of the old size may have it now.
 void MainWindow::setTextPercent(int percent) {
-    m_roomForText = std::max(width(), screen()->availableGeometry().width());
     m_theme.setTextPercent(percent);
     m_settings.setValue(kTextKey, m_theme.textPercent());
+    for (Workspace* workspace : m_workspaces)
+        workspace->bringBack();
+    m_fitted = {};
     // Layouts know their new sizes once all widgets have their fonts.
     QTimer::singleShot(0, this, &MainWindow::fitDocks);
 }
 
-/// With large text, the docks of a small screen would make the window larger than the screen.
+/// Pixels that the content may take: what the window has, or what its screen would give it.
+QSize MainWindow::room() const {
+    const QSize frame = frameGeometry().size() - geometry().size();
+    return size().expandedTo(screen()->availableGeometry().size() - frame);
+}
+
+bool MainWindow::event(QEvent* event) {
+    const bool isDone = QMainWindow::event(event);
+    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Show)
+        keepOnScreen();
+    return isDone;
+}
+
+/// The window grows with what it shows, but never beyond its screen: there, docks give way.
+void MainWindow::keepOnScreen() {
+    if (m_workspaces.empty())
+        return;
+    const QSize needed = minimumSizeHint();
+    const QSize room = this->room();
+    const QSize before = size();
+    setMinimumSize(needed.boundedTo(room));
+    if (!isVisible())
+        return;
+    if (size() != before) {
+        const QRect seen = screen()->availableGeometry();
+        const QRect frame = frameGeometry();
+        move(std::max(seen.left(), std::min(frame.left(), seen.right() + 1 - frame.width())),
+             std::max(seen.top(), std::min(frame.top(), seen.bottom() + 1 - frame.height())));
+    }
+    if (needed.boundedTo(room) != needed && needed != m_fitted && !m_isFitting)
+        QTimer::singleShot(0, this, &MainWindow::fitDocks);
+}
+
 void MainWindow::fitDocks() {
+    m_isFitting = true;
     // What is laid out later would still have the sizes of before.
     const auto layOut = [] { QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest); };
     layOut();
-    const int outside = minimumSizeHint().height() - m_stack->minimumSizeHint().height();
-    const QSize room(m_roomForText - m_modes->width(),
-                     screen()->availableGeometry().height() - outside);
+    const int above = minimumSizeHint().height() - m_stack->minimumSizeHint().height();
+    const QSize left = room() - QSize(m_modes->minimumSizeHint().width(), above);
     QStringList hidden;
     for (Workspace* workspace : m_workspaces)
-        hidden += workspace->fitInto(room);
+        hidden += workspace->fitInto(left);
+    hidden.removeDuplicates(); // both workspaces have some of them
     layOut();
-    resize(std::min(width(), m_roomForText), height());
+    m_isFitting = false;
+    m_fitted = minimumSizeHint();
+    keepOnScreen();
+    if (std::exchange(m_withoutRoom, hidden) == hidden)
+        return;
     m_messages->withdraw(QStringLiteral("no_room"));
     if (!hidden.isEmpty())
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
                           tr("With text of this size, the window has no room for: %1.")
                               .arg(hidden.join(QStringLiteral(", "))),
-                          tr("View > Docks shows what is hidden."),
+                          tr("View > Docks shows one of them in another's place."),
                           {},
                           {}});
-}
-
-/// Large text was chosen before, perhaps on another screen.
-void MainWindow::showEvent(QShowEvent* event) {
-    QMainWindow::showEvent(event);
-    if (!std::exchange(m_wasShown, true) && m_theme.textPercent() > 100)
-        setTextPercent(m_theme.textPercent());
 }
 
 void MainWindow::keepLayout() {
     // What only the text's size has hidden is no choice of the user.
     for (Workspace* workspace : m_workspaces)
-        workspace->fitInto({QWIDGETSIZE_MAX, QWIDGETSIZE_MAX});
+        workspace->bringBack();
     m_settings.setValue(kGeometryKey, saveGeometry());
     m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
     for (const Workspace* workspace : m_workspaces)

@@ -75,8 +75,8 @@ signals:
     void filesDropped(const QStringList& paths);
 
 protected:
+    bool event(QEvent* event) override;
     bool focusNextPrevChild(bool isForward) override;
-    void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -86,6 +86,8 @@ private:
     void addViewActions();
     void addThemeActions(QMenu& view);
     void fillDockMenu(QMenu& docks);
+    QSize room() const;
+    void keepOnScreen();
     void fitDocks();
 
     Theme& m_theme;
@@ -98,8 +100,9 @@ private:
     MessageBar* m_messages;
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
-    int m_roomForText = 0; ///< pixels: the window stays as narrow when its text grows
-    bool m_wasShown = false;
+    QStringList m_withoutRoom; ///< titles of the docks that are hidden for want of room
+    QSize m_fitted;            ///< pixels that the content needed after docks were hidden
+    bool m_isFitting = false;
     std::function<bool()> m_mayClose;
     std::function<bool(const QKeyEvent&)> m_takesKey;
 };

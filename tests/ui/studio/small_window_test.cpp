@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/live_run.h"
-#include "tests/ui/support/stored_messages.h"
 #include "ui/shell/bars/status_strip.h"
 #include "ui/shell/docks/workspace.h"
 #include "ui/shell/main_window.h"
@@ -13,8 +12,6 @@
 
 #include <QDockWidget>
 #include <QLabel>
-#include <QMenuBar>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QTableView>
 #include <QtTest>
@@ -204,21 +201,6 @@ private slots:
         for (const LiveLabel* part : strip->findChildren<LiveLabel*>())
             if (part->accessibleName() == QLatin1String("Model"))
                 QVERIFY(part->isCut() && part->shownText().endsWith(QChar(0x2026)));
-    }
-
-    void everyMenuStaysInTheBarOfANarrowWindow() {
-        m_stage->loadModel();
-        QMenuBar& bar = *window().menuBar();
-        auto* search = buttonNamed(window(), QStringLiteral("Search or run a command"));
-        QVERIFY(search != nullptr);
-        window().resize(1024, 700);
-        settle();
-        QCOMPARE(window().width(), 1024);
-        const int corner = search->parentWidget()->x();
-        for (QAction* menu : bar.actions()) {
-            const QRect place = bar.actionGeometry(menu);
-            QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
-        }
     }
 
     void aLongTitleOfAChatEndsWithAnEllipsis() {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ui {
@@ -146,8 +147,34 @@ void StatusStrip::refresh(Topics changed) {
     ageRemark(changed);
     showRemark();
     const int interval = m_bridge.pictureInterval();
-    m_pace->setVisible(interval > EngineBridge::kTickMs);
-    m_pace->setText(tr("Views update %1 times a second").arg(1000 / interval));
+    m_pace->setText(interval > EngineBridge::kTickMs
+                        ? tr("Views update %1 times a second").arg(1000 / interval)
+                        : QString());
+    giveWay();
+}
+
+/// Whole figures are shown, as many as there is room for.
+void StatusStrip::giveWay() {
+    const std::array giving{m_memory, m_pace, m_device};
+    const auto isGiving = [&](const QWidget* part) { return std::ranges::count(giving, part) > 0; };
+    const QMargins ends = m_row->contentsMargins();
+    int needed = ends.left() + ends.right();
+    const auto roomOf = [&](const QWidget* part) {
+        const int least = part == m_model ? std::min(part->sizeHint().width(), m_theme.scaled(160))
+                                          : part->minimumSizeHint().width();
+        return least + m_row->spacing();
+    };
+    for (int i = 0; i < m_row->count(); ++i) {
+        const QWidget* part = m_row->itemAt(i)->widget();
+        const bool isShown = isGiving(part) ? !static_cast<const LiveLabel*>(part)->text().isEmpty()
+                                            : !part->isHidden();
+        needed += isShown ? roomOf(part) : 0;
+    }
+    for (LiveLabel* part : giving) {
+        const bool isLeftOut = needed > width() && !part->text().isEmpty();
+        needed -= isLeftOut ? roomOf(part) : 0;
+        part->setVisible(!isLeftOut && !part->text().isEmpty());
+    }
 }
 
 /// Behind an answer a decoder may still search for a skip set.
@@ -183,7 +210,6 @@ void StatusStrip::showModel() {
     if (m_bridge.isReplay() && model != nullptr)
         device = tr("recorded with %1").arg(device);
     m_device->setText(device);
-    m_device->setVisible(!device.isEmpty());
 }
 
 /// The mark does not blink: it is shown exactly while something is being written. The recording
@@ -239,16 +265,14 @@ void StatusStrip::showSpeed() {
 /// Information about a recording takes its room, so that the strip fits narrow windows.
 void StatusStrip::showMemory() {
     if (m_bridge.isReplay() || !m_store.recordingPath().empty()) {
-        m_memory->hide();
+        m_memory->setText({});
         m_memoryClock.invalidate();
         return;
     }
     if (m_memoryClock.isValid() && m_memoryClock.elapsed() < kMemoryMs)
         return;
     m_memoryClock.start();
-    const auto memory = memoryInUse();
-    m_memory->setVisible(memory.has_value());
-    if (memory)
+    if (const auto memory = memoryInUse())
         m_memory->setRuns(
             around(tr("Memory %1 / %2 GiB")
                        .replace(QLatin1String("%2"),
@@ -287,6 +311,11 @@ void StatusStrip::showRemark() {
         lines << QString::fromStdString(remarks[i]).toHtmlEscaped();
     m_remark->setToolTip(lines.join(QLatin1String("<br>")));
     m_remark->setAccessibleDescription(newest);
+}
+
+void StatusStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    giveWay();
 }
 
 void StatusStrip::restyle() {

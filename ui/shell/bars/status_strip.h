@@ -22,7 +22,7 @@ class Badge;
 /// The strip at the bottom, always visible. It shows the model, the device, the phase, the length
 /// and size of a recording or the position of a replay, tokens per second and speedup of this
 /// answer, memory, the views' update rate when it is lower than usual, and the engine's latest
-/// notice.
+/// notice. In a narrow window, memory, the update rate and the device give way to the others.
 class StatusStrip : public QWidget, public Picture {
     Q_OBJECT
 
@@ -37,10 +37,14 @@ public:
 
     void refresh(Topics changed) override;
 
+    /// As narrow as the window.
+    QSize minimumSizeHint() const override { return {0, QWidget::minimumSizeHint().height()}; }
+
     /// Clears the notice about another chat, which is outdated; the tool tip keeps it.
     void forgetRemark();
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 
 private:
@@ -53,6 +57,7 @@ private:
     void showMemory();
     void ageRemark(Topics changed);
     void showRemark();
+    void giveWay();
     void restyle();
 
     const Theme& m_theme;

@@ -3,6 +3,7 @@
 
 #include "ui/shell/docks/dock_title.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QDockWidget>
 #include <QGuiApplication>
@@ -71,6 +72,9 @@ void Workspace::addDock(const Dock& place) {
     connect(title, &DockTitle::menuAsked, this, [this, view = place.view](const QPoint& at) {
         if (m_showMenu)
             m_showMenu(view, at);
+    });
+    connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool isShown) {
+        m_wanted = isShown ? dock : nullptr;
     });
     m_docks.push_back(dock);
     m_places.push_back(place);
@@ -217,29 +221,72 @@ void Workspace::focusHome() {
 }
 
 void Workspace::focusDock(QDockWidget& dock) {
+    m_wanted = &dock;
     dock.show();
     dock.raise();
     stopIn(dock.widget())->setFocus(Qt::OtherFocusReason);
 }
 
+/// Docks that are beside each other in this direction need room one by one, those across it
+/// together. The first ones are hidden first.
+std::vector<Workspace::Group> Workspace::groupsAlong(Qt::Orientation orientation) const {
+    std::vector<Group> groups;
+    const auto add = [&](Qt::DockWidgetArea area, bool isSingle) {
+        Group yielding;
+        Group others;
+        for (std::size_t i = m_docks.size(); i-- > 0;)
+            if (!m_docks[i]->isHidden() && !m_docks[i]->isFloating() && m_docks[i] != m_wanted &&
+                dockWidgetArea(m_docks[i]) == area)
+                (m_places[i].yieldsHeight ? yielding : others).push_back(m_docks[i]);
+        yielding.insert(yielding.end(), others.begin(), others.end());
+        if (isSingle)
+            for (QDockWidget* dock : yielding)
+                groups.push_back({dock});
+        else if (!yielding.empty())
+            groups.push_back(std::move(yielding));
+    };
+    const bool isWidth = orientation == Qt::Horizontal;
+    add(Qt::LeftDockWidgetArea, !isWidth);
+    add(Qt::RightDockWidgetArea, !isWidth);
+    add(Qt::BottomDockWidgetArea, isWidth);
+    return groups;
+}
+
+/// Only what makes the workspace smaller is hidden.
+void Workspace::giveWay(Qt::Orientation orientation, int room) {
+    const auto needed = [&] {
+        const QSize least = layout()->minimumSize();
+        return orientation == Qt::Horizontal ? least.width() : least.height();
+    };
+    bool hasHelped = true;
+    while (needed() > room && std::exchange(hasHelped, false))
+        for (const Group& group : groupsAlong(orientation)) {
+            const int before = needed();
+            for (QDockWidget* dock : group)
+                dock->hide();
+            hasHelped = needed() < before;
+            if (hasHelped) {
+                m_withoutRoom.insert(m_withoutRoom.end(), group.begin(), group.end());
+                break;
+            }
+            for (QDockWidget* dock : group)
+                dock->show();
+        }
+}
+
 QStringList Workspace::fitInto(const QSize& room) {
+    std::erase_if(m_withoutRoom, [](const QDockWidget* dock) { return !dock->isHidden(); });
+    giveWay(Qt::Horizontal, room.width());
+    giveWay(Qt::Vertical, room.height());
+    QStringList titles;
+    for (const QDockWidget* dock : m_withoutRoom)
+        titles << dock->windowTitle();
+    return titles;
+}
+
+void Workspace::bringBack() {
     for (QDockWidget* dock : std::exchange(m_withoutRoom, {}))
         dock->show();
-    QStringList titles;
-    const auto hide = [&](QDockWidget* dock) {
-        if (dock->isHidden() || dock->isFloating())
-            return;
-        dock->hide();
-        m_withoutRoom.push_back(dock);
-        titles << dock->windowTitle();
-    };
-    for (QDockWidget* dock : m_docks)
-        if (layout()->minimumSize().width() > room.width())
-            hide(dock);
-    for (std::size_t i = 0; i < m_docks.size(); ++i)
-        if (m_places[i].yieldsHeight && layout()->minimumSize().height() > room.height())
-            hide(m_docks[i]);
-    return titles;
 }
 
 void Workspace::focusNextDock(int direction) {

@@ -69,10 +69,13 @@ public:
     /// Shows one of its docks, raises it and gives it the focus.
     void focusDock(QDockWidget& dock);
 
-    /// Hides docks until the workspace fits into so many pixels: for the width the first ones
-    /// first, for the height those that yield it. What an earlier call has hidden comes back where
-    /// it fits. Returns the titles of what it hides now.
+    /// Hides docks until the workspace fits into so many pixels, as far as that helps: for the
+    /// width one side after the other, for the height those that yield it before the others. The
+    /// dock that the user showed last stays. Returns the titles of all that have no room by now.
     QStringList fitInto(const QSize& room);
+
+    /// Shows what fitInto() has hidden.
+    void bringBack();
 
     /// Moves the focus to the next dock (or the previous one); the central widget is one of them.
     void focusNextDock(int direction);
@@ -81,6 +84,10 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    using Group = std::vector<QDockWidget*>;
+
+    std::vector<Group> groupsAlong(Qt::Orientation orientation) const;
+    void giveWay(Qt::Orientation orientation, int room);
     void sizeDocks();
     int heightBelow(int wanted) const;
     void placeDock(QDockWidget* dock);
@@ -91,6 +98,7 @@ private:
     std::vector<QDockWidget*> m_docks;
     std::vector<QDockWidget*> m_hiddenFloating;
     std::vector<QDockWidget*> m_withoutRoom; ///< hidden by fitInto()
+    const QDockWidget* m_wanted = nullptr;   ///< the one that the user showed last
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
     QPointer<QWidget> m_home;

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/bars/prompt_progress.h"
+#include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
@@ -74,7 +75,10 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     startRow->addStretch(1);
     startRow->addWidget(m_start, 100);
     startRow->addStretch(1);
-    m_pages->addWidget(startPage);
+    auto* startScroll = new ColumnScroll(m_pages); // in a low window, or with large text
+    startScroll->setFrameShape(QFrame::NoFrame);
+    startScroll->setWidget(startPage);
+    m_pages->addWidget(startScroll);
     m_pages->addWidget(m_conversation);
     rows->addWidget(m_pages, 1);
     auto* bottom = new QHBoxLayout;

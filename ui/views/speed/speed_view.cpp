@@ -27,6 +27,7 @@ constexpr double kSpanBefore = 0.15;    ///< share of the newest span's time tha
 constexpr double kNearlyEqual = 0.06;   ///< largest difference of expected speedups that share a
                                         ///< line
 constexpr int kHeadroom = 18;           ///< for the names of spans
+constexpr int kWideFrom = 420;          ///< pixels at 100 %: room for equation 6 above the picture
 
 ViewInfo speedInfo() {
     return {
@@ -39,8 +40,8 @@ ViewInfo speedInfo() {
             "settings. A change of decoder or settings starts a new average, at a labelled tick. "
             "The dashed lines are the speed expected from the acceptance and the measured costs "
             "and, where checking a draft costs about one plain step, the speed predicted by "
-            "equation 6 of the paper; above the picture it is told in any case, with its error. "
-            "Compare figure 6, left, of the SWIFT paper."),
+            "equation 6 of the paper; a wide view tells it above the picture in any case, with "
+            "its error. Compare figure 6, left, of the SWIFT paper."),
         Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
 }
 
@@ -73,15 +74,18 @@ void SpeedView::makeHeader() {
     using Fit = LiveLabel::Fit;
     m_headline = new LiveLabel(theme(), TextRole::Headline, &Colours::accent, Fit::Whole, m_header);
     m_detail = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Wrapped, m_header);
+    auto* column = new QVBoxLayout(m_header);
     if (m_form == SpeedForm::Compact) { // too narrow for text beside the figure
-        auto* column = new QVBoxLayout(m_header);
         column->addWidget(m_headline);
         column->addWidget(m_detail);
         return;
     }
-    auto* row = new QHBoxLayout(m_header);
-    row->addWidget(m_headline, 0, Qt::AlignBottom);
-    row->addWidget(m_detail, 1, Qt::AlignBottom);
+    auto* row = new QHBoxLayout;
+    m_beside = new LiveLabel(theme(), TextRole::Small, &Colours::muted, Fit::Cut, m_header);
+    row->addWidget(m_headline);
+    row->addWidget(m_beside, 1);
+    column->addLayout(row);
+    column->addWidget(m_detail);
     m_unitButton = new QPushButton(tr("tok/s"), m_header);
     m_unitButton->setProperty("form", "small");
     m_unitButton->setCheckable(true);
@@ -113,7 +117,9 @@ void SpeedView::restyle() {
     setPalette(ground);
     m_header->layout()->setContentsMargins(
         theme().scaled(12), theme().scaled(8), theme().scaled(12), 0);
-    m_header->layout()->setSpacing(theme().scaled(m_form == SpeedForm::Compact ? 2 : 8));
+    m_header->layout()->setSpacing(theme().scaled(2));
+    if (QLayout* first = m_header->layout()->itemAt(0)->layout())
+        first->setSpacing(theme().scaled(8));
 }
 
 void SpeedView::refreshView(Topics) {
@@ -153,10 +159,27 @@ void SpeedView::updateHeader() {
     if (const QString spans = spansText(log, m_form == SpeedForm::Full);
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
-    if (const QString six = equationText(m_expected); m_form == SpeedForm::Full && !six.isEmpty())
+    const bool isWide = m_form == SpeedForm::Full && width() >= theme().scaled(kWideFrom);
+    if (const QString six = equationText(m_expected); isWide && !six.isEmpty())
         told << six;
-    m_detail->setText(told.join(QStringLiteral(" \u00B7 ")));
-    m_plot->setSummary(m_headline->text() + QChar(' ') + m_detail->text());
+    const QString dot = QStringLiteral(" \u00B7 ");
+    m_told = told.join(dot);
+    m_plot->setSummary(m_headline->text() + QChar(' ') + m_told);
+    if (m_beside == nullptr) {
+        m_detail->setText(m_told);
+        return;
+    }
+    const QString first = m_told.section(dot, 0, 0);
+    const bool fits =
+        QFontMetrics(m_beside->textFont()).horizontalAdvance(first) <= m_beside->width();
+    m_beside->setText(fits ? first : QString());
+    m_detail->setText(fits ? m_told.section(dot, 1) : m_told);
+}
+
+void SpeedView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    m_header->layout()->activate();
+    updateHeader();
 }
 
 void SpeedView::updateReferences() {
@@ -312,7 +335,7 @@ void SpeedView::setInTokensPerSecond(bool isInTokens) {
 
 QString SpeedView::headline() const { return m_headline->text(); }
 
-QString SpeedView::detail() const { return m_detail->text(); }
+QString SpeedView::detail() const { return m_told; }
 
 FigureTable SpeedView::table() const {
     FigureTable figure{{tr("seconds of decoding"),

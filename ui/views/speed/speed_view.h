@@ -42,6 +42,7 @@ public:
 
 protected:
     void refreshView(Topics changed) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     enum Series { Raw, Chat, Now, Newest };
@@ -67,7 +68,9 @@ private:
     SpeedForm m_form;
     bool m_wantsTokens = false;
     LiveLabel* m_headline = nullptr;
+    LiveLabel* m_beside = nullptr; ///< the first part of the detail; in the full form only
     LiveLabel* m_detail = nullptr;
+    QString m_told; ///< the whole detail
     QPushButton* m_unitButton = nullptr;
     QWidget* m_header = nullptr;
     LinePlot* m_plot = nullptr;

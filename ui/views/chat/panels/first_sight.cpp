@@ -74,8 +74,7 @@ void FirstSight::tell() {
     notice.kind = Notice::Kind::Info;
     notice.id = QStringLiteral("first_sight");
     notice.headline = tr("What you see:");
-    notice.sentence = answerSentence(m_run) + QLatin1Char(' ') +
-                      tr("On the right you can watch which layers the model might do without.");
+    notice.sentence = answerSentence(m_run);
     notice.choices.push_back({tr("Watch one round"),
                               [this] {
                                   m_settings.setValue(kSeenKey, true);

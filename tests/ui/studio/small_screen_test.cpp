@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/live_run.h"
+#include "tests/ui/support/stored_messages.h"
+#include "ui/shell/docks/workspace.h"
+#include "ui/shell/main_window.h"
+
+#include <QDockWidget>
+#include <QMenuBar>
+#include <QPushButton>
+#include <QScreen>
+#include <QTemporaryFile>
+#include <QWindow>
+#include <QtTest>
+
+#include <map>
+
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// The screens of this program. The file describes them to Qt's offscreen platform.
+constexpr const char* kScreens = R"({"screens": [
+    {"name": "small", "x": 0, "y": 0, "width": 1024, "height": 700,
+     "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1},
+    {"name": "usual", "x": 2000, "y": 0, "width": 1440, "height": 900,
+     "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}]})";
+
+constexpr int kFrame = 24; ///< pixels that a window manager takes for a window's title
+
+} // namespace
+
+/// On a small screen, and with large text, the window stays on its screen and needs no more room
+/// than that has.
+class SmallScreenTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    Workspace& workspace() { return *window().currentWorkspace(); }
+
+    void settle() {
+        for (int turn = 0; turn < 12; ++turn)
+            QCoreApplication::processEvents();
+    }
+
+    /// The window fills the screen.
+    void moveTo(int screen) {
+        QScreen* place = QGuiApplication::screens().at(screen);
+        window().windowHandle()->setScreen(place);
+        window().setGeometry(place->availableGeometry().adjusted(0, kFrame, 0, 0));
+        settle();
+        QCOMPARE(window().screen(), place);
+    }
+
+    void verifyThatTheWindowFits() {
+        const QRect place = window().geometry();
+        const QRect screen = window().screen()->availableGeometry();
+        const auto words = [](const QRect& rect) {
+            return QStringLiteral("%1 x %2 at %3, %4")
+                .arg(rect.width())
+                .arg(rect.height())
+                .arg(rect.x())
+                .arg(rect.y());
+        };
+        QVERIFY2(screen.contains(place), qPrintable(words(place)));
+        const QSize least = window().minimumSizeHint();
+        QVERIFY2(least.width() <= place.width() && least.height() <= place.height(),
+                 qPrintable(words({QPoint(), least})));
+    }
+
+    QDockWidget& dock(const char* id) { return *workspace().dock(QLatin1String(id)); }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->open();
+        moveTo(0);
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void theWindowStaysOnItsScreen_data() {
+        QTest::addColumn<int>("screen");
+        QTest::addColumn<int>("percent");
+        QTest::newRow("a small screen") << 0 << 100;
+        QTest::newRow("a small screen with large text") << 0 << 150;
+        QTest::newRow("a usual screen with large text") << 1 << 150;
+    }
+
+    /// The first answer changes what the docks show, and so what they need.
+    void theWindowStaysOnItsScreen() {
+        QFETCH(int, screen);
+        QFETCH(int, percent);
+        moveTo(screen);
+        window().setTextPercent(percent);
+        settle();
+        verifyThatTheWindowFits();
+        LiveRun live(*m_stage);
+        for (int picture = 0; picture < 3; ++picture) {
+            live.sayPicture(3);
+            m_stage->settle();
+        }
+        m_stage->finishAnswer();
+        settle();
+        for (const int shown : {0, 1}) {
+            window().showWorkspace(shown);
+            settle();
+            verifyThatTheWindowFits();
+        }
+    }
+
+    /// As a key held down does it: the next size comes before the last one is laid out.
+    void textThatGrowsStepByStepKeepsTheWindowOnItsScreen() {
+        m_stage->loadModel();
+        for (int percent = 110; percent <= 150; percent += 10) {
+            m_stage->action("view.larger_text")->trigger();
+            QCoreApplication::processEvents();
+        }
+        settle();
+        verifyThatTheWindowFits();
+    }
+
+    void docksForWhichLargeTextLeavesNoRoomAreHiddenAndComeBack() {
+        m_stage->loadModel();
+        QDockWidget& chats = dock("chats");
+        QVERIFY(chats.isVisible());
+        window().setTextPercent(150);
+        settle();
+        QVERIFY(!chats.isVisible());
+        const Notice* told = m_stage->notice("no_room");
+        QVERIFY(told != nullptr && told->headline.contains(chats.windowTitle()));
+        window().setTextPercent(100);
+        settle();
+        QVERIFY(chats.isVisible());
+        QVERIFY(m_stage->notice("no_room") == nullptr);
+        window().setTextPercent(150);
+        settle();
+        QVERIFY(!chats.isVisible());
+        window().keepLayout(); // it was not the user who hid it
+        QVERIFY(!chats.isHidden());
+    }
+
+    void aDockThatTheUserShowsTakesThePlaceOfAnother() {
+        m_stage->loadModel();
+        window().setTextPercent(150);
+        settle();
+        QDockWidget& chats = dock("chats");
+        QVERIFY(!chats.isVisible());
+        chats.toggleViewAction()->trigger();
+        settle();
+        QVERIFY(chats.isVisible());
+        verifyThatTheWindowFits();
+    }
+
+    /// What is being read would jump to the side.
+    void theFirstAnswerLeavesDocksAsWideAsTheyWere_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 150;
+    }
+
+    void theFirstAnswerLeavesDocksAsWideAsTheyWere() {
+        QFETCH(int, percent);
+        m_stage->loadModel();
+        window().setTextPercent(percent);
+        settle();
+        std::map<const QDockWidget*, int> before;
+        for (const QDockWidget* dock : workspace().docks())
+            if (dock->isVisible())
+                before[dock] = dock->width();
+        QVERIFY(before.size() >= 2);
+        m_stage->studio->session().newChat();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        settle();
+        for (const auto& [dock, width] : before)
+            QVERIFY2(!dock->isVisible() || dock->width() == width, qPrintable(dock->objectName()));
+    }
+
+    void everyMenuStaysInTheBar_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 150;
+    }
+
+    void everyMenuStaysInTheBar() {
+        QFETCH(int, percent);
+        m_stage->loadModel();
+        window().setTextPercent(percent);
+        settle();
+        QMenuBar& bar = *window().menuBar();
+        auto* search = buttonNamed(window(), QStringLiteral("Search or run a command"));
+        QVERIFY(search != nullptr);
+        QCOMPARE(window().width(), 1024);
+        const int corner = search->parentWidget()->x();
+        for (QAction* menu : bar.actions()) {
+            const QRect place = bar.actionGeometry(menu);
+            QVERIFY2(place.width() > 0 && place.right() < corner, qPrintable(menu->text()));
+        }
+        const QRect button(search->mapTo(&window(), QPoint()), search->size());
+        QVERIFY(window().rect().contains(button));
+    }
+};
+
+/// QTEST_MAIN with screens of its own.
+int main(int argc, char** argv) {
+    QTemporaryFile screens;
+    if (!screens.open() || screens.write(kScreens) < 0 || !screens.flush())
+        return 1;
+    qputenv("QT_QPA_PLATFORM", "offscreen:configfile=" + screens.fileName().toUtf8());
+    QApplication app(argc, argv);
+    SmallScreenTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "small_screen_test.moc"
