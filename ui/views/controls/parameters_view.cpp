@@ -299,10 +299,10 @@ void ParametersView::showSwift() {
     m_swiftNote->setVisible(isKnown && (!isChosen || !forecast.isEmpty()));
     m_swiftNote->setText(isChosen || !forecast.isEmpty() ? forecast
                          : searchesBeside(store())
-                             ? tr("What SWIFT would gain or cost here is known after the first "
-                                  "answer.")
-                             : tr("What SWIFT would gain or cost here is known after an answer "
-                                  "with Auto."));
+                             ? tr("What SWIFT would gain or cost here is known after an answer of "
+                                  "some 50 tokens.")
+                             : tr("What SWIFT would gain or cost here is known after an answer of "
+                                  "some 50 tokens with Auto that searches beside it."));
 }
 
 void ParametersView::showDecoders() {

@@ -91,7 +91,7 @@ void TaskMemoryTest::whatWasLearntComesBack() {
 }
 
 void TaskMemoryTest::aDamagedPromptIsNamedAndTheRestIsUsed() {
-    for (const std::string& by : {"[999999,", "[\"x\",", "[1,1,", "[1e3,"}) {
+    for (const std::string by : {"[999999,", "[\"x\",", "[1,1,", "[1e3,"}) {
         const test_support::TemporaryFolder folder;
         TaskMemory memory = tasksIn(folder);
         QVERIFY(memory.learn("code", prompt(1), 100).hasValue());
