@@ -274,12 +274,16 @@ Result<void> TextSession::load(const std::stop_token& stop) {
                            bar.show(progress->part);
                    }));
     }
-    for (const std::string& remark : loaded.remarks)
-        Console::note(fmt::format("[{}]", remark));
     m_model = std::move(loaded.model);
+    m_remarks = std::move(loaded.remarks);
     ENGINE_TRY_DO(perform<SamplingChanged>(m_sampling));
     ENGINE_TRY_DO(perform<DecoderChosen>(m_decoder));
     return {};
+}
+
+void TextSession::tellRemarks() {
+    for (const std::string& remark : std::exchange(m_remarks, {}))
+        Console::note(fmt::format("[{}]", remark));
 }
 
 Result<void> TextSession::startRecording(const OutputOptions& out) {
@@ -316,6 +320,7 @@ TextSession::ask(SubmitPrompt prompt, const std::stop_token& stop, const EventHa
 
 Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_token& stop) {
     prompt.task = m_options.decoder.task;
+    prompt.taskUse = m_options.decoder.isTaskNamed ? TaskUse::Learnt : TaskUse::Given;
     prompt.maxTokens = m_options.maxTokens;
     prompt.stopStrings = m_options.stopStrings;
     AnswerPrinter printer(m_console, hasTokenizer());
@@ -327,6 +332,7 @@ Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_
                             .steps = finished.generation.steps,
                             .plainMs = printer.plainMs()};
     printSummary(finished, tally, m_model);
+    tellRemarks();
     if (finished.isInsideGrammar)
         Console::note("The answer ended before it had the requested form.");
     m_console.jsonLine(doneLine(finished, tally, m_options, m_model));

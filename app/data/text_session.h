@@ -24,9 +24,12 @@ public:
     /// options; those of opening the model.
     engine::Result<void> open();
 
-    /// Loads the model, with a progress bar, tells its remarks, and chooses the decoder. Errors:
-    /// those of reading the model and of making the decoder; Cancelled.
+    /// Loads the model, with a progress bar, and chooses the decoder. Errors: those of reading the
+    /// model and of making the decoder; Cancelled.
     engine::Result<void> load(const std::stop_token& stop);
+
+    /// Tells what was noticed while loading, once.
+    void tellRemarks();
 
     /// What load() has loaded.
     const engine::ModelFacts& model() const { return m_model; }
@@ -48,8 +51,8 @@ public:
     ask(engine::SubmitPrompt prompt, const std::stop_token& stop, const EventHandler& handle);
 
     /// The same, with the task and the limits of the options: streams the answer's text (or one
-    /// JSON line a step), then prints the summary (or the "done" line). `prompt` has only what is
-    /// to be answered.
+    /// JSON line a step), then prints the summary (or the "done" line) and the remarks. `prompt`
+    /// has only what is to be answered.
     engine::Result<engine::PromptFinished> answer(engine::SubmitPrompt prompt,
                                                   const std::stop_token& stop);
 
@@ -69,6 +72,7 @@ private:
     engine::ChangeSampling m_sampling;
     engine::ChooseDecoder m_decoder;
     engine::ModelFacts m_model;
+    std::vector<std::string> m_remarks; // not told yet
     std::uint64_t m_promptId = 0;
 };
 

@@ -94,7 +94,15 @@ Result<StartPlan> StartSets::planned(const StreamPlanner& stream) const {
         return uniform();
     std::optional<LayerPlan> plan;
     if (stream) {
-        ENGINE_TRY(plan, stream(m_choices, m_settings.ratio));
+        auto found = stream(m_choices, m_settings.ratio);
+        if (!found && found.error().code == ErrorCode::Cancelled)
+            return std::move(found).error();
+        if (!found)
+            return uniform(fmt::format(
+                "The stream of a token could not be followed, so the search begins with "
+                "the uniform set: {}",
+                found.error().message));
+        plan = std::move(found).value();
     }
     if (!plan)
         return uniform("There is no token yet whose stream could be followed, or r is too small to "

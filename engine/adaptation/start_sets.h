@@ -38,7 +38,7 @@ public:
 
     /// The one that the settings name. Errors: InvalidInput for a manual set of another model; a
     /// broken memory gives the uniform set and a note, so that decoding goes on; so does a `stream`
-    /// that plans nothing. Also those of `stream`.
+    /// that plans nothing or fails. Cancelled by `stream`.
     Result<StartPlan> start(const std::vector<double>& influence,
                             const SkipSetMemory* memory,
                             const std::string& task,

@@ -13,7 +13,7 @@
 namespace engine {
 
 // Helpers with which a decoder or a backend describes its settings: one of these for the kind,
-// wrapped in `describedSetting` or `stepSetting`.
+// wrapped in one that says when it takes effect.
 
 inline SettingInfo
 numberSetting(std::string name, std::string title, double initial, std::array<double, 2> range) {
@@ -69,10 +69,26 @@ describedSetting(SettingInfo info, std::string unit, SettingEffect effect, std::
     return info;
 }
 
-/// A setting that takes effect from the next step on.
+/// A setting that takes effect from the next step on; below, from the next trial of a search or the
+/// next answer on, or with a new search.
 inline SettingInfo stepSetting(SettingInfo info, std::string unit, std::string meaning) {
     return describedSetting(
         std::move(info), std::move(unit), SettingEffect::NextStep, std::move(meaning));
+}
+
+inline SettingInfo trialSetting(SettingInfo info, std::string unit, std::string meaning) {
+    return describedSetting(
+        std::move(info), std::move(unit), SettingEffect::NextTrial, std::move(meaning));
+}
+
+inline SettingInfo answerSetting(SettingInfo info, std::string unit, std::string meaning) {
+    return describedSetting(
+        std::move(info), std::move(unit), SettingEffect::NextAnswer, std::move(meaning));
+}
+
+inline SettingInfo searchSetting(SettingInfo info, std::string unit, std::string meaning) {
+    return describedSetting(
+        std::move(info), std::move(unit), SettingEffect::NewSearch, std::move(meaning));
 }
 
 /// The setting has an effect only while another one has this value.

@@ -117,10 +117,9 @@ std::uint64_t storedBytes(const WeightSource& weights) {
 
 std::string
 wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason) {
-    constexpr double kClearly = 1.25;
     const auto held = static_cast<double>(heldBytes);
     const auto inFile = static_cast<double>(fileBytes);
-    if (held < kClearly * inFile)
+    if (held < kClearlyWider * inFile)
         return {};
     const bool isLarge = held >= 1e9;
     return fmt::format(

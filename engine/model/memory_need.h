@@ -32,11 +32,15 @@ struct LoadForecast {
     std::string wideningNote = {};
 };
 
+/// Weights that need this much more memory than their file are worth a sentence. Scales widened to
+/// float32, as those of Q4_K, are not.
+inline constexpr double kClearlyWider = 1.5;
+
 /// Bytes of all tensors in the file.
 std::uint64_t storedBytes(const WeightSource& weights);
 
 /// "The weights need 1.2 GB of memory and 0.4 GB in the file, because {reason}."; empty if they do
-/// not need at least a quarter more than in the file.
+/// not need kClearlyWider times as much as in the file.
 std::string wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason);
 
 /// Of a backend that widens all weights to the precision. The slots of cache and scratch are

@@ -50,6 +50,38 @@ constexpr std::string_view kMistral = R"({% set turns = namespace(system='') %}
 {%- endif %}
 {% endfor %})";
 
+// The system's words begin the first user turn, as in the published templates of Gemma 3; those of
+// Gemma 2 refuse them.
+constexpr std::string_view kGemma = R"({% set turns = namespace(system='') %}
+{{ bos_token }}
+{%- for message in messages %}
+{% if message.role == 'system' %}
+{% set turns.system = message.content + '\n\n' %}
+{% else %}
+{% set role = 'model' if message.role == 'assistant' else message.role %}
+{{ '<start_of_turn>' + role + '\n' + turns.system + message.content | trim + '<end_of_turn>\n' }}
+{%- set turns.system = '' %}
+{% endif %}
+{% endfor %}
+{% if add_generation_prompt %}
+{{ '<start_of_turn>model\n' }}
+{%- endif %})";
+
+constexpr std::string_view kPhi3 = R"({% for message in messages %}
+{% if message.role != 'system' or message.content %}
+{{ '<|' + message.role + '|>\n' + message.content + '<|end|>\n' }}
+{%- endif %}
+{% endfor %}
+{{ '<|assistant|>\n' if add_generation_prompt else eos_token }})";
+
+// Without the words and the date that the published templates say for a system that says nothing.
+constexpr std::string_view kGranite = R"({% for message in messages %}
+{{ '<|start_of_role|>' + message.role + '<|end_of_role|>' + message.content + '<|end_of_text|>\n' }}
+{%- endfor %}
+{% if add_generation_prompt %}
+{{ '<|start_of_role|>assistant<|end_of_role|>' }}
+{%- endif %})";
+
 constexpr std::string_view kDeepSeek = R"({% set turns = namespace(system='') %}
 {% for message in messages if message.role == 'system' %}
 {% set turns.system = turns.system + message.content %}
@@ -99,6 +131,9 @@ constexpr std::string_view kPlainTurns = R"({{ bos_token }}
 constexpr std::array kByMarker = {
     BuiltinTemplate{"ChatML", "<|im_start|>", kChatMl},
     BuiltinTemplate{"Llama 3", "<|start_header_id|>", kLlama3},
+    BuiltinTemplate{"Gemma", "<start_of_turn>", kGemma},
+    BuiltinTemplate{"Granite", "<|start_of_role|>", kGranite},
+    BuiltinTemplate{"Phi-3", "<|placeholder1|>", kPhi3}, // other models have its <|user|>, too
     BuiltinTemplate{"DeepSeek", "<｜User｜>", kDeepSeek},
     BuiltinTemplate{"DeepSeek-Coder", "<|EOT|>", kDeepSeekCoder},
     BuiltinTemplate{"DeepSeek LLM", "<｜begin▁of▁sentence｜>", kPlainTurns},

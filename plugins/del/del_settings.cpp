@@ -11,8 +11,6 @@ using namespace engine;
 
 namespace {
 
-constexpr auto kAnswer = SettingEffect::NextAnswer;
-
 DelRule ruleNamed(const std::string& name) {
     return name == "paper" ? DelRule::Paper : name == "code" ? DelRule::Code : DelRule::Ours;
 }
@@ -22,10 +20,9 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
     return {
         verificationSetting(),
         longestDraftSetting(18, kMostDraft),
-        describedSetting(
+        answerSetting(
             integerSetting("context_rows", "Prompt rows", 32, {0, kPrefillRows}),
             "tokens",
-            kAnswer,
             "Prompt tokens before the last one at which the exits are compared in the first "
             "round."),
         stepSetting(numberSetting("w", "Memory of the statistics w", 0.95, {0.0, 1.0}),
@@ -37,14 +34,13 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
         stepSetting(integerSetting("every", "Exits far away", 4, {1, 256}),
                     "layers",
                     "Of the other exits, one in so many is compared; 1 compares all."),
-        describedSetting(flagSetting("keep_statistics", "Keep statistics", false),
-                         "",
-                         kAnswer,
-                         "Keep the statistics from answer to answer instead of starting anew."),
+        answerSetting(flagSetting("keep_statistics", "Keep statistics", false),
+                      "",
+                      "Keep the statistics from answer to answer instead of starting anew."),
         stepSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
                     "",
-                    "While sampling, count the part of an exit's law that the model shares "
-                    "instead of equal best tokens."),
+                    "While sampling, count the part of an exit's distribution that the "
+                    "model shares instead of equal best tokens."),
     };
 }
 
@@ -54,11 +50,10 @@ std::vector<SettingInfo> delOnlyInfos() {
                     "",
                     "paper and code repeat what was printed and what was published, faults "
                     "included; the text stays vanilla's."),
-        describedSetting(choiceSetting("start", "First round", {"fused", "prefill"}),
-                         "",
-                         kAnswer,
-                         "fused drafts one token at the first layer from the prompt; prefill is a "
-                         "plain step."),
+        answerSetting(choiceSetting("start", "First round", {"fused", "prefill"}),
+                      "",
+                      "fused drafts one token at the first layer from the prompt; prefill is a "
+                      "plain step."),
         exitLayerSetting("0 chooses the exit anew for each round; another number fixes it, and "
                          "only the length of drafts adapts (the paper's ablation DEL-γ)."),
         stepSetting(choiceSetting("length", "Draft length", {"threshold", "chosen"}),

@@ -24,11 +24,10 @@ std::vector<SettingInfo> commonInfos() {
             "0 = a quarter of the model's."),
         verificationSetting(),
         sharedNoiseSetting(),
-        describedSetting(flagSetting("fused_start", "Draft from the prompt", true),
-                         "",
-                         SettingEffect::NextAnswer,
-                         "The first round reads the last 128 prompt tokens on its way, instead of "
-                         "a pass before it."),
+        answerSetting(flagSetting("fused_start", "Draft from the prompt", true),
+                      "",
+                      "The first round reads the last 128 prompt tokens on its way, instead of "
+                      "a pass before it."),
     };
 }
 

@@ -19,7 +19,7 @@ int automaticSize(int preferredTreeNodes) {
 }
 
 SettingInfo with(SettingInfo info, const char* unit, const char* meaning) {
-    return describedSetting(std::move(info), unit, SettingEffect::NextAnswer, meaning);
+    return answerSetting(std::move(info), unit, meaning);
 }
 
 } // namespace

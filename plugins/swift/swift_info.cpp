@@ -9,21 +9,15 @@ using namespace engine;
 
 namespace {
 
-constexpr SettingEffect kStep = SettingEffect::NextStep;
-constexpr SettingEffect kTrial = SettingEffect::NextTrial;
-constexpr SettingEffect kAnswer = SettingEffect::NextAnswer;
-constexpr SettingEffect kSearch = SettingEffect::NewSearch;
 constexpr double kOn = 1.0;
 
 /// Holds 25 steps of 10 choices each, the widest tree of the paper without early stopping.
 constexpr double kWidestTree = 250.0;
 
 SettingInfo profileSetting() {
-    return describedSetting(
-        choiceSetting("profile", "Profile", {"ours", "paper", "code", "guided"}),
-        "",
-        kSearch,
-        "Sets the other settings together; those given by name win.");
+    return searchSetting(choiceSetting("profile", "Profile", {"ours", "paper", "code", "guided"}),
+                         "",
+                         "Sets the other settings together; those given by name win.");
 }
 
 std::vector<SettingInfo> draftSettings() {
@@ -31,215 +25,177 @@ std::vector<SettingInfo> draftSettings() {
         neededSetting(
             "early_stop",
             kOn,
-            describedSetting(numberSetting("epsilon", "Confidence threshold ε", kSwiftEpsilon, {0.0, 1.0}),
-                             "",
-                             kStep,
-                             "A draft ends after the first token that is less probable than "
-                             "this.")),
+            stepSetting(
+                numberSetting("epsilon", "Confidence threshold ε", kSwiftEpsilon, {0.0, 1.0}),
+                "",
+                "A draft ends after the first token that is less probable than "
+                "this.")),
         longestDraftSetting(kSwiftLongestDraft, 512),
         neededSetting(
             "dynamic_verification",
             kOn,
-            describedSetting(
+            stepSetting(
                 textSetting("siblings", "Siblings", kSwiftSiblings),
                 "",
-                kStep,
                 "How many choices are kept where confidence is above .95, above .8, above .5, and "
                 "below; or: published.")),
-        describedSetting(flagSetting("early_stop", "Early stop", true),
-                         "",
-                         kStep,
-                         "Off: epsilon is ignored, and every draft has the full length."),
-        describedSetting(flagSetting("dynamic_verification", "Dynamic verification", true),
-                         "",
-                         kStep,
-                         "Off: a draft is a chain without siblings."),
+        stepSetting(flagSetting("early_stop", "Early stop", true),
+                    "",
+                    "Off: epsilon is ignored, and every draft has the full length."),
+        stepSetting(flagSetting("dynamic_verification", "Dynamic verification", true),
+                    "",
+                    "Off: a draft is a chain without siblings."),
         verificationSetting(),
     };
 }
 
 std::vector<SettingInfo> searchSettings() {
     return {
-        describedSetting(numberSetting("r", "Skip ratio r", 0.45, {0.0, 0.95}),
-                         "",
-                         kSearch,
-                         "Share of the searchable sublayers that a draft leaves out."),
-        describedSetting(integerSetting("gamma", "Context window γ", 32, {1, 512}),
-                         "tokens",
-                         kAnswer,
-                         "Tokens of an answer on which candidates are scored."),
+        searchSetting(numberSetting("r", "Skip ratio r", 0.45, {0.0, 0.95}),
+                      "",
+                      "Share of the searchable sublayers that a draft leaves out."),
+        answerSetting(integerSetting("gamma", "Context window γ", 32, {1, 512}),
+                      "tokens",
+                      "Tokens of an answer on which candidates are scored."),
         neededSetting(
             "bayesian",
             kOn,
-            describedSetting(integerSetting("beta", "Bayesian interval β", 25, {1, 10000}),
-                             "trials",
-                             kTrial,
-                             "Every β-th trial is a Bayesian suggestion; the others are random.")),
-        describedSetting(integerSetting("opt_interval", "Steps per trial", 1, {1, 10000}),
-                         "steps",
-                         kTrial,
-                         "The least number of decode steps between two trials."),
-        describedSetting(flagSetting("optimise", "Optimisation", true),
-                         "",
-                         kStep,
-                         "Off: the start set is used for the whole run."),
-        describedSetting(flagSetting("bayesian", "Bayesian steps", true),
-                         "",
-                         kTrial,
-                         "Off: all candidates are random."),
-        describedSetting(
+            trialSetting(integerSetting("beta", "Bayesian interval β", 25, {1, 10000}),
+                         "trials",
+                         "Every β-th trial is a Bayesian suggestion; the others are random.")),
+        trialSetting(integerSetting("opt_interval", "Steps per trial", 1, {1, 10000}),
+                     "steps",
+                     "The least number of decode steps between two trials."),
+        stepSetting(flagSetting("optimise", "Optimisation", true),
+                    "",
+                    "Off: the start set is used for the whole run."),
+        trialSetting(
+            flagSetting("bayesian", "Bayesian steps", true), "", "Off: all candidates are random."),
+        searchSetting(
             choiceSetting("start",
                           "Start set",
-                          {"uniform", "odd", "library", "last", "influence", "stream", "manual"}),
+                          {"stream", "uniform", "odd", "library", "last", "influence", "manual"}),
             "",
-            kSearch,
-            "uniform: even distances; odd: as published; library, last: stored by earlier runs for "
-            "this task, or last; influence: least change of the residual stream, each for itself; "
-            "stream: least change of the newest token's stream by all together; manual: "
-            "skip_set."),
+            "stream: least change of the newest token's stream by all together, which costs "
+            "about four plain steps before the first draft; uniform: even distances; odd: as "
+            "published; "
+            "library, last: stored by earlier runs for this task, or last; influence: least change "
+            "of the residual stream, each for itself; manual: skip_set."),
         neededSetting(
             "start",
             std::string("manual"),
-            describedSetting(
+            searchSetting(
                 textSetting("skip_set", "Manual skip set", ""),
                 "",
-                kSearch,
                 "For start=manual: {\"attention\":[...],\"mlp\":[...]}, 0-based layers.")),
-        describedSetting(flagSetting("published_ties", "Published bookkeeping", false),
-                         "",
-                         kSearch,
-                         "On: the Bayesian search learns continuous points, ties are broken by "
-                         "name, and limits are exceeded by one, as in the published code."),
-        describedSetting(integerSetting("search_seed", "Seed of the search", 1, {0, 1e9}),
-                         "",
-                         kSearch,
-                         "The same seed gives the same trials."),
+        searchSetting(flagSetting("published_ties", "Published bookkeeping", false),
+                      "",
+                      "On: the Bayesian search learns continuous points, ties are broken by "
+                      "name, and limits are exceeded by one, as in the published code."),
+        searchSetting(integerSetting("search_seed", "Seed of the search", 1, {0, 1e9}),
+                      "",
+                      "The same seed gives the same trials."),
     };
 }
 
 std::vector<SettingInfo> stopSettings() {
     return {
-        describedSetting(integerSetting("S", "Search steps S", 1000, {0, 1000000}),
-                         "trials",
-                         kTrial,
-                         "Trials after which a search ends."),
-        describedSetting(numberSetting("stop_score", "Stop score", 0.95, {0.0, 1.0}),
-                         "",
-                         kTrial,
-                         "Matchness above which a search ends."),
-        describedSetting(integerSetting("patience", "Patience", 300, {1, 1000000}),
-                         "trials",
-                         kTrial,
-                         "Trials without a better set after which a search ends."),
+        trialSetting(integerSetting("S", "Search steps S", 1000, {0, 1000000}),
+                     "trials",
+                     "Trials after which a search ends."),
+        trialSetting(numberSetting("stop_score", "Stop score", 0.95, {0.0, 1.0}),
+                     "",
+                     "Matchness above which a search ends."),
+        trialSetting(integerSetting("patience", "Patience", 300, {1, 1000000}),
+                     "trials",
+                     "Trials without a better set after which a search ends."),
     };
 }
 
 /// What the paper does not have: how dear the search may become, and how it reacts.
 std::vector<SettingInfo> addedSearchSettings() {
     return {
-        describedSetting(
+        trialSetting(
             integerSetting("rows_per_trial", "Rows per trial", 4, {1, 1000000}),
             "rows",
-            kTrial,
             "The least number of rows verified between two trials; this bounds what the search "
             "costs. 1 = a trial after every step, as in the paper."),
-        describedSetting(
+        trialSetting(
             integerSetting("quick_trials", "Quick trials", 50, {0, 1000000}),
             "trials",
-            kTrial,
             "The first so many trials of a search come at this pace; later ones are rarer."),
-        describedSetting(
+        trialSetting(
             integerSetting("trials_to_double", "Trials to double", 4, {0, 1000000}),
             "trials",
-            kTrial,
             "After the quick trials, the rows between two trials double every so many trials; 0 = "
             "they stay the same."),
-        describedSetting(flagSetting("short_windows", "Short windows", true),
-                         "",
-                         kTrial,
-                         "On: an answer too short for a whole window still gives a few trials on "
-                         "the tokens that it has."),
-        describedSetting(flagSetting("score_start", "Score the start set", true),
-                         "",
-                         kSearch,
-                         "Off: the first candidate with any match replaces it, as published."),
-        describedSetting(
+        trialSetting(flagSetting("short_windows", "Short windows", true),
+                     "",
+                     "On: an answer too short for a whole window still gives a few trials on "
+                     "the tokens that it has."),
+        searchSetting(flagSetting("score_start", "Score the start set", true),
+                      "",
+                      "Off: the first candidate with any match replaces it, as published."),
+        trialSetting(
             flagSetting("rescore", "Re-score the best set", true),
             "",
-            kTrial,
             "Score it again on each new window, so that an easy window cannot lock others out."),
-        describedSetting(
+        stepSetting(
             numberSetting("restart_drop", "Restart when acceptance falls by", 0.15, {0.0, 1.0}),
             "",
-            kStep,
             "Search again when acceptance falls by this much after a search; 0 = never."),
-        describedSetting(
-            numberSetting("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
-            "",
-            kStep,
-            "Lower r when acceptance over 256 drafted tokens stays below this; 0 = never."),
-        describedSetting(numberSetting("r_min", "Least r", 0.05, {0.0, 0.95}),
-                         "",
-                         kSearch,
-                         "r is never lowered below this, and grows from here."),
-        describedSetting(numberSetting("r_step", "Step of r", 0.05, {0.01, 0.5}),
-                         "",
-                         kSearch,
-                         "How far r is lowered or grown at a time."),
-        describedSetting(
-            flagSetting("grow", "Growing r", false),
-            "",
-            kSearch,
-            "Begin with r = r_min and grow towards r while matchness stays high enough."),
-        neededSetting(
-            "grow",
-            kOn,
-            describedSetting(numberSetting("grow_score", "Score to grow", 0.7, {0.0, 1.0}),
-                             "",
-                             kTrial,
-                             "Matchness that a set must reach before a larger r is tried.")),
-        describedSetting(
+        stepSetting(numberSetting("lower_below", "Lower r below acceptance", 0.7, {0.0, 1.0}),
+                    "",
+                    "Lower r when acceptance over 256 drafted tokens stays below this; 0 = never."),
+        searchSetting(numberSetting("r_min", "Least r", 0.05, {0.0, 0.95}),
+                      "",
+                      "r is never lowered below this, and grows from here."),
+        searchSetting(numberSetting("r_step", "Step of r", 0.05, {0.01, 0.5}),
+                      "",
+                      "How far r is lowered or grown at a time."),
+        searchSetting(flagSetting("grow", "Growing r", false),
+                      "",
+                      "Begin with r = r_min and grow towards r while matchness stays high enough."),
+        neededSetting("grow",
+                      kOn,
+                      trialSetting(numberSetting("grow_score", "Score to grow", 0.7, {0.0, 1.0}),
+                                   "",
+                                   "Matchness that a set must reach before a larger r is tried.")),
+        searchSetting(
             choiceSetting("proposals", "Random proposals", {"uniform", "influence"}),
             "",
-            kSearch,
             "uniform: every sublayer is equally likely to be skipped; influence: those of little "
             "influence are more likely."),
-        describedSetting(
+        searchSetting(
             choiceSetting("budget", "Budget", {"sublayers", "bytes"}),
             "",
-            kSearch,
             "What r is a share of: the number of sublayers, or the bytes of their weights."),
         neededSetting(
             "bayesian",
             kOn,
-            describedSetting(
+            searchSetting(
                 choiceSetting("maximiser", "Maximiser", {"continuous", "discrete"}),
                 "",
-                kSearch,
                 "Where Bayesian suggestions are looked for: in the box, or among skip sets.")),
     };
 }
 
 std::vector<SettingInfo> addedDraftSettings() {
     return {
-        describedSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
-                         "nodes",
-                         kStep,
-                         "The most nodes that a draft tree may have; 0 = what suits the backend."),
+        stepSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
+                    "nodes",
+                    "The most nodes that a draft tree may have; 0 = what suits the backend."),
         sharedNoiseSetting(),
-        describedSetting(flagSetting("free_draft", "Free drafts first", false),
-                         "",
-                         kAnswer,
-                         "Draft tokens that were seen before if they are likely enough, instead of "
-                         "drafting with skipped layers; not with verification=rejection."),
+        answerSetting(flagSetting("free_draft", "Free drafts first", false),
+                      "",
+                      "Draft tokens that were seen before if they are likely enough, instead of "
+                      "drafting with skipped layers; not with verification=rejection."),
         neededSetting(
             "free_draft",
             kOn,
-            describedSetting(
-                numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
-                "",
-                kStep,
-                "A free draft is not used when its first token is less likely than this.")),
+            stepSetting(numberSetting("free_least", "Least free probability", 0.6, {0.0, 1.0}),
+                        "",
+                        "A free draft is not used when its first token is less likely than this.")),
     };
 }
 
@@ -262,6 +218,7 @@ SettingProfile paperProfile() {
         "siblings; the most probable token is drafted. The uniform set is scored first, so that "
         "candidates have something to beat.",
         withoutAdditions()};
+    profile.values["start"] = std::string("uniform");
     profile.values["shared_noise"] = 0.0;
     return profile;
 }
@@ -311,8 +268,10 @@ DecoderInfo swiftInfo() {
     appendGroup(info.settings, "Beyond the paper", addedDraftSettings());
     info.profiles = {
         {"ours",
-         "The paper's search with our additions, each of which can be switched off alone: trials "
-         "grow rarer, the tree is as large as suits the backend, the best set is scored again on "
+         "The paper's search with our additions, each of which can be switched off alone: it "
+         "begins "
+         "with the set that changes one token's stream least, trials grow rarer, the tree is as "
+         "large as suits the backend, the best set is scored again on "
          "new windows, the search starts again when acceptance falls, r is lowered when it stays "
          "low, short answers give short windows, drafts share the noise of sampling.",
          {}},

@@ -303,8 +303,12 @@ void Studio::connectNotices() {
 void Studio::onEvent(const EngineEvent& event) {
     if (m_options.replayName.isEmpty())
         keepChoices(event);
-    if (event.as<DecoderChosen>() != nullptr)
+    if (event.as<DecoderChosen>() != nullptr) {
         m_window->messages().withdraw(QStringLiteral("choose_decoder"));
+        for (const Notice* notice : m_window->messages().notices())
+            if (notice->id == QStringLiteral("lesson"))
+                return explainLesson(*m_run.model()); // what it offers follows the decoder
+    }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
     else if (const auto* failure = event.as<EngineFailed>())

@@ -44,6 +44,7 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
                                               text.sampling,
                                               isRecording)));
     ENGINE_TRY_DO(session.load(stop));
+    session.tellRemarks();
     if (records) // last, so that no other fault destroys an earlier recording
         ENGINE_TRY_DO(session.startRecording(options.out));
     StreamReport report;

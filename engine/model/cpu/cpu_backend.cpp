@@ -75,7 +75,6 @@ std::string heldAs(const WeightSource& weights, const TensorInfo& tensor) {
 
 /// Types of the file that are held in a clearly wider form, each with the form: "Q2_K as float32".
 std::string widenedTypes(const WeightSource& source, WeightForm form) {
-    constexpr double kClearly = 1.25;
     std::map<std::string, std::pair<double, double>> bytes; // held, in the file
     for (const TensorInfo& tensor : source.tensors()) {
         if (tensor.type == TensorType::Other || tensor.shape.size() < 2)
@@ -90,7 +89,7 @@ std::string widenedTypes(const WeightSource& source, WeightForm form) {
     }
     std::vector<std::string> widened;
     for (const auto& [name, sum] : bytes)
-        if (sum.first >= kClearly * sum.second)
+        if (sum.first >= kClearlyWider * sum.second)
             widened.push_back(name);
     return fmt::format("{}", fmt::join(widened, " and "));
 }

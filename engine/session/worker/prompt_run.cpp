@@ -235,6 +235,8 @@ void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
 }
 
 void PromptRun::tellEnd(const GenerationResult& result) {
+    if (std::string note = m_naming.learn(); !note.empty())
+        emit(Remark{std::move(note)});
     emit(PromptFinished{m_setup.command.promptId,
                         result.tokens,
                         result.text,
@@ -242,8 +244,6 @@ void PromptRun::tellEnd(const GenerationResult& result) {
                         result.metrics,
                         m_metrics,
                         result.isInsideGrammar});
-    if (std::string note = m_naming.learn(); !note.empty())
-        emit(Remark{std::move(note)});
     ++m_setup.promptsFinished;
     tellStatistics(result.tokens.size());
 }

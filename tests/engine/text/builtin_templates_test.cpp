@@ -5,7 +5,12 @@
 
 #include <QTest>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
 
 using namespace engine;
 
@@ -21,9 +26,7 @@ public:
         return std::vector<TokenId>();
     }
 
-    Result<std::string> decode(std::span<const TokenId>, bool) const override {
-        return std::string();
-    }
+    std::unique_ptr<TokenDecoding> startDecoding(bool) const override { return nullptr; }
 
     int vocabSize() const override { return static_cast<int>(m_tokens.size()); }
 
@@ -104,6 +107,24 @@ const std::vector<Expected> kExpected = {
      "llama",
      "<｜begin▁of▁sentence｜>Be kind.\n\nUser:  Hi\n\n\nAssistant: Hello!<｜end▁of▁sentence｜>"
      "User: Bye\n\nAssistant:"},
+    {"Gemma",
+     {"<bos>", "<eos>", "<start_of_turn>"},
+     "gemma3_text",
+     "<bos><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\n"
+     "Hello!<end_of_turn>\n<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n"},
+    {"Granite",
+     {"<|end_of_text|>", "<|end_of_text|>", "<|start_of_role|>"},
+     "granite",
+     "<|start_of_role|>system<|end_of_role|>Be kind.<|end_of_text|>\n"
+     "<|start_of_role|>user<|end_of_role|> Hi\n<|end_of_text|>\n"
+     "<|start_of_role|>assistant<|end_of_role|>Hello!<|end_of_text|>\n"
+     "<|start_of_role|>user<|end_of_role|>Bye<|end_of_text|>\n"
+     "<|start_of_role|>assistant<|end_of_role|>"},
+    {"Phi-3",
+     {"<s>", "<|endoftext|>", "<|user|>", "<|placeholder1|>"},
+     "phi3",
+     "<|system|>\nBe kind.<|end|>\n<|user|>\n Hi\n<|end|>\n<|assistant|>\nHello!<|end|>\n"
+     "<|user|>\nBye<|end|>\n<|assistant|>\n"},
     {"plain turns", {}, "", "Be kind.\n\nUser:  Hi\n\n\nAssistant: Hello!User: Bye\n\nAssistant:"},
 };
 
@@ -132,6 +153,41 @@ private slots:
             QVERIFY2(text, text ? "" : text.error().message.c_str());
             QCOMPARE(text.value(), expected.text);
         }
+    }
+
+    /// Left out: tools, what the published ones refuse, and Granite's default words of the system,
+    /// which name the day.
+    void publishedTemplatesGiveTheSameBytes() {
+        const std::filesystem::path cases = std::filesystem::path(SWIFT_STUDIO_SHARED_DIR) /
+                                            "golden/chat_templates/real/real.jsonl";
+        if (!std::filesystem::exists(cases))
+            QSKIP("no golden data beside the checkout");
+        const std::map<std::string, std::string> markers = {
+            {"google-gemma-2-2b-it", "<start_of_turn>"},
+            {"ibm-granite-granite-3.3-2B-Instruct", "<|start_of_role|>"},
+            {"microsoft-Phi-3.5-mini-instruct", "<|placeholder1|>"}};
+        std::map<std::string, int> compared;
+        std::ifstream stream(cases);
+        for (std::string line; std::getline(stream, line);) {
+            const auto one = nlohmann::ordered_json::parse(line);
+            const std::string name = one["template"];
+            const auto& input = one["input"];
+            const bool saysNothing =
+                name.starts_with("ibm") && input["messages"][0]["role"] != "system";
+            if (!markers.contains(name) || one["group"] != "chat" || !one.contains("output") ||
+                saysNothing)
+                continue;
+            const SpellingTokenizer tokenizer(
+                {input["bos_token"], input["eos_token"], markers.at(name)});
+            const auto compiled =
+                ChatTemplate::compile(builtinTemplateFor(tokenizer, "").source, name);
+            QVERIFY2(compiled, compiled ? "" : compiled.error().message.c_str());
+            QCOMPARE(compiled.value().render(input).value(), one["output"].get<std::string>());
+            ++compared[name];
+        }
+        QCOMPARE(compared.size(), markers.size());
+        for (const auto& [name, count] : compared)
+            QVERIFY2(count >= 3, name.c_str());
     }
 
     void withoutGenerationPromptTheAnswerIsNotBegun() {

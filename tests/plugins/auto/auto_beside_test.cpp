@@ -29,21 +29,19 @@ const SettingValues kOnlyBeside = {{"probing", 0.0}, {"early_exit", 0.0}};
 class Talk {
 public:
     explicit Talk(Transformer& inner,
-                  SettingValues settings = kOnlyBeside,
+                  const SettingValues& settings = kOnlyBeside,
                   const SamplingOptions& sampling = {},
                   SkipSetMemory* memory = nullptr,
                   Prices prices = {.rowPart = 0.2},
                   const char* name = "auto")
         : priced(inner, prices)
-        , decoder(support::openDecoder(
-              name,
-              {.transformer = priced,
-               .sampling = sampling,
-               .contextLength = 512,
-               .settings =
-                   resolveSettings(support::registry().info(name).value(), settings).value(),
-               .memory = memory,
-               .clock = priced.clock()})) {}
+        , decoder(support::openDecoder(name,
+                                       {.transformer = priced,
+                                        .sampling = sampling,
+                                        .contextLength = 512,
+                                        .settings = settings,
+                                        .memory = memory,
+                                        .clock = priced.clock()})) {}
 
     void answer(int tokens = 200, std::string_view task = "chat") {
         std::vector<TokenId> prompt;
@@ -203,8 +201,11 @@ private slots:
         QVERIFY2(pieces > 20 && pieces < 400, qPrintable(QString::number(pieces)));
         QCOMPARE(talk.phase, DecoderPhase::Plain);
         // The search of this task is over for good; another task has one of its own.
+        const std::size_t trials = talk.trials.size();
         talk.answer(60);
+        QCOMPARE(talk.pause(), 1); // what it found is tried on this answer
         QCOMPARE(talk.pause(), 0);
+        QCOMPARE(talk.trials.size(), trials);
         talk.answer(60, "code");
         QVERIFY(talk.pause() > 20);
     }

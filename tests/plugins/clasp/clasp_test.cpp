@@ -7,9 +7,12 @@
 #include "tests/support/transformers/priced_transformer.h"
 #include "tests/support/transformers/spy_transformer.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 using namespace engine;
 using support::PricedTransformer;
@@ -95,6 +98,8 @@ private slots:
     void itIsCancelledBetweenPasses_data();
     void itIsCancelledBetweenPasses();
     void aCheckedSetIsStoredUnlessABetterOneIs();
+    void aDamagedFileOfStoredSetsIsARemarkAndStaysAsItIs_data();
+    void aDamagedFileOfStoredSetsIsARemarkAndStaysAsItIs();
 };
 
 void ClaspTest::claspDraftsWithoutTheQuietLayersFromTheFirstRoundOn() {
@@ -292,6 +297,39 @@ void ClaspTest::aCheckedSetIsStoredUnlessABetterOneIs() {
     worse.answer(60);
     QVERIFY(worse.decoder->endAnswer().hasValue());
     QCOMPARE(memory.find("test").value(), stored);
+}
+
+void ClaspTest::aDamagedFileOfStoredSetsIsARemarkAndStaysAsItIs_data() {
+    QTest::addColumn<QByteArray>("content");
+    QTest::newRow("broken") << QByteArray("{ broken");
+    QTest::newRow("empty") << QByteArray();
+    QTest::newRow("of another model")
+        << QByteArray(R"({"format":1,"layers":99,"tasks":{"test":{"attention":[98],"mlp":[]}}})");
+}
+
+void ClaspTest::aDamagedFileOfStoredSetsIsARemarkAndStaysAsItIs() {
+    QFETCH(QByteArray, content);
+    for (const char* name : {"clasp", "knapspec"}) {
+        const TemporaryFolder folder;
+        SkipSetMemory memory(folder.path(), "0123456789abcdef0123456789abcdef", kLayers);
+        std::filesystem::create_directories(memory.path().parent_path());
+        std::ofstream(memory.path()) << content.toStdString();
+        Made made(name, {}, &memory);
+        std::size_t tokens = 0;
+        for (const DecodeStep& step : made.answer(60))
+            tokens += step.tokens.size();
+        QCOMPARE(tokens, std::size_t{60});
+        const auto end = made.decoder->endAnswer();
+        QVERIFY(end.hasValue());
+        QCOMPARE(end.value().remarks.size(), std::size_t{1});
+        const std::string& remark = end.value().remarks.front();
+        QVERIFY2(remark.find("A skip set") == 0 &&
+                     remark.find(memory.path().string()) != std::string::npos,
+                 remark.c_str());
+        QFile file(QString::fromStdString(memory.path().string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), content);
+    }
 }
 
 QTEST_GUILESS_MAIN(ClaspTest)

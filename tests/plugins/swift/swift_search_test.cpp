@@ -101,7 +101,8 @@ int skipped(const LayerPlan& plan) {
 
 /// Small numbers, a search that never ends by itself, no policy that interferes.
 SettingValues quiet() {
-    return {{"gamma", 8.0},
+    return {{"start", std::string("uniform")},
+            {"gamma", 8.0},
             {"beta", 5.0},
             {"rows_per_trial", 1.0},
             {"trials_to_double", 0.0},

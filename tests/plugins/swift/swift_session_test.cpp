@@ -180,7 +180,7 @@ void SwiftSessionTest::aSetThatDoesNotFitIsRefusedEvenBeforeTheFirstPrompt() {
     const auto told = studio.upTo<SettingsChanged>();
     QCOMPARE(told.size(), std::size_t{1});
     const SettingValues& settings = told[0].as<SettingsChanged>()->settings;
-    QCOMPARE(textOf(settings, "start"), std::string("uniform"));
+    QCOMPARE(textOf(settings, "start"), std::string("stream"));
     QCOMPARE(textOf(settings, "skip_set"), std::string());
 }
 

@@ -19,11 +19,32 @@ Transformer& model() {
     return *made;
 }
 
-std::unique_ptr<Decoder> swiftWith(SettingValues settings) {
-    settings["start"] = std::string("stream");
-    return support::openDecoder(
-        "swift", {.transformer = model(), .contextLength = 200, .settings = settings});
+/// Its default start is the stream.
+std::unique_ptr<Decoder> swiftWith(const SettingValues& settings, Transformer& with = model()) {
+    return support::openDecoder("swift",
+                                {.transformer = with, .contextLength = 200, .settings = settings});
 }
+
+/// Refuses passes that begin or end between two layers.
+class UndividedTransformer final : public Transformer {
+public:
+    const ModelConfig& config() const override { return model().config(); }
+
+    Precision precision() const override { return model().precision(); }
+
+    Result<KvCache> makeCache(Position capacity) const override {
+        return model().makeCache(capacity);
+    }
+
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
+        if (request.firstLayer > 0 || request.endLayer >= 0)
+            return Error{ErrorCode::Unsupported, "Passes cannot be divided here.", ""};
+        return model().forwardInto(request, cache, result);
+    }
+
+    std::size_t weightBytes() const override { return model().weightBytes(); }
+};
 
 std::vector<DecodeStep> run(Decoder& decoder, const std::vector<TokenId>& prompt, int tokens) {
     return support::answer(decoder, {.tokens = prompt, .maxTokens = tokens, .task = "stream"});
@@ -44,6 +65,8 @@ class SwiftStreamTest : public QObject {
     Q_OBJECT
 
 private slots:
+    void theProfilesOfThePaperAndItsCodeBeginWithTheirOwnSets();
+    void aBackendThatRefusesItStartsUniformAndSaysWhy();
     void theFirstRoundDraftsWithTheSetOfTheStream();
     void aBudgetInBytesIsNeverExceeded();
     void aPromptOfOneTokenWaitsForTheFirstPass();
@@ -68,6 +91,30 @@ void SwiftStreamTest::theFirstRoundDraftsWithTheSetOfTheStream() {
     QVERIFY(scored != steps.end());
     QCOMPARE(scored->search.trials.front().kind, std::string("start"));
     QVERIFY(scored->search.trials.front().score >= 0.95);
+}
+
+void SwiftStreamTest::theProfilesOfThePaperAndItsCodeBeginWithTheirOwnSets() {
+    const auto startOf = [](const char* profile) {
+        const auto decoder = swiftWith({{"profile", std::string(profile)}, {"r", 0.5}});
+        return run(*decoder, {3, 1, 4, 1, 5}, 4).front().search.planChanges.front().plan;
+    };
+    const SkipChoices choices(model().config(), BudgetUnit::Sublayers);
+    QVERIFY(skipsExactlyTheQuietLayers(startOf("ours")));
+    QCOMPARE(startOf("paper"), choices.space().uniform(0.5));
+    QCOMPARE(startOf("code"), choices.space().oddLayers());
+}
+
+void SwiftStreamTest::aBackendThatRefusesItStartsUniformAndSaysWhy() {
+    UndividedTransformer undivided;
+    const auto decoder = swiftWith({{"r", 0.5}}, undivided);
+    const auto steps = run(*decoder, {3, 1, 4, 1, 5}, 12);
+    const SkipChoices choices(model().config(), BudgetUnit::Sublayers);
+    QCOMPARE(steps.front().search.planChanges.front().plan, choices.space().uniform(0.5));
+    QCOMPARE(steps.front().search.remarks,
+             std::vector<std::string>{"The stream of a token could not be followed, so the search "
+                                      "begins with the uniform set: Passes cannot be divided "
+                                      "here."});
+    QVERIFY(steps.size() > 1);
 }
 
 void SwiftStreamTest::aBudgetInBytesIsNeverExceeded() {

@@ -32,9 +32,7 @@ ViewInfo stripInfo() {
 MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* parent)
     : View(context, stripInfo(), parent)
     , m_strip(new MatchnessStrip(theme(), this))
-    , m_note(new QLabel(this)) {
-    m_note->setTextFormat(Qt::PlainText);
-    m_note->setWordWrap(true);
+    , m_note(plainLabel(this, true)) {
     m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* column = new QVBoxLayout(this);
     column->addWidget(m_strip, 1);
@@ -47,12 +45,8 @@ MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* pare
 
 void MatchnessStripView::restyle() {
     const Colours& colours = theme().colours();
-    QPalette ground = palette();
-    ground.setColor(QPalette::Window, colours.panel);
-    setPalette(ground);
-    QPalette muted = m_note->palette();
-    muted.setColor(QPalette::WindowText, colours.muted);
-    m_note->setPalette(muted);
+    setGround(*this, colours.panel);
+    setTextColour(*m_note, colours.muted);
     m_note->setFont(theme().font(TextRole::Small));
     const int side = theme().scaled(12);
     layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(5));

@@ -20,6 +20,41 @@ bool isSearching(const DecoderInfo& decoder) {
     return decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr;
 }
 
+/// A setting of the decoder that is there and 0.
+const SettingInfo* switchedOff(const RunStore& store, const char* name) {
+    const auto set = store.settings().find(name);
+    const bool isOff = set != store.settings().end() && set->second == SettingValue(0.0);
+    return isOff ? store.decoder()->find(name) : nullptr;
+}
+
+/// Why a decoder that tries skip sets where they could pay uses none; empty for one that makes a
+/// set in every answer.
+QString idleReason(const RunStore& store) {
+    const DecoderInfo& decoder = *store.decoder();
+    const QString title = QString::fromStdString(decoder.title);
+    if (decoder.find("probing") == nullptr)
+        return {};
+    for (const char* needed : {"skip_layers", "probing"})
+        if (const SettingInfo* off = switchedOff(store, needed))
+            return tr("%1 tries no skip sets: in its parameters, \"%2\" is %3.")
+                .arg(title,
+                     QString::fromStdString(off->title),
+                     off->kind == SettingKind::Flag ? tr("off") : QStringLiteral("0"));
+    QString reason;
+    if (const SettingInfo* off = switchedOff(store, "search_beside"))
+        reason = tr("In the parameters of %1, \"%2\" is off. ")
+                     .arg(title, QString::fromStdString(off->title));
+    const auto tried = static_cast<qint64>(store.search().trials().size());
+    if (tried > 0)
+        return reason + countText(tried,
+                                  tr("%1 has tried 1 skip set and uses none now.").arg(title),
+                                  tr("%1 has tried %2 skip sets and uses none now.")
+                                      .arg(title, QStringLiteral("%1")));
+    return reason + tr("%1 itself tries a skip set only where drafting with one could pay. On this "
+                       "model it has tried none.")
+                        .arg(title);
+}
+
 } // namespace
 
 const DecoderInfo* searchingDecoder(const RunStore& store) {
@@ -37,19 +72,12 @@ SearchOffer searchOffer(const RunStore& store) {
         return {};
     const QString title = QString::fromStdString(decoder->title);
     SearchOffer offer;
-    const auto tried = static_cast<qint64>(store.search().trials().size());
     // Only decoders that can make skip sets report layers that sets never name.
-    if (decoder->lockedLayers.empty())
-        offer.reason = tr("%1 does not search for a skip set.").arg(title);
-    else if (tried > 0)
-        offer.reason = countText(
-            tried,
-            tr("%1 has tried 1 skip set and uses none now.").arg(title),
-            tr("%1 has tried %2 skip sets and uses none now.").arg(title, QStringLiteral("%1")));
-    else
-        offer.reason = tr("%1 searches for a skip set only when drafting with one could pay. On "
-                          "this model it has not started a search.")
-                           .arg(title);
+    offer.reason = decoder->lockedLayers.empty()
+                       ? tr("%1 does not search for a skip set.").arg(title)
+                       : idleReason(store);
+    if (offer.reason.isEmpty())
+        return {};
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);
         offer.reason += QLatin1Char(' ') + tr("%1 searches on every answer.").arg(other);

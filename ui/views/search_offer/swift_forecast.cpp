@@ -32,13 +32,15 @@ QString forecastSentence(const RunStore& store) {
     if (forecast == nullptr)
         return {};
     const double speedup = forecast->speedup();
-    const QString about = said("SWIFT would run at about %1 here").arg(factorText(speedup));
+    QString about = said("SWIFT would run at about %1 here").arg(factorText(speedup));
+    if (forecast->tokens > 0) // older recordings do not say it
+        about += said(", measured on %1 tokens and without its search").arg(forecast->tokens);
     if (speedup < 1.0 - kAboutTheSame)
         return said("%1: skipping layers does not pay on this model. The text would be the same.")
             .arg(about);
     if (speedup > 1.0 + kAboutTheSame)
         return said("%1: skipping layers pays on this model.").arg(about);
-    return said("%1, so skipping layers neither gains nor costs much.").arg(about);
+    return said("%1: skipping layers neither gains nor costs much.").arg(about);
 }
 
 QString forecastAction(const RunStore& store, const QString& action) {

@@ -24,6 +24,18 @@ DecoderInfo choosingDecoder() {
     info.name = "auto";
     info.title = "Auto";
     info.lockedLayers = {0, -1};
+    info.settings = {{.name = "skip_layers",
+                      .title = "Skipped layers",
+                      .kind = SettingKind::Flag,
+                      .initial = 1.0},
+                     {.name = "search_beside",
+                      .title = "Search beside the answers",
+                      .kind = SettingKind::Flag,
+                      .initial = 1.0},
+                     {.name = "probing",
+                      .title = "Time for probing",
+                      .kind = SettingKind::Number,
+                      .initial = 0.005}};
     return info;
 }
 
@@ -91,7 +103,7 @@ private slots:
         begin({choosingDecoder(), searchingDecoderInfo()});
         QVERIFY(searchOffer(m_run->store)
                     .reason.startsWith(QStringLiteral(
-                        "Auto searches for a skip set only when drafting with one could pay")));
+                        "Auto itself tries a skip set only where drafting with one could pay")));
         QCOMPARE(searchOffer(m_run->store).action, QStringLiteral("Use SWIFT"));
         begin({freeDecoder(), searchingDecoderInfo()});
         QCOMPARE(searchOffer(m_run->store).reason,
@@ -99,6 +111,31 @@ private slots:
                                 "on every answer."));
         begin({freeDecoder()}); // nobody to offer
         QVERIFY(!searchOffer(m_run->store).reason.isEmpty());
+        QVERIFY(searchOffer(m_run->store).action.isEmpty());
+    }
+
+    void whatIsSwitchedOffIsNamed() {
+        const auto reasonWith = [this](SettingValues settings) {
+            begin({choosingDecoder(), searchingDecoderInfo()}, std::move(settings));
+            return searchOffer(m_run->store).reason;
+        };
+        QVERIFY(reasonWith({{"skip_layers", 0.0}, {"probing", 0.005}})
+                    .startsWith(QStringLiteral("Auto tries no skip sets: in its parameters, "
+                                               "\"Skipped layers\" is off. SWIFT")));
+        QVERIFY(reasonWith({{"skip_layers", 1.0}, {"search_beside", 0.0}, {"probing", 0.0}})
+                    .startsWith(QStringLiteral("Auto tries no skip sets: in its parameters, "
+                                               "\"Time for probing\" is 0. SWIFT")));
+        QVERIFY(reasonWith({{"skip_layers", 1.0}, {"search_beside", 0.0}, {"probing", 0.005}})
+                    .startsWith(QStringLiteral("In the parameters of Auto, \"Search beside the "
+                                               "answers\" is off. Auto itself tries")));
+    }
+
+    /// As CLaSp does.
+    void aDecoderThatMakesASetInEveryAnswerNeedsNoOffer() {
+        DecoderInfo info = choosingDecoder();
+        info.settings.clear();
+        begin({info, searchingDecoderInfo()});
+        QVERIFY(searchOffer(m_run->store).reason.isEmpty());
         QVERIFY(searchOffer(m_run->store).action.isEmpty());
     }
 
@@ -113,7 +150,7 @@ private slots:
             view->resize(900, 300);
             view->show();
             m_run->bridge->tick();
-            QVERIFY2(wordsOf(*view).contains(QStringLiteral("Auto searches for a skip set only")),
+            QVERIFY2(wordsOf(*view).contains(QStringLiteral("Auto itself tries a skip set only")),
                      qPrintable(wordsOf(*view)));
         }
         for (QWidget* view : {static_cast<QWidget*>(&history), static_cast<QWidget*>(&matchness)}) {
@@ -139,7 +176,7 @@ private slots:
         find->click();
         QCOMPARE(asked.count(), 1);
         map.resize(1000, 300);
-        QVERIFY(wordsOf(map).contains(QStringLiteral("Auto searches for a skip set only")));
+        QVERIFY(wordsOf(map).contains(QStringLiteral("Auto itself tries a skip set only")));
     }
 
     void theOfferGoesOnceASearchHasBegun() {
@@ -152,7 +189,7 @@ private slots:
         m_run->tryPlan(m_run->plan({2}, {3}), "influence", 20, true);
         m_run->bridge->tick();
         QVERIFY(visibleButton(history, QStringLiteral("Use SWIFT")) == nullptr);
-        QVERIFY(!wordsOf(history).contains(QStringLiteral("Auto searches")));
+        QVERIFY(!wordsOf(history).contains(QStringLiteral("Auto itself tries")));
     }
 
     /// Auto scores a set now and then and goes on without one.
@@ -165,7 +202,7 @@ private slots:
         m_run->bridge->tick();
         const QString tried = QStringLiteral("Auto has tried 1 skip set and uses none now.");
         QVERIFY(searchOffer(m_run->store).reason.contains(tried));
-        QVERIFY(!searchOffer(m_run->store).reason.contains(QStringLiteral("not started")));
+        QVERIFY(!searchOffer(m_run->store).reason.contains(QStringLiteral("tried none")));
         QVERIFY2(wordsOf(strip).contains(tried), qPrintable(wordsOf(strip)));
         QVERIFY(!wordsOf(strip).contains(QStringLiteral("No set has been scored")));
         m_run->tryPlan(m_run->plan({1}, {3}), "influence", 21, false);
