@@ -15,7 +15,7 @@ constexpr int kStepsToSearchBeside = 4;
 
 /// In pauses, passes are made to measure them at most so often: a clock that stands still prices
 /// nothing. They need so many places of the context.
-constexpr int kMostPausePasses = 16;
+constexpr int kMostPausePasses = 32;
 constexpr int kRowsOfAPause = 16;
 
 } // namespace
