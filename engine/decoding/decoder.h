@@ -33,7 +33,7 @@ struct Prompt {
 };
 
 /// Turns a prompt into tokens, one round at a time. Every decoder emits vanilla's own tokens (under
-/// recursive rejection: tokens of vanilla's own law).
+/// recursive rejection: tokens of vanilla's own distribution).
 ///
 /// Between rounds, everywhere: the newest emitted token is pending (its row is not in the cache),
 /// so the cache holds prompt + emitted - 1 tokens (before the first round maybe fewer). An answer

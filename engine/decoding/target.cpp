@@ -30,7 +30,7 @@ Target::Target(Transformer& transformer,
                KvCache cache)
     : m_transformer(&transformer)
     , m_sampler(sampling)
-    , m_law(sampling, transformer.config().vocabSize)
+    , m_processor(sampling, transformer.config().vocabSize)
     , m_sequence(std::move(cache))
     , m_fullPlan(LayerPlan::full(transformer.config().layerCount))
     , m_contextLength(contextLength) {}
@@ -45,7 +45,7 @@ double Target::nowMs() const {
 Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unreadRows) {
     ENGINE_CHECK(unreadRows >= 0 && unreadRows <= kPrefillRows, "{} rows left unread", unreadRows);
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
-    ENGINE_TRY_DO(m_law.begin(prompt));
+    ENGINE_TRY_DO(m_processor.begin(prompt));
     leaveAnswer();
     m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
     m_maxTokens = prompt.maxTokens;
@@ -64,7 +64,7 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
 /// places as those that begin() reads.
 Result<bool> Target::readAhead(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(checkPrompt(prompt.tokens, m_transformer->config().vocabSize, m_contextLength));
-    ENGINE_TRY_DO(m_law.begin(prompt));
+    ENGINE_TRY_DO(m_processor.begin(prompt));
     const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
     const std::size_t end = m_sequence.sharedLength(before) + kPrefillRows;
     if (end + kPrefillRows > before.size())
@@ -102,7 +102,7 @@ Result<void> Target::changeSampling(const SamplingOptions& sampling) {
     const int vocabSize = m_transformer->config().vocabSize;
     ENGINE_TRY_DO(sampling.validateFor(vocabSize));
     m_sampler = Sampler(sampling);
-    m_law.change(sampling);
+    m_processor.change(sampling);
     return {};
 }
 
@@ -169,13 +169,13 @@ void Target::gatherRows(const Draft& draft) {
 }
 
 /// The full model over the pending token and the draft. Greedy decoding needs no logits, unless the
-/// law changes them.
+/// processor changes them.
 Result<void> Target::runPass(const Draft& draft, const VerifyTerms& terms) {
     gatherRows(draft);
     const AttentionLayout layout = AttentionLayout::tree(length(), m_rowParents);
     const std::span<const int> rows = m_headRows;
     const std::size_t drawn = terms.drawsFromSides ? rows.size() : rows.size() - draft.sides.size();
-    const bool needsLogits = !m_sampler.isGreedy() || !m_law.isOff();
+    const bool needsLogits = !m_sampler.isGreedy() || !m_processor.isOff();
     const bool isWhole = draft.layersRun == 0;
     m_resumed.clear();
     if (draft.hidden != nullptr)
@@ -199,9 +199,9 @@ Result<void> Target::runPass(const Draft& draft, const VerifyTerms& terms) {
     if (isWhole)
         m_influence.add(m_pass.influence, layout.rowCount());
     forbidMaskToken();
-    if (m_law.isOff())
+    if (m_processor.isOff())
         return {};
-    auto applied = applyLaw(draft.tree);
+    auto applied = processLogits(draft.tree);
     if (!applied)
         m_pass.clear();
     return applied;
@@ -218,19 +218,20 @@ void Target::forbidMaskToken() {
 }
 
 /// Rows beside the draft stay as the model has them: nothing that is emitted hangs on them.
-Result<void> Target::applyLaw(const DraftTree& draft) {
+Result<void> Target::processLogits(const DraftTree& draft) {
     std::vector<TokenId> sequence(m_sequence.tokens().begin(), m_sequence.tokens().end());
     sequence.insert(sequence.end(), m_unread.begin(), m_unread.end());
     sequence.push_back(m_pending);
-    return m_law.apply({sequence, draft}, m_pass);
+    return m_processor.apply({sequence, draft}, m_pass);
 }
 
 /// The root is never stuck: apply() has told that.
 void Target::cutBehindStuckRow(Verdict& verdict) const {
-    if (m_law.isOff())
+    if (m_processor.isOff())
         return;
-    const auto stuck = std::find_if(
-        verdict.rows.begin(), verdict.rows.end(), [this](int row) { return m_law.isStuck(row); });
+    const auto stuck = std::find_if(verdict.rows.begin(), verdict.rows.end(), [this](int row) {
+        return m_processor.isStuck(row);
+    });
     const auto kept = static_cast<std::size_t>(stuck - verdict.rows.begin());
     verdict.rows.resize(kept);
     verdict.emitted.resize(kept);
@@ -304,7 +305,7 @@ void Target::keep(const Verdict& verdict) {
     m_unread.clear();
     m_pending = verdict.emitted.back();
     m_output.insert(m_output.end(), verdict.emitted.begin(), verdict.emitted.end());
-    m_law.keep(verdict.emitted);
+    m_processor.keep(verdict.emitted);
     for (const int row : verdict.rows)
         m_outputArgmax.push_back(m_pass.summaries[static_cast<std::size_t>(row)].best());
 }

@@ -4,7 +4,7 @@
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/decoding/round/draft.h"
-#include "engine/decoding/round/target_law.h"
+#include "engine/decoding/round/logit_processor.h"
 #include "engine/decoding/round/verifier.h"
 #include "engine/model/skip_sets/sublayer_influence.h"
 
@@ -121,7 +121,8 @@ public:
 
     /// The full model's predictions in the newest pass of verify(), one for each row, rejected
     /// branches included: first the row of the pending token, then those of the draft's nodes (both
-    /// after the TargetLaw), then those of the rows beside the draft. Empty before the first pass.
+    /// after the LogitProcessor), then those of the rows beside the draft. Empty before the first
+    /// pass.
     std::span<const HeadSummary> lastSummaries() const { return m_pass.summaries; }
 
     /// All logits of such a row, [vocab], until the transformer's next pass. Greedy decoding may
@@ -153,7 +154,7 @@ private:
     Result<void> runPass(const Draft& draft, const VerifyTerms& terms);
     void gatherRows(const Draft& draft);
     void forbidMaskToken();
-    Result<void> applyLaw(const DraftTree& draft);
+    Result<void> processLogits(const DraftTree& draft);
     void cutBehindStuckRow(Verdict& verdict) const;
     Result<void> describe(DecodeStep& step, const Verdict& verdict);
     Result<double> probabilityAt(int row, TokenId token);
@@ -163,7 +164,7 @@ private:
     Transformer* m_transformer;
     StepClock m_clock;
     Sampler m_sampler;
-    TargetLaw m_law;
+    LogitProcessor m_processor;
     CachedSequence m_sequence;
     LayerPlan m_fullPlan;
     SublayerInfluence m_influence;

@@ -39,8 +39,8 @@ std::vector<SettingInfo> sharedInfos(bool comparesLaws) {
                       "Keep the statistics from answer to answer instead of starting anew."),
         stepSetting(flagSetting("compare_laws", "Compare what is drawn", comparesLaws),
                     "",
-                    "While sampling, count the part of an exit's law that the model shares "
-                    "instead of equal best tokens."),
+                    "While sampling, count the part of an exit's distribution that the "
+                    "model shares instead of equal best tokens."),
     };
 }
 

@@ -58,8 +58,9 @@ std::vector<SettingInfo> settingInfos() {
             choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
             "",
             "argmax: each mask's most probable token; noise: drawn with vanilla's own random "
-            "numbers, gives vanilla's tokens as argmax does; sampled: drawn from the masks' law, "
-            "gives tokens of vanilla's own law; greedy decoding is the same under all."),
+            "numbers, gives vanilla's tokens as argmax does; sampled: drawn from the masks' "
+            "distribution, gives tokens of vanilla's own distribution; greedy decoding is the same "
+            "under all."),
         stepSetting(
             flagSetting("adaptive", "Adaptive rows", true),
             "",
@@ -78,9 +79,10 @@ std::vector<SettingInfo> settingInfos() {
         stepSetting(
             flagSetting("space_paper_sampling", "Sampling as published (biased)", false),
             "",
-            "CHANGES THE LAW of what is emitted; only to show the published fault, with "
-            "candidates=sampled: after a rejected candidate the model's law is drawn from, not "
-            "what is left of it."),
+            "CHANGES THE DISTRIBUTION of what is emitted; only to show the published fault, with "
+            "candidates=sampled: after a rejected candidate the model's whole distribution is "
+            "drawn "
+            "from, not what is left of it."),
     };
 }
 

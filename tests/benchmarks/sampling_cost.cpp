@@ -2,7 +2,7 @@
 // What drawing a token costs besides the pass, on rows of the default model: CPU time of the
 // calling thread, so that other work on the machine matters little. Run from the checkout's root:
 // build/release/benchmarks/sampling_cost --help
-#include "engine/decoding/round/target_law.h"
+#include "engine/decoding/round/logit_processor.h"
 #include "tests/support/models/default_model.h"
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ struct Costs {
 /// How a token is chosen; the law keeps what it knows of a grammar from answer to answer.
 struct Choice {
     Sampler sampler;
-    TargetLaw law;
+    LogitProcessor law;
     std::vector<TokenId> endIds;
     std::shared_ptr<const TokenTrie> vocabulary;
 };
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, options] : settings) {
         Costs costs;
         Choice choice{Sampler(options),
-                      TargetLaw(options, model.config.vocabSize),
+                      LogitProcessor(options, model.config.vocabSize),
                       model.endIds(),
                       vocabulary};
         for (const std::string& text : texts)

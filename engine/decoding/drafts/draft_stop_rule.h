@@ -9,7 +9,7 @@
 namespace engine {
 
 /// When to stop drafting. The pass whose confidence stops the draft is kept: dropping a drawn token
-/// because of its own probability would change the law of what is emitted.
+/// because of its own probability would change the distribution of what is emitted.
 class DraftStopRule {
 public:
     virtual ~DraftStopRule() = default;

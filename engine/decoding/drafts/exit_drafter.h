@@ -20,8 +20,9 @@ struct ExitDraftOptions {
     int exitLayers = 1;       ///< E: layers [0, E) draft; from 1 to one less than the model has
     std::uint64_t planId = 0; ///< numbers the exit's plan, see DecodeStep::planId
     /// Whether the token that made the stop rule end the draft is verified. If it is not, its pass
-    /// was still of use: it has brought the token before it to the exit. The law stays the full
-    /// model's either way: such a token is not even drawn, the rule sees the exit's law alone.
+    /// was still of use: it has brought the token before it to the exit. Tokens have the
+    /// full model's distribution either way: such a token is not even drawn, the rule sees only the
+    /// exit's distribution.
     bool keepsUnsure = true;
     /// Further layers, below E - 1 and ascending, behind which the stream is kept.
     std::span<const int> earlierLayers = {};

@@ -15,8 +15,8 @@ enum class VerifyRule {
     /// The full model's token is drawn as vanilla draws it and accepted if it was drafted: the same
     /// tokens as vanilla under the same seed, whatever drafted.
     Match,
-    /// Drafted tokens are accepted by ratio and the rest of the law renewed behind each rejection:
-    /// the same law as vanilla, other tokens; needs drawn siblings.
+    /// Drafted tokens are accepted by ratio, and behind each rejection the residual is drawn from:
+    /// the same distribution as vanilla, other tokens; needs drawn siblings.
     Rejection,
 };
 
@@ -27,13 +27,11 @@ struct AnswerRoom {
 };
 
 /// The outcome: `emitted` = the tokens of `path`, then the bonus unless the answer ended before, or
-/// the grammar cannot go on (TargetLaw::isStuck).
+/// the grammar cannot go on (LogitProcessor::isStuck).
 struct Verdict {
     std::vector<int> path; ///< accepted nodes, from the root on
     std::vector<TokenId> emitted;
     std::vector<int> rows; ///< [emitted] the row of the pass that decided each token
-
-    bool hasBonus() const { return emitted.size() > path.size(); }
 };
 
 /// The random decisions of a verification: all that its outcome depends on besides its input.
@@ -46,7 +44,7 @@ public:
 
     /// What the next token is drawn from behind a drafted one that was rejected: `p` what it was
     /// drawn from before, `q` what had been drafted from. The residual max(p - q, 0), made to sum
-    /// to 1, keeps the law of the full model; another answer shows what breaks without it.
+    /// to 1, keeps the full model's distribution; another answer shows what breaks without it.
     virtual Distribution leftBehind(const Distribution& p, const Distribution& q) const;
 
     /// A token of `p`.

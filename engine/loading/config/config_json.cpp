@@ -200,6 +200,11 @@ Result<void> readBiases(const JsonFields& fields, const Family& family, ModelCon
     }
     if (family.bias == BiasRule::QkvOnly)
         config.qkvBias = true;
+    if (family.bias == BiasRule::Apart) {
+        ENGINE_TRY(config.qkvBias, fields.flagOr("attention_bias", true));
+        ENGINE_TRY(config.outputBias, fields.flagOr("attention_out_bias", false));
+        ENGINE_TRY(config.mlpBias, fields.flagOr("mlp_bias", false));
+    }
     return {};
 }
 

@@ -39,6 +39,7 @@ constexpr auto kNumbers = std::to_array<NeutralNumber>({
 constexpr auto kFlags = std::to_array<std::string_view>({
     "alibi",
     "attention_bias",
+    "attention_out_bias",
     "lm_head_bias",
     "mlp_bias",
     "parallel_attn",

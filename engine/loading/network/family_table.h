@@ -21,7 +21,9 @@ enum class WindowRule : std::uint8_t {
 enum class BiasRule : std::uint8_t {
     ByKeys, ///< `attention_bias` says so for all four of the attention, `mlp_bias` for the MLP
     None,
-    QkvOnly
+    QkvOnly,
+    Apart ///< `attention_bias`, which is true where unsaid, for q, k and v; `attention_out_bias`
+          ///< for the output, `mlp_bias` for the MLP
 };
 
 /// What a family's files say about experts.

@@ -34,6 +34,15 @@ Error damagedAt(const ByteReader& file, std::uint64_t offset, std::string_view p
             "leaves its last record incomplete."};
 }
 
+/// Whether it concerns all conversations.
+bool isOfSession(const EventContent& content) {
+    return std::holds_alternative<ModelLoadProgress>(content) ||
+           std::holds_alternative<ModelLoaded>(content) ||
+           std::holds_alternative<ModelUnloaded>(content) ||
+           std::holds_alternative<RecordingStarted>(content) ||
+           std::holds_alternative<RecordingStopped>(content);
+}
+
 } // namespace
 
 Result<bool> isRecording(const std::filesystem::path& path) {
@@ -110,9 +119,11 @@ Result<std::optional<EngineEvent>> RunReader::next() {
         const auto where = fmt::format("{}: the record at byte {}", m_file->path().string(), place);
         ENGINE_TRY(auto event, readEventJson(payload, where, payloadPlace));
         m_isAtEnd = false;
-        if (event)
+        const bool isOfOther = event && m_followed && event->conversation != *m_followed &&
+                               !isOfSession(event->content);
+        if (event && !isOfOther)
             return event;
-        ++m_unknownEvents;
+        ++(isOfOther ? m_otherEvents : m_unknownEvents);
     }
     m_isAtEnd = true;
     return std::optional<EngineEvent>();

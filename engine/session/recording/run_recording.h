@@ -59,6 +59,12 @@ public:
     /// recording; Unsupported when a newer version wrote it.
     static Result<RunReader> open(const std::filesystem::path& path);
 
+    /// From here on only the events of this conversation and of the whole session are given; those
+    /// of others are counted.
+    void follow(std::uint64_t conversation) { m_followed = conversation; }
+
+    std::int64_t otherEvents() const { return m_otherEvents; }
+
     /// The next event; nothing at the end. Events of unknown kinds are skipped and counted. Errors:
     /// CorruptFile with the byte of a cut or damaged record, after which nothing more can be read.
     Result<std::optional<EngineEvent>> next();
@@ -74,6 +80,8 @@ private:
 
     std::unique_ptr<const ByteReader> m_file; // the cursor refers to it
     ByteCursor m_cursor;
+    std::optional<std::uint64_t> m_followed; // none: all conversations
+    std::int64_t m_otherEvents = 0;
     std::int64_t m_unknownEvents = 0;
     bool m_isAtEnd = false;
 };

@@ -192,7 +192,7 @@ void ModelConfigTest::unknownArchitecturesAreRefusedByName() {
     QCOMPARE(config.error().message,
              std::string("architecture cohere is not supported; supported: llama, mistral, qwen2, "
                          "qwen3, qwen3_moe, mixtral, olmoe, olmo2, gemma2, gemma3_text, phi3, "
-                         "smollm3, granite"));
+                         "smollm3, seed_oss, granite"));
 }
 
 void ModelConfigTest::eosIdsAreOneOrMany() {

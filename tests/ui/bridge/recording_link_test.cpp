@@ -84,6 +84,43 @@ private slots:
         QCOMPARE(count, std::size_t(2000));
     }
 
+    void ofSeveralConversationsTheFirstIsShown() {
+        const std::uint64_t first = 7;
+        const auto path = record(m_folder,
+                                 {{0.5, support::loadedModel()},
+                                  {1.0, RecordingStarted{"run.swiftrun"}},
+                                  {2.0, support::promptStarted(1), first},
+                                  {2.5, support::promptStarted(2), 8},
+                                  {3.0, support::plainStep(1, 0, "a", 20.0), first},
+                                  {3.5, support::plainStep(2, 0, "b", 20.0), 8},
+                                  {4.0, support::plainStep(1, 1, "c", 20.0), first},
+                                  {4.5, support::promptFinished(2), 8},
+                                  {5.0, support::promptFinished(1), first}});
+        const auto link = open(path, 1.0);
+        m_now += std::chrono::seconds(10);
+        for (int time = 0; time < 2; ++time) {
+            std::vector<EngineEvent> events;
+            while (!link->isOver())
+                for (EngineEvent& event : link->takeEvents())
+                    events.push_back(std::move(event));
+            std::string text;
+            int remarks = 0;
+            for (const EngineEvent& event : events) {
+                if (const auto* step = event.as<StepFinished>())
+                    text += step->text;
+                remarks += event.as<Remark>() != nullptr ? 1 : 0;
+                QVERIFY(event.conversation != 8);
+            }
+            QCOMPARE(text, std::string("ac"));
+            QCOMPARE(remarks, 1);
+            QCOMPARE(events.size(), std::size_t(7));
+            QVERIFY(events.front().as<ModelLoaded>() != nullptr);
+            link->playback()->seek(0.0);
+            QCOMPARE(link->takeRewind(), true);
+            link->playback()->seek(10.0);
+        }
+    }
+
     void aCutRecordingGivesWhatItHasAndSaysThatItIsCut() {
         const auto path = record(m_folder, {{0.0, Remark{"a"}}, {0.1, Remark{"b"}}});
         std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);

@@ -38,6 +38,7 @@ bool mayBeCarried(const EngineEvent& event) {
 struct Beginning {
     double origin = 0.0; ///< time of the event with which it began; carried events come before that
     double show = 0.0;   ///< seconds after it where playing begins
+    std::uint64_t conversation = 0; ///< the first that was asked something
 };
 
 /// For a file without the time of its beginning, this is the first event's time. Playing begins
@@ -46,6 +47,7 @@ Beginning beginningOf(const std::filesystem::path& path) {
     auto reader = RunReader::open(path);
     std::optional<double> first;
     std::optional<double> origin;
+    std::optional<std::uint64_t> asked;
     bool wasAnswering = false; // when the recording began
     for (int count = 0; reader && count < kMostCarried; ++count) {
         const auto event = reader.value().next();
@@ -57,33 +59,42 @@ Beginning beginningOf(const std::filesystem::path& path) {
         if (found.as<RecordingStarted>() != nullptr)
             origin = found.time;
         const bool isQuestion = found.as<PromptStarted>() != nullptr;
+        if (isQuestion && !asked)
+            asked = found.conversation;
         wasAnswering = wasAnswering || (isQuestion && !origin);
         if (origin && wasAnswering)
             break;
         if (origin && isQuestion)
-            return {*origin, std::max(found.time - *origin - kLeadSeconds, 0.0)};
+            return {*origin, std::max(found.time - *origin - kLeadSeconds, 0.0), *asked};
         if (!origin && !mayBeCarried(found))
             break;
     }
-    return {origin.value_or(first.value_or(0.0)), 0.0};
+    return {origin.value_or(first.value_or(0.0)), 0.0, asked.value_or(0)};
+}
+
+Result<RunReader> openAt(const std::filesystem::path& path, std::uint64_t conversation) {
+    ENGINE_TRY(RunReader reader, RunReader::open(path));
+    reader.follow(conversation);
+    return reader;
 }
 
 } // namespace
 
 Result<std::unique_ptr<RecordingLink>>
 RecordingLink::open(const std::filesystem::path& path, double speed, Playback::Clock clock) {
-    ENGINE_TRY(RunReader reader, RunReader::open(path));
+    const Beginning beginning = beginningOf(path);
+    ENGINE_TRY(RunReader reader, openAt(path, beginning.conversation));
     std::optional<RunReader> scan;
     if (speed > Playback::kAllAtOnce) {
-        ENGINE_TRY(RunReader ahead, RunReader::open(path));
+        ENGINE_TRY(RunReader ahead, openAt(path, beginning.conversation));
         scan.emplace(std::move(ahead));
     }
-    const Beginning beginning = beginningOf(path);
     return std::unique_ptr<RecordingLink>(
         new RecordingLink(path,
                           std::move(reader),
                           std::move(scan),
-                          Playback(beginning.origin, speed, std::move(clock), beginning.show)));
+                          Playback(beginning.origin, speed, std::move(clock), beginning.show),
+                          beginning.conversation));
 }
 
 /// Reads a little further ahead in the recording, so that nobody waits for a long one. If it is
@@ -107,13 +118,14 @@ void RecordingLink::lookAhead() {
 bool RecordingLink::takeRewind() {
     if (m_playback.position() >= m_shown)
         return false;
-    auto reader = RunReader::open(m_path);
+    auto reader = openAt(m_path, m_conversation);
     if (!reader) {
         m_playback.seek(m_shown); // the file is gone; what is on the screen stays
         return false;
     }
     m_reader.emplace(std::move(reader).value());
     m_next.reset();
+    m_hasToldOthers = false;
     m_shown = 0.0;
     m_isAtEnd = false;
     return true;
@@ -133,7 +145,18 @@ std::vector<EngineEvent> RecordingLink::takeEvents() {
         events.push_back(std::move(*m_next));
         m_next.reset();
     }
+    tellOthers(events);
     return events;
+}
+
+void RecordingLink::tellOthers(std::vector<EngineEvent>& events) {
+    if (m_hasToldOthers || m_reader->otherEvents() == 0)
+        return;
+    m_hasToldOthers = true;
+    events.push_back({0.0,
+                      Remark{"This recording holds several conversations; the first one is shown. "
+                             "swift-run replay lists all of them."},
+                      m_conversation});
 }
 
 /// Whether there is a next event: not at the end, nor at a damaged place.

@@ -13,6 +13,7 @@ namespace ui {
 
 /// A recorded run that gives its events at their recorded times, so that every view works without a
 /// model. Events from before the recording began come at once; going back gives all events again.
+/// Of several conversations, the first that was asked something is shown, and a remark says so.
 /// Commands are refused. Thread: UI. A damaged record ends the replay with an engine::EngineFailed.
 class RecordingLink : public EngineLink {
 public:
@@ -36,16 +37,21 @@ private:
     RecordingLink(std::filesystem::path path,
                   engine::RunReader reader,
                   std::optional<engine::RunReader> scan,
-                  Playback playback)
+                  Playback playback,
+                  std::uint64_t conversation)
         : m_path(std::move(path))
+        , m_conversation(conversation)
         , m_reader(std::move(reader))
         , m_scan(std::move(scan))
         , m_playback(std::move(playback)) {}
 
     void lookAhead();
+    void tellOthers(std::vector<engine::EngineEvent>& events);
     bool readNext(std::vector<engine::EngineEvent>& events);
 
     std::filesystem::path m_path;
+    std::uint64_t m_conversation; ///< that is shown
+    bool m_hasToldOthers = false;
     std::optional<engine::RunReader> m_reader; ///< what is shown
     std::optional<engine::RunReader> m_scan;   ///< reads ahead, until the length is known
     Playback m_playback;

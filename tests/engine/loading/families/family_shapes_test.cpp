@@ -302,6 +302,7 @@ class FamilyShapesTest : public QObject {
     Q_OBJECT
 
 private slots:
+    void aSeedOssHasItsBiasesApart();
     void anOlmoeGgufComputesWhatItsFolderComputes();
     void anOlderMixtralGgufComputesWhatANewOneAndTheFolderCompute();
     void anExpertThatTheModelDoesNotCountIsRefused();
@@ -309,6 +310,40 @@ private slots:
     void whatATextConfigLeavesUnsaidIsAsInTheFamily();
     void quantisedPartsOfImagesAndTextAreRefused();
 };
+
+/// A LLaMA has biases at all four projections of the attention or at none, a Qwen 2 at the first
+/// three. Beside them all of a Seed-OSS is as in these.
+void FamilyShapesTest::aSeedOssHasItsBiasesApart() {
+    Network network = makeNetwork(0, {0, 0});
+    for (int layer = 0; layer < kLayers; ++layer) {
+        const std::string prefix = fmt::format("model.layers.{}.", layer);
+        add(network, prefix + "self_attn.q_proj.bias", {2 * kHeadDim});
+        add(network, prefix + "self_attn.k_proj.bias", {kHeadDim});
+        add(network, prefix + "self_attn.v_proj.bias", {kHeadDim});
+    }
+    const auto opened = [&](const char* type, const char* extra) {
+        return openFolder(configText(type, extra), safetensorsOf(network)).logits;
+    };
+    const auto ofThree = opened("seed_oss", R"("attention_out_bias":false)");
+    QVERIFY(isSame(ofThree, opened("qwen2", R"("use_sliding_window":false)")));
+    for (int layer = 0; layer < kLayers; ++layer) {
+        const std::string prefix = fmt::format("model.layers.{}.", layer);
+        add(network, prefix + "self_attn.o_proj.bias", {kHidden});
+        add(network, prefix + "mlp.gate_proj.bias", {kMlp});
+        add(network, prefix + "mlp.up_proj.bias", {kMlp});
+        add(network, prefix + "mlp.down_proj.bias", {kHidden});
+    }
+    const auto ofAll =
+        opened("seed_oss", R"("attention_bias":true,"attention_out_bias":true,"mlp_bias":true)");
+    QVERIFY(isSame(ofAll, opened("llama", R"("attention_bias":true,"mlp_bias":true)")));
+    QVERIFY(!isSame(ofAll, ofThree));
+    const TemporaryFolder folder; // a family without it refuses it by name
+    folder.write("config.json", configText("llama", R"("attention_out_bias":true)"));
+    folder.write("model.safetensors", safetensorsOf(network));
+    const auto refused = open(folder.path());
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.find("attention_out_bias") != std::string::npos);
+}
 
 void FamilyShapesTest::anOlmoeGgufComputesWhatItsFolderComputes() {
     const Network network = makeNetwork(kExperts, {2 * kHeadDim, kHeadDim});

@@ -14,19 +14,19 @@
 namespace engine {
 
 /// The rows of a verify pass that can decide a token. Guests of the call.
-struct LawRows {
+struct ProcessedRows {
     std::span<const TokenId> sequence; ///< prompt and answer, the pending token its last
     const DraftTree& draft;
 };
 
-/// What the sampling options make of the full model's logits: the part of the law that depends on
-/// the tokens before a row, penalties and grammar. Each row of a pass has its own: the prompt, the
-/// answer, and its path from the root of the draft. Whatever drafted, what is verified is the law
-/// that vanilla draws from, so speculation stays exact. Thread: engine.
-class TargetLaw {
+/// Changes the full model's logits as the sampling options say, before a token is drawn: penalties
+/// and the grammar, which depend on the tokens before a row. Each row of a pass has its own: the
+/// prompt, the answer, and its path from the root of the draft. Whatever drafted, a row is verified
+/// with the distribution that vanilla draws from, so speculation stays exact. Thread: engine.
+class LogitProcessor {
 public:
     /// `options` must have passed validateFor(vocabSize).
-    TargetLaw(const SamplingOptions& options, int vocabSize);
+    LogitProcessor(const SamplingOptions& options, int vocabSize);
 
     /// The same with other options; what is known of the grammar stays where that is the same.
     void change(const SamplingOptions& options);
@@ -43,7 +43,7 @@ public:
     /// pass.summaries [1 + draft or more]; row 0 belongs to the root, row 1 + i to node i, the
     /// others stay. Behind a token that the grammar forbids nothing is forbidden: no token can come
     /// of such a row. Errors: those of TokenGrammar::apply at the root, and of LogitRows::row().
-    Result<void> apply(const LawRows& rows, ForwardResult& pass);
+    Result<void> apply(const ProcessedRows& rows, ForwardResult& pass);
 
     /// Whether the grammar cannot go on behind this row of a draft. Vanilla may never come there,
     /// so nothing that such a row decides is emitted: the next step has it at its root, and tells

@@ -59,7 +59,7 @@ std::vector<SamplingOptions> laws() {
 
 } // namespace
 
-class TargetLawTest : public QObject {
+class LogitProcessorTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -92,7 +92,7 @@ private:
     std::unique_ptr<Transformer> m_model;
 };
 
-void TargetLawTest::vanillaFollowsTheDefinition() {
+void LogitProcessorTest::vanillaFollowsTheDefinition() {
     for (const SamplingOptions& options : laws()) {
         const Sampler sampler(options);
         Ids expected;
@@ -103,7 +103,7 @@ void TargetLawTest::vanillaFollowsTheDefinition() {
     }
 }
 
-void TargetLawTest::eachLawChangesTheText() {
+void LogitProcessorTest::eachLawChangesTheText() {
     for (const SamplingOptions& options : laws()) {
         const SamplingOptions without{.temperature = options.temperature,
                                       .topP = options.topP,
@@ -114,7 +114,7 @@ void TargetLawTest::eachLawChangesTheText() {
     }
 }
 
-void TargetLawTest::rowsOfATreeFollowTheirOwnPaths() {
+void LogitProcessorTest::rowsOfATreeFollowTheirOwnPaths() {
     for (const SamplingOptions& options : laws()) {
         Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
         QVERIFY(target.begin({kPrompt}, {}, 2).hasValue());
@@ -145,7 +145,7 @@ void TargetLawTest::rowsOfATreeFollowTheirOwnPaths() {
     }
 }
 
-void TargetLawTest::factsAreThoseOfTheLaw() {
+void LogitProcessorTest::factsAreThoseOfTheLaw() {
     const SamplingOptions options{.repetitionPenalty = 1.4, .logitBias = {{7, 2.5}}};
     const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
     QVERIFY(decoder->begin({kPrompt}, {}).hasValue());
@@ -154,7 +154,7 @@ void TargetLawTest::factsAreThoseOfTheLaw() {
     QCOMPARE(step.facts.front().targetProbability, expected.probability(0));
 }
 
-void TargetLawTest::aChangeOfSamplingChangesTheLaw() {
+void LogitProcessorTest::aChangeOfSamplingChangesTheLaw() {
     Target target = std::move(Target::make(*m_model, {}, 100, 8)).value();
     for (const SamplingOptions& options : laws()) {
         QVERIFY(target.changeSampling(options).hasValue());
@@ -166,7 +166,7 @@ void TargetLawTest::aChangeOfSamplingChangesTheLaw() {
     }
 }
 
-void TargetLawTest::aBiasOutsideTheVocabularyIsRefused() {
+void LogitProcessorTest::aBiasOutsideTheVocabularyIsRefused() {
     const SamplingOptions options{.logitBias = {{160, 1.0}}};
     QVERIFY(!Target::make(*m_model, options, 100, 8));
     Target target = std::move(Target::make(*m_model, {}, 100, 8)).value();
@@ -176,7 +176,7 @@ void TargetLawTest::aBiasOutsideTheVocabularyIsRefused() {
 }
 
 /// Greedy and drawn, each token the best of those that a walk byte by byte allows.
-void TargetLawTest::aGrammarLeavesTheTokensThatFit() {
+void LogitProcessorTest::aGrammarLeavesTheTokensThatFit() {
     const int vocabSize = m_model->config().vocabSize;
     const auto vocabulary = support::caseVocabulary(vocabSize);
     const std::vector<TokenId> endIds = {0};
@@ -211,7 +211,7 @@ void TargetLawTest::aGrammarLeavesTheTokensThatFit() {
     }
 }
 
-void TargetLawTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
+void LogitProcessorTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
     const int vocabSize = m_model->config().vocabSize;
     const std::vector<TokenId> endIds = {0};
     const auto endsInside = [&](const char* pattern, int maxTokens) {
@@ -232,7 +232,7 @@ void TargetLawTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
     QVERIFY(!endsInside("[w-z]{9}", 20));
 }
 
-void TargetLawTest::aGrammarNeedsAVocabulary() {
+void LogitProcessorTest::aGrammarNeedsAVocabulary() {
     SamplingOptions options;
     options.grammar = {GrammarKind::Json};
     Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
@@ -243,7 +243,7 @@ void TargetLawTest::aGrammarNeedsAVocabulary() {
     QVERIFY(!Target::make(*m_model, options, 100, 8));
 }
 
-void TargetLawTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
+void LogitProcessorTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
     const int vocabSize = m_model->config().vocabSize;
     const auto vocabulary = support::caseVocabulary(vocabSize);
     const std::vector<TokenId> endIds = {0};
@@ -276,7 +276,7 @@ void TargetLawTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
 
 /// A draft may lead where no token of the model can go on. Vanilla is told so once it stands there,
 /// and speculation neither earlier nor elsewhere.
-void TargetLawTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
+void LogitProcessorTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
     const auto vocabulary = support::caseVocabulary(m_model->config().vocabSize);
     constexpr TokenId kHalf = 97; // the first byte of a character whose second one no token has
     QCOMPARE(vocabulary->bytesOf(kHalf), std::string("\xC3"));
@@ -306,7 +306,7 @@ void TargetLawTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
     }
 }
 
-void TargetLawTest::whatHasBegunMustFitTheGrammar() {
+void LogitProcessorTest::whatHasBegunMustFitTheGrammar() {
     SamplingOptions options;
     options.grammar = {GrammarKind::Regex, "[0-9]*"};
     Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
@@ -322,5 +322,5 @@ void TargetLawTest::whatHasBegunMustFitTheGrammar() {
              "The answer so far does not have the form that is asked for.");
 }
 
-QTEST_APPLESS_MAIN(TargetLawTest)
-#include "target_law_test.moc"
+QTEST_APPLESS_MAIN(LogitProcessorTest)
+#include "logit_processor_test.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/decoding/round/target_law.h"
+#include "engine/decoding/round/logit_processor.h"
 
 #include "engine/sampling/row_weight.h"
 
@@ -12,7 +12,7 @@ namespace engine {
 namespace {
 
 /// As summarise() has it, up to rounding, by the quick sum.
-HeadSummary lawSummary(std::span<const double> logits) {
+HeadSummary processedSummary(std::span<const double> logits) {
     HeadSummary summary = bestTokens(logits);
     const double highest = summary.logits.front();
     summary.logSumExp = highest + std::log(rowWeight(logits, highest, 1.0));
@@ -21,19 +21,19 @@ HeadSummary lawSummary(std::span<const double> logits) {
 
 } // namespace
 
-TargetLaw::TargetLaw(const SamplingOptions& options, int vocabSize)
+LogitProcessor::LogitProcessor(const SamplingOptions& options, int vocabSize)
     : m_vocabSize(vocabSize)
     , m_penalties(options, vocabSize)
     , m_grammar(options.grammar) {}
 
-void TargetLaw::change(const SamplingOptions& options) {
+void LogitProcessor::change(const SamplingOptions& options) {
     m_penalties = Penalties(options, m_vocabSize);
     if (m_grammar != options.grammar)
         m_tokens.reset();
     m_grammar = options.grammar;
 }
 
-Result<void> TargetLaw::begin(const Prompt& prompt) {
+Result<void> LogitProcessor::begin(const Prompt& prompt) {
     const auto begun = prompt.tokens.last(static_cast<std::size_t>(prompt.begunTokens));
     m_answerStart = prompt.tokens.size() - begun.size();
     if (m_grammar.isOff())
@@ -61,12 +61,12 @@ Result<void> TargetLaw::begin(const Prompt& prompt) {
     return {};
 }
 
-bool TargetLaw::isEnd(TokenId token) const {
+bool LogitProcessor::isEnd(TokenId token) const {
     return std::find(m_endIds.begin(), m_endIds.end(), token) != m_endIds.end();
 }
 
 /// Parents come before their children.
-void TargetLaw::findStates(const DraftTree& draft) {
+void LogitProcessor::findStates(const DraftTree& draft) {
     m_states.assign(1, m_state);
     for (const DraftNode& node : draft.nodes()) {
         const State before = m_states[static_cast<std::size_t>(node.parent + 1)];
@@ -75,7 +75,7 @@ void TargetLaw::findStates(const DraftTree& draft) {
     }
 }
 
-Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
+Result<void> LogitProcessor::apply(const ProcessedRows& rows, ForwardResult& pass) {
     m_sequence.assign(rows.sequence.begin(), rows.sequence.end());
     if (m_tokens != nullptr)
         findStates(rows.draft);
@@ -98,12 +98,12 @@ Result<void> TargetLaw::apply(const LawRows& rows, ForwardResult& pass) {
                 std::fill(logits.begin(), logits.end(), 0.0);
             }
         }
-        pass.summaries[place] = lawSummary(logits);
+        pass.summaries[place] = processedSummary(logits);
     }
     return {};
 }
 
-void TargetLaw::keep(std::span<const TokenId> tokens) {
+void LogitProcessor::keep(std::span<const TokenId> tokens) {
     if (m_tokens == nullptr)
         return;
     for (const TokenId token : tokens) {
