@@ -375,6 +375,7 @@ void Studio::showSettings() {
     auto* dialog = new SettingsDialog(
         m_theme,
         *m_window,
+        m_answerDefaults,
         {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
