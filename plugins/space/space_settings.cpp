@@ -81,8 +81,7 @@ std::vector<SettingInfo> settingInfos() {
             "",
             "CHANGES THE DISTRIBUTION of what is emitted; only to show the published fault, with "
             "candidates=sampled: after a rejected candidate the model's whole distribution is "
-            "drawn "
-            "from, not what is left of it."),
+            "drawn from, not what is left of it."),
     };
 }
 
