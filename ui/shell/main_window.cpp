@@ -301,9 +301,7 @@ void MainWindow::fitDocks() {
                           QStringLiteral("no_room"),
                           tr("With text of this size, the window has no room for: %1.")
                               .arg(hidden.join(QStringLiteral(", "))),
-                          tr("View > Docks shows one of them in another's place."),
-                          {},
-                          {}});
+                          tr("View > Docks shows one of them in another's place.")});
 }
 
 void MainWindow::keepLayout() {
