@@ -302,9 +302,8 @@ void Studio::onEvent(const EngineEvent& event) {
         keepChoices(event);
     if (event.as<DecoderChosen>() != nullptr) {
         m_window->messages().withdraw(QStringLiteral("choose_decoder"));
-        for (const Notice* notice : m_window->messages().notices())
-            if (notice->id == QStringLiteral("lesson"))
-                return explainLesson(*m_run.model()); // what it offers follows the decoder
+        if (m_run.model() != nullptr && m_window->messages().isShown(QStringLiteral("lesson")))
+            explainLesson(*m_run.model()); // what it offers follows the decoder
     }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);

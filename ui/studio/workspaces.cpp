@@ -117,7 +117,7 @@ void Studio::makeChatWorkspace() {
     add(new SpeedView(context(), SpeedForm::Compact), 200);
     add(new MatchnessView(context()), 170, true);
     add(new LayerMapView(context()), 120);
-    add(new DraftTreeView(context()), 130, true);
+    add(new DraftTreeView(context(), DraftTreeForm::Compact), 165, true);
     m_parameters =
         new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
     add(m_parameters, 200);
