@@ -101,21 +101,6 @@ private slots:
         QVERIFY(view.detail().endsWith(equationText(speeds)));
     }
 
-    /// Its curve would be left with a few pixels.
-    void aNarrowViewLeavesEquationSixToTheTable() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(298, 170);
-        view.show();
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
-        stage.settle();
-        QVERIFY(!equationText(expectedSpeeds(stage.store)).isEmpty());
-        QVERIFY(view.detail().endsWith("this chat 1.33×"));
-        QVERIFY2(view.plot().height() >= 110, qPrintable(QString::number(view.plot().height())));
-    }
-
     /// Equation 6 reckons with one plain step; where checking takes four, it promises the tokens of
     /// a step as a speedup.
     void whereCheckingCostsMoreThanAPlainStepEquationSixIsToldWithItsError() {
