@@ -320,6 +320,7 @@ TextSession::ask(SubmitPrompt prompt, const std::stop_token& stop, const EventHa
 
 Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_token& stop) {
     prompt.task = m_options.decoder.task;
+    prompt.taskUse = m_options.decoder.isTaskNamed ? TaskUse::Learnt : TaskUse::Given;
     prompt.maxTokens = m_options.maxTokens;
     prompt.stopStrings = m_options.stopStrings;
     AnswerPrinter printer(m_console, hasTokenizer());

@@ -111,14 +111,4 @@ double expectedSpeedup(const SpeedFactors& factors) {
            (draftSteps * factors.draftCost + factors.verifyCost + factors.otherCost);
 }
 
-double expectedTokensPerRound(double acceptance, int draftLength) {
-    double sum = 0.0; // of the geometric series, whose closed form loses digits near 1
-    double power = 1.0;
-    for (int i = 0; i <= draftLength; ++i) {
-        sum += power;
-        power *= acceptance;
-    }
-    return sum;
-}
-
 } // namespace engine

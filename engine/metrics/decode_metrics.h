@@ -99,8 +99,4 @@ struct SpeedFactors {
 /// acceptance is 0 although M is above 1.
 double expectedSpeedup(const SpeedFactors& factors);
 
-/// Tokens that a round emits on average when each of `draftLength` drafted tokens in a chain is
-/// accepted with probability `acceptance`: (1 - a^(g+1)) / (1 - a). Source: arXiv 2211.17192.
-double expectedTokensPerRound(double acceptance, int draftLength);
-
 } // namespace engine

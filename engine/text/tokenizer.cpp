@@ -32,30 +32,6 @@ constexpr std::array<std::string_view, 5> kEosNames = {"</s>",
                                                        "<|im_end|>",
                                                        "<|endoftext|>"};
 
-/// Decodes everything at the end: the way of tokenizers that cannot tell earlier.
-class WholeDecoding : public TokenDecoding {
-public:
-    WholeDecoding(const Tokenizer& tokenizer, bool skipSpecial)
-        : m_tokenizer(tokenizer)
-        , m_skipSpecial(skipSpecial) {}
-
-    Result<void> push(TokenId id, std::string& /*text*/) override {
-        m_ids.push_back(id);
-        return {};
-    }
-
-    Result<void> finish(std::string& text) override {
-        ENGINE_TRY(const std::string decoded, m_tokenizer.decode(m_ids, m_skipSpecial));
-        text.append(decoded);
-        return {};
-    }
-
-private:
-    const Tokenizer& m_tokenizer;
-    bool m_skipSpecial;
-    std::vector<TokenId> m_ids;
-};
-
 /// The first of these names that is a special added token, or kNoToken.
 TokenId firstSpecial(const BpeParts& parts, std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
@@ -183,8 +159,13 @@ Result<std::unique_ptr<Tokenizer>> loadGguf(const GgufFile& file) {
 
 } // namespace
 
-std::unique_ptr<TokenDecoding> Tokenizer::startDecoding(bool skipSpecial) const {
-    return std::make_unique<WholeDecoding>(*this, skipSpecial);
+Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skipSpecial) const {
+    const auto decoding = startDecoding(skipSpecial);
+    std::string text;
+    for (const TokenId id : ids)
+        ENGINE_TRY_DO(decoding->push(id, text));
+    ENGINE_TRY_DO(decoding->finish(text));
+    return text;
 }
 
 std::string readableToken(const Tokenizer& tokenizer, TokenId id) {

@@ -39,11 +39,10 @@ public:
 
     /// The text of tokens, bytes that form no UTF-8 replaced by U+FFFD.
     /// Errors: InvalidInput when an id is outside the vocabulary.
-    virtual Result<std::string> decode(std::span<const TokenId> ids, bool skipSpecial) const = 0;
+    Result<std::string> decode(std::span<const TokenId> ids, bool skipSpecial) const;
 
-    /// Decoding token by token: all text joined equals decode() of all ids. Unless a tokenizer
-    /// knows better, everything comes out at the end.
-    virtual std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const;
+    /// Decoding token by token: all text joined equals decode() of all ids.
+    virtual std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const = 0;
 
     /// Number of ids that decode knows: 0 .. vocabSize() - 1, added tokens included.
     virtual int vocabSize() const = 0;

@@ -20,14 +20,6 @@ public:
         return ids;
     }
 
-    engine::Result<std::string> decode(std::span<const engine::TokenId> ids,
-                                       bool /*skipSpecial*/) const override {
-        std::string text;
-        for (const engine::TokenId id : ids)
-            text += tokenBytes(id);
-        return text;
-    }
-
     std::unique_ptr<engine::TokenDecoding> startDecoding(bool /*skipSpecial*/) const override {
         return std::make_unique<Decoding>();
     }

@@ -77,6 +77,14 @@ Topics RunStore::applyDecoder(const EngineEvent& event) {
     return {};
 }
 
+std::vector<int> RunStore::lockedLayers(int layerCount) const {
+    std::vector<int> locked;
+    for (int layer = 0; m_decoder && layer < layerCount; ++layer)
+        if (m_decoder->isLocked(layer, layerCount))
+            locked.push_back(layer);
+    return locked;
+}
+
 Topics RunStore::applyRest(const EngineEvent& event) {
     if (const auto* statistics = event.as<Statistics>()) {
         m_statistics = *statistics;

@@ -60,6 +60,9 @@ public:
 
     const SpeedLog& speed() const { return m_speed; }
 
+    /// The layers of a model that the chosen decoder's skip sets never name, ascending.
+    std::vector<int> lockedLayers(int layerCount) const;
+
     const engine::Statistics& statistics() const { return m_statistics; }
 
     /// The newest sentences, oldest first; at most 200.

@@ -18,6 +18,7 @@ using namespace engine;
 namespace {
 
 constexpr const char* kEverywhereKey = "answers/everywhere";
+constexpr const char* kRecognisesTasksKey = "answers/recognise_tasks";
 constexpr const char* kModelKey = "answers/models/%1";
 
 constexpr QLatin1String kSystemPrompt("system_prompt");
@@ -141,6 +142,15 @@ void AnswerDefaults::setOfModel(const QString& path, const ModelDefaults& defaul
         m_settings.remove(modelKey(path));
     else
         m_settings.setValue(modelKey(path), textOf(json));
+    emit changed();
+}
+
+bool AnswerDefaults::recognisesTasks() const {
+    return m_settings.value(QLatin1String(kRecognisesTasksKey), true).toBool();
+}
+
+void AnswerDefaults::setRecognisesTasks(bool recognises) {
+    m_settings.setValue(QLatin1String(kRecognisesTasksKey), recognises);
     emit changed();
 }
 

@@ -75,6 +75,10 @@ public:
     /// The settings in effect for a chat with these settings of its own and this model ("" = none).
     ResolvedAnswerSettings resolve(const AnswerSettings& chat, const QString& modelPath) const;
 
+    /// Whether the tasks of prompts are recognised, in all chats.
+    bool recognisesTasks() const;
+    void setRecognisesTasks(bool recognises);
+
 signals:
     void changed();
 

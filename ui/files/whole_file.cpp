@@ -13,18 +13,14 @@
 
 namespace ui {
 
-namespace {
-
-bool syncFolder(const QString& folder) {
-    const int file = ::open(QFile::encodeName(folder).constData(), O_RDONLY | O_CLOEXEC);
+bool syncToDisk(const QString& path) {
+    const int file = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
     const bool isSynced = ::fsync(file) == 0;
     ::close(file);
     return isSynced;
 }
-
-} // namespace
 
 // QSaveFile ignores the result of its own fsync, and syncs no folder.
 QString saveWhole(const QByteArray& content, const QString& path) {
@@ -35,7 +31,7 @@ QString saveWhole(const QByteArray& content, const QString& path) {
         return QString::fromLocal8Bit(std::strerror(errno));
     if (!file.commit())
         return file.errorString();
-    if (!syncFolder(QFileInfo(path).absolutePath()))
+    if (!syncToDisk(QFileInfo(path).absolutePath()))
         return QString::fromLocal8Bit(std::strerror(errno));
     return {};
 }

@@ -37,9 +37,6 @@ public:
 
     const std::vector<Block>& blocks() const { return m_blocks; }
 
-    /// Blocks that no further text can change.
-    std::size_t closedBlockCount() const { return m_closedBlocks; }
-
     /// Characters given to the parser so far; the open rest counts each time.
     std::int64_t parsedCharacters() const { return m_parsedCharacters; }
 
@@ -56,7 +53,7 @@ private:
     BlockSplitter m_splitter;
     std::optional<FenceReader> m_fence; ///< of the block after the closed ones
     std::vector<Block> m_blocks;
-    std::size_t m_closedBlocks = 0;
+    std::size_t m_closedBlocks = 0; ///< that no further text can change
     std::int64_t m_parsedCharacters = 0;
     std::int64_t m_closedParses = 0;
 };

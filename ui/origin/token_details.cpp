@@ -20,12 +20,6 @@ enum Row { kId, kConfidence, kRank, kTarget, kStep, kTime, kRowCount };
 
 QString probabilityText(double probability) { return QLocale::c().toString(probability, 'f', 3); }
 
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    return label;
-}
-
 } // namespace
 
 TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
@@ -35,8 +29,7 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     auto* grid = new QGridLayout(this);
     m_text = plainLabel(this);
-    m_origin = plainLabel(this);
-    m_origin->setWordWrap(true);
+    m_origin = plainLabel(this, true);
     grid->addWidget(m_text, 0, 0, 1, 2);
     grid->addWidget(m_origin, 1, 0, 1, 2);
     grid->setRowMinimumHeight(2, theme.scaled(6));
@@ -47,9 +40,8 @@ TokenDetails::TokenDetails(const Theme& theme, QWidget* parent)
                                 tr("Step"),
                                 tr("Time of the step")})
         m_values.push_back(addRow(name));
-    m_choicesTitle = plainLabel(this);
+    m_choicesTitle = plainLabel(this, true);
     m_choicesTitle->setText(tr("Likely here \u00B7 click one to continue with it"));
-    m_choicesTitle->setWordWrap(true);
     m_choicesTitle->hide();
     grid->addWidget(m_choicesTitle, grid->rowCount(), 0, 1, 2);
     m_choices = new QVBoxLayout;
@@ -184,9 +176,7 @@ void TokenDetails::applyTheme() {
     grid->setHorizontalSpacing(m_theme.scaled(24));
     grid->setVerticalSpacing(m_theme.scaled(2));
     const auto dress = [&](QLabel* label, TextRole role, const QColor& colour) {
-        QPalette palette = label->palette();
-        palette.setColor(QPalette::WindowText, colour);
-        label->setPalette(palette);
+        setTextColour(*label, colour);
         label->setFont(m_theme.font(role));
     };
     dress(m_text, TextRole::Code, colours.text);

@@ -99,12 +99,9 @@ LinePlot::~LinePlot() {
 
 void LinePlot::makeNote() {
     m_note = new QWidget(this);
-    m_noteTitle = new QLabel(m_note);
-    m_noteSentence = new QLabel(m_note);
+    m_noteTitle = plainLabel(m_note);
+    m_noteSentence = plainLabel(m_note, true);
     m_noteAction = new QPushButton(m_note);
-    m_noteTitle->setTextFormat(Qt::PlainText);
-    m_noteSentence->setTextFormat(Qt::PlainText);
-    m_noteSentence->setWordWrap(true);
     m_noteAction->setProperty("form", "small");
     m_noteAction->setAccessibleName(tr("Action of the note"));
     connect(m_noteAction, &QPushButton::clicked, this, &LinePlot::actionRequested);
@@ -305,12 +302,8 @@ void LinePlot::applyTheme() {
     title.setWeight(QFont::DemiBold);
     m_noteTitle->setFont(title);
     m_noteSentence->setFont(m_theme.font(TextRole::Small));
-    QPalette muted = m_noteSentence->palette();
-    muted.setColor(QPalette::WindowText, colours.muted);
-    m_noteSentence->setPalette(muted);
-    QPalette ground = m_note->palette();
-    ground.setColor(QPalette::Window, colours.panel);
-    m_note->setPalette(ground);
+    setTextColour(*m_noteSentence, colours.muted);
+    setGround(*m_note, colours.panel);
     updateGeometry();
     refresh();
 }

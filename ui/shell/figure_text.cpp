@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/shell/figure_text.h"
 
+#include "engine/session/engine_event.h"
+
 #include <QLocale>
 
 #include <algorithm>
 #include <cmath>
 
 namespace ui {
+
+QString errorText(const engine::Error& error) {
+    return QString::fromStdString(error.hint.empty() ? error.message
+                                                     : error.message + ' ' + error.hint);
+}
 
 QString shareText(double share) {
     const QString text = QString::number(share, 'f', 2);

@@ -3,7 +3,14 @@
 
 #include <QString>
 
+namespace engine {
+struct Error;
+}
+
 namespace ui {
+
+/// What is wrong and what helps.
+QString errorText(const engine::Error& error);
 
 /// A share as the literature writes it: ".97", "1.00"; a value above 1 as usual, "1.36".
 QString shareText(double share);

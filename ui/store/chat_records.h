@@ -88,6 +88,9 @@ struct MessageFigures {
     std::optional<double> speedup;       ///< against the measured baseline
     std::optional<double> baselineTokensPerSecond;
     std::optional<quint64> seed;
+    QString task; ///< recognised from the prompt; empty = it was not looked for
+    /// How like the nearest known prompt of the task it was, a cosine; empty = a new task.
+    std::optional<double> taskLikeness;
     QString finishReason; ///< as the engine names it, or "edited"; empty while streaming
 
     bool operator==(const MessageFigures&) const = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/settings_dialog.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
@@ -24,7 +25,10 @@ QLabel* placeLabel(const QString& path, QWidget* parent) {
 
 } // namespace
 
-SettingsDialog::SettingsDialog(const Theme& theme, MainWindow& window, const Places& places)
+SettingsDialog::SettingsDialog(const Theme& theme,
+                               MainWindow& window,
+                               AnswerDefaults& answers,
+                               const Places& places)
     : QDialog(&window) {
     setWindowTitle(tr("Settings"));
     setMinimumWidth(theme.scaled(480));
@@ -48,12 +52,20 @@ SettingsDialog::SettingsDialog(const Theme& theme, MainWindow& window, const Pla
     });
     auto* keys = new QPushButton(tr("Keyboard shortcuts..."), this);
     connect(keys, &QPushButton::clicked, this, &SettingsDialog::shortcutsAsked);
+    auto* tasks = new QCheckBox(tr("Recognise the task of a prompt"), this);
+    tasks->setToolTip(
+        tr("Names each answer's task by what its prompt looks like to the model. "
+           "Numbers that describe the prompt, not its words, are kept for this beside "
+           "the skip sets. The text of an answer never depends on it."));
+    tasks->setChecked(answers.recognisesTasks());
+    connect(tasks, &QCheckBox::toggled, &answers, &AnswerDefaults::setRecognisesTasks);
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(theme.scaled(16));
     form->setVerticalSpacing(theme.scaled(10));
     form->addRow(tr("Theme"), themes);
     form->addRow(tr("Text size"), size);
     form->addRow(tr("Keys"), keys);
+    form->addRow(tr("Tasks"), tasks);
     form->addRow(tr("Chats"), placeLabel(places.chats, this));
     form->addRow(tr("Your presets"), placeLabel(places.presets, this));
     form->addRow(tr("Settings"), placeLabel(places.settings, this));

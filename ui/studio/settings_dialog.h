@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/chat/answer_defaults.h"
 #include "ui/shell/main_window.h"
 
 #include <QDialog>
 
 namespace ui {
 
-/// Settings of the window, not of a run: theme, text size, keys, and where files are stored. Every
-/// choice takes effect at once.
+/// Settings of the window, not of a run: theme, text size, keys, whether tasks are recognised, and
+/// where files are stored. Every choice takes effect at once.
 class SettingsDialog : public QDialog {
     Q_OBJECT
 
@@ -19,7 +20,10 @@ public:
         QString presets;
     };
 
-    SettingsDialog(const Theme& theme, MainWindow& window, const Places& places);
+    SettingsDialog(const Theme& theme,
+                   MainWindow& window,
+                   AnswerDefaults& answers,
+                   const Places& places);
 
 signals:
     void shortcutsAsked();

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QEvent>
 #include <QFontDatabase>
+#include <QLabel>
 #include <QPalette>
 #include <QStyleFactory>
 
@@ -151,6 +152,19 @@ void setTextColour(QWidget& label, const QColor& colour) {
     QPalette palette = label.palette();
     palette.setColor(QPalette::WindowText, colour);
     label.setPalette(palette);
+}
+
+void setGround(QWidget& widget, const QColor& colour) {
+    QPalette palette = widget.palette();
+    palette.setColor(QPalette::Window, colour);
+    widget.setPalette(palette);
+}
+
+QLabel* plainLabel(QWidget* parent, bool isWrapped) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(isWrapped);
+    return label;
 }
 
 } // namespace ui

@@ -7,6 +7,7 @@
 #include <QObject>
 
 class QApplication;
+class QLabel;
 
 namespace ui {
 
@@ -78,6 +79,12 @@ private:
 
 /// Writes the label's words in this colour.
 void setTextColour(QWidget& label, const QColor& colour);
+
+/// The background of a widget that fills it.
+void setGround(QWidget& widget, const QColor& colour);
+
+/// A label that shows its text as it is, whatever comes from a model, a file or the engine.
+QLabel* plainLabel(QWidget* parent, bool isWrapped = false);
 
 /// The style sheet of standard controls; `scaled` turns pixels at 100 % into present ones.
 QString controlStyleSheet(const Theme& theme);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 namespace app {
 
@@ -74,16 +75,58 @@ Result<SkipSetLibrary> readNoting(const ModelLibrary& library) {
     return known;
 }
 
+/// A file that cannot be read says so and is no reason to show no sets.
+KnownTasks readTasksNoting(const ModelLibrary& library) {
+    auto known = library.tasks.all();
+    if (!known) {
+        Console::note(fmt::format("[{}.]", known.error().message));
+        return {};
+    }
+    for (const Error& error : known.value().unusable)
+        Console::note(fmt::format("[{}.]", error.message));
+    return std::move(known.value().tasks);
+}
+
+void tellLearnt(const Console& console, const std::string& task, const KnownTasks& tasks) {
+    if (const auto known = tasks.find(task); known != tasks.end())
+        console.jsonLine({{"event", "learnt"},
+                          {"task", task},
+                          {"prompts", known->second.prompts},
+                          {"kept", known->second.vectors.size()},
+                          {"met_at", known->second.metAt}});
+}
+
+/// "12 prompts learnt"
+std::string learntText(const std::string& task, const KnownTasks& tasks) {
+    const auto known = tasks.find(task);
+    const std::int64_t prompts = known == tasks.end() ? 0 : known->second.prompts;
+    return prompts == 1 ? "1 prompt learnt" : fmt::format("{} prompts learnt", prompts);
+}
+
 Result<void>
 list(const LibraryOptions& /*options*/, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
-    std::size_t width = 4;
+    const KnownTasks tasks = readTasksNoting(library);
+    std::set<std::string> names;
     for (const auto& [task, stored] : known.sets)
+        names.insert(task);
+    for (const auto& [task, learnt] : tasks)
+        names.insert(task);
+    std::size_t width = 4;
+    for (const std::string& task : names)
         width = std::max(width, readable(task).size());
-    for (const auto& [task, stored] : known.sets) {
-        console.jsonLine(setJson(task, stored));
+    for (const std::string& task : names) {
+        const auto stored = known.sets.find(task);
+        const bool hasSet = stored != known.sets.end();
+        if (hasSet)
+            console.jsonLine(setJson(task, stored->second));
+        tellLearnt(console, task, tasks);
         if (!console.isJson())
-            console.line(fmt::format("{:<{}}  {}", readable(task), width, originOf(stored)));
+            console.line(fmt::format("{:<{}}  {}; {}",
+                                     readable(task),
+                                     width,
+                                     hasSet ? originOf(stored->second) : "no skip set",
+                                     learntText(task, tasks)));
     }
     if (known.sets.empty() && !console.isJson())
         console.line("The library of this model holds no skip set yet.");
@@ -108,9 +151,12 @@ Result<void> show(const LibraryOptions& options, ModelLibrary& library, const Co
                      "swift-run library import takes it in; library diff compares files, too."};
     }
     const int layers = library.config.layerCount;
+    const KnownTasks tasks = readTasksNoting(library);
     console.jsonLine(setJson(task, *stored));
+    tellLearnt(console, task, tasks);
     if (!console.isJson()) {
-        console.line(fmt::format("{}: {}", readable(task), originOf(*stored)));
+        console.line(
+            fmt::format("{}: {}; {}", readable(task), originOf(*stored), learntText(task, tasks)));
         console.line(fmt::format("attention  {}", gridLine(stored->set.attention, layers)));
         console.line(fmt::format("MLP        {}", gridLine(stored->set.mlp, layers)));
         console.line(fmt::format("           # skipped, . runs; layers 0 to {}", layers - 1));
@@ -254,7 +300,7 @@ exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& 
             chosen.emplace(task, stored.set);
     for (const std::string& name : options.names)
         if (!known.sets.contains(name))
-            ENGINE_TRY_DO(namedSet({library.config, library.memory}, name));
+            ENGINE_TRY_DO(namedSet(library, name));
     if (chosen.empty())
         return Error{ErrorCode::InvalidInput,
                      "The library of this model holds no such skip set, so nothing was written.",
@@ -263,6 +309,25 @@ exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& 
     ENGINE_TRY_DO(writeOutput(place, skipSetCollectionJson(chosen)));
     for (const auto& [task, set] : chosen)
         reportTask(console, task, "exported");
+    return {};
+}
+
+Result<void> noteChange(const Result<std::string>& changed) {
+    ENGINE_TRY(const std::string note, changed);
+    if (!note.empty())
+        Console::note(fmt::format("[{}]", note));
+    return {};
+}
+
+Result<void> rename(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
+    ENGINE_TRY_DO(noteChange(library.tasks.rename(options.names[0], options.names[1])));
+    reportTask(console, options.names[1], fmt::format("was {}", readable(options.names[0])));
+    return {};
+}
+
+Result<void> forget(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
+    ENGINE_TRY_DO(noteChange(library.tasks.forget(options.names.front())));
+    reportTask(console, options.names.front(), "its prompts are forgotten");
     return {};
 }
 
@@ -295,7 +360,12 @@ void addLibraryCommand(CLI::App& app, ChosenCommand& chosen) {
         app.add_subcommand("library", "Show, compare and exchange the skip sets of a model");
     command->require_subcommand(1);
     const auto options = std::make_shared<LibraryOptions>();
-    add(*command, "list", "List the sets, one a task", options, chosen, list);
+    add(*command,
+        "list",
+        "List the sets, one a task, and how many prompts each task has learnt",
+        options,
+        chosen,
+        list);
     add(*command, "show", "Show a task's set, layer by layer", options, chosen, show)
         ->add_option("task", options->names, "The task")
         ->required()
@@ -327,6 +397,20 @@ void addLibraryCommand(CLI::App& app, ChosenCommand& chosen) {
         "--published", options->isPublished, "The sets published for models of this size");
     import_->add_option("--task", options->task, "The task of the file's only set");
     import_->add_flag("--replace", options->replaces, "Also where the task has a set already");
+    add(*command,
+        "rename",
+        "Give a task another name for the prompts to come",
+        options,
+        chosen,
+        rename)
+        ->add_option(
+            "tasks", options->names, "The task and its new name; its skip set keeps the old one")
+        ->required()
+        ->expected(2);
+    add(*command, "forget", "Forget what a task's prompts look like", options, chosen, forget)
+        ->add_option("task", options->names, "The task; its skip set stays")
+        ->required()
+        ->expected(1);
     CLI::App* export_ =
         add(*command, "export", "Write sets in the published shape", options, chosen, exportSets);
     addOutputOptions(*export_, options->out, "file", "The file to write (JSON)")->required();

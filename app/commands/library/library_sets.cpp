@@ -58,8 +58,9 @@ Result<ModelLibrary> openLibrary(const ModelOptions& options) {
     ENGINE_TRY(const auto weights, files.weights());
     ENGINE_TRY(std::string fingerprint, modelFingerprint(config, *weights));
     const int layerCount = config.layerCount;
-    return ModelLibrary{std::move(config),
-                        {defaultDataFolder(), std::move(fingerprint), layerCount}};
+    SkipSetMemory memory(defaultDataFolder(), std::move(fingerprint), layerCount);
+    TaskMemory tasks(memory);
+    return ModelLibrary{std::move(config), std::move(memory), std::move(tasks)};
 }
 
 Result<NamedSet> namedSet(const ModelLibrary& library, const std::string& name) {

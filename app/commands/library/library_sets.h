@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/options/model_options.h"
-#include "engine/decoding/statistics/skip_set_memory.h"
+#include "engine/decoding/statistics/task_memory.h"
 
 #include <filesystem>
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace app {
 
-/// The skip sets that are kept for a model.
+/// The skip sets that are kept for a model, and what the prompts of its tasks look like.
 struct ModelLibrary {
     engine::ModelConfig config;
     engine::SkipSetMemory memory;
+    engine::TaskMemory tasks;
 };
 
 /// Errors: those of openModel and of reading its tensors.

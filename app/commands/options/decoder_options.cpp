@@ -20,7 +20,11 @@ void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::st
                        "A setting of the decoder, NAME=VALUE; may be given several times");
     command
         .add_option(
-            "--task", options.task, "The task whose search the decoder continues and adds to")
+            "--task",
+            options.task,
+            "The task whose search the decoder continues and adds to; a task that you name is "
+            "recognised in the window later")
+        ->each([&options](const std::string&) { options.isTaskNamed = true; })
         ->capture_default_str();
 }
 

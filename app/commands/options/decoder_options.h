@@ -14,6 +14,7 @@ struct DecoderOptions {
     std::string name = "vanilla";
     std::vector<std::string> settings; ///< NAME=VALUE
     std::string task;                  ///< the task whose search state is used
+    bool isTaskNamed = false;          ///< by the user
 };
 
 /// --decoder, --set, --task.

@@ -58,6 +58,7 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt) {
         messages.push_back({"user", turn, {}});
         SubmitPrompt command;
         command.task = prompt.record.task;
+        command.taskUse = TaskUse::Learnt;
         command.maxTokens = m_asking.maxTokens;
         if (m_asking.isRaw)
             command.text = rawText(messages);

@@ -32,8 +32,6 @@ struct Verdict {
     std::vector<int> path; ///< accepted nodes, from the root on
     std::vector<TokenId> emitted;
     std::vector<int> rows; ///< [emitted] the row of the pass that decided each token
-
-    bool hasBonus() const { return emitted.size() > path.size(); }
 };
 
 /// The random decisions of a verification: all that its outcome depends on besides its input.

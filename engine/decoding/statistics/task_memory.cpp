@@ -25,6 +25,26 @@ bool isName(std::string_view name) {
     return !name.empty() && name.size() <= kMaxNameBytes && isValidUtf8(name);
 }
 
+Result<void> checkName(std::string_view name) {
+    if (isName(name))
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("\"{}\" cannot name a task: a name is UTF-8 of 1 to {} bytes",
+                             readable(name),
+                             kMaxNameBytes),
+                 "Choose another name."};
+}
+
+/// Takes a task out. Errors: NotFound.
+Result<KnownTask> take(KnownTasks& tasks, const std::string& name) {
+    const auto found = tasks.find(name);
+    if (found == tasks.end())
+        return Error{ErrorCode::NotFound,
+                     fmt::format("No prompt of a task \"{}\" was learnt", readable(name)),
+                     "swift-run library list shows the tasks."};
+    return std::move(tasks.extract(found).mapped());
+}
+
 /// Nothing if it is no vector of unit length.
 std::optional<PromptVector> readVector(const JsonValue& value) {
     const auto items = value.items();
@@ -121,12 +141,7 @@ Result<TaskLibrary> TaskMemory::all() const {
 Result<std::string>
 TaskMemory::learn(const std::string& task, const PromptVector& vector, std::int64_t now) {
     return change([&](KnownTasks& tasks) -> Result<void> {
-        if (!isName(task))
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("\"{}\" cannot name a task: a name is UTF-8 of 1 to {} bytes",
-                                     readable(task),
-                                     kMaxNameBytes),
-                         "Choose another name."};
+        ENGINE_TRY_DO(checkName(task));
         if (!tasks.contains(task) && tasks.size() >= kTasksKept)
             tasks.erase(std::ranges::min_element(
                 tasks, {}, [](const auto& each) { return each.second.metAt; }));
@@ -137,26 +152,20 @@ TaskMemory::learn(const std::string& task, const PromptVector& vector, std::int6
 
 Result<std::string> TaskMemory::rename(const std::string& from, const std::string& to) {
     return change([&](KnownTasks& tasks) -> Result<void> {
-        const auto found = tasks.find(from);
-        if (found == tasks.end())
-            return Error{ErrorCode::NotFound,
-                         fmt::format("No prompt of a task \"{}\" was learnt", readable(from)),
-                         "swift-run library list shows the tasks."};
-        if (!isName(to))
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("\"{}\" cannot name a task: a name is UTF-8 of 1 to {} bytes",
-                                     readable(to),
-                                     kMaxNameBytes),
-                         "Choose another name."};
-        if (from == to)
-            return {};
-        const KnownTask moved = std::move(found->second);
-        tasks.erase(found);
+        ENGINE_TRY_DO(checkName(to));
+        ENGINE_TRY(const KnownTask moved, take(tasks, from));
         KnownTask& task = tasks[to];
         const std::int64_t prompts = task.prompts + moved.prompts;
         for (const PromptVector& vector : moved.vectors)
             task.learn(vector, std::max(task.metAt, moved.metAt));
         task.prompts = prompts;
+        return {};
+    });
+}
+
+Result<std::string> TaskMemory::forget(const std::string& task) {
+    return change([&](KnownTasks& tasks) -> Result<void> {
+        ENGINE_TRY_DO(take(tasks, task));
         return {};
     });
 }

@@ -47,6 +47,10 @@ public:
     /// note as learn(). Errors: NotFound, and those of learn().
     Result<std::string> rename(const std::string& from, const std::string& to);
 
+    /// Forgets what the prompts of a task look like. Returns a note as learn(). Errors: NotFound,
+    /// and those of learn().
+    Result<std::string> forget(const std::string& task);
+
 private:
     Result<std::string> change(const std::function<Result<void>(KnownTasks&)>& change);
     std::string toJson(const KnownTasks& tasks) const;

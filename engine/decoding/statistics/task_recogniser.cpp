@@ -18,8 +18,9 @@ constexpr std::uint64_t kSignsSeed = 18;
 constexpr std::size_t kNeighbours = 3;
 
 /// Cosine from which on a neighbour counts. With the default model and nine tasks, ten prompts each
-/// to learn from, it refuses 7 of 10 prompts of a task that is not known, and with them 1 of 10
-/// prompts of known tasks (task_set_study).
+/// to learn from and ten to recognise, 74 of 90 are recognised, 13 are taken for none and 3 for
+/// another task; of the prompts of a task that is not known, 64 of 90 are taken for none
+/// (task_set_study).
 constexpr double kNear = 0.7;
 
 constexpr std::size_t kWordsOfName = 5;

@@ -188,15 +188,6 @@ private:
     TokenDecoder::Run m_run;
 };
 
-Result<std::string> ByteLevelBpe::decode(std::span<const TokenId> ids, bool skipSpecial) const {
-    Decoding decoding(*this, skipSpecial);
-    std::string text;
-    for (const TokenId id : ids)
-        ENGINE_TRY_DO(decoding.push(id, text));
-    ENGINE_TRY_DO(decoding.finish(text));
-    return text;
-}
-
 std::unique_ptr<TokenDecoding> ByteLevelBpe::startDecoding(bool skipSpecial) const {
     return std::make_unique<Decoding>(*this, skipSpecial);
 }

@@ -214,16 +214,6 @@ private:
     std::string m_bytes; // at most three between calls
 };
 
-Result<std::string> SentencePieceTokenizer::decode(std::span<const TokenId> ids,
-                                                   bool skipSpecial) const {
-    Decoding decoding(*this, skipSpecial);
-    std::string text;
-    for (const TokenId id : ids)
-        ENGINE_TRY_DO(decoding.push(id, text));
-    ENGINE_TRY_DO(decoding.finish(text));
-    return text;
-}
-
 std::unique_ptr<TokenDecoding> SentencePieceTokenizer::startDecoding(bool skipSpecial) const {
     return std::make_unique<Decoding>(*this, skipSpecial);
 }

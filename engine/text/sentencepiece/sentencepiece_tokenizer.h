@@ -43,7 +43,6 @@ public:
     ~SentencePieceTokenizer() override;
 
     Result<std::vector<TokenId>> encode(std::string_view text, bool addSpecial) const override;
-    Result<std::string> decode(std::span<const TokenId> ids, bool skipSpecial) const override;
     std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const override;
     int vocabSize() const override;
     std::string tokenText(TokenId id) const override;

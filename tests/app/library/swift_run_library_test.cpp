@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run library on the skip sets of a tiny model.
 #include "app/exit_codes.h"
-#include "engine/decoding/statistics/skip_set_memory.h"
+#include "engine/decoding/statistics/task_memory.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/model_fingerprint.h"
 #include "tests/support/models/tiny_folder_model.h"
@@ -32,6 +32,7 @@ private slots:
     void init();
     void setsAreListedOneATask();
     void aSetIsShownLayerByLayer();
+    void learntPromptsAreCountedRenamedAndForgotten();
     void setsAreComparedByTaskAndByFile();
     void ofTwoLibrariesTheBetterSetsStay();
     void whatIsExportedIsImportedAgain();
@@ -100,6 +101,34 @@ void SwiftRunLibraryTest::aSetIsShownLayerByLayer() {
     const QString people = run({"show", "code"}).output;
     QVERIFY2(people.contains("attention  .##..\nMLP        ...#.\n"), qPrintable(people));
     QCOMPARE(run({"show", "code", "--json"}).jsonLines().value(0)["mlp"].toArray(), QJsonArray{3});
+}
+
+void SwiftRunLibraryTest::learntPromptsAreCountedRenamedAndForgotten() {
+    TaskMemory tasks(memoryIn("data"));
+    const PromptVector vector = promptVector(std::vector<double>{1.0, 2.0});
+    QVERIFY(tasks.learn("code", vector, 100).hasValue());
+    QVERIFY(tasks.learn("Say it", vector, 100).hasValue());
+    QVERIFY(tasks.learn("Say it", vector, 100).hasValue());
+    const QString people = run({"list"}).output;
+    QVERIFY2(people.contains("; 1 prompt learnt\n"), qPrintable(people));
+    QVERIFY2(people.contains("Say it  no skip set; 2 prompts learnt\n"), qPrintable(people));
+    QVERIFY2(people.contains("; 0 prompts learnt\n"), qPrintable(people));
+    QVERIFY(run({"show", "code"}).output.contains("1 prompt learnt"));
+    const auto lines = run({"list", "--json"}).jsonLines();
+    QCOMPARE(lines.size(), 4); // two sets, two learnt
+    QCOMPARE(lines[0]["event"].toString(), QString("learnt"));
+    QCOMPARE(lines[0]["prompts"].toInt(), 2);
+    QCOMPARE(run({"rename", "Say it", "translation"}).exitCode, app::kSuccess);
+    QVERIFY(run({"list"}).output.contains("translation  no skip set; 2 prompts learnt"));
+    QCOMPARE(run({"forget", "translation"}).exitCode, app::kSuccess);
+    QVERIFY(!run({"list"}).output.contains("translation"));
+    QFile file(QString::fromStdString(tasks.path().string()));
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate) && file.write("{") == 1);
+    file.close();
+    const ProgramRun damaged = run({"list"});
+    QCOMPARE(damaged.exitCode, app::kSuccess);
+    QVERIFY(damaged.errors.contains("tasks"));
+    QVERIFY(damaged.output.contains("code"));
 }
 
 void SwiftRunLibraryTest::setsAreComparedByTaskAndByFile() {
@@ -195,6 +224,8 @@ void SwiftRunLibraryTest::badInputIsOneSentence_data() {
     row("unknown task", {"show", "math"}, app::kNotFound, "The library holds: code, story");
     row("a file is no task", {"show", path("model")}, app::kUsage, "model");
     row("one set", {"diff", "code"}, app::kUsage, "sets");
+    row("nothing to rename", {"rename", "math", "x"}, app::kNotFound, "No prompt of a task");
+    row("nothing to forget", {"forget", "math"}, app::kNotFound, "No prompt of a task");
     row("no such library", {"merge", path("nothing.json")}, app::kNotFound, "nothing.json");
     row("no file", {"import"}, app::kUsage, "No file was given");
     row("both", {"import", "x.json", "--published"}, app::kUsage, "both given");

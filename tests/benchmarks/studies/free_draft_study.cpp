@@ -20,15 +20,7 @@ using namespace engine;
 
 namespace {
 
-constexpr std::array<const char*, 9> kTasks = {"code",
-                                               "instruction_following",
-                                               "long_context_qa",
-                                               "math_reasoning",
-                                               "multi_turn_chat",
-                                               "question_answering",
-                                               "story",
-                                               "summarization",
-                                               "translation"};
+constexpr auto& kTasks = support::kDataTasks;
 
 constexpr int kMadeWith = 7;
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether skip sets are worth choosing by the prompt's task, on the default model's own answers to
-// the shared data. Three questions, nine tasks, half of the prompts to learn from and half to test:
-//   near     how often the nearest prompt vector (mean of the residual stream behind a layer, less
-//            the mean of all prompts, unit length) belongs to the prompt's own task, by layer;
-//   confused which task a test prompt is taken for, by three nearest learnt prompts;
-//   matrix   agreement of each task's own set, of --skipped sublayers, on each task's test answers.
+// Whether a prompt's task is recognised, and whether skip sets are worth choosing by it, on the
+// default model's own answers to the shared data. Nine tasks, half of the prompts to learn from and
+// half to test:
+//   taken    what each task's test prompts are taken for, "none" of the tasks last;
+//   unknown  how many of a task's test prompts are taken for none while that task is not known;
+//   matrix   agreement of each task's own set, of --skipped sublayers, on each task's test answers
+//            (not with --recognise).
 // A set is found one sublayer at a time: first all are scored alone on the learnt answers, then the
 // best --width of them are tried together with those already chosen.
 // Run from the checkout's root: build/release/benchmarks/task_set_study --help
 #include "engine/decoding/round/cached_sequence.h"
+#include "engine/decoding/statistics/task_recogniser.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/models/default_model.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -26,15 +27,7 @@ using namespace engine;
 
 namespace {
 
-constexpr std::array<const char*, 9> kTasks = {"code",
-                                               "instruction_following",
-                                               "long_context_qa",
-                                               "math_reasoning",
-                                               "multi_turn_chat",
-                                               "question_answering",
-                                               "story",
-                                               "summarization",
-                                               "translation"};
+constexpr auto& kTasks = support::kDataTasks;
 
 struct Options {
     int prompts = 20; // of each task, half of them to learn from
@@ -42,46 +35,34 @@ struct Options {
     int window = 32;
     int skipped = 4;
     int width = 16;
+    bool onlyRecognises = false;
     std::string backend = "cpu";
 };
-
-using Vector = std::vector<double>;
 
 /// A prompt, what the model makes of it, and the beginning of its answer.
 struct Sample {
     std::size_t task = 0;
     bool isLearnt = false;
-    std::vector<Vector> vectors; // [layers asked]
+    PromptVector vector{};
     std::vector<TokenId> prompt;
     MatchnessWindow window;                   // empty where no answer was made
     std::shared_ptr<CachedSequence> sequence; // that holds the prompt, where there is a window
 };
-
-double dot(const Vector& a, const Vector& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-void normalise(Vector& vector) {
-    const double length = std::sqrt(dot(vector, vector));
-    for (double& value : vector)
-        value /= length;
-}
 
 class Study {
 public:
     explicit Study(const Options& options)
         : m_options(options)
         , m_model(support::DefaultModel::load(false, options.backend))
-        , m_space(SkipSpace::inner(m_model.config.layerCount)) {
-        const int last = m_model.config.layerCount - 1;
-        m_layers = {(last + 3) / 4, last / 2, last};
-    }
+        , m_space(SkipSpace::inner(m_model.config.layerCount)) {}
 
     void run() {
         for (std::size_t task = 0; task < kTasks.size(); ++task)
             read(task);
-        reportNearest();
-        reportMatrix();
+        reportTaken();
+        reportUnknown();
+        if (!m_options.onlyRecognises)
+            reportMatrix();
     }
 
 private:
@@ -90,41 +71,24 @@ private:
         std::array<int, 2> answered{};
         for (std::size_t index = 0; index < texts.size(); ++index) {
             Sample sample{task, 2 * index < texts.size(), {}, m_model.prompt(texts[index]), {}, {}};
-            sample.vectors = vectorsOf(sample.prompt);
+            sample.vector = vectorOf(sample.prompt);
             int& windows = answered[sample.isLearnt ? 0 : 1];
-            if (windows < m_options.windows && answer(sample))
+            if (!m_options.onlyRecognises && windows < m_options.windows && answer(sample))
                 ++windows;
             m_samples.push_back(std::move(sample));
         }
         fmt::print(stderr, "{}: {} prompts\n", kTasks[task], texts.size());
     }
 
-    /// The mean residual stream of the prompt's first rows behind each layer asked.
-    std::vector<Vector> vectorsOf(const std::vector<TokenId>& prompt) {
-        const auto rows = std::min<std::size_t>(prompt.size(), 384);
-        auto cache = std::move(m_model.transformer->makeCache(512)).value();
-        const LayerPlan plan = LayerPlan::full(m_model.config.layerCount);
-        const AttentionLayout layout = AttentionLayout::chain(0, static_cast<int>(rows));
-        std::vector<HiddenRows> streams(m_layers.size());
-        std::vector<HandOut> handOuts;
-        for (std::size_t layer = 0; layer < m_layers.size(); ++layer)
-            handOuts.push_back({m_layers[layer], &streams[layer]});
-        const auto result = m_model.transformer->forward({.plan = plan,
-                                                          .layout = layout,
-                                                          .tokens = std::span(prompt).first(rows),
-                                                          .handOuts = handOuts},
-                                                         cache);
-        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-        std::vector<Vector> means;
-        const auto width = static_cast<std::size_t>(m_model.config.hiddenSize);
-        Vector values(rows * width);
-        for (const HiddenRows& stream : streams) {
-            ENGINE_CHECK(stream.read(0, values).hasValue(), "read");
-            Vector& mean = means.emplace_back(width, 0.0);
-            for (std::size_t at = 0; at < values.size(); ++at)
-                mean[at % width] += values[at] / static_cast<double>(rows);
-        }
-        return means;
+    PromptVector vectorOf(const std::vector<TokenId>& prompt) {
+        PromptRow row{.layer = recognitionLayer(m_model.config.layerCount)};
+        CachedSequence sequence(
+            std::move(m_model.transformer->makeCache(static_cast<Position>(prompt.size())))
+                .value());
+        const auto before = std::span(prompt).first(prompt.size() - 1);
+        const auto read = sequence.fill(*m_model.transformer, before, {.lastRow = &row});
+        ENGINE_CHECK(read.hasValue(), "{}", read.error().message);
+        return promptVector(row.values);
     }
 
     /// Decodes plainly; false where the answer is too short for a window.
@@ -164,66 +128,57 @@ private:
         return true;
     }
 
-    /// Prompt vectors behind one layer, less the mean of those learnt from.
-    std::vector<Vector> centred(std::size_t layer) const {
-        Vector mean(m_samples.front().vectors[layer].size(), 0.0);
-        double learnt = 0.0;
+    /// What was learnt of all tasks but `without`.
+    KnownTasks known(std::size_t without) const {
+        KnownTasks tasks;
         for (const Sample& sample : m_samples)
-            if (sample.isLearnt) {
-                learnt += 1.0;
-                for (std::size_t i = 0; i < mean.size(); ++i)
-                    mean[i] += sample.vectors[layer][i];
-            }
-        std::vector<Vector> result;
-        for (const Sample& sample : m_samples) {
-            Vector vector = sample.vectors[layer];
-            for (std::size_t i = 0; i < mean.size(); ++i)
-                vector[i] -= mean[i] / learnt;
-            normalise(vector);
-            result.push_back(std::move(vector));
-        }
-        return result;
+            if (sample.isLearnt && sample.task != without)
+                tasks[kTasks[sample.task]].learn(sample.vector, 0);
+        return tasks;
     }
 
-    /// The task that the three nearest learnt prompts vote for.
-    std::size_t recognised(const std::vector<Vector>& vectors, std::size_t asked) const {
-        std::vector<std::pair<double, std::size_t>> near; // cosine, task
-        for (std::size_t other = 0; other < m_samples.size(); ++other)
-            if (m_samples[other].isLearnt && other != asked)
-                near.emplace_back(dot(vectors[asked], vectors[other]), m_samples[other].task);
-        std::partial_sort(near.begin(), near.begin() + 3, near.end(), std::greater<>());
-        std::array<double, kTasks.size()> votes{};
-        for (std::size_t place = 0; place < 3; ++place)
-            votes[near[place].second] += near[place].first;
-        return static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) -
-                                        votes.begin());
+    /// How many of a task's test prompts are taken for each task, and for none.
+    std::array<int, kTasks.size() + 1> taken(std::size_t task, const KnownTasks& tasks) const {
+        std::array<int, kTasks.size() + 1> counts{};
+        for (const Sample& sample : m_samples)
+            if (!sample.isLearnt && sample.task == task) {
+                const Recognition found = recogniseTask(tasks, sample.vector);
+                const auto place = !found.task
+                                       ? kTasks.end()
+                                       : std::find(kTasks.begin(), kTasks.end(), found.task->task);
+                ++counts[static_cast<std::size_t>(place - kTasks.begin())];
+            }
+        return counts;
     }
 
-    void reportNearest() const {
-        for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            const auto vectors = centred(layer);
-            std::array<std::array<int, kTasks.size()>, kTasks.size()> confusion{};
-            int right = 0;
-            int tested = 0;
-            for (std::size_t asked = 0; asked < m_samples.size(); ++asked) {
-                if (m_samples[asked].isLearnt)
-                    continue;
-                const std::size_t taken = recognised(vectors, asked);
-                ++confusion[m_samples[asked].task][taken];
-                right += taken == m_samples[asked].task ? 1 : 0;
-                ++tested;
-            }
-            fmt::print("behind layer {}: {} of {} test prompts recognised\n",
-                       m_layers[layer],
-                       right,
-                       tested);
-            for (std::size_t task = 0; task < kTasks.size(); ++task) {
-                fmt::print("  {:22}", kTasks[task]);
-                for (const int count : confusion[task])
-                    fmt::print(" {:3}", count);
-                fmt::print("\n");
-            }
+    void reportTaken() const {
+        const KnownTasks tasks = known(kTasks.size());
+        int right = 0;
+        int none = 0;
+        int tested = 0;
+        for (std::size_t task = 0; task < kTasks.size(); ++task) {
+            const auto counts = taken(task, tasks);
+            right += counts[task];
+            none += counts.back();
+            tested += std::accumulate(counts.begin(), counts.end(), 0);
+            fmt::print("taken {:22}: {:3}\n", kTasks[task], fmt::join(counts, " "));
         }
+        fmt::print(
+            "of {} test prompts {} are recognised, {} are taken for none, {} for another task\n",
+            tested,
+            right,
+            none,
+            tested - right - none);
+    }
+
+    void reportUnknown() const {
+        int none = 0;
+        for (std::size_t task = 0; task < kTasks.size(); ++task) {
+            const int refused = taken(task, known(task)).back();
+            none += refused;
+            fmt::print("unknown {:22}: {} taken for none\n", kTasks[task], refused);
+        }
+        fmt::print("of the prompts of a task that is not known {} are taken for none\n", none);
     }
 
     /// Mean agreement of a plan with a task's answers.
@@ -291,7 +246,6 @@ private:
     Options m_options;
     support::DefaultModel m_model;
     SkipSpace m_space;
-    std::vector<int> m_layers;
     std::vector<Sample> m_samples;
 };
 
@@ -305,6 +259,7 @@ int main(int argc, char** argv) {
     app.add_option("--skipped", options.skipped, "sublayers of a set")->capture_default_str();
     app.add_option("--width", options.width, "sublayers tried further")->capture_default_str();
     app.add_option("--backend", options.backend)->capture_default_str();
+    app.add_flag("--recognise", options.onlyRecognises, "Compare no skip sets");
     CLI11_PARSE(app, argc, argv);
     Study(options).run();
     return 0;

@@ -76,14 +76,6 @@ public:
         return ids;
     }
 
-    Result<std::string> decode(std::span<const TokenId> ids, bool) const override {
-        ByteDecoding decoding;
-        std::string text;
-        for (const TokenId id : ids)
-            ENGINE_TRY_DO(decoding.push(id, text));
-        return text;
-    }
-
     std::unique_ptr<TokenDecoding> startDecoding(bool) const override {
         return std::make_unique<ByteDecoding>();
     }

@@ -56,7 +56,6 @@ private slots:
     void tableFourFollowsFromEquationSix();
     void expectedSpeedupMatchesTheOracle();
     void verifyCostAndOtherWorkLowerTheExpectation();
-    void chainsMatchTheOracle();
 };
 
 void DecodeMetricsTest::theHandMadeTraceHasItsFigures() {
@@ -253,19 +252,6 @@ void DecodeMetricsTest::verifyCostAndOtherWorkLowerTheExpectation() {
     QCOMPARE(expectedSpeedup(factors), 3.0 / (2.0 / 0.8 * 0.5 + 1.5 + 0.25));
     QCOMPARE(expectedSpeedup({.tokensPerRound = 1.0, .acceptance = 0.0, .draftCost = 0.5}), 1.0);
     QCOMPARE(expectedSpeedup({.tokensPerRound = 2.0, .acceptance = 0.0, .draftCost = 0.5}), 0.0);
-}
-
-void DecodeMetricsTest::chainsMatchTheOracle() {
-    if (!support::hasGoldenData())
-        QSKIP("the golden data does not lie beside the checkout");
-    const auto golden = support::readJsonObject(support::goldenPath("acceptance_theory.json"));
-    const QJsonArray cases = golden["chain"]["cases"].toArray();
-    QVERIFY(cases.size() > 30);
-    for (const QJsonValue& item : cases) {
-        const double expected = item["tokens"].toDouble();
-        const double own = expectedTokensPerRound(item["a"].toDouble(), item["g"].toInt());
-        QVERIFY2(std::abs(own - expected) <= 1e-12 * expected, qPrintable(QString::number(own)));
-    }
 }
 
 QTEST_APPLESS_MAIN(DecodeMetricsTest)

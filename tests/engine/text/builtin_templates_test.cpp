@@ -26,9 +26,7 @@ public:
         return std::vector<TokenId>();
     }
 
-    Result<std::string> decode(std::span<const TokenId>, bool) const override {
-        return std::string();
-    }
+    std::unique_ptr<TokenDecoding> startDecoding(bool) const override { return nullptr; }
 
     int vocabSize() const override { return static_cast<int>(m_tokens.size()); }
 

@@ -6,6 +6,7 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,17 @@ struct DefaultModel {
 
     std::vector<engine::TokenId> endIds() const;
 };
+
+/// The tasks of the shared data.
+inline constexpr std::array<const char*, 9> kDataTasks = {"code",
+                                                          "instruction_following",
+                                                          "long_context_qa",
+                                                          "math_reasoning",
+                                                          "multi_turn_chat",
+                                                          "question_answering",
+                                                          "story",
+                                                          "summarization",
+                                                          "translation"};
 
 /// Whether the shared data is beside the checkout. Without it dataPrompts() reads the few prompts
 /// of tests/data/prompts, which has no file for some tasks.

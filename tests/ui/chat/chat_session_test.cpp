@@ -109,6 +109,37 @@ private slots:
         QVERIFY(token.fact.origin == TokenOrigin::Draft);
     }
 
+    void theTaskThatWasRecognisedIsKeptWithTheAnswer() {
+        m_chat->loadModel();
+        session().send(QStringLiteral("put this into German"));
+        QVERIFY(engine().lastSent<SubmitPrompt>()->taskUse == TaskUse::Recognised);
+        m_chat->count();
+        TaskRecognised recognised;
+        recognised.promptId = m_chat->promptId();
+        recognised.task = "translation";
+        recognised.likeness = 0.83;
+        engine().say(recognised);
+        m_chat->answer();
+        QCOMPARE(last().figures.task, QStringLiteral("translation"));
+        QCOMPARE(*last().figures.taskLikeness, 0.83);
+        session().send(QStringLiteral("something else"));
+        m_chat->count();
+        recognised.promptId = m_chat->promptId();
+        recognised.task = "something else";
+        recognised.isNew = true;
+        engine().say(recognised);
+        m_chat->answer();
+        QCOMPARE(last().figures.task, QStringLiteral("something else"));
+        QVERIFY(!last().figures.taskLikeness);
+    }
+
+    void noTaskIsLookedForWhereTheUserDoesNotWantIt() {
+        m_chat->loadModel();
+        m_chat->defaults.setRecognisesTasks(false);
+        session().send(QStringLiteral("hello"));
+        QVERIFY(engine().lastSent<SubmitPrompt>()->taskUse == TaskUse::Given);
+    }
+
     void theSpeedupIsAgainstTheMeasuredBaseline() {
         m_chat->loadModel();
         converse(QStringLiteral("a"));

@@ -29,6 +29,7 @@ Chat hostileChat() {
     answer.figures.speedup = 1.33;
     answer.figures.acceptedTokens = 141;
     answer.figures.draftSteps = 149;
+    answer.figures.task = kHostile;
     StoredMessage other = answer;
     other.id = 3;
     other.text = QStringLiteral("another branch");

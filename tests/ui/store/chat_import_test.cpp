@@ -163,6 +163,8 @@ private slots:
         answer.state = MessageState::Failed;
         answer.figures.decoderName = QStringLiteral("swift");
         answer.figures.speedup = 1.25;
+        answer.figures.task = QStringLiteral("translation");
+        answer.figures.taskLikeness = 0.83;
         answer.figures.seed = 0xFFFF'FFFF'FFFF'FFFFULL;
         StoredMessage other = answerOfTokens(7, 70, 1);
         other.id = 72;

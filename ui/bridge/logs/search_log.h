@@ -78,11 +78,6 @@ public:
     /// Number of trials before each answer began: the borders between instances.
     const std::vector<int>& answerPlaces() const { return shown().answerPlaces; }
 
-    /// The newest trial with its window, null before the first.
-    const engine::TrialFinished* latestTrial() const {
-        return shown().latest ? &*shown().latest : nullptr;
-    }
-
     /// The set that drafts use now or, if it was found beside them, the best one so far; null
     /// before the first.
     const BestSet* current() const {

@@ -29,7 +29,9 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onStarted(*started);
     if (!m_answer)
         return;
-    if (const auto* step = event.as<StepFinished>())
+    if (const auto* recognised = event.as<TaskRecognised>())
+        onRecognised(*recognised);
+    else if (const auto* step = event.as<StepFinished>())
         onStep(*step);
     else if (const auto* released = event.as<TextReleased>())
         onReleased(*released);
@@ -85,6 +87,17 @@ void ChatSession::addSpeed(MessageFigures& figures) const {
     figures.baselineTokensPerSecond = 1e3 / *answer.baselineMs;
     if (answer.isDrafting())
         figures.speedup = answer.speedup();
+}
+
+/// Shown with the next figures.
+void ChatSession::onRecognised(const TaskRecognised& recognised) {
+    StoredMessage* answer =
+        recognised.promptId == m_answer->promptId ? find(m_answer->messageId) : nullptr;
+    if (answer == nullptr)
+        return;
+    answer->figures.task = QString::fromStdString(recognised.task);
+    answer->figures.taskLikeness =
+        recognised.isNew ? std::nullopt : std::optional(recognised.likeness);
 }
 
 /// What is known of an answer before its first token.

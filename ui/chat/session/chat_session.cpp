@@ -304,6 +304,8 @@ void ChatSession::answer(MessageId leaf, std::optional<SamplingOptions> sampling
     const StoredMessage& last = *message(leaf);
     SubmitPrompt prompt = makePrompt(promptMessages(leaf), settings().maxTokens);
     prompt.continuesLast = last.role == MessageRole::Assistant;
+    if (!prompt.continuesLast && m_defaults.recognisesTasks())
+        prompt.taskUse = TaskUse::Recognised;
     prompt.policy = policy();
     prompt.answerRoom = kAnswerRoom;
     prompt.sampling = prompt.continuesLast ? samplingOf(last) : std::move(sampling);

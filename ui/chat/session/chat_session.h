@@ -202,6 +202,7 @@ private:
 
     void onEvent(const engine::EngineEvent& event);
     void onStarted(const engine::PromptStarted& started);
+    void onRecognised(const engine::TaskRecognised& recognised);
     void onStep(const engine::StepFinished& step);
     void showProgress(StoredMessage& answer, const engine::StepFinished& step);
     void onReleased(const engine::TextReleased& released);

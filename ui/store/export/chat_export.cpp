@@ -92,6 +92,8 @@ QString figuresLine(const MessageFigures& figures) {
         parts.append(Exports::tr("accepted %1 of %2 drafted")
                          .arg(figures.acceptedTokens)
                          .arg(figures.draftSteps));
+    if (!figures.task.isEmpty())
+        parts.append(Exports::tr("task \u201C%1\u201D").arg(figures.task.simplified()));
     return parts.join(QStringLiteral(", "));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/store/sqlite/chat_database.h"
 
+#include "ui/files/whole_file.h"
 #include "ui/store/sqlite/chat_queries.h"
 #include "ui/store/sqlite/chat_schema.h"
 
@@ -16,9 +17,6 @@
 #include <QUuid>
 #include <QVariant>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <sqlite3.h>
 #include <utility>
@@ -29,15 +27,6 @@ namespace {
 
 constexpr int kLongestValueBytes = 256 << 20;
 const QStringList kFileSuffixes = {QString(), QStringLiteral("-wal"), QStringLiteral("-shm")};
-
-bool syncToDisk(const QString& path) {
-    const int file = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    const bool isSynced = ::fsync(file) == 0;
-    ::close(file);
-    return isSynced;
-}
 
 QString unusedName(const QString& path, const QString& word) {
     const QString stamp = QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));

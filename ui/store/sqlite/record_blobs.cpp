@@ -189,6 +189,9 @@ QJsonObject figuresToJson(const MessageFigures& figures) {
                      {QStringLiteral("accepted_tokens"), figures.acceptedTokens},
                      {QStringLiteral("draft_steps"), figures.draftSteps},
                      {QStringLiteral("finish_reason"), figures.finishReason}};
+    if (!figures.task.isEmpty())
+        json.insert(QStringLiteral("task"), figures.task);
+    put(json, "task_likeness", figures.taskLikeness);
     put(json, "first_token_ms", figures.firstTokenMs);
     put(json, "decode_ms", figures.decodeMs);
     put(json, "tokens_per_second", figures.tokensPerSecond);
@@ -211,6 +214,8 @@ MessageFigures figuresFromJson(const QJsonObject& json) {
     figures.acceptedTokens = json.value(QStringLiteral("accepted_tokens")).toInteger();
     figures.draftSteps = json.value(QStringLiteral("draft_steps")).toInteger();
     figures.finishReason = json.value(QStringLiteral("finish_reason")).toString();
+    figures.task = json.value(QStringLiteral("task")).toString();
+    figures.taskLikeness = number(json, "task_likeness");
     figures.firstTokenMs = number(json, "first_token_ms");
     figures.decodeMs = number(json, "decode_ms");
     figures.tokensPerSecond = number(json, "tokens_per_second");

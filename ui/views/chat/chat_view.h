@@ -73,7 +73,6 @@ public:
 
 signals:
     void originToggled(bool isShown);
-    void titleEdited(const QString& title);
 
     /// A request cannot be fulfilled: one sentence says why.
     void refused(const QString& sentence);

@@ -149,9 +149,7 @@ void ChatsPanel::makeList() {
     m_list->installEventFilter(this);
     layout()->addWidget(m_list);
     static_cast<QVBoxLayout*>(layout())->setStretchFactor(m_list, 1);
-    m_empty = new QLabel(m_list->viewport());
-    m_empty->setTextFormat(Qt::PlainText);
-    m_empty->setWordWrap(true);
+    m_empty = plainLabel(m_list->viewport(), true);
     m_empty->setProperty("tone", QStringLiteral("small"));
     m_empty->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_empty->hide();

@@ -13,12 +13,11 @@ namespace ui {
 RemovalBar::RemovalBar(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
-    , m_text(new QLabel(this))
+    , m_text(plainLabel(this))
     , m_undo(new QPushButton(tr("Undo"), this))
     , m_close(new QToolButton(this)) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("raised"));
-    m_text->setTextFormat(Qt::PlainText);
     m_text->setProperty("tone", QStringLiteral("small"));
     m_undo->setProperty("kind", QStringLiteral("link"));
     m_undo->setProperty("form", QStringLiteral("small"));

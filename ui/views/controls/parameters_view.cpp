@@ -2,6 +2,7 @@
 #include "ui/views/controls/parameters_view.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -34,13 +35,6 @@ ViewInfo viewInfo() {
             QObject::tr("The settings of the decoder and of sampling. Each setting says when a "
                         "change takes effect; F1 explains the current one."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Speed};
-}
-
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    return label;
 }
 
 QString changeText(const SettingInfo& setting, const SettingValue& value) {
@@ -85,10 +79,10 @@ void ParametersView::build() {
     page->setProperty("ground", "panel");
     m_presets = new PresetBar(theme(), m_shelf, this);
     m_form = new SettingsForm(theme(), page);
-    m_empty = plainLabel(page);
+    m_empty = plainLabel(page, true);
     m_empty->setContentsMargins(12, 12, 12, 4);
     m_useSwift = new QPushButton(tr("Use SWIFT"), page);
-    m_swiftNote = plainLabel(page);
+    m_swiftNote = plainLabel(page, true);
     m_swiftNote->setObjectName("swift_note");
     auto* swiftPart = new QVBoxLayout;
     swiftPart->setContentsMargins(12, 4, 12, 8);
@@ -126,7 +120,7 @@ QWidget* ParametersView::makeDecoderPart() {
     m_decoderBox->setFocusPolicy(Qt::StrongFocus);
     m_decoderBox->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_decoderBox->setMinimumContentsLength(6);
-    m_summary = plainLabel(part);
+    m_summary = plainLabel(part, true);
     m_summary->setObjectName("summary");
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
@@ -153,7 +147,7 @@ QWidget* ParametersView::makeExplanation() {
     m_howItWorks->setAutoRaise(true);
     m_howItWorks->setFocusPolicy(Qt::StrongFocus);
     connect(m_howItWorks, &QToolButton::toggled, this, &ParametersView::setExplained);
-    m_explanation = plainLabel(this);
+    m_explanation = plainLabel(this, true);
     m_explanation->setContentsMargins(12, 0, 8, 8);
     m_explanation->setObjectName("explanation");
     m_explanation->setAccessibleName(tr("How the decoder works"));
@@ -214,11 +208,8 @@ void ParametersView::adoptTheme() {
     m_howItWorks->setFont(theme().font(TextRole::Small));
     m_explanation->setFont(theme().font(TextRole::Small));
     m_swiftNote->setFont(theme().font(TextRole::Small));
-    for (QLabel* label : {m_summary, m_empty, m_swiftNote}) {
-        QPalette palette = label->palette();
-        palette.setColor(QPalette::WindowText, colours.muted);
-        label->setPalette(palette);
-    }
+    for (QLabel* label : {m_summary, m_empty, m_swiftNote})
+        setTextColour(*label, colours.muted);
 }
 
 /// "Simple | All" and "?" are in the view, because a narrow dock's title drops its legend.
@@ -446,8 +437,7 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
     refreshView(info().topics); // back to what is set
     if (row != nullptr && row->setting().kind == SettingKind::Text)
         row->editor()->setValue(typed); // to be corrected, not typed again
-    const QString sentence = QString::fromStdString(
-        error.hint.empty() ? error.message : error.message + ' ' + error.hint);
+    const QString sentence = errorText(error);
     if (row != nullptr)
         row->setProblem(sentence);
     else

@@ -67,9 +67,7 @@ void LayerMapView::build() {
     m_miniLegend = new LayerLegend(theme(), m_page);
     m_empty = new EmptyLayerMap(theme(), this);
     m_manualBadge = new QLabel(tr("manual"), m_page);
-    m_notice = new QLabel(m_page);
-    m_notice->setTextFormat(Qt::PlainText);
-    m_notice->setWordWrap(true);
+    m_notice = plainLabel(m_page, true);
     m_resume = new QPushButton(tr("Resume search"), m_page);
     m_resume->setProperty("form", "small");
     m_resume->setAccessibleName(tr("Resume search"));
@@ -164,7 +162,7 @@ void LayerMapView::updateMap() {
         state.skipped = leftOutBy(*shown);
         if (shown->exitAfterLayer < shown->layerCount - 1)
             state.exitAfterLayer = shown->exitAfterLayer;
-        state.lockedLayers = lockedLayers(store(), shown->layerCount);
+        state.lockedLayers = store().lockedLayers(shown->layerCount);
         state.silentCopies = silentCopies(store(), shown->layerCount);
         const auto& pinned = selection().pinnedSet();
         const BestSet* live = store().search().current();

@@ -69,15 +69,6 @@ std::vector<int> silentCopies(const RunStore& store, int layerCount) {
     return copies;
 }
 
-std::vector<int> lockedLayers(const RunStore& store, int layerCount) {
-    std::vector<int> locked;
-    if (const engine::DecoderInfo* decoder = store.decoder())
-        for (int layer = 0; layer < layerCount; ++layer)
-            if (decoder->isLocked(layer, layerCount))
-                locked.push_back(layer);
-    return locked;
-}
-
 std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto factors = chat.factors();

@@ -43,9 +43,6 @@ QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies);
 /// ascending. None if it is not a lesson model.
 std::vector<int> silentCopies(const RunStore& store, int layerCount);
 
-/// The layers that the chosen decoder's skip sets never name, ascending.
-std::vector<int> lockedLayers(const RunStore& store, int layerCount);
-
 /// Milliseconds that one skipped sublayer saves in a draft pass, averaged over all that are
 /// skipped; none until measured, or when the sets of this run were not of one size.
 std::optional<double> savedMsPerSublayer(const RunStore& store);

@@ -29,13 +29,6 @@ ViewInfo viewInfo() {
             Topic::Model | Topic::Loading};
 }
 
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    return label;
-}
-
 /// "~/models/tiny", as people write it.
 QString shownPath(const QString& path) {
     const QString home = QDir::homePath();
@@ -96,8 +89,8 @@ void ModelPanel::build() {
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(20, 20, 20, 20);
     column->setSpacing(12);
-    m_title = plainLabel(page);
-    m_where = plainLabel(page);
+    m_title = plainLabel(page, true);
+    m_where = plainLabel(page, true);
     auto* head = new QVBoxLayout;
     head->setSpacing(2);
     head->addWidget(m_title);
@@ -118,7 +111,7 @@ void ModelPanel::build() {
     column->addWidget(m_options);
     m_options->hide();
     QLayout* actions = buildButtons(*column);
-    m_recentTitle = plainLabel(page);
+    m_recentTitle = plainLabel(page, true);
     m_recentTitle->setText(tr("Recent"));
     column->addWidget(m_recentTitle);
     column->addWidget(m_list);
@@ -135,7 +128,7 @@ void ModelPanel::build() {
 }
 
 void ModelPanel::buildLibrary(QVBoxLayout& column) {
-    m_libraryTitle = plainLabel(this);
+    m_libraryTitle = plainLabel(this, true);
     m_libraryTitle->setText(tr("Watched folders"));
     m_onlyRunning = new QCheckBox(tr("Only models that run here"), this);
     m_watchFolder = new QPushButton(tr("Watch a folder\u2026"), this);
@@ -149,7 +142,7 @@ void ModelPanel::buildLibrary(QVBoxLayout& column) {
 
 /// The buttons to open are in the column; the actions for the model are below it, always visible.
 QLayout* ModelPanel::buildButtons(QVBoxLayout& column) {
-    m_foot = plainLabel(this);
+    m_foot = plainLabel(this, true);
     m_cancel = new QPushButton(this);
     m_cancel->setText(tr("Cancel  (Esc)"));
     m_cancel->setAccessibleName(tr("Cancel"));
@@ -180,11 +173,8 @@ void ModelPanel::adoptTheme() {
     m_recentTitle->setFont(theme().font(TextRole::DockTitle));
     m_libraryTitle->setFont(theme().font(TextRole::DockTitle));
     m_onlyRunning->setFont(theme().font(TextRole::Small));
-    for (QLabel* label : {m_where, m_foot}) {
-        QPalette palette = label->palette();
-        palette.setColor(QPalette::WindowText, theme().colours().muted);
-        label->setPalette(palette);
-    }
+    for (QLabel* label : {m_where, m_foot})
+        setTextColour(*label, theme().colours().muted);
 }
 
 void ModelPanel::propose(const QString& path) {

@@ -84,9 +84,8 @@ RoundPane::RoundPane(const Theme& theme, QWidget* parent)
     , m_theme(theme)
     , m_model(new RoundTableModel(this))
     , m_delegate(new RoundDelegate(theme, *m_model, this))
-    , m_title(new QLabel(this))
+    , m_title(plainLabel(this))
     , m_table(new LeanTable(theme, this)) {
-    m_title->setTextFormat(Qt::PlainText);
     m_table->setModel(m_model);
     m_table->setItemDelegate(m_delegate);
     m_table->setProperty("form", "figures");

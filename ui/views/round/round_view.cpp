@@ -72,9 +72,7 @@ void RoundView::build() {
     m_tabs = new SegmentedControl(theme(), tr("Table of the round"), this);
     m_row = new QHBoxLayout;
     pane(0);
-    m_note = new QLabel(this);
-    m_note->setTextFormat(Qt::PlainText);
-    m_note->setWordWrap(true);
+    m_note = plainLabel(this, true);
     m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* bar = new QHBoxLayout;
     bar->addWidget(m_tabs);
@@ -92,9 +90,7 @@ void RoundView::restyle() {
     layout()->itemAt(0)->layout()->setContentsMargins(side, 0, side, 0);
     m_note->setContentsMargins(side, 0, side, 0);
     m_note->setFont(theme().font(TextRole::Small));
-    QPalette muted = m_note->palette();
-    muted.setColor(QPalette::WindowText, theme().colours().muted);
-    m_note->setPalette(muted);
+    setTextColour(*m_note, theme().colours().muted);
     m_row->setSpacing(theme().scaled(8));
 }
 

@@ -28,14 +28,11 @@ std::optional<RatioInUse> ratioInUse(const RunStore& store) {
         return std::nullopt;
     const engine::PlanOutline& plan = set->change.plan;
     const engine::SkipSet leftOut = engine::leftOutBy(plan);
-    int inner = 0;
-    for (int layer = 0; layer < plan.layerCount; ++layer)
-        inner +=
-            store.decoder() != nullptr && store.decoder()->isLocked(layer, plan.layerCount) ? 0 : 1;
+    const auto locked = static_cast<int>(store.lockedLayers(plan.layerCount).size());
     return RatioInUse{set->change.askedRatio,
                       set->change.skipRatio,
                       static_cast<int>(leftOut.attention.size() + leftOut.mlp.size()),
-                      2 * inner,
+                      2 * (plan.layerCount - locked),
                       QString::fromStdString(set->change.ratioReason)};
 }
 

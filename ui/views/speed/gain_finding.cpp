@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace ui {
 
@@ -17,16 +16,6 @@ constexpr double kSaidBelow = 0.97;
 constexpr double kTakenBackAbove = 1.03;
 
 QString gainText(const char* text) { return QCoreApplication::translate("GainFinding", text); }
-
-/// Layers that a search never skips.
-int lockedLayerCount(const RunStore& store, int layers) {
-    if (store.decoder() == nullptr)
-        return 0;
-    std::set<int> locked;
-    for (const int layer : store.decoder()->lockedLayers)
-        locked.insert(layer < 0 ? layers + layer : layer);
-    return static_cast<int>(locked.size());
-}
 
 } // namespace
 
@@ -64,7 +53,8 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
         const engine::PlanOutline& plan = set->change.plan;
         const engine::SkipSet leftOut = engine::leftOutBy(plan);
         finding.skippedSublayers = static_cast<int>(leftOut.attention.size() + leftOut.mlp.size());
-        finding.sublayers = 2 * (plan.layerCount - lockedLayerCount(store, plan.layerCount));
+        finding.sublayers =
+            2 * (plan.layerCount - static_cast<int>(store.lockedLayers(plan.layerCount).size()));
     }
     if (total.ownMs() > 0.0)
         finding.measured =

@@ -46,11 +46,7 @@ LatencyView::LatencyView(const ViewContext& context, QWidget* parent)
     refreshView({});
 }
 
-void LatencyView::restyle() {
-    QPalette ground = palette();
-    ground.setColor(QPalette::Window, theme().colours().panel);
-    setPalette(ground);
-}
+void LatencyView::restyle() { setGround(*this, theme().colours().panel); }
 
 void LatencyView::refreshView(Topics) {
     const SpeedLog& log = store().speed();

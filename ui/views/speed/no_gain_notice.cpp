@@ -39,17 +39,12 @@ void NoGainNotice::makeArithmetic() {
     m_title = new QLabel(tr("Why"), m_arithmetic);
     m_grid->addWidget(m_title, 0, 0, 1, 2);
     for (int row = 0; row < kRowCount; ++row) {
-        m_names.push_back(new QLabel(m_arithmetic));
-        m_values.push_back(new QLabel(m_arithmetic));
-        m_names.back()->setTextFormat(Qt::PlainText);
-        m_values.back()->setTextFormat(Qt::PlainText);
-        m_names.back()->setWordWrap(true);
+        m_names.push_back(plainLabel(m_arithmetic, true));
+        m_values.push_back(plainLabel(m_arithmetic));
         m_grid->addWidget(m_names.back(), row + 1, 0);
         m_grid->addWidget(m_values.back(), row + 1, 1, Qt::AlignRight);
     }
-    m_conclusion = new QLabel(m_arithmetic);
-    m_conclusion->setTextFormat(Qt::PlainText);
-    m_conclusion->setWordWrap(true);
+    m_conclusion = plainLabel(m_arithmetic, true);
     m_grid->addWidget(m_conclusion, kRowCount + 1, 0, 1, 2);
     m_arithmetic->hide();
 }
@@ -136,18 +131,14 @@ void NoGainNotice::restyle() {
     const int inset = m_theme.scaled(12);
     m_grid->setContentsMargins(inset, m_theme.scaled(8), inset, inset);
     m_grid->setVerticalSpacing(m_theme.scaled(4));
-    QPalette ground = m_arithmetic->palette();
-    ground.setColor(QPalette::Window, colours.panel);
-    m_arithmetic->setPalette(ground);
+    setGround(*m_arithmetic, colours.panel);
     m_title->setFont(m_theme.font(TextRole::DockTitle));
-    QPalette muted = palette();
-    muted.setColor(QPalette::WindowText, colours.muted);
     for (QLabel* name : m_names) {
         name->setFont(m_theme.font(TextRole::Small));
-        name->setPalette(muted);
+        setTextColour(*name, colours.muted);
     }
     m_conclusion->setFont(m_theme.font(TextRole::Small));
-    m_conclusion->setPalette(muted);
+    setTextColour(*m_conclusion, colours.muted);
 }
 
 } // namespace ui

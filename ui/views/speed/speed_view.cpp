@@ -111,10 +111,7 @@ void SpeedView::makePlot() {
 }
 
 void SpeedView::restyle() {
-    const Colours& colours = theme().colours();
-    QPalette ground = palette();
-    ground.setColor(QPalette::Window, colours.panel);
-    setPalette(ground);
+    setGround(*this, theme().colours().panel);
     m_header->layout()->setContentsMargins(
         theme().scaled(12), theme().scaled(8), theme().scaled(12), 0);
     m_header->layout()->setSpacing(theme().scaled(2));

@@ -64,6 +64,7 @@ private slots:
     void theTaskNotMetForLongestGoes();
     void namesThatCannotBeWrittenAreRefused();
     void aTaskCanBeRenamedAndTwoBecomeOne();
+    void aTaskCanBeForgotten();
     void aFolderThatCannotBeMadeIsAnError();
 };
 
@@ -222,9 +223,21 @@ void TaskMemoryTest::aTaskCanBeRenamedAndTwoBecomeOne() {
     QCOMPARE(tasks.at("translation").prompts, 2);
     QCOMPARE(tasks.at("translation").vectors.size(), 2U);
     QCOMPARE(tasks.at("translation").metAt, 200);
-    const auto missing = memory.rename("story", "x");
-    QVERIFY(!missing);
-    QCOMPARE(missing.error().code, ErrorCode::NotFound);
+    QVERIFY(memory.rename("translation", "translation").hasValue());
+    QCOMPARE(memory.all().value().tasks.at("translation").prompts, 2);
+    QCOMPARE(memory.rename("story", "x").error().code, ErrorCode::NotFound);
+    QCOMPARE(memory.rename("translation", "").error().code, ErrorCode::InvalidInput);
+    QVERIFY(memory.all().value().tasks.contains("translation"));
+}
+
+void TaskMemoryTest::aTaskCanBeForgotten() {
+    const test_support::TemporaryFolder folder;
+    TaskMemory memory = tasksIn(folder);
+    QVERIFY(memory.learn("code", prompt(1), 100).hasValue());
+    QVERIFY(memory.learn("story", prompt(2), 100).hasValue());
+    QVERIFY(memory.forget("code").hasValue());
+    QCOMPARE(memory.all().value().tasks.size(), 1U);
+    QCOMPARE(memory.forget("code").error().code, ErrorCode::NotFound);
 }
 
 void TaskMemoryTest::aFolderThatCannotBeMadeIsAnError() {

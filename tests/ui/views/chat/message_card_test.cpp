@@ -88,6 +88,19 @@ private slots:
             QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
     }
 
+    void theRecognisedTaskIsShownAsItIsWritten() {
+        StoredMessage message = answer();
+        message.figures.task = QStringLiteral("<b>Sum</b> & more");
+        QVERIFY2(figures(message).contains(QStringLiteral("task <b>Sum</b> & more")),
+                 qPrintable(figures(message)));
+        QVERIFY(figuresInWords(message).contains(QStringLiteral("a new task begins with it")));
+        message.figures.taskLikeness = 0.83;
+        QVERIFY(figuresInWords(message).contains(QStringLiteral("(likeness 0.83 of 1)")));
+        message.figures.task.clear();
+        QVERIFY(!figures(message).contains(QStringLiteral("task")));
+        QVERIFY(!figuresInWords(message).contains(QStringLiteral("likeness")));
+    }
+
     void countsEqualTheColouredTokensAndTheFigures() {
         const StoredMessage message = answer();
         const OriginCounts counts = countOrigins(message);

@@ -97,6 +97,7 @@ private slots:
         QCOMPARE(end[7].toDouble(), speeds[1].speedup);
         QCOMPARE(end[8].toDouble(), speeds[1].error);
         QVERIFY(table.rows.front()[5].isEmpty());
+        view.resize(640, 300);
         QVERIFY(view.detail().endsWith(equationText(speeds)));
     }
 

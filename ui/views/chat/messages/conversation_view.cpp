@@ -360,9 +360,7 @@ void ConversationView::resizeEvent(QResizeEvent* event) {
 
 void ConversationView::restyle() {
     m_page->setAutoFillBackground(true);
-    QPalette palette = m_page->palette();
-    palette.setColor(QPalette::Window, m_theme.colours().panel);
-    m_page->setPalette(palette);
+    setGround(*m_page, m_theme.colours().panel);
 }
 
 } // namespace ui

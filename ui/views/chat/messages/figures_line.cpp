@@ -3,6 +3,8 @@
 
 #include "ui/shell/figure_text.h"
 
+#include <QTextDocument>
+
 #include <algorithm>
 
 namespace ui {
@@ -100,6 +102,8 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << countText(
             measured, FiguresLine::tr("1 token"), FiguresLine::tr("%1 tokens, one by one"));
     }
+    if (!figures.task.isEmpty())
+        parts << FiguresLine::tr("task %1").arg(figure(figures.task.simplified().toHtmlEscaped()));
     switch (message.state) {
     case MessageState::Stopped:
         parts << FiguresLine::tr("stopped");
@@ -152,6 +156,14 @@ QString figuresInWords(const StoredMessage& message) {
         lines << countText(figures.promptTokens,
                            FiguresLine::tr("The prompt had 1 token."),
                            FiguresLine::tr("The prompt had %1 tokens."));
+    if (!figures.task.isEmpty())
+        lines << (figures.taskLikeness
+                      ? FiguresLine::tr("Task \u201C%1\u201D: recognised from the prompt, which is "
+                                        "nearest to known prompts of this task (likeness %2 of 1).")
+                            .arg(figures.task.simplified(), fixed(*figures.taskLikeness, 2))
+                      : FiguresLine::tr("Task \u201C%1\u201D: no known prompt is near this one, so "
+                                        "a new task begins with it.")
+                            .arg(figures.task.simplified()));
     return lines.join(QLatin1Char('\n'));
 }
 
@@ -169,7 +181,7 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
 
 void FiguresLine::show(const StoredMessage& message) {
     setText(figuresText(message, m_theme.colours()));
-    setToolTip(figuresInWords(message));
+    setToolTip(Qt::convertFromPlainText(figuresInWords(message))); // a task may be named like a tag
     setAccessibleDescription(figuresInWords(message));
 }
 

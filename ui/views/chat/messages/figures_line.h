@@ -9,8 +9,8 @@
 namespace ui {
 
 /// The figures below an answer: speedup, tokens per second, time to the first token, M, acceptance
-/// with its denominator; for a plain answer, the number of tokens. Figures that were not measured
-/// are left out.
+/// with its denominator; for a plain answer, the number of tokens; the task that was recognised.
+/// Figures that were not measured are left out.
 class FiguresLine : public QLabel {
     Q_OBJECT
 
@@ -26,7 +26,7 @@ private:
     const Theme& m_theme;
 };
 
-/// The same as rich text; nothing in it comes from a model or a file.
+/// The same as rich text; what comes from a prompt or a file (the task's name) is escaped.
 QString figuresText(const StoredMessage& message, const Colours& colours);
 
 /// One sentence per figure, for the tool tip and screen readers.

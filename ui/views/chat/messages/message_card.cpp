@@ -48,8 +48,8 @@ MessageCard::MessageCard(const Theme& theme,
     , m_theme(theme)
     , m_message(message)
     , m_body(new MessageBody(theme, this))
-    , m_name(new QLabel(this))
-    , m_chip(new QLabel(this))
+    , m_name(plainLabel(this))
+    , m_chip(plainLabel(this))
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
     auto* rows = new QVBoxLayout(this);
@@ -82,8 +82,6 @@ MessageCard::MessageCard(const Theme& theme,
 
 void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
     row.setSpacing(m_theme.scaled(8));
-    m_name->setTextFormat(Qt::PlainText);
-    m_chip->setTextFormat(Qt::PlainText);
     m_chip->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     const QString& model = m_message.figures.modelName; // empty for imported answers
     m_name->setText(isUser() ? tr("You") : model.isEmpty() ? tr("Answer") : model);
@@ -111,8 +109,7 @@ void MessageCard::makeHeader(QHBoxLayout& row, const BranchPlace& place) {
 /// The files of the user's message; their text is in the tips.
 void MessageCard::showAttachments(QVBoxLayout& rows) {
     for (const Attachment& attachment : m_message.attachments) {
-        auto* name = new QLabel(this);
-        name->setTextFormat(Qt::PlainText);
+        QLabel* name = plainLabel(this);
         name->setProperty("tone", "small");
         name->setContentsMargins(m_body->textInset(), 0, 0, 0);
         name->setText(attachmentText(attachment));

@@ -21,7 +21,7 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     , m_list(new QListWidget(this))
     , m_title(new QLineEdit(this))
     , m_text(new TextField(this))
-    , m_note(new QLabel(this))
+    , m_note(plainLabel(this, true))
     , m_undo(new QPushButton(tr("Undo"), this))
     , m_insert(new QPushButton(tr("Insert"), this))
     , m_save(new QPushButton(tr("Save"), this))
@@ -35,8 +35,6 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     m_text->setTabChangesFocus(true);
     m_text->setProperty("form", "field");
     m_list->setProperty("form", "field");
-    m_note->setTextFormat(Qt::PlainText);
-    m_note->setWordWrap(true);
     m_insert->setProperty("kind", "primary");
     m_insert->setToolTip(tr("Put the text into the message field"));
     auto* grid = new QGridLayout(this);

@@ -46,13 +46,11 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_title(new QLabel(tr("What shall we write?"), this))
-    , m_sentence(new QLabel(this)) {
+    , m_sentence(plainLabel(this, true)) {
     auto* rows = new QVBoxLayout(this);
     rows->setSpacing(theme.scaled(8));
     rows->addStretch(2);
     rows->addWidget(m_title);
-    m_sentence->setWordWrap(true);
-    m_sentence->setTextFormat(Qt::PlainText);
     rows->addWidget(m_sentence);
     rows->addSpacing(theme.scaled(8));
     for (const Example& example : kExamples) {

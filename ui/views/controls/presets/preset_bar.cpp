@@ -2,6 +2,7 @@
 #include "ui/views/controls/presets/preset_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 
 #include <QComboBox>
 #include <QFileDialog>
@@ -17,15 +18,6 @@
 namespace ui {
 
 using namespace engine;
-
-namespace {
-
-QString sentences(const Error& error) {
-    return QString::fromStdString(error.hint.empty() ? error.message
-                                                     : error.message + ' ' + error.hint);
-}
-
-} // namespace
 
 PresetBar::PresetBar(const Theme& theme, PresetShelf& shelf, QWidget* parent)
     : QWidget(parent)
@@ -60,10 +52,8 @@ void PresetBar::build() {
     m_more->setAccessibleName(tr("Save, load and delete presets"));
     m_more->setToolTip(m_more->accessibleName());
     m_more->setPopupMode(QToolButton::InstantPopup);
-    m_problem = new QLabel(this);
+    m_problem = plainLabel(this, true);
     m_problem->setObjectName("problem");
-    m_problem->setTextFormat(Qt::PlainText);
-    m_problem->setWordWrap(true);
     m_problem->hide();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 0, 8, 0);
@@ -95,9 +85,7 @@ void PresetBar::makeMenu() {
 void PresetBar::adoptTheme() {
     m_box->setFont(m_theme.font(TextRole::Small));
     m_problem->setFont(m_theme.font(TextRole::Tiny));
-    QPalette palette = m_problem->palette();
-    palette.setColor(QPalette::WindowText, m_theme.colours().warning);
-    m_problem->setPalette(palette);
+    setTextColour(*m_problem, m_theme.colours().warning);
     const int size = m_theme.scaled(16);
     m_more->setIconSize({size, size});
     m_more->setIcon(makeIcon(IconName::More, m_theme.colours().muted, m_theme.colours().disabled));
@@ -193,7 +181,7 @@ void PresetBar::saveAs(const QString& name) {
     preset.values = m_settings;
     const auto saved = m_shelf.save(std::move(preset));
     if (!saved) {
-        setProblem(sentences(saved.error()));
+        setProblem(errorText(saved.error()));
         return;
     }
     fill();
@@ -203,7 +191,7 @@ void PresetBar::saveAs(const QString& name) {
 void PresetBar::load(const QString& path) {
     auto preset = readPreset(path);
     if (!preset) {
-        setProblem(sentences(preset.error()));
+        setProblem(errorText(preset.error()));
         return;
     }
     const QString name = preset.value().name;
@@ -213,11 +201,11 @@ void PresetBar::load(const QString& path) {
         return;
     }
     if (const auto resolved = resolveSettings(m_decoder, preset.value().values); !resolved) {
-        setProblem(tr("The preset %1 cannot be used: %2").arg(name, sentences(resolved.error())));
+        setProblem(tr("The preset %1 cannot be used: %2").arg(name, errorText(resolved.error())));
         return;
     }
     if (const auto saved = m_shelf.save(std::move(preset).value()); !saved) {
-        setProblem(sentences(saved.error()));
+        setProblem(errorText(saved.error()));
         return;
     }
     fill();
@@ -228,7 +216,7 @@ void PresetBar::load(const QString& path) {
 void PresetBar::removeChosen() {
     const auto removed = m_shelf.remove(m_choices[m_chosen].preset);
     if (!removed) {
-        setProblem(sentences(removed.error()));
+        setProblem(errorText(removed.error()));
         return;
     }
     fill();

@@ -19,10 +19,8 @@ using namespace engine;
 namespace {
 
 QLabel* hiddenText(const char* tone, QWidget* parent) {
-    auto* label = new QLabel(parent);
+    QLabel* label = plainLabel(parent, true);
     label->setProperty("tone", tone);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
     label->hide();
     return label;
 }

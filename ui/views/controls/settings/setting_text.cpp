@@ -102,9 +102,7 @@ QString ratioNote(const RunStore& store) {
     if (ratio == nullptr || store.model() == nullptr || store.decoder() == nullptr)
         return {};
     const int all = store.model()->model.layerCount;
-    int layers = 0;
-    for (int layer = 0; layer < all; ++layer)
-        layers += store.decoder()->isLocked(layer, all) ? 0 : 1;
+    const int layers = all - static_cast<int>(store.lockedLayers(all).size());
     const bool areEndsLocked = layers < all;
     if (layers <= 0)
         return {};

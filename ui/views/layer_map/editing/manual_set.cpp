@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/editing/manual_set.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QPointer>
 #include <QUndoCommand>
 #include <QUndoStack>
@@ -157,10 +159,9 @@ void ManualSet::follow(const EngineEvent& event) {
     const auto* failed = event.as<EngineFailed>();
     const bool isRefused = failed != nullptr && failed->task == "change_settings";
     if (isRefused && !m_sent.empty()) {
-        const Error error = failed->error;
+        const QString sentence = errorText(failed->error);
         forget();
-        emit refused(QString::fromStdString(error.hint.empty() ? error.message
-                                                               : error.message + " " + error.hint));
+        emit refused(sentence);
     }
     if (event.as<ModelLoaded>() || event.as<ModelUnloaded>() || event.as<DecoderChosen>())
         forget();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/editing/skip_set_actions.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/editing/skip_set_files.h"
 
 #include <QAction>
@@ -26,7 +27,7 @@ SkipSetActions::SkipSetActions(const ViewContext& context,
     pin->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     add(tr("Copy set as text"), QStringLiteral("copy_set"), &SkipSetActions::copyText);
     add(tr("Save set..."), QStringLiteral("save_set"), &SkipSetActions::askWhereToSave);
-    m_load = add(tr("Load set..."), QStringLiteral("load_set"), &SkipSetActions::askWhatToLoad);
+    add(tr("Load set..."), QStringLiteral("load_set"), &SkipSetActions::askWhatToLoad);
 }
 
 QAction*
@@ -122,9 +123,7 @@ void SkipSetActions::loadFrom(const QString& path) {
     }
     const auto sets = readSkipSets(path, layerCount());
     if (!sets) {
-        const engine::Error& error = sets.error();
-        emit told(QString::fromStdString(error.hint.empty() ? error.message
-                                                            : error.message + " " + error.hint));
+        emit told(errorText(sets.error()));
         return;
     }
     if (sets.value().size() == 1)

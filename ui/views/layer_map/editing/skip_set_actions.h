@@ -36,8 +36,6 @@ public:
     void saveTo(const QString& path);
     void loadFrom(const QString& path);
 
-    QAction* loadAction() const { return m_load; }
-
 signals:
     /// A sentence for the user.
     void told(const QString& sentence);
@@ -53,7 +51,6 @@ private:
     ManualSet& m_manual;
     std::function<std::optional<engine::PlanOutline>()> m_shown;
     QWidget* m_view;
-    QAction* m_load = nullptr;
 };
 
 } // namespace ui

@@ -43,12 +43,6 @@ QString meanText(const std::optional<double>& mean) {
     return mean ? shareText(*mean) : QStringLiteral("–");
 }
 
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    return label;
-}
-
 } // namespace
 
 SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
@@ -125,9 +119,7 @@ void SublayerCard::styleLabels() {
     }
     m_line->setFixedHeight(1);
     m_line->setAutoFillBackground(true);
-    QPalette palette;
-    palette.setColor(QPalette::Window, colours.border);
-    m_line->setPalette(palette);
+    setGround(*m_line, colours.border);
     adjustSize();
     update();
 }
