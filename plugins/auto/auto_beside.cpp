@@ -15,7 +15,7 @@ constexpr int kStepsToSearchBeside = 4;
 
 /// In pauses, passes are made to measure them at most so often: a clock that stands still prices
 /// nothing. They need so many places of the context.
-constexpr int kMostPausePasses = 16;
+constexpr int kMostPausePasses = 32;
 constexpr int kRowsOfAPause = 16;
 
 } // namespace
@@ -81,18 +81,18 @@ Result<std::optional<SearchReport>> AutoDecoder::idle(const std::stop_token& sto
 
 /// Tells what drafting with the set found beside would give. Auto tries it where that pays.
 void AutoDecoder::forecast() {
-    const LayerPlan* best = m_beside.best();
-    if (best == nullptr || !hasPrices() || m_beside.replay().rounds.empty())
+    const Replay* replay = m_beside.replay();
+    if (replay == nullptr || !hasPrices())
         return;
-    const Replay& replay = m_beside.replay();
-    const auto rounds = static_cast<double>(replay.rounds.size());
-    const PassShares shares = PassShares::of(*best, m_target.transformer().config());
-    DraftForecast made{.matchness = static_cast<double>(replay.matches) / replay.rows,
+    const auto rounds = static_cast<double>(replay->rounds.size());
+    const LayerPlan& best = *m_beside.best();
+    const PassShares shares = PassShares::of(best, m_target.transformer().config());
+    DraftForecast made{.matchness = static_cast<double>(replay->matches) / replay->rows,
                        .draftCost = m_costs.relativeDraftCost(shares.draft),
                        .verifyCost = 0.0,
                        .tokensPerRound = 0.0,
-                       .tokens = replay.rows};
-    for (const ReplayedRound& round : replay.rounds) {
+                       .tokens = replay->rows};
+    for (const ReplayedRound& round : replay->rounds) {
         made.verifyCost += m_costs.relativeCost(round.rows) / rounds;
         made.draftSteps += round.draftSteps / rounds;
         made.tokensPerRound += round.tokens / rounds;
@@ -104,7 +104,7 @@ void AutoDecoder::forecast() {
     m_report.forecast = made;
     const DraftPass pass = DraftPass::of(made.matchness, shares, m_costs);
     if (isNews && bestChain(pass, m_costs, m_settings.maxNodes).rate() > 1.0 + m_settings.margin)
-        m_search.suggest(*best);
+        m_search.suggest(best);
 }
 
 } // namespace automatic

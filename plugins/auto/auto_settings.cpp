@@ -37,20 +37,14 @@ DecoderInfo autoInfo() {
     info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916, arXiv 2404.16710";
     info.explanation =
         "Before each round it compares what each way of drafting promises with what it costs on "
-        "this "
-        "machine: no draft, tokens that were seen before, or a chain of passes that leave layers "
-        "out "
-        "or exit early. Behind an early exit the full model goes on where the draft stopped. Costs "
-        "are the milliseconds that passes really took; what a draft promises is estimated from "
-        "every "
-        "token so far. It drafts only if that gives more tokens in the same time, so it should "
-        "never "
-        "be slower than vanilla, and it tries again, in a small share of the time, what did not "
-        "pay "
-        "before. It helps wherever one of the other decoders helps, and you need not choose one. "
-        "It "
-        "may miss a gain that its few trials have not shown yet. Where nothing pays it works like "
-        "vanilla.";
+        "this machine: no draft, tokens that were seen before, or a chain of passes that leave "
+        "layers out or exit early. Behind an early exit the full model goes on where the draft "
+        "stopped. Costs are the milliseconds that passes really took; what a draft promises is "
+        "estimated from every token so far. It drafts only if that gives more tokens in the "
+        "same time, so it should never be slower than vanilla, and it tries again, in a small "
+        "share of the time, what did not pay before. It helps wherever one of the other "
+        "decoders helps, and you need not choose one. It may miss a gain that its few trials "
+        "have not shown yet. Where nothing pays it works like vanilla.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
     info.settings = {
         stepSetting(
@@ -71,8 +65,9 @@ DecoderInfo autoInfo() {
         stepSetting(
             flagSetting("search_beside", "Search beside the answers", true),
             "",
-            "While no skip set pays, search for one as SWIFT does, in at most 2 % of the time "
-            "and in the pauses: to look at, and for SWIFT to begin with."),
+            "While no skip set pays, search for one as SWIFT does: to look at, and for SWIFT to "
+            "begin with. Beside an answer it takes at most 2 % of the time, all that Auto tries "
+            "included; in the pauses between answers it goes on."),
     };
     appendSettings(info.settings, freeDraftSettings());
     return info;

@@ -299,11 +299,8 @@ void MainWindow::fitDocks() {
     if (!hidden.isEmpty())
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
-                          tr("With text of this size, the window has no room for: %1.")
-                              .arg(hidden.join(QStringLiteral(", "))),
-                          tr("View > Docks shows one of them in another's place."),
-                          {},
-                          {}});
+                          tr("No room for: %1.").arg(hidden.join(QStringLiteral(", "))),
+                          tr("Bring one back with View > Docks.")});
 }
 
 void MainWindow::keepLayout() {

@@ -87,8 +87,7 @@ void Studio::makeChatWorkspace() {
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
-        m_window->messages().show(
-            {Notice::Kind::Error, QStringLiteral("decoder"), sentence, {}, {}, {}});
+        m_window->messages().show({Notice::Kind::Error, QStringLiteral("decoder"), sentence});
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
@@ -118,7 +117,7 @@ void Studio::makeChatWorkspace() {
     add(new SpeedView(context(), SpeedForm::Compact), 200);
     add(new MatchnessView(context()), 170, true);
     add(new LayerMapView(context()), 120);
-    add(new DraftTreeView(context()), 130, true);
+    add(new DraftTreeView(context(), DraftTreeForm::Compact), 165, true);
     m_parameters =
         new ParametersView(context(), {m_options.presetsFolder, m_options.ownPresetsFolder});
     add(m_parameters, 200);

@@ -70,6 +70,11 @@ const LayerPlan* BesideSearch::best() const {
     return isScored ? &m_state->search.plan() : nullptr;
 }
 
+const Replay* BesideSearch::replay() const {
+    const bool isOfBest = best() != nullptr && m_state->replayed == *best();
+    return isOfBest && !m_state->replay.rounds.empty() ? &m_state->replay : nullptr;
+}
+
 bool BesideSearch::hasWindow(const Target& target) {
     return comparisonsOf(target) >= kShortestBesideWindow;
 }

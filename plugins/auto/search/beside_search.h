@@ -60,8 +60,8 @@ public:
     /// The best set so far of this task, once it was scored; null before.
     const engine::LayerPlan* best() const;
 
-    /// What the best set drafts on tokens that it was not chosen by; empty before such were seen.
-    const Replay& replay() const { return m_state->replay; }
+    /// What best() drafts on tokens that it was not chosen by; null before such were seen.
+    const Replay* replay() const;
 
     /// Stores the sets of all tasks that this run has found, SWIFT's as well as Auto's to begin
     /// with. Returns sentences for the user about what could not be stored.

@@ -92,12 +92,7 @@ public:
         return studio.run().decoder() != nullptr && studio.run().decoder()->name == "swift";
     }
 
-    bool hasNotice(const QString& id) {
-        for (const ui::Notice* notice : studio.window().messages().notices())
-            if (notice->id == id)
-                return true;
-        return false;
-    }
+    bool hasNotice(const QString& id) { return studio.window().messages().isShown(id); }
 
     EngineGate gate; ///< must outlive the engine's thread
     /// Called on the engine's thread before a load, and with every stage of it.

@@ -20,7 +20,7 @@ using namespace ui;
 namespace {
 
 /// The screens of this program. The file describes them to Qt's offscreen platform.
-constexpr const char* kScreens = R"({"screens": [
+constexpr const char* kScreens = R"({"windowFrameMargins": false, "screens": [
     {"name": "small", "x": 0, "y": 0, "width": 1024, "height": 700,
      "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1},
     {"name": "usual", "x": 2000, "y": 0, "width": 1440, "height": 900,
@@ -178,7 +178,11 @@ private slots:
         m_stage->finishAnswer();
         settle();
         for (const auto& [dock, width] : before)
-            QVERIFY2(!dock->isVisible() || dock->width() == width, qPrintable(dock->objectName()));
+            QVERIFY2(!dock->isVisible() || dock->width() == width,
+                     qPrintable(QStringLiteral("%1: %2, was %3")
+                                    .arg(dock->objectName())
+                                    .arg(dock->width())
+                                    .arg(width)));
     }
 
     void everyMenuStaysInTheBar_data() {

@@ -87,6 +87,25 @@ private slots:
         QVERIFY(!m_stage->hasNotice(QStringLiteral("lesson")));
     }
 
+    void theLessonOffersSwiftWhileAnotherDecoderRuns() {
+        const auto offers = [this] {
+            QStringList texts;
+            for (const Notice* notice : studio().window().messages().notices())
+                if (notice->id == QStringLiteral("lesson"))
+                    for (const Notice::Choice& choice : notice->choices)
+                        texts << choice.label;
+            return texts;
+        };
+        const QString use = QStringLiteral("Use SWIFT");
+        const QString back = QStringLiteral("Back to the model itself");
+        m_stage->trigger("model.lesson");
+        QTRY_COMPARE(offers(), QStringList{back}); // SWIFT is the decoder
+        studio().bridge().send(ChooseDecoder{"vanilla"});
+        QTRY_COMPARE(offers(), (QStringList{use, back}));
+        studio().bridge().send(ChooseDecoder{"swift"});
+        QTRY_COMPARE(offers(), QStringList{back});
+    }
+
     void aModelWithoutSamplingOfItsOwnGetsTheGeneralOne() {
         const auto heat = [this] { return studio().run().sampling().temperature; };
         const auto change = [&](double temperature) {

@@ -4,6 +4,8 @@
 #include <QApplication>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace ui {
 
 MessageBar::MessageBar(const Theme& theme, QWidget* parent)
@@ -35,6 +37,11 @@ void MessageBar::withdraw(const QString& id) {
             return;
         }
     }
+}
+
+bool MessageBar::isShown(const QString& id) const {
+    return std::ranges::any_of(m_banners,
+                               [&id](const Banner* banner) { return banner->notice().id == id; });
 }
 
 std::vector<const Notice*> MessageBar::notices() const {

@@ -24,6 +24,8 @@ public:
     /// Removes the notice with this id, if it is shown.
     void withdraw(const QString& id);
 
+    bool isShown(const QString& id) const;
+
     /// The notices shown, newest first.
     std::vector<const Notice*> notices() const;
 

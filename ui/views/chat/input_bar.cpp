@@ -175,8 +175,9 @@ void InputBar::setPlaceholder(const QString& text) {
 void InputBar::setAnswering(bool isAnswering) {
     // The focus stays at the button's place.
     const bool hadFocus = m_send->hasFocus() || m_stop->hasFocus();
-    m_send->setVisible(!isAnswering);
-    m_stop->setVisible(isAnswering);
+    // With both for a moment, the bar would push the docks aside.
+    (isAnswering ? m_send : m_stop)->hide();
+    (isAnswering ? m_stop : m_send)->show();
     if (hadFocus)
         m_text->setFocus();
 }
@@ -251,8 +252,10 @@ void InputBar::restyle() {
     m_attach->setIcon(
         makeIcon(IconName::Attach, m_theme.colours().muted, m_theme.colours().disabled));
     m_stop->setIcon(makeIcon(IconName::Stop, m_theme.colours().text, m_theme.colours().disabled));
-    m_stop->setStyleSheet(
-        QStringLiteral("border-color: %1; font-weight: 600;").arg(m_theme.colours().text.name()));
+    // As wide as the other button, in spite of its icon.
+    m_stop->setStyleSheet(QStringLiteral("border-color: %1; font-weight: 600; padding: 0 %2px;")
+                              .arg(m_theme.colours().text.name())
+                              .arg(m_theme.scaled(3)));
     m_send->setProperty("kind", "primary");
     fitHeight();
     update();

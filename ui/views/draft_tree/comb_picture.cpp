@@ -18,9 +18,10 @@ constexpr int kMostRowsHigh = 64;
 
 } // namespace
 
-CombPicture::CombPicture(const Theme& theme, QWidget* parent)
+CombPicture::CombPicture(const Theme& theme, DraftTreeForm form, QWidget* parent)
     : QWidget(parent)
-    , m_theme(theme) {
+    , m_theme(theme)
+    , m_form(form) {
     setAccessibleName(tr("Draft tree"));
 }
 
@@ -49,7 +50,9 @@ int CombPicture::rowTop(int row) const {
     int strips = 0;
     for (int above = 0; above < row; ++above)
         strips += sidesOf(above).empty() ? 0 : 1;
-    return m_theme.scaled(30) + row * m_theme.scaled(32) + strips * m_theme.scaled(20);
+    const bool isCompact = m_form == DraftTreeForm::Compact;
+    return m_theme.scaled(isCompact ? 24 : 30) + row * m_theme.scaled(isCompact ? 28 : 32) +
+           strips * m_theme.scaled(20);
 }
 
 CombPicture::Columns CombPicture::columns() const {
@@ -69,7 +72,8 @@ void CombPicture::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), colours.panel);
     painter.setFont(m_theme.font(TextRole::Small));
     painter.setPen(colours.muted);
-    const QRect words(0, m_theme.scaled(6), place.right, m_theme.scaled(20));
+    const bool isCompact = m_form == DraftTreeForm::Compact;
+    const QRect words(0, m_theme.scaled(isCompact ? 1 : 6), place.right, m_theme.scaled(20));
     painter.drawText(words.adjusted(place.depthX, 0, 0, 0), Qt::AlignVCenter, tr("depth"));
     painter.drawText(words.adjusted(place.choiceX, 0, 0, 0), Qt::AlignVCenter, tr("first choice"));
     writeBesideK(painter, words, place, tr("alternatives"));

@@ -39,7 +39,8 @@ QString draftEndText(const engine::DraftEnd& end) {
         return endText("the next guess is too unlikely, %1 < %2")
             .arg(number(end.value), number(end.limit));
     case DraftEndReason::Price:
-        return end.limit > 0.0 ? endText("a longer draft would give %1 tokens in the time of %2")
+        return end.limit > 0.0 ? endText("a longer draft would give %1 tokens in the time of %2 "
+                                         "plain steps")
                                      .arg(number(end.value), number(end.limit))
                                : endText("a longer draft does not pay");
     case DraftEndReason::Measuring:

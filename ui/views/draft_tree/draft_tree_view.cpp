@@ -92,15 +92,14 @@ QString textBefore(const Answer& answer, const StepFinished& step) {
     return QString::fromStdString(answer.text.substr(before.begin, before.end - before.begin));
 }
 
-DraftTreeView::DraftTreeView(const ViewContext& context, QWidget* parent)
+DraftTreeView::DraftTreeView(const ViewContext& context, DraftTreeForm form, QWidget* parent)
     : View(context, treeInfo(), parent)
+    , m_form(form)
     , m_scroll(new QScrollArea(this))
-    , m_picture(new CombPicture(context.theme))
+    , m_picture(new CombPicture(context.theme, form))
     , m_sentence(
           new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this)) {
     auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(0, theme().scaled(8), 0, 0);
-    rows->setSpacing(theme().scaled(4));
     m_scroll->setWidget(m_picture);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -118,17 +117,26 @@ void DraftTreeView::refreshView(Topics) {
     if (shown.step == nullptr) {
         m_picture->show({});
         setSubtitle({});
-        m_sentence->setText(tr("Once a decoder drafts, the tree of each step appears here: its "
-                               "candidates, and which of them the full model accepted."));
+        tell(tr("Once a decoder drafts, the tree of each step appears here: its candidates, and "
+                "which of them the full model accepted."),
+             false);
         return;
     }
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
     setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
-    m_sentence->setText(treeSentence(*shown.step, comb));
-    if (const QString why = choiceSentence(*shown.step); !why.isEmpty())
-        m_sentence->setText(m_sentence->text() + QLatin1Char(' ') + why);
-    m_picture->setAccessibleDescription(m_sentence->text());
+    const QString why = choiceSentence(*shown.step);
+    const QString whole = treeSentence(*shown.step, comb);
+    tell(why.isEmpty() ? whole : whole + QLatin1Char(' ') + why,
+         !comb.rows.empty() || comb.sideCount > 0);
     m_picture->show(comb);
+}
+
+void DraftTreeView::tell(const QString& sentence, bool isTree) {
+    m_sentence->setText(sentence);
+    m_picture->setAccessibleDescription(sentence);
+    m_picture->setToolTip(sentence.toHtmlEscaped());
+    m_sentence->setVisible(m_form == DraftTreeForm::Full || !isTree);
+    m_scroll->setVisible(m_form == DraftTreeForm::Full || isTree);
 }
 
 FigureTable DraftTreeView::table() const {
@@ -166,6 +174,9 @@ void DraftTreeView::drawFigure(QPainter& painter, const QSize& size) {
 }
 
 void DraftTreeView::restyle() {
+    const int above = m_form == DraftTreeForm::Compact ? 4 : 8;
+    layout()->setContentsMargins(0, theme().scaled(above), 0, 0);
+    layout()->setSpacing(theme().scaled(4));
     m_sentence->setContentsMargins(theme().scaled(12), 0, theme().scaled(12), 0);
     m_picture->updateGeometry();
     m_picture->update();

@@ -10,12 +10,18 @@ namespace ui {
 
 class LiveLabel;
 
+/// Compact: for a low dock. Its rows are closer, and a sentence is shown only where there is no
+/// draft to show.
+enum class DraftTreeForm { Full, Compact };
+
 /// Paints a comb; as high as its rows need.
 class CombPicture : public QWidget {
     Q_OBJECT
 
 public:
-    explicit CombPicture(const Theme& theme, QWidget* parent = nullptr);
+    explicit CombPicture(const Theme& theme,
+                         DraftTreeForm form = DraftTreeForm::Full,
+                         QWidget* parent = nullptr);
 
     void show(DraftComb comb);
 
@@ -62,6 +68,7 @@ private:
     const std::vector<CombSide>& sidesOf(int row) const;
 
     const Theme& m_theme;
+    DraftTreeForm m_form;
     DraftComb m_comb;
     int m_shownSides = 0;
 };
@@ -73,7 +80,9 @@ class DraftTreeView : public View {
     Q_OBJECT
 
 public:
-    explicit DraftTreeView(const ViewContext& context, QWidget* parent = nullptr);
+    explicit DraftTreeView(const ViewContext& context,
+                           DraftTreeForm form = DraftTreeForm::Full,
+                           QWidget* parent = nullptr);
 
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
@@ -85,7 +94,9 @@ protected:
 
 private:
     void restyle();
+    void tell(const QString& sentence, bool isTree);
 
+    DraftTreeForm m_form;
     QScrollArea* m_scroll;
     CombPicture* m_picture;
     LiveLabel* m_sentence;

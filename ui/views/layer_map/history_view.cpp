@@ -67,9 +67,7 @@ void HistoryView::build() {
     m_next = new TransportButton(theme(), Sign::Next, tr("Next change"), m_transport);
     m_slider = new ColumnSlider(theme(), this);
     m_slider->setAccessibleName(tr("Position in the history of best sets"));
-    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Cut, this);
-    m_reason =
-        new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
+    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
     m_backToLive = new QPushButton(tr("Back to live"), this);
     m_backToLive->setProperty("kind", "primary");
     m_backToLive->setProperty("form", "small");
@@ -94,7 +92,6 @@ void HistoryView::build() {
     scrubber->addWidget(m_slider, 1);
     auto* last = new QHBoxLayout;
     last->addWidget(m_info, 1);
-    last->addWidget(m_reason, 1);
     last->addWidget(m_useSearch);
     last->addWidget(m_backToLive);
     auto* column = new QVBoxLayout(this);
@@ -152,8 +149,6 @@ void HistoryView::updateAll() {
 void HistoryView::updateInfo() {
     const bool isBack = selection().historyIndex().has_value();
     m_backToLive->setVisible(isBack);
-    m_info->setVisible(count() > 0);
-    m_reason->setVisible(count() == 0);
     m_useSearch->setVisible(count() == 0 && !searchOffer(store()).action.isEmpty());
     if (count() == 0) {
         updateEmpty();
@@ -169,7 +164,6 @@ void HistoryView::updateInfo() {
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
-    m_info->setToolTip(m_info->text());
 }
 
 /// Why there is no column, and how to get some.
@@ -179,9 +173,9 @@ void HistoryView::updateEmpty() {
     setSubtitle({});
     m_useSearch->setText(offer.action);
     const QString columns = tr("Columns appear when the search finds a better skip set.");
-    m_reason->setText(!m_problem.isEmpty()     ? m_problem
-                      : offer.reason.isEmpty() ? columns
-                                               : columns + QLatin1Char(' ') + offer.reason);
+    m_info->setText(!m_problem.isEmpty()     ? m_problem
+                    : offer.reason.isEmpty() ? columns
+                                             : columns + QLatin1Char(' ') + offer.reason);
 }
 
 void HistoryView::useSearch() {

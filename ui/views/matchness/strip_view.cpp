@@ -18,7 +18,9 @@ ViewInfo stripInfo() {
         MatchnessStripView::tr("Matchness strip"),
         MatchnessStripView::tr(
             "The first γ tokens of an answer, on which skip sets are scored. The upper row is what "
-            "the full model wrote; below it is a tick where the draft agrees, or a cross and the "
+            "the full model rates most likely at each place (where tokens are drawn, the answer "
+            "may have another one; a search as published takes that); below it is a tick where the "
+            "draft agrees, or a cross and the "
             "draft's own guess. The share of ticks is the matchness. Compare equation 4 and figure "
             "4 of the SWIFT paper."),
         Topic::Search | Topic::Selection | Topic::Model | Topic::Decoder,
@@ -96,15 +98,17 @@ QString MatchnessStripView::emptyNote() const {
 
 void MatchnessStripView::showWords() {
     const auto count = m_strip->cellModel().cells().size();
-    setSubtitle(
-        count == 0 ? tr("what the set would have drafted")
-                   : tr("first γ = %1 tokens; below: what this set would have drafted").arg(count));
+    setSubtitle(count == 0
+                    ? tr("what the set would have drafted")
+                    : tr("first γ = %1 tokens: the full model's likeliest, below them this set's")
+                          .arg(count));
     if (m_counts != nullptr)
         m_counts->setText(countsText());
 }
 
 FigureTable MatchnessStripView::table() const {
-    FigureTable figure{{tr("place"), tr("token"), tr("draft's guess"), tr("match")}, {}};
+    FigureTable figure{
+        {tr("place"), tr("full model's likeliest"), tr("draft's guess"), tr("match")}, {}};
     int place = 0;
     for (const StripCell& cell : m_strip->cellModel().cells())
         figure.rows.push_back({QString::number(++place),

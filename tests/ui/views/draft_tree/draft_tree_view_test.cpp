@@ -85,6 +85,36 @@ private slots:
         QVERIFY(scroll->verticalScrollBar()->isVisible());
     }
 
+    /// A dock of the chat is low: the root and some rows are seen there, and no sentence above
+    /// them.
+    void aCompactTreeHasItsPlaceForTheTree() {
+        DraftTreeView view(m_stage->context(), DraftTreeForm::Compact);
+        view.resize(296, 137);
+        view.show();
+        m_stage->settle();
+        const auto* sentence = view.findChild<LiveLabel*>();
+        const auto* scroll = view.findChild<QScrollArea*>();
+        QVERIFY(sentence->isVisible() && !scroll->isVisible()); // nothing was drafted yet
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->settle();
+        QVERIFY(!sentence->isVisible());
+        QVERIFY(scroll->isVisible() && scroll->height() >= 130);
+        DraftTreeView full(m_stage->context());
+        full.show();
+        m_stage->settle();
+        QVERIFY(view.picture().sizeHint().height() < full.picture().sizeHint().height());
+        QVERIFY(view.picture().toolTip().contains(QStringLiteral("4 candidate")));
+        // A plain step has no tree, but a reason.
+        m_stage->engine->say(plainStep(1, 1, "p", 1.0));
+        m_stage->settle();
+        m_stage->selection.setToken(Selection::Token{1, 3});
+        m_stage->bridge.markChanged(Topic::Selection);
+        m_stage->settle();
+        QVERIFY(sentence->isVisible() && !scroll->isVisible());
+        QVERIFY(sentence->text().startsWith(QStringLiteral("A plain step")));
+    }
+
     /// The reason is the step's own: settings of another decoder say nothing of it.
     void whatEndedTheDraftIsWhatTheStepTells() {
         DraftTreeView view(m_stage->context());
@@ -95,7 +125,8 @@ private slots:
         step.draftEnd = {DraftEndReason::Price, 0.31, 0.36};
         m_stage->tell(step);
         const QString told = view.picture().endText();
-        QVERIFY2(told.contains("0.31") && told.contains("0.36"), qPrintable(told));
+        QVERIFY2(told.contains("0.31 tokens") && told.contains("0.36 plain steps"),
+                 qPrintable(told));
         DecoderChosen chosen;
         chosen.settings["epsilon"] = 0.8;
         m_stage->tell(chosen);

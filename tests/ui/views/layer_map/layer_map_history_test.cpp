@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/layer_map/layer_map_run.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
 #include "ui/views/layer_map/history_view.h"
@@ -73,6 +74,17 @@ private slots:
         QCOMPARE(table.rows[2][0], QStringLiteral("7"));
         QCOMPARE(table.rows[2][4], QStringLiteral("0.3750"));
         QCOMPARE(table.rows[0][6], QStringLiteral("1 3"));
+    }
+
+    void inANarrowViewTheSentenceIsReadWhole() {
+        m_view->resize(474, 320);
+        search(3);
+        QCoreApplication::processEvents();
+        for (const LiveLabel* label : m_view->findChildren<LiveLabel*>()) {
+            QVERIFY(label->text().endsWith(QStringLiteral("change 4 of 4")));
+            QVERIFY(!label->isCut());
+            QVERIFY(label->height() >= label->sizeHint().height());
+        }
     }
 
     void aRescoreLeavesTheHistoryAsItWas() {

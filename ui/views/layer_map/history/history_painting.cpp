@@ -255,7 +255,7 @@ QString columnWords(const HistoryColumn& column) {
     const QString score = column.score
                               ? tr("matchness %1, %2").arg(scoreText(column), kindName(column.kind))
                               : tr("not measured");
-    const QString sizes = tr("%1 attention and %2 MLP sublayers skipped")
+    const QString sizes = tr("%1 attention and %2 MLP skipped")
                               .arg(column.skipped.attention.size())
                               .arg(column.skipped.mlp.size());
     return QStringLiteral("%1 · %2").arg(score, sizes);
