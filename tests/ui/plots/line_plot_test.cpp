@@ -227,7 +227,6 @@ private slots:
         ShownPlot shown;
         QVERIFY(shown.show());
         shown.plot.setFocus();
-        QSignalSpy zoomed(&shown.plot, &LinePlot::zoomChanged);
         QTest::keyClick(&shown.plot, Qt::Key_Plus);
         QVERIFY(shown.plot.isZoomed());
         QVERIFY(qAbs(shown.plot.shownX().from - 0.1) < 1e-9);
@@ -239,7 +238,6 @@ private slots:
         QTest::keyClick(&shown.plot, Qt::Key_Home);
         QVERIFY(!shown.plot.isZoomed());
         QCOMPARE(shown.plot.shownX(), (PlotRange{0.0, 1.0}));
-        QCOMPARE(zoomed.count(), 2);
         QTest::keyClick(&shown.plot, Qt::Key_Minus);
         QVERIFY(shown.plot.shownX().span() > 1.2);
     }

@@ -169,9 +169,7 @@ private slots:
             window().messages().show({Notice::Kind::Info,
                                       QLatin1String(id),
                                       QStringLiteral("Something happened."),
-                                      QStringLiteral("It is told here until it is closed."),
-                                      {},
-                                      {}});
+                                      QStringLiteral("It is told here until it is closed.")});
         settle();
         QCOMPARE(window().height(), 800);
     }

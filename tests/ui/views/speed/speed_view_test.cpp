@@ -31,6 +31,13 @@ engine::Statistics losingTotals() {
     return statistics;
 }
 
+/// A set, plain steps, and an answer with it.
+void sayPlannedAnswer(ViewStage& stage) {
+    stage.say(paperPlan());
+    sayBaseline(stage);
+    sayAnswer(stage);
+}
+
 QPushButton* buttonOf(QWidget& widget, const QString& text) {
     for (QPushButton* button : widget.findChildren<QPushButton*>())
         if (button->text() == text)
@@ -47,9 +54,7 @@ private slots:
 
     void theFiguresOfTheAnswerTieOut() {
         ViewStage stage;
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         const engine::DecodeMetrics total = stage.store.speed().chat().sums;
         QCOMPARE(total.tokens, 178);
         QCOMPARE(total.rounds, 37);
@@ -64,9 +69,7 @@ private slots:
     void equationSixGivesWhatThePaperPromises() {
         ViewStage stage;
         QVERIFY(expectedSpeeds(stage.store).empty());
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         const auto speeds = expectedSpeeds(stage.store);
         QCOMPARE(speeds.size(), 3u);
         QCOMPARE(speeds[0].label, QString("expected 1.50, c = 1 − r = .55"));
@@ -84,9 +87,7 @@ private slots:
         ViewStage stage;
         SpeedView view(stage.context());
         view.show();
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         stage.settle();
         const FigureTable table = view.table();
         const QStringList end = table.rows.back();
@@ -197,9 +198,7 @@ private slots:
                            static_cast<View*>(&compact),
                            static_cast<View*>(&latency)})
             view->show();
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         stage.say(promptStarted(2));
         sayAnswer(stage);
         stage.settle();
@@ -222,9 +221,7 @@ private slots:
         ViewStage stage;
         SpeedView view(stage.context());
         view.show();
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         QCOMPARE(expectedSpeeds(stage.store).size(), 3u);
         stage.say(engine::SpanStarted{2, engine::SpanCause::Settings});
         stage.settle();
@@ -464,9 +461,7 @@ private slots:
         ViewStage stage;
         SpeedView view(stage.context());
         view.show();
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        sayAnswer(stage);
+        sayPlannedAnswer(stage);
         stage.settle();
         QVERIFY(!view.findChild<NoGainNotice*>()->isVisible());
     }
