@@ -294,8 +294,9 @@ PlotRange SpeedView::yRange() const {
         low = std::min(low, sample->tokensPerMs * unit());
         high = std::max(high, sample->tokensPerMs * unit());
     }
-    if (const auto open = m_curve.openSample(); open && samples.empty())
-        high = std::max(high, open->tokensPerMs * unit());
+    // The curve ends at the headline's speed; the .4 s that are not over yet alone would jump.
+    if (const auto open = m_curve.openSample())
+        high = std::max(high, (samples.empty() ? open->tokensPerMs : open->nowPerMs) * unit());
     // Expected speedups are shown if they do not flatten the measured ones.
     const double most = kExpectedShown * high;
     for (const ExpectedSpeed& speed : m_expected)

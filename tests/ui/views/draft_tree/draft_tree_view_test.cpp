@@ -92,8 +92,9 @@ private slots:
         view.resize(296, 137);
         view.show();
         const auto show = [this](View& shown) { // however soon after the last picture
-            m_stage->settle();
+            m_stage->bridge.tick();
             shown.refresh(shown.info().topics);
+            m_stage->settle();
         };
         show(view);
         const auto* sentence = view.findChild<LiveLabel*>();
@@ -111,7 +112,6 @@ private slots:
         QVERIFY(view.picture().toolTip().contains(QStringLiteral("4 candidate")));
         // A plain step has no tree, but a reason.
         m_stage->engine->say(plainStep(1, 1, "p", 1.0));
-        m_stage->settle();
         m_stage->selection.setToken(Selection::Token{1, 3});
         show(view);
         QVERIFY(sentence->isVisible() && !scroll->isVisible());
@@ -125,7 +125,7 @@ private slots:
         view.show();
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());
-        m_stage->settle();
+        m_stage->bridge.tick();
         const auto* sentence = view.findChild<LiveLabel*>();
         QVERIFY(sentence->isVisible());
         view.resize(346, 230);

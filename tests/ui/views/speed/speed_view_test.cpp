@@ -235,23 +235,6 @@ private slots:
         QCOMPARE(stage.store.speed().chat().sums.tokens, 247 + 148);
     }
 
-    void aShortAnswerFillsTheAxis() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(452, 260);
-        view.show();
-        sayBaseline(stage);
-        sayAnswer(stage);
-        stage.settle();
-        const double decoded = 4.0 / 46.8 + 178.0 / 62.2;
-        QVERIFY(isNear(view.plot().shownX().span(), decoded, 1e-6));
-        stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
-        sayAnswer(stage);
-        stage.settle();
-        // This chat's answer and a little of what was before it.
-        QVERIFY(isNear(view.plot().shownX().span(), 1.15 * 178.0 / 62.2, 1e-6));
-    }
-
     void expectationsThatAreNearlyEqualShareALine() {
         const auto speed = [](double value) {
             return ExpectedSpeed{

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/figures_run.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/views/speed/speed_figures.h"
+#include "ui/views/speed/speed_view.h"
+
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+/// What of the curve is seen: the axes and the room of the plot.
+class SpeedAxisTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void aShortAnswerFillsTheAxis() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.resize(452, 260);
+        view.show();
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        const double decoded = 4.0 / 46.8 + 178.0 / 62.2;
+        QVERIFY(qAbs(view.plot().shownX().span() - decoded) <= 1e-6);
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
+        sayAnswer(stage);
+        stage.settle();
+        // This chat's answer and a little of what was before it.
+        QVERIFY(qAbs(view.plot().shownX().span() - 1.15 * 178.0 / 62.2) <= 1e-6);
+    }
+
+    /// Also where the newest steps are faster than all before.
+    void theCurveEndsWithinTheAxis() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.resize(452, 260);
+        view.show();
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.say(promptStarted(2));
+        engine::StepFinished step = draftStep(2, 0, {" a", " b", " c", " d", " e"}, 5, " f");
+        step.draftMs = 0.0;
+        step.verifyMs = 2.0 * kPlainStepMs; // six tokens in the time of two
+        step.otherMs = 0.0;
+        stage.say(step);
+        stage.settle();
+        const double now = *stage.store.speed().now().speedup();
+        QVERIFY2(now > 2.5, qPrintable(QString::number(now)));
+        QVERIFY(view.plot().shownY().to >= now);
+    }
+
+    /// Its curve would be left with a few pixels.
+    void aNarrowViewLeavesEquationSixToTheTable() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.resize(298, 170);
+        view.show();
+        stage.say(paperPlan());
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        QVERIFY(!equationText(expectedSpeeds(stage.store)).isEmpty());
+        QVERIFY(view.detail().endsWith("this chat 1.33×"));
+        QVERIFY2(view.plot().height() >= 110, qPrintable(QString::number(view.plot().height())));
+    }
+};
+
+QTEST_MAIN(SpeedAxisTest)
+#include "speed_axis_test.moc"
