@@ -92,8 +92,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                        ->excludes(planted);
     cli.add_option("--replay-speed",
                    arguments.replaySpeed,
-                   "Speed of the replay, as a multiple of "
-                   "the recorded speed")
+                   "Speed of the replay, as a multiple of the recorded speed")
         ->check(app::numberFrom(0.1, 1000.0))
         ->capture_default_str();
     auto* screenshot =

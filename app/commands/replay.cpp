@@ -50,8 +50,7 @@ std::string inWords(const SettingValues& values) {
 std::string inWords(const DecodeMetrics& metrics) {
     return fmt::format("{} rounds, M {}, acceptance {} ({} of {} draft steps), tokens per layer "
                        "{}, speedup {} over {} baseline tokens; ms: draft {:.0f}, verify {:.0f}, "
-                       "search {:.0f}, other "
-                       "{:.0f}",
+                       "search {:.0f}, other {:.0f}",
                        metrics.rounds,
                        figure(metrics.tokensPerRound(), 2),
                        figure(metrics.acceptance(), 3),

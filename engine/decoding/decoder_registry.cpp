@@ -184,13 +184,11 @@ DecoderRegistry::DecoderRegistry(const std::filesystem::path& moduleFolder)
          .explanation =
              "The model reads its newest token and says what follows; that token is read next, and "
              "so on. Each token costs one pass through all layers, and on most machines the time "
-             "of "
-             "a pass is the time to fetch the weights from memory, not the arithmetic: one token "
-             "after the other leaves the processor waiting. All other decoders try to get more "
-             "than "
-             "one token out of a pass without changing a single one of them. Vanilla is what their "
-             "text must equal and what their speed is measured against; it is the best choice "
-             "where drafts are rarely right."},
+             "of a pass is the time to fetch the weights from memory, not the arithmetic: one "
+             "token after the other leaves the processor waiting. All other decoders try to get "
+             "more than one token out of a pass without changing a single one of them. Vanilla is "
+             "what their text must equal and what their speed is measured against; it is the best "
+             "choice where drafts are rarely right."},
         [](const DecoderContext& context) {
             return makeVanillaDecoder(context.transformer, context.sampling, context.contextLength);
         });

@@ -117,20 +117,13 @@ std::uint64_t storedBytes(const WeightSource& weights) {
 
 std::string
 wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason) {
-    const auto held = static_cast<double>(heldBytes);
-    const auto inFile = static_cast<double>(fileBytes);
-    if (held < kClearlyWider * inFile)
-        return {};
-    const bool isLarge = held >= 1e9;
-    return fmt::format(
-        "The weights need {:.{}f} {} of memory and {:.{}f} {} in the file, because {}.",
-        held / (isLarge ? 1e9 : 1e6),
-        isLarge ? 1 : 0,
-        isLarge ? "GB" : "MB",
-        inFile / (isLarge ? 1e9 : 1e6),
-        isLarge ? 1 : 0,
-        isLarge ? "GB" : "MB",
-        reason);
+    const double times = static_cast<double>(heldBytes) / static_cast<double>(fileBytes);
+    return times < kClearlyWider
+               ? std::string()
+               : fmt::format("The weights take {:.1f} times the memory that they take in the file, "
+                             "because {}.",
+                             times,
+                             reason);
 }
 
 Result<LoadForecast> widenedForecast(const ModelConfig& config,

@@ -39,8 +39,8 @@ inline constexpr double kClearlyWider = 1.5;
 /// Bytes of all tensors in the file.
 std::uint64_t storedBytes(const WeightSource& weights);
 
-/// "The weights need 1.2 GB of memory and 0.4 GB in the file, because {reason}."; empty if they do
-/// not need kClearlyWider times as much as in the file.
+/// "The weights take 2.4 times the memory that they take in the file, because {reason}."; empty
+/// below kClearlyWider times.
 std::string wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view reason);
 
 /// Of a backend that widens all weights to the precision. The slots of cache and scratch are

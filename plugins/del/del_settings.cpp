@@ -135,16 +135,16 @@ DecoderInfo delInfo() {
     appendSettings(info.settings, delOnlyInfos());
     info.profiles = delProfiles();
     info.explanation =
-        "The first layers of the model and its own output head make a draft; the rest of the model "
-        "goes on from where they stopped and checks it. Which layer to leave at is not fixed: now "
-        "and then the head is run after other layers, too, for the same rows, and what each would "
-        "have said is compared with what the whole model said. From how often they agreed lately "
-        "follows, for each exit and draft length, how many tokens a layer that is read gives; the "
-        "best exit drafts the next round, and a draft ends after a token that is less sure than "
-        "such tokens usually have to be. If no exit pays, the next step is a plain one. It helps "
-        "with models that were trained to be left early (LayerSkip's) and with text whose next "
-        "words are easy; in other models early layers rarely say what the last one says, and then "
-        "comparing exits only costs time, all the more the larger the vocabulary is.";
+        "The first layers of the model and its own output head make a draft; the remaining layers "
+        "continue from there and check it. The layer at which drafting stops is not fixed: now and "
+        "then the head also runs after other layers, for the same rows, and their predictions are "
+        "compared with those of the whole model. How often they agreed lately says how many tokens "
+        "per layer each exit and each draft length would give. The best exit drafts the next "
+        "round, and a draft ends after a token that is less sure than such tokens usually have to "
+        "be. If no exit pays, the next step is a plain one. It helps with models that were trained "
+        "to be left early (LayerSkip's) and with text whose next words are easy. In other models, "
+        "early layers rarely predict what the last one does; comparing exits then only costs time, "
+        "and the larger the vocabulary is, the more it costs.";
     return info;
 }
 
@@ -161,11 +161,11 @@ DecoderInfo delMsInfo() {
         "As DEL, but what counts is time. A draft token costs the layers up to the exit and one "
         "run of the output head, which in small models with large vocabularies takes as long as "
         "several layers; a checked row costs what such rows have been measured to cost on this "
-        "machine. An exit is chosen by the tokens it promises per millisecond, a draft goes on "
-        "while its next token is worth more than its time, judged by how often tokens of such "
+        "machine. The exit is the one that promises the most tokens per millisecond. A draft goes "
+        "on while its next token is worth more than its time, judged by how often tokens of such "
         "confidence were right, and comparing exits may take only a set share of the time. Where "
         "nothing pays, it makes plain steps at nearly the speed of vanilla decoding. It helps "
-        "under the same conditions as DEL, and loses less where those do not hold.";
+        "under the same conditions as DEL, and loses less where they do not hold.";
     return info;
 }
 

@@ -136,7 +136,8 @@ Result<std::vector<Guess>> JacobiDecoder::predictions(int draftNodes, Position f
     return said;
 }
 
-/// What the model has follow each guess, right or wrong, fills places where the text knows nothing.
+/// What the model predicts after each guess, right or wrong, fills places where the text knows
+/// nothing.
 void JacobiDecoder::learn() {
     if (!m_settings.usesPool)
         return;

@@ -39,19 +39,18 @@ DecoderInfo jacobiInfo() {
                    "pass, until the model agrees.";
     info.source = "arXiv 2305.10427";
     info.explanation =
-        "An answer is the solution of a system of equations: each token is what the model has "
-        "follow those before it. Instead of solving them one after the other, a block of guesses "
-        "is run in one pass, and what the model says after each guess is the next guess for the "
-        "place after it. Guesses that come out as they went in, from the left on, are final, and "
-        "the first one that does not is replaced by the right token: every pass gives at least "
-        "one token, so there are never more passes than tokens. jacobi keeps a long block full; "
-        "gauss_seidel solves one short block after the other; hybrid does so for a budget of "
-        "tokens and decodes plainly after it. The length of the answer is not known beforehand. "
-        "It helps a little where the model's guesses for later places are right by luck: models "
-        "that were trained token by token seldom look ahead, and about one pass in twenty is all "
-        "that is usually saved, less than the further rows cost on a CPU. Models that were tuned "
-        "for it gain more. Sampled guesses are drawn with vanilla's own random numbers of their "
-        "places, and sampling gives vanilla's own tokens.";
+        "An answer is the solution of a system of equations: each token is the one that the model "
+        "predicts after those before it. Instead of solving them one after the other, the model "
+        "reads a block of guesses in one pass, and its prediction after each guess becomes the new "
+        "guess for the next place. Guesses that stay the same, counted from the left, are final, "
+        "and the first one that changes is replaced by the right token. So every pass gives at "
+        "least one token, and there are never more passes than tokens. jacobi keeps a long block "
+        "full; gauss_seidel solves one short block after the other; hybrid does so for a number of "
+        "tokens and then decodes plainly. It helps a little where guesses for later places happen "
+        "to be right. Models that were trained token by token seldom look ahead: they usually save "
+        "about one pass in twenty, which is less than the extra rows cost on a CPU. Models that "
+        "were tuned for it gain more. When sampling, guesses are drawn with the random numbers "
+        "that vanilla uses at their places, and the text is vanilla's own.";
     info.settings = {
         stepSetting(
             choiceSetting("mode", "Mode", {"jacobi", "gauss_seidel", "hybrid"}),

@@ -141,16 +141,17 @@ DecoderInfo layerSkipInfo(LengthMethod method) {
     case LengthMethod::FiniteState:
         info.name = "layerskip-fs";
         info.title = "LayerSkip FS";
-        info.summary = "LayerSkip whose drafts grow while they are accepted as a whole, and shrink "
-                       "else.";
-        length = "A draft is one token longer than the one before it when that was accepted as a "
-                 "whole, else one shorter, so the length follows how easy the text is.";
+        info.summary = "LayerSkip whose drafts grow while they are accepted as a whole, and "
+                       "otherwise shrink.";
+        length = "A draft is one token longer than the one before it if that was accepted as a "
+                 "whole, otherwise one shorter, so the length follows how easy the text is.";
         break;
     case LengthMethod::Adaptive:
         info.name = "layerskip-dv";
         info.title = "LayerSkip DV";
-        info.summary = "LayerSkip whose drafts end where the exit is unsure; how sure it must be, "
-                       "the acceptance decides.";
+        info.summary =
+            "LayerSkip whose drafts end where the exit is unsure; the acceptance decides how "
+            "sure it must be.";
         length = "A draft ends after the first token at which the exit is unsure. How sure it must "
                  "be follows the share of drafted tokens that was accepted: it rises by small "
                  "steps while that is below its target, and falls while it is above.";

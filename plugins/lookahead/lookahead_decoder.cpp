@@ -104,7 +104,7 @@ LookaheadDecoder::endOf(const DraftTree& tree, std::span<const Ngram> known, int
     return {DraftEndReason::Length, 0.0, static_cast<double>(tree.draftSteps())};
 }
 
-/// What the model has follow the newest row of the window.
+/// What the model predicts after the newest row of the window.
 Ngram LookaheadDecoder::newestRow(int draftNodes) const {
     Ngram next;
     for (int column = 0; column < m_window.columns(); ++column) {

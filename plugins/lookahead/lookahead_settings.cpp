@@ -51,16 +51,16 @@ DecoderInfo lookaheadInfo() {
                    "n-grams that the guesses grow into.";
     info.source = "arXiv 2402.02057";
     info.explanation =
-        "Every pass does two things. A window of guesses for the next W places is carried one step "
-        "on: what the model has follow each guess becomes the newest row, and read down a column "
-        "the rows are an n-gram that the model itself made. These go into a pool. The n-grams of "
-        "the pool that begin with the newest token are the draft, which the same pass verifies: "
-        "of N tokens in a full match the last is the model's own. Nothing is trained and no second "
-        "model is run. It helps where a pass over 50 or 100 rows takes hardly longer than one over "
-        "a single row, as on large graphics processors, and where text repeats its own phrases, as "
-        "code does. On a CPU each row costs time, so the automatic window is small; expect little "
-        "gain or a loss there. Sampling gives vanilla's own tokens, as the guesses are only "
-        "drafts.";
+        "Every pass does two things. It moves a window of guesses for the next W places one step "
+        "on: the model's predictions after the guesses become the newest row, and the rows, read "
+        "down a column, are an n-gram that the model itself has made. These n-grams go into a "
+        "pool. Those of the pool that begin with the newest token are the draft, which the same "
+        "pass verifies; in a full match, the last of the N tokens is the model's own. Nothing is "
+        "trained, and no second model runs. It helps where a pass over 50 or 100 rows takes hardly "
+        "longer than one over a single row, as on large graphics processors, and where text "
+        "repeats its own phrases, as code does. On a CPU each row costs time, so the automatic "
+        "window is small; expect little gain there, or a loss. Sampling gives vanilla's own "
+        "tokens, because guesses are only drafts.";
     info.settings = {
         with(integerSetting("w", "Window W", 0, {0, kMostColumns}),
              "columns",

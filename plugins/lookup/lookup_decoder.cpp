@@ -91,15 +91,13 @@ DecoderInfo lookupInfo() {
         "the model last predicted behind them.";
     info.source = "arXiv 2304.04487, arXiv 2408.08696";
     info.explanation =
-        "A draft is not computed: it consists of the tokens that followed the newest ones when "
-        "they "
-        "last stood in the text, and of those that the model last predicted behind them. The model "
-        "reads the "
-        "whole draft in one pass and keeps what it would have written itself. It helps where an "
-        "answer repeats its prompt or itself, as in translation, code, summaries and long "
-        "documents, and it is the cheapest drafter there is: a wrong draft costs only the rows of "
-        "the pass. Where a text says new things it is seldom right; then drafts are short, and "
-        "little is won or lost.";
+        "A draft is not computed: it consists of the tokens that followed the newest ones the last "
+        "time they appeared in the text, and of those that the model last predicted after them. "
+        "The model reads the whole draft in one pass and keeps what it would have written itself. "
+        "This helps where an answer repeats its prompt or itself, as in translations, code, "
+        "summaries and long documents, and no drafter is cheaper: a wrong draft costs only its "
+        "rows in the pass. Where a text says new things, drafts are seldom right; they then stay "
+        "short, and little is won or lost.";
     info.settings = {
         stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                     "nodes",

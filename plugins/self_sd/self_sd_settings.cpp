@@ -122,11 +122,11 @@ DecoderInfo selfSdInfo() {
     info.explanation =
         "The model drafts with a fixed skip set that was found before, by the command search or "
         "for an earlier answer, and reads the draft once with all layers. Drafting goes on while "
-        "the draft is sure of itself; how sure it must be moves with how much was accepted: up "
-        "when too many drafts are wasted, down when nearly all are taken. It helps where a good "
-        "set for this model and task is known, because nothing is searched while it works. "
-        "Without one it leaves sublayers out at even distances, which most models answer with "
-        "wrong drafts: then each round costs more than its tokens are worth.";
+        "the draft is sure of itself. How sure it must be depends on how much was accepted: the "
+        "bar rises when too many drafts are wasted, and falls when nearly all are accepted. It "
+        "helps where a good set for this model and task is known, because nothing is searched "
+        "while it works. Without one, it skips sublayers at even distances, and most models then "
+        "draft wrong tokens: a round costs more than its tokens are worth.";
     info.settings = planInfos();
     appendSettings(info.settings, thresholdSettings({}, kMostLength));
     appendSettings(info.settings, verificationInfos());

@@ -81,8 +81,7 @@ std::vector<SettingInfo> settingInfos() {
             "",
             "CHANGES THE DISTRIBUTION of what is emitted; only to show the published fault, with "
             "candidates=sampled: after a rejected candidate the model's whole distribution is "
-            "drawn "
-            "from, not what is left of it."),
+            "drawn from, not what is left of it."),
     };
 }
 
@@ -120,17 +119,16 @@ DecoderInfo spaceInfo() {
                        {"adaptive", 0.0},
                        {"candidates", std::string("sampled")}}}};
     info.explanation =
-        "The model itself guesses several tokens at once. Behind the newest token stand mask "
-        "tokens, and the model has been trained so that each mask says which token comes one place "
-        "further on. Those guesses are the candidates of the next round, which checks them and "
-        "makes new ones in one and the same pass: since nobody knows yet how many candidates will "
-        "be accepted, a group of masks stands behind each of them, and the group behind the last "
-        "accepted one is used. No second model, no extra pass, but up to k (k + 2) more rows. It "
-        "helps with a model tuned for it where more rows cost little, as on a graphics processor, "
-        "and where the text can be foreseen; on a processor a row costs real time, so few masks "
-        "and the adaptive rows do best. It does not help with any other model: masks that were "
-        "never trained say nothing, and such a model is refused unless a mask token is set by "
-        "hand.";
+        "The model itself guesses several tokens at once. Mask tokens follow the newest token, and "
+        "the model has been trained so that each mask predicts the token one place further on. "
+        "These guesses are the candidates of the next round, which checks them and makes new ones "
+        "in the same pass: because it is not known yet how many candidates will be accepted, a "
+        "group of masks follows each of them, and the group after the last accepted one is used. "
+        "There is no second model and no extra pass, but up to k (k + 2) more rows. It helps with "
+        "a model tuned for it where more rows cost little, as on a graphics processor, and where "
+        "the text is easy to foresee; on a CPU each row costs time, so few masks and adaptive rows "
+        "do best. It does not help with other models: masks that were never trained predict "
+        "nothing useful, and such a model is refused unless a mask token is set by hand.";
     return info;
 }
 

@@ -25,6 +25,8 @@ private slots:
 private:
     ProgramRun runLine(const QString& line) const;
     static void addWrongRows();
+    static void addWrongLists();
+    static void addWrongSearches();
 
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
@@ -54,6 +56,11 @@ void SwiftRunHintsTest::initTestCase() {
     config.contextLength = 1 << 20;
     support::writeFolderModel(path("long").toStdString(), config, weights);
     support::writeText(path("data.jsonl").toStdString(), "{\"prompt\":\"abc ab\"}\n");
+    support::writeText(path("tasks.jsonl").toStdString(),
+                       "{\"prompt\":\"abc ab\",\"task\":\"letters\"}\n");
+    support::writeText(path("story.jsonl").toStdString(),
+                       "{\"prompt\":\"abc\",\"task\":\"story\",\"reference\":\"de\"}\n");
+    support::writeText(path("empty.jsonl").toStdString(), "");
     support::writeText(path("schema.json").toStdString(), "{\"type\":\"null\"}");
     support::writeText(path("words.txt").toStdString(), "abc\n");
     QVERIFY(runLine("chmod 755 . && mkdir closed open && chmod 555 closed && chmod 777 open && "
@@ -62,16 +69,21 @@ void SwiftRunHintsTest::initTestCase() {
                 .exitCode == 0);
 }
 
+namespace {
+
+void addWrong(const char* name,
+              const QString& line,
+              const QString& hint,
+              const QString& followed,
+              int exitCode = app::kUsage) {
+    QTest::newRow(name) << line << exitCode << hint << followed;
+}
+
+} // namespace
+
 /// Command lines that say what cannot be done.
 void SwiftRunHintsTest::addWrongRows() {
     const QString generate = "$RUN generate --model model --max-tokens 2 ";
-    const auto addWrong = [](const char* name,
-                             const QString& line,
-                             const QString& hint,
-                             const QString& followed,
-                             int exitCode = app::kUsage) {
-        QTest::newRow(name) << line << exitCode << hint << followed;
-    };
     addWrong("no prompt",
              generate,
              "Give one of --prompt TEXT, --prompt-file FILE",
@@ -108,6 +120,101 @@ void SwiftRunHintsTest::addWrongRows() {
              "--set a.r=0.3.",
              "$RUN compare --model model --data data.jsonl --raw --max-tokens 2 --decoders "
              "vanilla,a=swift,b=swift --set a.r=0.3");
+}
+
+/// Ids, parents, biases and forms of an answer.
+void SwiftRunHintsTest::addWrongLists() {
+    const QString forward = "$RUN forward --model model ";
+    addWrong("a layer that is not there",
+             forward + "--ids 1,2,3 --exit-after 9",
+             "Give the number of the last layer to run.",
+             forward + "--ids 1,2,3 --exit-after 4");
+    addWrong("a parent that comes later",
+             forward + "--ids 1,2,3 --parents=-1,1",
+             "A parent is an earlier node, counted from 0, or -1 for the prefix.",
+             forward + "--ids 1,2,3 --parents=-1,0");
+    addWrong("more parents than nodes",
+             forward + "--ids 1 --parents=-1,0",
+             "each node needs one parent.",
+             forward + "--ids 1,2 --parents=-1,0");
+    const QString detokenize = "| $RUN detokenize --model model ";
+    addWrong("words instead of ids",
+             "echo a b " + detokenize,
+             "Write ids as whole numbers separated by spaces or commas.",
+             "echo 1 2,3 " + detokenize);
+    addWrong("JSON that is no list",
+             "echo '{}' " + detokenize + "--json",
+             "With --json every line is an array of ids: [1,2,3].",
+             "echo '[1,2,3]' " + detokenize + "--json");
+    addWrong("an id below 0",
+             "echo '[-1]' " + detokenize + "--json",
+             "Ids are whole numbers from 0 on.",
+             "echo '[0]' " + detokenize + "--json");
+    const QString generate = "$RUN generate --model model --prompt abc --max-tokens 0 ";
+    addWrong("a bias without a value",
+             generate + "--logit-bias 2",
+             "For instance --logit-bias 42=-5, or --logit-bias ' yes=2'.",
+             generate + "--logit-bias 2=-5");
+    addWrong("a bias for a whole word",
+             generate + "--logit-bias abcd=1",
+             "swift-run tokenize shows the tokens of a text and their ids; give one of them.",
+             generate +
+                 "--logit-bias $(echo abcd | $RUN tokenize --model model | cut -d' ' -f1)=1");
+    addWrong("two forms of the answer",
+             generate + "--json-object --regex abc",
+             "Give one of --json-schema, --json-object and --regex.",
+             generate + "--regex abc");
+    addWrong("ids in a chat",
+             "$RUN generate --model model --max-tokens 0 --chat --prompt-ids 1,2",
+             "Leave one of them out.",
+             "$RUN generate --model model --max-tokens 0 --prompt-ids 1,2");
+    addWrong("an option of another backend",
+             generate + "--backend plain --isa scalar",
+             "Leave it out, or name --backend cpu.",
+             generate + "--backend cpu --isa scalar");
+}
+
+/// Options of the commands that run whole data files.
+void SwiftRunHintsTest::addWrongSearches() {
+    const QString compare = "$RUN compare --model model --raw --max-tokens 2 --data ";
+    const QString variants = compare + "data.jsonl --decoders vanilla,a=swift";
+    addWrong("a variant that is not compared",
+             variants + " --set b.r=0.3",
+             "Add it to --decoders.",
+             variants + ",b=swift --set b.r=0.3");
+    addWrong("a decoder instead of its variant",
+             variants + " --set swift.r=0.3",
+             "Its variants here are a: name one of them.",
+             variants + " --set a.r=0.3");
+    addWrong("too few prompts for examples",
+             compare + "story.jsonl --decoders vanilla --paper-prompts",
+             "Choose fewer examples with --shots, or a higher --limit.",
+             compare + "story.jsonl --decoders vanilla --paper-prompts --shots 0");
+    addWrong("a file without prompts",
+             compare + "empty.jsonl --decoders vanilla",
+             "Write one JSON object with a \"prompt\" in each line.",
+             "echo '{\"prompt\":\"abc\"}' > filled.jsonl && " + compare +
+                 "filled.jsonl --decoders vanilla");
+    const QString search = "$RUN search --model model --raw --data tasks.jsonl --out found.json ";
+    const QString random = search + "--task letters --method random --max-tokens 12 ";
+    const QString swift =
+        search + "--task letters --max-tokens 60 --set gamma=8 --set rows_per_trial=1 ";
+    addWrong("a task that no prompt has",
+             search + "--task digits --method random --max-tokens 12 --trials 2",
+             "It has prompts of these tasks: letters.",
+             random + "--trials 2");
+    addWrong("a setting without a decoder",
+             random + "--set gamma=8",
+             "The others have --trials, --seed and --max-tokens, random and bayes also --ratio.",
+             random + "--trials 2 --seed 3 --ratio 0.3");
+    addWrong("trials as an option",
+             swift + "--method swift --trials 3",
+             "Write it as a setting: --set S=300, --set r=0.45.",
+             swift + "--method swift --set S=3");
+    addWrong("a profile beside the method",
+             swift + "--method swift --set profile=guided",
+             "Leave --set profile out; --method guided is the profile guided.",
+             swift + "--method guided");
 }
 
 void SwiftRunHintsTest::everyHintHelps_data() {
@@ -157,6 +264,8 @@ void SwiftRunHintsTest::everyHintHelps_data() {
         << stream + "--out none/x.swiftrun" << int(app::kNotFound) << "Make the folder first"
         << "mkdir none && chmod 777 none && " + stream + "--out none/x.swiftrun";
     addWrongRows();
+    addWrongLists();
+    addWrongSearches();
     const QString longer = "(ulimit -v 250000; $RUN generate --model long --prompt abc "
                            "--max-tokens 4 --threads 1 --context ";
     QTest::newRow("no memory for the context")

@@ -74,8 +74,7 @@ QString PromptList::keep(QList<SavedPrompt> prompts) {
     QDir().mkpath(QFileInfo(m_path).absolutePath());
     if (const QString problem = saveWhole(content, m_path); !problem.isEmpty())
         return tr("Your prompts cannot be written to %1 (%2). Check the folder's permissions and "
-                  "the "
-                  "free space.")
+                  "the free space.")
             .arg(QDir::toNativeSeparators(m_path), problem);
     m_prompts = prompts;
     emit changed();

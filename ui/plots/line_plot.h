@@ -105,7 +105,6 @@ public:
 signals:
     void actionRequested();     ///< the button of the empty note
     void pointChosen(double x); ///< a click or Return
-    void zoomChanged(bool isZoomed);
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -131,11 +131,8 @@ void LinePlot::pan(double xParts, double yParts) {
 }
 
 void LinePlot::setZoom(std::optional<PlotRange> x, std::optional<PlotRange> y) {
-    const bool wasZoomed = isZoomed();
     m_zoomX = x;
     m_zoomY = y;
-    if (wasZoomed != isZoomed())
-        emit zoomChanged(isZoomed());
     refresh();
 }
 

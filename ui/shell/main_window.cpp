@@ -300,9 +300,7 @@ void MainWindow::fitDocks() {
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
                           tr("No room for: %1.").arg(hidden.join(QStringLiteral(", "))),
-                          tr("Bring one back with View > Docks."),
-                          {},
-                          {}});
+                          tr("Bring one back with View > Docks.")});
 }
 
 void MainWindow::keepLayout() {

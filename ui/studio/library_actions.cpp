@@ -88,9 +88,7 @@ void Studio::takeDropped(const QStringList& paths) {
                 {Notice::Kind::Info,
                  QStringLiteral("dropped"),
                  tr("The folder \"%1\" is watched now.").arg(info.fileName()),
-                 tr("The dock Models lists the models in it, also those that come later."),
-                 {},
-                 {}});
+                 tr("The dock Models lists the models in it, also those that come later.")});
         } else {
             strange.append(info.fileName());
         }
@@ -102,9 +100,7 @@ void Studio::takeDropped(const QStringList& paths) {
             {Notice::Kind::Warning,
              QStringLiteral("dropped"),
              tr("%1 cannot be opened here.").arg(strange.join(QStringLiteral(", "))),
-             tr("Drop a GGUF file, a model's folder, a folder of models, or chats as JSON."),
-             {},
-             {}});
+             tr("Drop a GGUF file, a model's folder, a folder of models, or chats as JSON.")});
 }
 
 void Studio::openDefaultModel() {
@@ -118,8 +114,7 @@ void Studio::openDefaultModel() {
                                QStringLiteral("load_model"),
                                tr("The default model is not on this computer."),
                                tr("Fetch it with installer/run.sh, or open another model."),
-                               path,
-                               {}});
+                               path});
 }
 
 void Studio::addLessonAction(QMenu& menu) {

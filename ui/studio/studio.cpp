@@ -159,9 +159,7 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
                                    tr("There is no decoder \"%1\".").arg(m_options.decoder),
                                    tr("Answers use %1 instead; Parameters lists the other "
                                       "decoders.")
-                                       .arg(QString::fromStdString(wanted)),
-                                   {},
-                                   {}});
+                                       .arg(QString::fromStdString(wanted))});
 }
 
 /// A message from a further start never interrupts an answer: it waits for its end.
@@ -279,24 +277,23 @@ void Studio::connectNotices() {
     connect(m_session.get(), &ChatSession::shown, this, [this] {
         m_window->statusStrip().forgetRemark();
     });
-    connect(m_session.get(),
-            &ChatSession::hinted,
-            this,
-            [this](const QString& sentence, const QString& hint) {
-                m_window->messages().show(
-                    {Notice::Kind::Info, QStringLiteral("hint"), sentence, hint, {}, {}});
-            });
+    connect(
+        m_session.get(),
+        &ChatSession::hinted,
+        this,
+        [this](const QString& sentence, const QString& hint) {
+            m_window->messages().show({Notice::Kind::Info, QStringLiteral("hint"), sentence, hint});
+        });
     connect(m_chatView, &ChatView::keepAsPromptAsked, this, &Studio::keepAsPrompt);
     connect(m_chatView, &ChatView::refused, this, [this](const QString& sentence) {
-        m_window->messages().show(
-            {Notice::Kind::Warning, QStringLiteral("attachment"), sentence, {}, {}, {}});
+        m_window->messages().show({Notice::Kind::Warning, QStringLiteral("attachment"), sentence});
     });
     connect(m_session.get(),
             &ChatSession::failed,
             this,
             [this](const QString& sentence, const QString& hint) {
                 m_window->messages().show(
-                    {Notice::Kind::Error, QStringLiteral("chat"), sentence, hint, {}, {}});
+                    {Notice::Kind::Error, QStringLiteral("chat"), sentence, hint});
             });
 }
 
@@ -319,8 +316,7 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QStringLiteral("recording"),
                                    QString::fromStdString(stopped->error->message),
                                    QString::fromStdString(stopped->error->hint),
-                                   QString::fromStdString(stopped->path),
-                                   {}});
+                                   QString::fromStdString(stopped->path)});
 }
 
 void Studio::onFinished(const PromptFinished& finished) {
@@ -330,9 +326,7 @@ void Studio::onFinished(const PromptFinished& finished) {
         m_window->messages().show({Notice::Kind::Info,
                                    id,
                                    tr("The answer ended before it had the requested form."),
-                                   tr("Allow a longer answer, or ask for less."),
-                                   {},
-                                   {}});
+                                   tr("Allow a longer answer, or ask for less.")});
     else
         m_window->messages().withdraw(id);
 }
@@ -351,8 +345,7 @@ void Studio::onFailed(const EngineFailed& failure) {
                   QString::fromStdString(failure.task),
                   what,
                   QString::fromStdString(failure.error.hint),
-                  tr("Task: %1\n%2").arg(QString::fromStdString(failure.task), what),
-                  {}};
+                  tr("Task: %1\n%2").arg(QString::fromStdString(failure.task), what)};
     if (failure.task == "load_model")
         notice.choices.push_back(
             {tr("Choose another model..."), [this] { showModelPanel(); }, true});

@@ -200,9 +200,7 @@ void Studio::addHelpActions() {
                  QStringLiteral("SWIFT Studio %1.").arg(QApplication::applicationVersion()),
                  tr("SWIFT Studio runs language models on this computer and speeds up their "
                     "decoding by self-speculation (SWIFT, arXiv 2410.06916). The window is "
-                    "licensed under GPL-3.0, the engine under Apache-2.0."),
-                 {},
-                 {}});
+                    "licensed under GPL-3.0, the engine under Apache-2.0.")});
         }));
     QMenu& file = *m_window->menu(MainWindow::tr("&File"));
     QAction* quit =
@@ -352,7 +350,8 @@ std::vector<Command> Studio::parameterCommands() {
     for (const DecoderInfo& decoder : m_run.model()->decoders)
         commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),
                             tr("decoder"),
-                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); }});
+                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); },
+                            tr("Use %1").arg(QString::fromStdString(decoder.title))});
     for (const SettingsForm* form : {&m_parameters->form(), &m_parameters->sampling()})
         for (const SettingRow* row : form->rows())
             commands.push_back({tr("Setting: %1").arg(settingTitle(row->setting()).whole()),
@@ -442,15 +441,11 @@ void Studio::exportChatTo(ChatId id, const QString& path) {
         m_window->messages().show(outcome.error.isEmpty() ? Notice{Notice::Kind::Info,
                                                                    QStringLiteral("export"),
                                                                    tr("The chat was exported."),
-                                                                   outcome.path,
-                                                                   {},
-                                                                   {}}
+                                                                   outcome.path}
                                                           : Notice{Notice::Kind::Error,
                                                                    QStringLiteral("export"),
                                                                    tr("The chat was not exported."),
-                                                                   outcome.error,
-                                                                   {},
-                                                                   {}});
+                                                                   outcome.error});
     });
 }
 

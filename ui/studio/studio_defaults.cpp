@@ -27,8 +27,7 @@ void Studio::keepAsPrompt(const QString& text) {
     const SavedPrompt prompt{PromptList::titleOf(text), text};
     const QString problem = m_prompts.add(prompt);
     if (!problem.isEmpty()) {
-        m_window->messages().show(
-            {Notice::Kind::Error, QStringLiteral("prompts"), problem, {}, {}, {}});
+        m_window->messages().show({Notice::Kind::Error, QStringLiteral("prompts"), problem});
         return;
     }
     m_window->messages().show({Notice::Kind::Info,

@@ -87,8 +87,7 @@ void Studio::makeChatWorkspace() {
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
-        m_window->messages().show(
-            {Notice::Kind::Error, QStringLiteral("decoder"), sentence, {}, {}, {}});
+        m_window->messages().show({Notice::Kind::Error, QStringLiteral("decoder"), sentence});
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);

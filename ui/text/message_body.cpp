@@ -134,7 +134,6 @@ void MessageBody::afterChange(double unchanged) {
         return;
     m_knownHeight = height;
     updateGeometry();
-    emit heightChanged(height);
 }
 
 QRect MessageBody::tokenRect(int token) const {
@@ -176,7 +175,6 @@ void MessageBody::select(int anchor, int end) {
     m_anchor = anchor;
     m_selectionEnd = end;
     update();
-    emit selectionChanged();
 }
 
 void MessageBody::copySelection() const {

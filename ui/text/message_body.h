@@ -94,8 +94,6 @@ signals:
     void tokenHovered(int token, QPoint globalPosition);
     /// A token got the ring by click or key, or lost it (-1).
     void tokenPinned(int token);
-    void selectionChanged();
-    void heightChanged(int height);
 
 protected:
     bool event(QEvent* event) override;

@@ -124,17 +124,14 @@ void addHowMuch(CLI::App& command, BenchOptions& options) {
         ->delimiter(',')
         ->check(numberFrom(1, kMostRows));
     command
-        .add_option("--cached",
-                    options.cachedTokens,
-                    "Number of tokens in the cache during "
-                    "those passes")
+        .add_option(
+            "--cached", options.cachedTokens, "Number of tokens in the cache during those passes")
         ->check(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--prefill",
                     options.prefillTokens,
-                    "Length, in tokens, of the prompt whose "
-                    "prefill is timed")
+                    "Length, in tokens, of the prompt whose prefill is timed")
         ->check(wholeFrom(1))
         ->capture_default_str();
     command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")

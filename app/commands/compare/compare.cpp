@@ -249,8 +249,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
         "--set",
         options->settings,
         "A setting: DECODER.NAME=VALUE or VARIANT.NAME=VALUE, or NAME=VALUE for all "
-        "that draft; "
-        "may be given several times");
+        "that draft; may be given several times");
     command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();
@@ -260,8 +259,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
         "--paper-prompts",
         options->asInPapers,
         "Ask in the format of the papers' experiments: labels, worked examples of the same task, "
-        "no "
-        "chat template. The examples are the first prompts of a task; they are not asked");
+        "no chat template. The examples are the first prompts of a task; they are not asked");
     command
         ->add_option("--shots",
                      options->shots,

@@ -316,11 +316,11 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen) {
         ->required();
     addOutputOptions(*command, options->out, "--out", "The file to write the set to (JSON)")
         ->required();
-    command->add_option("--entry",
-                        options->entry,
-                        "Write the set into a collection under this name, such as MODEL_TASK, and "
-                        "keep the other sets of the file: "
-                        "{\"NAME\":{\"attention\":[...],\"mlp\":[...]}}");
+    command->add_option(
+        "--entry",
+        options->entry,
+        "Write the set into a collection under this name, such as MODEL_TASK, and "
+        "keep the other sets of the file: {\"NAME\":{\"attention\":[...],\"mlp\":[...]}}");
     addMethodOptions(*command, *options);
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);

@@ -77,20 +77,15 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
     command
         ->add_option("--text-field",
                      options->data.stream.textField,
-                     "Name of the field that "
-                     "holds the prompt")
+                     "Name of the field that holds the prompt")
         ->capture_default_str();
     command
-        ->add_option("--task-field",
-                     options->data.stream.taskField,
-                     "Name of the field that "
-                     "holds the task")
+        ->add_option(
+            "--task-field", options->data.stream.taskField, "Name of the field that holds the task")
         ->capture_default_str();
     command
-        ->add_option("--decoder",
-                     options->text.decoder.name,
-                     "The decoder; swift-run decoders lists "
-                     "them")
+        ->add_option(
+            "--decoder", options->text.decoder.name, "The decoder; swift-run decoders lists them")
         ->required();
     command->add_option("--set",
                         options->text.decoder.settings,

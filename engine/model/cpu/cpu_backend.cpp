@@ -4,11 +4,7 @@
 #include "engine/kernels/processor.h"
 #include "engine/model/cpu/packing/cpu_weights.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 namespace engine::cpu {
@@ -73,40 +69,6 @@ std::string heldAs(const WeightSource& weights, const TensorInfo& tensor) {
         tileFormatName(tileFormat(tensor.type, chosenForm(weights, WeightForm::Auto))));
 }
 
-/// Types of the file that are held in a clearly wider form, each with the form: "Q2_K as float32".
-std::string widenedTypes(const WeightSource& source, WeightForm form) {
-    std::map<std::string, std::pair<double, double>> bytes; // held, in the file
-    for (const TensorInfo& tensor : source.tensors()) {
-        if (tensor.type == TensorType::Other || tensor.shape.size() < 2)
-            continue;
-        const TileFormat format = tileFormat(tensor.type, form);
-        auto& [held, inFile] =
-            bytes[fmt::format("{} as {}", tensor.typeName(), tileFormatName(format))];
-        const auto columns = static_cast<int>(std::min<std::uint64_t>(tensor.columns(), 1U << 30U));
-        held += static_cast<double>(outlineMatrix(format, kTileRows, columns).tileBytes) /
-                kTileRows * static_cast<double>(tensor.rows());
-        inFile += static_cast<double>(tensor.byteSize);
-    }
-    std::vector<std::string> widened;
-    for (const auto& [name, sum] : bytes)
-        if (sum.first >= kClearlyWider * sum.second)
-            widened.push_back(name);
-    return fmt::format("{}", fmt::join(widened, " and "));
-}
-
-/// See LoadForecast::wideningNote.
-std::string noteOf(const WeightSource& source, WeightForm wanted, std::uint64_t heldBytes) {
-    const WeightForm form = chosenForm(source, wanted);
-    const std::string types = widenedTypes(source, form);
-    if (types.empty())
-        return {};
-    const char* why = form == WeightForm::File     ? ": it has no smaller form that loses nothing"
-                      : wanted == WeightForm::Auto ? ", which is fastest for a model this small"
-                                                   : ", as was asked for";
-    return wideningNote(
-        heldBytes, storedBytes(source), fmt::format("the cpu backend holds {}{}", types, why));
-}
-
 } // namespace
 
 Result<Options> optionsOf(const TransformerOptions& options) {
@@ -147,7 +109,7 @@ Result<LoadForecast> forecast(const ModelConfig& config,
                         std::string(tileFormatName(outline.mainFormat())),
                         std::string(kvTypeName(kvType)),
                         std::string(instructionSetName(set)),
-                        noteOf(source, options.weights, outline.byteSize())};
+                        wideningNoteOf(source, options.weights, outline.byteSize())};
 }
 
 void registerBackend(BackendRegistry& registry) {

@@ -28,8 +28,11 @@ std::optional<TaskRecognised> TaskNaming::recognise(std::span<const TokenId> pro
         m_isFresh = false;
         return std::nullopt;
     }
-    if (m_isFresh)
-        m_seen = {{prompt.begin(), prompt.end()}, promptVector(m_row.values), m_command.task};
+    if (m_isFresh) {
+        m_seen.tokens.assign(prompt.begin(), prompt.end());
+        m_seen.vector = promptVector(m_row.values);
+        m_seen.task = m_command.task;
+    }
     if (m_command.taskUse != TaskUse::Recognised)
         return std::nullopt;
     const auto known = m_memory->all();
@@ -61,7 +64,9 @@ std::string TaskNaming::learn() {
         return {};
     const auto note =
         m_memory->learn(m_seen.task, m_seen.vector, static_cast<std::int64_t>(std::time(nullptr)));
-    return note ? note.value() : notStored("What the prompt looks like", note.error());
+    const std::string text =
+        note ? note.value() : notStored("What the prompt looks like", note.error());
+    return std::exchange(m_seen.note, text) == text ? std::string() : text;
 }
 
 } // namespace engine

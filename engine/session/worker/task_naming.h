@@ -17,6 +17,7 @@ struct SeenPrompt {
     std::vector<TokenId> tokens;
     PromptVector vector{};
     std::string task; ///< that it was kept for
+    std::string note; ///< what was said of keeping prompts last
 };
 
 /// Names a prompt's task by what the prompt looks like, and keeps what was learnt. Thread: engine.
@@ -36,7 +37,7 @@ public:
     std::optional<TaskRecognised> recognise(std::span<const TokenId> prompt);
 
     /// Keeps the prompt as one of its task, unless it was asked again. Returns a sentence for the
-    /// user, usually an empty one.
+    /// user, usually an empty one; the same one is not said twice in a row.
     std::string learn();
 
 private:

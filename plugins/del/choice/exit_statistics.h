@@ -8,7 +8,7 @@
 
 namespace del {
 
-/// What an exit has follow behind one row, beside what the full model has follow there: drafted by
+/// What an exit predicts after one row, beside what the full model predicts there: drafted by
 /// nobody, only compared. Exits are named by the layers that they run, from 1 on. A plain value.
 struct ShadowToken {
     engine::TokenId token = engine::kNoToken;

@@ -197,7 +197,15 @@ void MemoryNeedTest::widerWeightsThanInTheFileAreExplained() {
     QVERIFY2(need.hasValue(), need ? "" : need.error().message.c_str());
     const QString note = QString::fromStdString(need.value().wideningNote);
     QCOMPARE(note.section(QStringLiteral(", because "), 1), because);
-    QCOMPARE(note.startsWith(QStringLiteral("The weights need ")), !because.isEmpty());
+    QCOMPARE(note.startsWith(QStringLiteral("The weights take ")), !because.isEmpty());
+    // A load that is refused for lack of memory says it, too.
+    const auto refused = makeCpuTransformer(config,
+                                            weights,
+                                            {.weights = static_cast<WeightForm>(form),
+                                             .cacheSlots = std::numeric_limits<Position>::max()});
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+    QCOMPARE(QString::fromStdString(refused.error().message).contains(because), true);
+    QCOMPARE(refused.error().message.ends_with("are free."), because.isEmpty());
     // A backend that widens all says so of every file that is narrower.
     const auto widened = widenedForecast(config, weights, {.precision = Precision::F32}, 300);
     QCOMPARE(widened.value().wideningNote.empty(),

@@ -63,6 +63,7 @@ private slots:
     void theTaskOfTheDecoderStaysTheSame();
     void theTextStaysTheSame();
     void aMemoryThatCannotBeReadIsSetAsideAndTold();
+    void aMemoryThatCannotBeWrittenIsToldOnce();
 };
 
 void SessionTasksTest::promptsThatLookAlikeGetTheNameOfTheFirst() {
@@ -176,6 +177,17 @@ void SessionTasksTest::aMemoryThatCannotBeReadIsSetAsideAndTold() {
     QCOMPARE(fixture.all<Remark>().size(), 1U);
     QVERIFY(fixture.all<Remark>().front().text.find("broken-1") != std::string::npos);
     QVERIFY(tasksIn(folder).contains("One"));
+}
+
+void SessionTasksTest::aMemoryThatCannotBeWrittenIsToldOnce() {
+    const test_support::TemporaryFolder folder;
+    folder.write("tasks", "a file in its place");
+    Fixture fixture({}, 4096, keptIn(folder));
+    QVERIFY(fixture.loadModel());
+    QCOMPARE(taskOf(fixture, question(1, "One", 'a')), std::string("One (new)"));
+    QCOMPARE(taskOf(fixture, question(2, "Two", 'b')), std::string("Two (new)"));
+    QCOMPARE(fixture.all<Remark>().size(), 1U);
+    QVERIFY(fixture.all<Remark>().front().text.find("could not be stored") != std::string::npos);
 }
 
 QTEST_GUILESS_MAIN(SessionTasksTest)

@@ -77,12 +77,13 @@ private slots:
                                  QStringLiteral("Use SWIFT")});
         QVERIFY(shown.show());
         for (const QSize size :
-             {QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
+             {QSize(240, 400), QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
             shown.plot.resize(size);
             shown.settle();
             for (const QLabel* label : shown.plot.findChildren<QLabel*>()) {
                 if (!label->isVisible())
                     continue;
+                QVERIFY(label->wordWrap() || label->sizeHint().width() <= label->width());
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
                 // Together: no line of it takes room that the others leave.
@@ -226,7 +227,6 @@ private slots:
         ShownPlot shown;
         QVERIFY(shown.show());
         shown.plot.setFocus();
-        QSignalSpy zoomed(&shown.plot, &LinePlot::zoomChanged);
         QTest::keyClick(&shown.plot, Qt::Key_Plus);
         QVERIFY(shown.plot.isZoomed());
         QVERIFY(qAbs(shown.plot.shownX().from - 0.1) < 1e-9);
@@ -238,7 +238,6 @@ private slots:
         QTest::keyClick(&shown.plot, Qt::Key_Home);
         QVERIFY(!shown.plot.isZoomed());
         QCOMPARE(shown.plot.shownX(), (PlotRange{0.0, 1.0}));
-        QCOMPARE(zoomed.count(), 2);
         QTest::keyClick(&shown.plot, Qt::Key_Minus);
         QVERIFY(shown.plot.shownX().span() > 1.2);
     }

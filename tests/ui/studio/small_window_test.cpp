@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/live_run.h"
+#include "tests/ui/support/view_stage.h"
 #include "ui/shell/bars/status_strip.h"
 #include "ui/shell/docks/workspace.h"
 #include "ui/shell/main_window.h"
@@ -9,6 +10,8 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/speed/speed_figures.h"
+#include "ui/views/speed/speed_view.h"
 
 #include <QDockWidget>
 #include <QLabel>
@@ -166,9 +169,7 @@ private slots:
             window().messages().show({Notice::Kind::Info,
                                       QLatin1String(id),
                                       QStringLiteral("Something happened."),
-                                      QStringLiteral("It is told here until it is closed."),
-                                      {},
-                                      {}});
+                                      QStringLiteral("It is told here until it is closed.")});
         settle();
         QCOMPARE(window().height(), 800);
     }
@@ -186,6 +187,21 @@ private slots:
         QVERIFY(column->isVisible());
         QVERIFY2(column->verticalScrollBar()->maximum() == 0,
                  qPrintable(QString::number(column->verticalScrollBar()->maximum())));
+    }
+
+    /// Its curve would be left with a few pixels.
+    void aNarrowViewLeavesEquationSixToTheTable() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.resize(298, 170);
+        view.show();
+        stage.say(paperPlan());
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        QVERIFY(!equationText(expectedSpeeds(stage.store)).isEmpty());
+        QVERIFY(view.detail().endsWith("this chat 1.33×"));
+        QVERIFY2(view.plot().height() >= 110, qPrintable(QString::number(view.plot().height())));
     }
 
     void longNamesInTheStatusStripGiveWayToFigures() {

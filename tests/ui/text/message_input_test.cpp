@@ -139,7 +139,6 @@ private slots:
     void draggingSelectsAndCtrlCCopies() {
         MessageBody body(m_theme);
         show(body, threeWords());
-        QSignalSpy changed(&body, &MessageBody::selectionChanged);
         const QRect first = body.tokenRect(0);
         const QRect last = body.tokenRect(3);
         const QPoint from(first.left() + 1, first.center().y());
@@ -147,7 +146,6 @@ private slots:
         QTest::mousePress(&body, Qt::LeftButton, {}, from);
         QTest::mouseMove(&body, to);
         QTest::mouseRelease(&body, Qt::LeftButton, {}, to);
-        QVERIFY(!changed.isEmpty());
         QCOMPARE(body.selectedText(), QStringLiteral("one\n\ntwo three"));
         QTest::keyClick(&body, Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("one\n\ntwo three"));
@@ -244,16 +242,12 @@ private slots:
         MessageBody body(m_theme);
         MessageSample sample;
         sample.add(QStringLiteral("many words ").repeated(60), TokenOrigin::Vanilla);
-        QSignalSpy heights(&body, &MessageBody::heightChanged);
         show(body, sample);
         body.grab();
         const int narrow = body.heightForWidth(250);
         QVERIFY(narrow > body.height());
-        heights.clear();
         body.resize(250, narrow);
         body.grab(); // gives the hidden widget its size
-        QCOMPARE(heights.size(), 1);
-        QCOMPARE(heights[0][0].toInt(), narrow);
         QCOMPARE(body.sizeHint().height(), narrow);
         body.resize(900, 900);
         body.setColumnWidth(238);

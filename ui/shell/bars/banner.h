@@ -31,9 +31,9 @@ struct Notice {
     Kind kind = Kind::Info;
     QString id; ///< a newer notice of the same id takes its place; empty = never
     QString headline;
-    QString sentence; ///< may be empty
-    QString details;  ///< shown on demand, and copied as the report; may be empty
-    std::vector<Choice> choices;
+    QString sentence = {}; ///< may be empty
+    QString details = {};  ///< shown on demand, and copied as the report; may be empty
+    std::vector<Choice> choices = {};
     bool isBrief = false; ///< in one line if it fits; the sentence is the tool tip
 };
 

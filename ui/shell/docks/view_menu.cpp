@@ -109,9 +109,7 @@ void ViewMenu::askToSave(View* view, Format format) {
                     m_messages.show({Notice::Kind::Error,
                                      QStringLiteral("save_view"),
                                      tr("The picture was not saved."),
-                                     error,
-                                     {},
-                                     {}});
+                                     error});
             });
     dialog->open();
 }

@@ -228,10 +228,7 @@ void ChatsPanel::removeChat(ChatId id) {
                      tr("Deleted “%1”. It will be removed for good when the program starts again")
                          .arg(chat.title.simplified()),
                      tr("Restore the deleted chat"),
-                     [this, id] {
-                         m_store.restoreChat(id);
-                         emit chatRestored(id);
-                     }});
+                     [this, id] { m_store.restoreChat(id); }});
     m_store.deleteChat(id);
     emit chatDeleted(id);
 }

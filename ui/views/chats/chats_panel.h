@@ -63,8 +63,6 @@ signals:
     /// The chat was removed from the list; the undo bar can still restore it.
     void chatDeleted(qint64 id);
 
-    void chatRestored(qint64 id);
-
 protected:
     void showEvent(QShowEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;

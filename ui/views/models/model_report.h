@@ -31,8 +31,8 @@ struct ModelReport {
     std::uint64_t fileBytes = 0; ///< of the tensors in the file
     int modelContextLength = 0;
     std::vector<MemoryItem> memory;
-    std::vector<QString> notes;  ///< sentences about what the files lack or need
-    std::uint64_t freeBytes = 0; ///< now; 0 = not known
+    std::vector<QString> notes = {}; ///< sentences about what the files lack or need
+    std::uint64_t freeBytes = 0;     ///< now; 0 = not known
 
     std::uint64_t neededBytes() const;
 

@@ -54,11 +54,18 @@ private:
     Result<void> checkMemory(KvType kvType) const {
         const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
                             static_cast<double>(kvTypeBytes(kvType));
-        return checkMemoryFor(
+        auto checked = checkMemoryFor(
             static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
             m_options.cacheSlots > 0
                 ? fmt::format("{} and a context of {} tokens", kWhat, m_options.cacheSlots)
                 : std::string(kWhat));
+        if (checked)
+            return {};
+        Error error = std::move(checked).error();
+        if (const std::string note = wideningNoteOf(m_source, m_options.weights, m_bytes);
+            !note.empty())
+            error.message += " " + note;
+        return error;
     }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
@@ -134,6 +141,36 @@ template <typename Visit> void visitLinears(const Weights& weights, Visit&& visi
     visit(weights.head);
 }
 
+/// Types of the file that are held in a clearly wider form, by that form: "Q2_K, Q3_K as float32".
+std::string widenedTypes(const WeightSource& source, WeightForm form) {
+    struct Bytes {
+        double held = 0.0;
+        double inFile = 0.0;
+    };
+
+    std::map<std::string_view, std::map<std::string_view, Bytes>> forms;
+    for (const TensorInfo& tensor : source.tensors()) {
+        if (tensor.type == TensorType::Other || tensor.shape.size() < 2)
+            continue;
+        const TileFormat format = tileFormat(tensor.type, form);
+        const auto columns = static_cast<int>(std::min<std::uint64_t>(tensor.columns(), 1U << 30U));
+        Bytes& bytes = forms[tileFormatName(format)][tensor.typeName()];
+        bytes.held += static_cast<double>(outlineMatrix(format, kTileRows, columns).tileBytes) /
+                      kTileRows * static_cast<double>(tensor.rows());
+        bytes.inFile += static_cast<double>(tensor.byteSize);
+    }
+    std::vector<std::string> told;
+    for (const auto& [name, types] : forms) {
+        std::vector<std::string_view> widened;
+        for (const auto& [type, bytes] : types)
+            if (bytes.held >= kClearlyWider * bytes.inFile)
+                widened.push_back(type);
+        if (!widened.empty())
+            told.push_back(fmt::format("{} as {}", fmt::join(widened, ", "), name));
+    }
+    return fmt::format("{}", fmt::join(told, " and "));
+}
+
 } // namespace
 
 std::size_t Weights::byteSize() const {
@@ -185,6 +222,18 @@ WeightForm chosenForm(const WeightSource& source, WeightForm wanted) {
             return WeightForm::File;
     }
     return WeightForm::F32;
+}
+
+std::string wideningNoteOf(const WeightSource& source, WeightForm wanted, std::uint64_t heldBytes) {
+    const WeightForm form = chosenForm(source, wanted);
+    const std::string types = widenedTypes(source, form);
+    if (types.empty())
+        return {};
+    const char* why = form == WeightForm::File     ? ": it has no smaller form that loses nothing"
+                      : wanted == WeightForm::Auto ? ", which is fastest for a model this small"
+                                                   : ", as was asked for";
+    return wideningNote(
+        heldBytes, storedBytes(source), fmt::format("the cpu backend holds {}{}", types, why));
 }
 
 Result<Weights>

@@ -45,6 +45,9 @@ struct Weights {
 /// the processor's caches, where narrower ones would be no faster; else File.
 WeightForm chosenForm(const WeightSource& source, WeightForm wanted);
 
+/// See LoadForecast::wideningNote, for weights that take so many bytes.
+std::string wideningNoteOf(const WeightSource& source, WeightForm wanted, std::uint64_t heldBytes);
+
 /// What was asked for, else float32 beside float32 weights and half precision beside others.
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted);
 

@@ -167,6 +167,17 @@ private slots:
             }
     }
 
+    void aMiniMapUsesTheHeightOfItsDock() {
+        const Theme theme;
+        for (const int height : {60, 70, 80}) {
+            const auto geometry = GridGeometry::make(theme, {0, 0, 272, height}, 30);
+            QVERIFY(geometry.isMini);
+            QVERIFY(geometry.numbers.bottom() < height);
+            QVERIFY2(geometry.numbers.bottom() >= height - 3,
+                     qPrintable(QString::number(geometry.numbers.bottom())));
+        }
+    }
+
 private:
     void checkNumbers(const GridGeometry& geometry, int layers) {
         constexpr int kLabelWidth = 24;

@@ -454,17 +454,6 @@ private slots:
         QVERIFY(!legends[0]->isVisible());
     }
 
-    /// Below the legend, at most the view's margin is left.
-    void theMiniFormUsesTheHeightOfItsDock() {
-        beginWithAPlan();
-        m_view->resize(296, 145);
-        QCoreApplication::processEvents();
-        const auto* legend = m_view->findChild<LayerLegend*>();
-        const int bottom = legend->mapTo(m_view.get(), QPoint(0, legend->height())).y();
-        QVERIFY2(m_view->height() - bottom <= m_run->theme.scaled(16),
-                 qPrintable(QString::number(bottom)));
-    }
-
     void aTickRefreshesOnceAndStepsNotAtAll() {
         beginWithAPlan();
         const int before = m_view->refreshCount();
