@@ -99,7 +99,7 @@ LinePlot::~LinePlot() {
 
 void LinePlot::makeNote() {
     m_note = new QWidget(this);
-    m_noteTitle = plainLabel(m_note);
+    m_noteTitle = plainLabel(m_note, true);
     m_noteSentence = plainLabel(m_note, true);
     m_noteAction = new QPushButton(m_note);
     m_noteAction->setProperty("form", "small");

@@ -350,7 +350,8 @@ std::vector<Command> Studio::parameterCommands() {
     for (const DecoderInfo& decoder : m_run.model()->decoders)
         commands.push_back({tr("Decoder: %1").arg(QString::fromStdString(decoder.title)),
                             tr("decoder"),
-                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); }});
+                            [this, name = decoder.name] { m_parameters->chooseDecoder(name); },
+                            tr("Use %1").arg(QString::fromStdString(decoder.title))});
     for (const SettingsForm* form : {&m_parameters->form(), &m_parameters->sampling()})
         for (const SettingRow* row : form->rows())
             commands.push_back({tr("Setting: %1").arg(settingTitle(row->setting()).whole()),

@@ -77,12 +77,13 @@ private slots:
                                  QStringLiteral("Use SWIFT")});
         QVERIFY(shown.show());
         for (const QSize size :
-             {QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
+             {QSize(240, 400), QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
             shown.plot.resize(size);
             shown.settle();
             for (const QLabel* label : shown.plot.findChildren<QLabel*>()) {
                 if (!label->isVisible())
                     continue;
+                QVERIFY(label->wordWrap() || label->sizeHint().width() <= label->width());
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
                 // Together: no line of it takes room that the others leave.

@@ -332,7 +332,7 @@ private slots:
     void theCommandSearchFindsDecodersAndSettingsAndActsOnThem() {
         trigger("model.choose"); // Parameters has never been seen with this model
         m_stage->loadModel();
-        runFound("vanilla");
+        runFound("use vanilla");
         QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
         runFound("patience");
         auto* parameters = window().findChild<ParametersView*>();

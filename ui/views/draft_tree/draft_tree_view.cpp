@@ -19,6 +19,8 @@ using namespace engine;
 
 namespace {
 
+constexpr int kRoomForSentence = 270; ///< pixels at 100 %, beside the tree
+
 ViewInfo treeInfo() {
     return {QStringLiteral("draft_tree"),
             DraftTreeView::tr("Draft tree"),
@@ -135,8 +137,21 @@ void DraftTreeView::tell(const QString& sentence, bool isTree) {
     m_sentence->setText(sentence);
     m_picture->setAccessibleDescription(sentence);
     m_picture->setToolTip(sentence.toHtmlEscaped());
-    m_sentence->setVisible(m_form == DraftTreeForm::Full || !isTree);
-    m_scroll->setVisible(m_form == DraftTreeForm::Full || isTree);
+    m_isTree = isTree;
+    share();
+}
+
+/// A low dock has room for the tree or for the sentence.
+void DraftTreeView::share() {
+    const bool isLow =
+        m_form == DraftTreeForm::Compact || height() < theme().scaled(kRoomForSentence);
+    m_sentence->setVisible(!isLow || !m_isTree);
+    m_scroll->setVisible(!isLow || m_isTree);
+}
+
+void DraftTreeView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    share();
 }
 
 FigureTable DraftTreeView::table() const {

@@ -91,12 +91,15 @@ public:
 
 protected:
     void refreshView(Topics changed) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void restyle();
     void tell(const QString& sentence, bool isTree);
+    void share();
 
     DraftTreeForm m_form;
+    bool m_isTree = false; ///< there is one to show
     QScrollArea* m_scroll;
     CombPicture* m_picture;
     LiveLabel* m_sentence;

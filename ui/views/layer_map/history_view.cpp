@@ -67,7 +67,9 @@ void HistoryView::build() {
     m_next = new TransportButton(theme(), Sign::Next, tr("Next change"), m_transport);
     m_slider = new ColumnSlider(theme(), this);
     m_slider->setAccessibleName(tr("Position in the history of best sets"));
-    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
+    m_info = new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Cut, this);
+    m_reason =
+        new LiveLabel(theme(), TextRole::Small, &Colours::text, LiveLabel::Fit::Wrapped, this);
     m_backToLive = new QPushButton(tr("Back to live"), this);
     m_backToLive->setProperty("kind", "primary");
     m_backToLive->setProperty("form", "small");
@@ -76,9 +78,6 @@ void HistoryView::build() {
     m_useSearch->setProperty("form", "small");
     m_useSearch->setAccessibleName(tr("Use the decoder that searches"));
     m_useSearch->hide();
-    QSizePolicy policy = m_backToLive->sizePolicy();
-    policy.setRetainSizeWhenHidden(true);
-    m_backToLive->setSizePolicy(policy);
 
     auto* buttons = new QHBoxLayout(m_transport);
     buttons->setContentsMargins(0, 0, 0, 0);
@@ -92,6 +91,7 @@ void HistoryView::build() {
     scrubber->addWidget(m_slider, 1);
     auto* last = new QHBoxLayout;
     last->addWidget(m_info, 1);
+    last->addWidget(m_reason, 1);
     last->addWidget(m_useSearch);
     last->addWidget(m_backToLive);
     auto* column = new QVBoxLayout(this);
@@ -105,6 +105,7 @@ void HistoryView::styleParts() {
     layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
     layout()->setSpacing(theme().scaled(2));
     m_transport->setFixedWidth(rowNamesWidth(theme(), false));
+    m_info->setMinimumHeight(m_backToLive->sizeHint().height()); // the button moves nothing
 }
 
 QSize HistoryView::sizeHint() const { return {theme().scaled(720), theme().scaled(300)}; }
@@ -149,6 +150,8 @@ void HistoryView::updateAll() {
 void HistoryView::updateInfo() {
     const bool isBack = selection().historyIndex().has_value();
     m_backToLive->setVisible(isBack);
+    m_info->setVisible(count() > 0);
+    m_reason->setVisible(count() == 0);
     m_useSearch->setVisible(count() == 0 && !searchOffer(store()).action.isEmpty());
     if (count() == 0) {
         updateEmpty();
@@ -158,12 +161,13 @@ void HistoryView::updateInfo() {
     const HistoryColumn& column = m_columns->columns()[place];
     setBadge(isBack ? tr("step %1").arg(column.step) : newestBadge());
     setSubtitle(ofTask(store().search(), tr("one column each time the best set changed")));
-    m_info->setText(tr("Search step %1 of %2 · %3 · change %4 of %5")
+    m_info->setText(tr("Step %1 of %2 · %3 · change %4 of %5")
                         .arg(QString::number(column.step),
                              QString::number(store().search().trials().size()),
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
+    m_info->setToolTip(m_info->text());
 }
 
 /// Why there is no column, and how to get some.
@@ -173,9 +177,9 @@ void HistoryView::updateEmpty() {
     setSubtitle({});
     m_useSearch->setText(offer.action);
     const QString columns = tr("Columns appear when the search finds a better skip set.");
-    m_info->setText(!m_problem.isEmpty()     ? m_problem
-                    : offer.reason.isEmpty() ? columns
-                                             : columns + QLatin1Char(' ') + offer.reason);
+    m_reason->setText(!m_problem.isEmpty()     ? m_problem
+                      : offer.reason.isEmpty() ? columns
+                                               : columns + QLatin1Char(' ') + offer.reason);
 }
 
 void HistoryView::useSearch() {

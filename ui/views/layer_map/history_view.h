@@ -59,7 +59,8 @@ private:
     TransportButton* m_play = nullptr;
     TransportButton* m_next = nullptr;
     ColumnSlider* m_slider = nullptr;
-    LiveLabel* m_info = nullptr; // of the current column, or why there is none
+    LiveLabel* m_info = nullptr;
+    LiveLabel* m_reason = nullptr; // why there is no column
     QPushButton* m_backToLive = nullptr;
     QPushButton* m_useSearch = nullptr;
     std::string m_task; // whose history is shown

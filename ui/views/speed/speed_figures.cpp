@@ -181,7 +181,7 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
         const QString low = timesText(group.lowest);
         const QString high = timesText(group.highest);
         group.label = group.shortLabel =
-            low == high ? tr("expected %1").arg(low) : tr("expected %1 to %2").arg(low, high);
+            low == high ? tr("expected %1").arg(low) : tr("expected %1\u2013%2").arg(low, high);
     }
     return groups;
 }

@@ -28,6 +28,7 @@ constexpr double kNearlyEqual = 0.06;   ///< largest difference of expected spee
                                         ///< line
 constexpr int kHeadroom = 18;           ///< for the names of spans
 constexpr int kWideFrom = 420;          ///< pixels at 100 %: room for equation 6 above the picture
+                                        ///< and for what is expected in full words
 
 ViewInfo speedInfo() {
     return {
@@ -156,8 +157,7 @@ void SpeedView::updateHeader() {
     if (const QString spans = spansText(log, m_form == SpeedForm::Full);
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
-    const bool isWide = m_form == SpeedForm::Full && width() >= theme().scaled(kWideFrom);
-    if (const QString six = equationText(m_expected); isWide && !six.isEmpty())
+    if (const QString six = equationText(m_expected); isWide() && !six.isEmpty())
         told << six;
     const QString dot = QStringLiteral(" \u00B7 ");
     m_told = told.join(dot);
@@ -177,6 +177,12 @@ void SpeedView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     m_header->layout()->activate();
     updateHeader();
+    updateReferences();
+    m_plot->refresh();
+}
+
+bool SpeedView::isWide() const {
+    return m_form == SpeedForm::Full && width() >= theme().scaled(kWideFrom);
 }
 
 void SpeedView::updateReferences() {
@@ -196,7 +202,7 @@ void SpeedView::updateReferences() {
             if (m_form == SpeedForm::Compact && !group.isMeasured)
                 continue;
             lines.push_back({group.middle() * scale,
-                             m_form == SpeedForm::Full ? group.label : group.shortLabel,
+                             isWide() ? group.label : group.shortLabel,
                              &Colours::muted,
                              group.isMeasured ? Dash::Dashed : Dash::Dotted,
                              LabelSide::Beside});

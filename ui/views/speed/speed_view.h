@@ -50,6 +50,7 @@ private:
     void makeHeader();
     void makePlot();
     void restyle();
+    bool isWide() const;
     void updateHeader();
     void updateReferences();
     void updatePoints();

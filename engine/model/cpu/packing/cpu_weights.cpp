@@ -141,25 +141,34 @@ template <typename Visit> void visitLinears(const Weights& weights, Visit&& visi
     visit(weights.head);
 }
 
-/// Types of the file that are held in a clearly wider form, each with the form: "Q2_K as float32".
+/// Types of the file that are held in a clearly wider form, by that form: "Q2_K, Q3_K as float32".
 std::string widenedTypes(const WeightSource& source, WeightForm form) {
-    std::map<std::string, std::pair<double, double>> bytes; // held, in the file
+    struct Bytes {
+        double held = 0.0;
+        double inFile = 0.0;
+    };
+
+    std::map<std::string_view, std::map<std::string_view, Bytes>> forms;
     for (const TensorInfo& tensor : source.tensors()) {
         if (tensor.type == TensorType::Other || tensor.shape.size() < 2)
             continue;
         const TileFormat format = tileFormat(tensor.type, form);
-        auto& [held, inFile] =
-            bytes[fmt::format("{} as {}", tensor.typeName(), tileFormatName(format))];
         const auto columns = static_cast<int>(std::min<std::uint64_t>(tensor.columns(), 1U << 30U));
-        held += static_cast<double>(outlineMatrix(format, kTileRows, columns).tileBytes) /
-                kTileRows * static_cast<double>(tensor.rows());
-        inFile += static_cast<double>(tensor.byteSize);
+        Bytes& bytes = forms[tileFormatName(format)][tensor.typeName()];
+        bytes.held += static_cast<double>(outlineMatrix(format, kTileRows, columns).tileBytes) /
+                      kTileRows * static_cast<double>(tensor.rows());
+        bytes.inFile += static_cast<double>(tensor.byteSize);
     }
-    std::vector<std::string> widened;
-    for (const auto& [name, sum] : bytes)
-        if (sum.first >= kClearlyWider * sum.second)
-            widened.push_back(name);
-    return fmt::format("{}", fmt::join(widened, " and "));
+    std::vector<std::string> told;
+    for (const auto& [name, types] : forms) {
+        std::vector<std::string_view> widened;
+        for (const auto& [type, bytes] : types)
+            if (bytes.held >= kClearlyWider * bytes.inFile)
+                widened.push_back(type);
+        if (!widened.empty())
+            told.push_back(fmt::format("{} as {}", fmt::join(widened, ", "), name));
+    }
+    return fmt::format("{}", fmt::join(told, " and "));
 }
 
 } // namespace

@@ -91,28 +91,46 @@ private slots:
         DraftTreeView view(m_stage->context(), DraftTreeForm::Compact);
         view.resize(296, 137);
         view.show();
-        m_stage->settle();
+        const auto show = [this](View& shown) { // however soon after the last picture
+            m_stage->settle();
+            shown.refresh(shown.info().topics);
+        };
+        show(view);
         const auto* sentence = view.findChild<LiveLabel*>();
         const auto* scroll = view.findChild<QScrollArea*>();
         QVERIFY(sentence->isVisible() && !scroll->isVisible()); // nothing was drafted yet
         m_stage->engine->say(promptStarted(1));
         m_stage->engine->say(combStep());
-        m_stage->settle();
+        show(view);
         QVERIFY(!sentence->isVisible());
         QVERIFY(scroll->isVisible() && scroll->height() >= 130);
         DraftTreeView full(m_stage->context());
         full.show();
-        m_stage->settle();
+        show(full);
         QVERIFY(view.picture().sizeHint().height() < full.picture().sizeHint().height());
         QVERIFY(view.picture().toolTip().contains(QStringLiteral("4 candidate")));
         // A plain step has no tree, but a reason.
         m_stage->engine->say(plainStep(1, 1, "p", 1.0));
         m_stage->settle();
         m_stage->selection.setToken(Selection::Token{1, 3});
-        m_stage->bridge.markChanged(Topic::Selection);
-        m_stage->settle();
+        show(view);
         QVERIFY(sentence->isVisible() && !scroll->isVisible());
         QVERIFY(sentence->text().startsWith(QStringLiteral("A plain step")));
+    }
+
+    /// In a low dock the tree comes before the sentence, which the tool tip has.
+    void aLowTreeLeavesItsSentenceToTheToolTip() {
+        DraftTreeView view(m_stage->context());
+        view.resize(346, 330);
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(combStep());
+        m_stage->settle();
+        const auto* sentence = view.findChild<LiveLabel*>();
+        QVERIFY(sentence->isVisible());
+        view.resize(346, 230);
+        QVERIFY(!sentence->isVisible());
+        QVERIFY(view.picture().toolTip().contains(sentence->text()));
     }
 
     /// The reason is the step's own: settings of another decoder say nothing of it.

@@ -259,7 +259,7 @@ private slots:
         };
         const auto groups = groupsOf({speed(1.34), speed(1.50), speed(1.31)}, 0.06);
         QCOMPARE(groups.size(), 2u);
-        QCOMPARE(groups[0].label, QString("expected 1.31 to 1.34"));
+        QCOMPARE(groups[0].label, QString("expected 1.31–1.34"));
         QCOMPARE(groups[0].middle(), 1.325);
         QCOMPARE(groups[1].label, QString("expected 1.5"));
         QCOMPARE(groupsOf({speed(1.30), speed(1.30)}, 0.06)[0].label, QString("expected 1.30"));

@@ -54,7 +54,7 @@ int rowNamesWidth(const Theme& theme, bool isMini) {
 }
 
 int GridGeometry::greatestHeight(const Theme& theme, bool isMini) {
-    return 2 * theme.scaled(isMini ? 32 : 36) + numbersHeight(theme);
+    return 2 * theme.scaled(isMini ? 40 : 36) + numbersHeight(theme);
 }
 
 int GridGeometry::leastHeight(const Theme& theme) {
@@ -68,7 +68,7 @@ GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layer
     const int numbers = numbersHeight(theme);
     const int names = rowNamesWidth(theme, made.isMini);
     made.rowHeight = std::clamp(
-        (area.height() - numbers) / 2, theme.scaled(18), theme.scaled(made.isMini ? 32 : 36));
+        (area.height() - numbers) / 2, theme.scaled(18), theme.scaled(made.isMini ? 40 : 36));
     const int top = area.top() + (made.isMini ? 0 : numbers);
     made.cells = QRect(
         area.left() + names, top, std::max(area.width() - names, layerCount), 2 * made.rowHeight);
