@@ -295,8 +295,10 @@ void SwiftRunBenchTest::llamaGetsTheSamePromptsTokensAndThreads() {
     for (const char* key :
          {"vanilla_over_llama_cpp", "auto_over_llama_cpp", "prefill_over_llama_cpp"})
         QVERIFY2(done[key].toDouble() > 1.0, key);
-    const double own = done["spread"]["vanilla_tokens_per_s"][0].toDouble();
-    QVERIFY(done["vanilla_over_llama_cpp"].toDouble() >= own / 2.0 * 0.999);
+    // The mean time of two runs is at most the slower run's, which the quartiles give.
+    const QJsonValue quartiles = done["spread"]["vanilla_tokens_per_s"];
+    const double slower = 1.5 * quartiles[0].toDouble() - 0.5 * quartiles[2].toDouble();
+    QVERIFY(done["vanilla_over_llama_cpp"].toDouble() >= slower / 2.0 * 0.999);
     const QList<QByteArray> lines = contentOf(log).trimmed().split('\n');
     QVERIFY(lines.first().startsWith(kModel.toUtf8() + " 1 ")); // plain computes with one thread
     QCOMPARE(lines.count("decode 6"), 2);

@@ -16,11 +16,10 @@ namespace ui {
 namespace {
 
 constexpr std::array kFileNames = {
-    "attach", "branch",   "chat",   "check",      "chevron_down", "chevron_left", "chevron_right",
-    "close",  "copy",     "dice",   "edit",       "error",        "freeze",       "help",
-    "info",   "inspect",  "lock",   "model",      "more",         "open",         "pin",
-    "play",   "plus",     "record", "regenerate", "reset",        "save",         "search",
-    "send",   "settings", "stop",   "trash",      "warning",
+    "attach", "branch",  "chat",     "check", "chevron_down", "chevron_left", "chevron_right",
+    "close",  "copy",    "dice",     "edit",  "error",        "freeze",       "help",
+    "info",   "inspect", "more",     "play",  "plus",         "regenerate",   "reset",
+    "save",   "search",  "settings", "stop",  "warning",
 };
 static_assert(kFileNames.size() == static_cast<std::size_t>(IconName::Warning) + 1);
 

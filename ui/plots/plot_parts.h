@@ -16,7 +16,7 @@ namespace ui {
 using ColourName = QColor Colours::*;
 
 enum class LineForm { None, Line, Step };
-enum class Dash { Solid, Dashed, Dotted, DashDotted };
+enum class Dash { Solid, Dashed, Dotted };
 enum class Marker { None, HollowCircle, FilledDiamond, HollowSquare, HollowTriangle, Cross, Plus };
 enum class LabelSide {
     Left,

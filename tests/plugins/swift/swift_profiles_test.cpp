@@ -251,10 +251,12 @@ void SwiftProfilesTest::oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn() {
                                     "rows_per_trial",
                                     "shared_noise",
                                     "short_windows",
+                                    "start",
                                     "tree_nodes",
                                     "trials_to_double"}));
     for (const std::string& name : added) {
-        QCOMPARE(info.find(name)->group, std::string("Beyond the paper"));
+        const std::string group = name == "start" ? "Search" : "Beyond the paper";
+        QCOMPARE(info.find(name)->group, group);
         QVERIFY(settingsOf(profile("paper", {{name, ours.at(name)}})).draft.maxNodes > 0);
         QVERIFY(settingsOf(profile("ours", {{name, paper.at(name)}})).draft.maxNodes > 0);
     }

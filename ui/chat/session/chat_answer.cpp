@@ -201,6 +201,8 @@ void ChatSession::takeFigures(StoredMessage& answer,
     answer.figures.modelName = begun.modelName;
     answer.figures.decoderName = begun.decoderName;
     answer.figures.seed = begun.seed;
+    answer.figures.task = begun.task;
+    answer.figures.taskLikeness = begun.taskLikeness;
     if (goesOn && begun.promptTokens > 0)
         answer.figures.promptTokens = begun.promptTokens;
 }

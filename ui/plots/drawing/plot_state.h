@@ -63,8 +63,6 @@ inline QPen finePen(const QColor& colour, Dash dash = Dash::Solid) {
         pen.setDashPattern({5.0, 3.0});
     else if (dash == Dash::Dotted)
         pen.setDashPattern({1.0, 2.0});
-    else if (dash == Dash::DashDotted)
-        pen.setDashPattern({5.0, 3.0, 1.0, 3.0});
     return pen;
 }
 

@@ -64,10 +64,16 @@ void FigureList::build() {
                                            : colours.muted);
         const bool wraps = m_valueRole != TextRole::Figure;
         auto* value = makeLabel(wraps ? breakable(row.value) : row.value, valueFont, ink);
-        value->setAlignment(Qt::AlignRight | Qt::AlignTop);
         value->setWordWrap(wraps);
-        grid->addWidget(name, line, 0, Qt::AlignTop);
-        grid->addWidget(value, line, 1);
+        if (row.isSentence) { // below its name
+            value->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+            grid->addWidget(name, line++, 0, 1, 2);
+            grid->addWidget(value, line, 0, 1, 2);
+        } else {
+            value->setAlignment(Qt::AlignRight | Qt::AlignTop);
+            grid->addWidget(name, line, 0, Qt::AlignTop);
+            grid->addWidget(value, line, 1);
+        }
         ++line;
     }
 }

@@ -21,8 +21,9 @@ public:
     struct Row {
         QString name;
         QString value;
-        bool isSum = false;   ///< bold: the sum of the others
-        bool isAlarm = false; ///< in the colour of errors
+        bool isSum = false;      ///< bold: the sum of the others
+        bool isAlarm = false;    ///< in the colour of errors
+        bool isSentence = false; ///< the value stands below the name, over the whole width
     };
 
     /// `valueRole` is Figure for numbers that are compared, Small for words. Texts are plain.

@@ -387,7 +387,7 @@ void ModelPanel::showFacts() {
             {tr("Tokenizer"), orNone(m_report->tokenizer)},
             {tr("Chat template"), orNone(m_report->chatTemplate)}};
         for (const QString& note : m_report->notes)
-            rows.push_back({tr("Note"), note});
+            rows.push_back({.name = tr("Note"), .value = note, .isSentence = true});
     } else if (m_stage == Stage::Loaded && store().model() != nullptr) {
         const ModelFacts& model = store().model()->model;
         rows = {

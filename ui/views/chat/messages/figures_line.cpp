@@ -181,7 +181,8 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
 
 void FiguresLine::show(const StoredMessage& message) {
     setText(figuresText(message, m_theme.colours()));
-    setToolTip(Qt::convertFromPlainText(figuresInWords(message))); // a task may be named like a tag
+    // As rich text, its lines break; and a task may be named like a tag.
+    setToolTip(Qt::convertFromPlainText(figuresInWords(message), Qt::WhiteSpaceNormal));
     setAccessibleDescription(figuresInWords(message));
 }
 
