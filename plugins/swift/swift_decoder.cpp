@@ -134,7 +134,9 @@ Result<Draft> SwiftDecoder::draft() {
     }
     if (m_drafter.planId() != m_state->planId)
         m_drafter.use(m_state->search.plan(), m_state->planId);
-    const ConfidenceStopRule stopRule(m_settings.epsilon, m_settings.maxDraft);
+    const double threshold =
+        m_settings.calibrates ? m_threshold.below(m_settings.epsilon) : m_settings.epsilon;
+    const ConfidenceStopRule stopRule(threshold, m_settings.maxDraft);
     DraftTerms terms = m_settings.draft;
     terms.stopRule = &stopRule;
     ENGINE_TRY(Draft made, m_drafter.draft(m_target, terms));
@@ -145,6 +147,7 @@ Result<Draft> SwiftDecoder::draft() {
 void SwiftDecoder::observe(const DecodeStep& step) {
     if (m_learnsFreely)
         m_freeDrafter->observe(m_target, step);
+    m_threshold.observe(step);
     m_accumulation.add(step.verifiedRows);
     m_state->search.observe(step, m_target.influence().means(), m_report);
 }

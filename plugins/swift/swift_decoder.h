@@ -7,6 +7,7 @@
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/target_decoder.h"
+#include "plugins/swift/calibrated_threshold.h"
 #include "plugins/swift/swift_settings.h"
 
 #include <map>
@@ -59,6 +60,7 @@ private:
     engine::SearchReport takeReport() override;
 
     engine::SelfDrafter m_drafter;
+    CalibratedThreshold m_threshold;
     std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
     engine::SettingValues m_values;                     // what the settings below were made from
     SwiftSettings m_settings;

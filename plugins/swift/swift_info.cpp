@@ -185,6 +185,13 @@ std::vector<SettingInfo> addedDraftSettings() {
         stepSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
                     "nodes",
                     "The most nodes that a draft tree may have; 0 = what suits the backend."),
+        neededSetting(
+            "early_stop",
+            kOn,
+            stepSetting(flagSetting("calibrate", "Calibrated threshold", true),
+                        "",
+                        "Drafts go on below ε where tokens of such confidence were accepted at a "
+                        "rate of ε or more.")),
         sharedNoiseSetting(),
         answerSetting(flagSetting("free_draft", "Free drafts first", false),
                       "",
@@ -202,6 +209,7 @@ std::vector<SettingInfo> addedDraftSettings() {
 /// Everything that goes beyond the paper is off.
 SettingValues withoutAdditions() {
     return {{"tree_nodes", kWidestTree},
+            {"calibrate", 0.0},
             {"rows_per_trial", 1.0},
             {"trials_to_double", 0.0},
             {"short_windows", 0.0},
@@ -273,7 +281,9 @@ DecoderInfo swiftInfo() {
          "with the set that changes one token's stream least, trials grow rarer, the tree is as "
          "large as suits the backend, the best set is scored again on "
          "new windows, the search starts again when acceptance falls, r is lowered when it stays "
-         "low, short answers give short windows, drafts share the noise of sampling.",
+         "low, short answers give short windows, a draft goes on where unsure tokens were "
+         "accepted, "
+         "drafts share the noise of sampling.",
          {}},
         paperProfile(),
         codeProfile(),

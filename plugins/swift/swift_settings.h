@@ -14,6 +14,7 @@ struct SwiftSettings {
     bool draftsFreely = false; ///< tokens that were seen before are drafted first
     double freeLeast = 0.6;    ///< probability that the first of them must have
     double epsilon = 0.8;
+    bool calibrates = true; ///< the threshold follows acceptance, from epsilon downwards
     int maxDraft = 25;
 
     /// From resolved values. Errors: InvalidInput for texts that say nothing sensible.

@@ -245,7 +245,8 @@ void SwiftProfilesTest::oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn() {
         if (paper.at(name) != value && name != "profile")
             added.insert(name);
     QCOMPARE(added,
-             (std::set<std::string>{"lower_below",
+             (std::set<std::string>{"calibrate",
+                                    "lower_below",
                                     "rescore",
                                     "restart_drop",
                                     "rows_per_trial",
