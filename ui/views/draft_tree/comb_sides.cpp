@@ -71,13 +71,12 @@ void CombPicture::paintSideLegend(QPainter& painter, const Columns& place) {
     painter.setPen(m_theme.colours().muted);
     const int left = sample.right() + m_theme.scaled(8);
     const QRect words(left, sample.y(), place.right - left, height);
-    painter.drawText(
-        words,
-        Qt::AlignVCenter | Qt::AlignLeft,
-        painter.fontMetrics().elidedText(
-            tr("computed in the same pass, cannot be accepted (%1)").arg(m_comb.sideCount),
-            Qt::ElideRight,
-            words.width()));
+    painter.drawText(words,
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     painter.fontMetrics().elidedText(
+                         tr("beside the draft, cannot be accepted (%1)").arg(m_comb.sideCount),
+                         Qt::ElideRight,
+                         words.width()));
 }
 
 } // namespace ui
