@@ -79,8 +79,8 @@ struct PlanChange {
     bool isBeside = false;        ///< see TrialRecord
 };
 
-/// What drafting with a skip set would give: rounds replayed over tokens of answers that the set was
-/// not chosen by, priced by measured costs. Costs are in units of a plain step. A plain value.
+/// What drafting with a skip set would give: rounds replayed over tokens of answers that the set
+/// was not chosen by, priced by measured costs. Costs are in units of a plain step. A plain value.
 struct DraftForecast {
     double matchness = 0.0;      ///< of the set on those tokens
     double draftCost = 1.0;      ///< c, one draft pass
