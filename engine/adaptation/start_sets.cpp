@@ -129,7 +129,7 @@ StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task
         return uniform(plan.error().message + " The search begins with the uniform set.");
     return {.plan = std::move(plan).value(),
             .ratio = found.value()->skipRatio,
-            .ratioReason = "This set was stored by an earlier run, which searched at this ratio."};
+            .ratioReason = "This set was found and stored before, at this ratio."};
 }
 
 } // namespace engine

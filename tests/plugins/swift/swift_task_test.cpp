@@ -154,7 +154,7 @@ void SwiftTaskTest::nothingStoredAndNothingSearchedIsRefused() {
     const PlanChange stored = ask(*decoder, "math", 4).planChanges.front();
     QCOMPARE(stored.skipRatio, 0.2);
     QCOMPARE(stored.ratioReason,
-             std::string("This set was stored by an earlier run, which searched at this ratio."));
+             std::string("This set was found and stored before, at this ratio."));
     const auto last = make(with("last", {{"optimise", 0.0}}));
     const auto refused = last->begin({.tokens = prompt, .task = "math"}, {});
     QVERIFY(!refused);

@@ -206,6 +206,11 @@ private slots:
         QVERIFY2(note().contains("25 of 56 inner sublayers; ends stay locked\nr asked for .45, in "
                                  "use .05: 3 of 56 sublayers. It grows."),
                  qPrintable(note()));
+        change.planId = 3;
+        change.skipRatio = 0.15; // more than 3 of 56
+        say(change);
+        QVERIFY2(note().contains("in use .15: 3 of 56 sublayers, as r counts their bytes. It"),
+                 qPrintable(note()));
     }
 
     void aSettingWithoutEffectSaysWhatItNeeds() {

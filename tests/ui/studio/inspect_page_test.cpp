@@ -23,6 +23,7 @@ DecoderInfo decoderCalled(const char* name) {
 DecoderInfo choosingDecoder() {
     DecoderInfo info = decoderCalled("auto");
     info.lockedLayers = {0, -1};
+    info.settings = {setting("probing", "Probing", SettingKind::Number, 0.005)};
     return info;
 }
 

@@ -5,6 +5,8 @@
 
 #include <QCoreApplication>
 
+#include <cmath>
+
 namespace ui {
 
 namespace {
@@ -13,9 +15,13 @@ QString ratioWords(const char* text) { return QCoreApplication::translate("Ratio
 
 } // namespace
 
+bool RatioInUse::isOfSublayers() const { return std::abs(used * sublayers - skipped) < 1.0; }
+
 QString RatioInUse::text() const {
     const QString counts =
-        ratioWords("%1 of %2 sublayers").arg(QString::number(skipped), QString::number(sublayers));
+        (isOfSublayers() ? ratioWords("%1 of %2 sublayers")
+                         : ratioWords("%1 of %2 sublayers, as r counts their bytes"))
+            .arg(QString::number(skipped), QString::number(sublayers));
     if (isAsAsked())
         return ratioWords("r = %1: %2 skipped").arg(shareText(used), counts);
     return ratioWords("r asked for %1, in use %2: %3. %4")

@@ -19,6 +19,10 @@ struct RatioInUse {
 
     bool isAsAsked() const { return reason.isEmpty(); }
 
+    /// Whether the set leaves out that share of the sublayers; else the ratio is one of bytes, see
+    /// the setting "budget" of SWIFT.
+    bool isOfSublayers() const;
+
     /// "r asked for .45, in use .05: 3 of 56 sublayers. r grows ..."; one figure if they are the
     /// same.
     QString text() const;
