@@ -77,9 +77,9 @@ std::vector<SettingInfo> searchSettings() {
                           {"stream", "uniform", "odd", "library", "last", "influence", "manual"}),
             "",
             "stream: least change of the newest token's stream by all together, which costs "
-            "about four plain steps before the first draft; uniform: even distances; odd: as "
-            "published; "
-            "library, last: stored by earlier runs for this task, or last; influence: least change "
+            "about five plain steps on 30 layers and forty on 60; uniform: even distances; odd: as "
+            "published; library, last: stored by earlier runs for this task, or last; influence: "
+            "least change "
             "of the residual stream, each for itself; manual: skip_set."),
         neededSetting(
             "start",
