@@ -102,7 +102,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << countText(
             measured, FiguresLine::tr("1 token"), FiguresLine::tr("%1 tokens, one by one"));
     }
-    if (!figures.task.isEmpty())
+    if (figures.taskLikeness) // the name of a new task is only the beginning of its prompt
         parts << FiguresLine::tr("task %1").arg(figure(figures.task.simplified().toHtmlEscaped()));
     switch (message.state) {
     case MessageState::Stopped:
