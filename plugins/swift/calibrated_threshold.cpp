@@ -10,7 +10,8 @@ using namespace engine;
 
 namespace {
 
-/// Before anything was seen, a bin counts as so many tokens accepted as often as they were sure.
+/// Before anything was seen, a bin counts as so many tokens, accepted as often as its least sure
+/// one was sure.
 constexpr double kPriorTokens = 2.0;
 
 /// From so many tokens on, older ones count for half, so that the rate follows the text.
@@ -55,8 +56,8 @@ double CalibratedThreshold::below(double epsilon) const {
 
 double CalibratedThreshold::rate(int bin) const {
     const Bin& seen = m_bins[static_cast<std::size_t>(bin)];
-    const double middle = (bin + 0.5) / kBins;
-    return (seen.accepted + kPriorTokens * middle) / (seen.checked + kPriorTokens);
+    const double leastSure = static_cast<double>(bin) / kBins;
+    return (seen.accepted + kPriorTokens * leastSure) / (seen.checked + kPriorTokens);
 }
 
 } // namespace swift

@@ -316,7 +316,10 @@ private slots:
         QVERIFY(talk.forecast.has_value());
         const std::string set = skipSetJson(skipSetOf(talk.plans.back().plan));
         Talk swift(inner,
-                   {{"start", std::string("manual")}, {"skip_set", set}, {"optimise", 0.0}},
+                   {{"start", std::string("manual")},
+                    {"skip_set", set},
+                    {"optimise", 0.0},
+                    {"calibrate", 0.0}}, // the forecast takes epsilon as it is
                    {},
                    nullptr,
                    {.rowPart = rowPart},
