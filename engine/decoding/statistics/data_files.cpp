@@ -3,6 +3,7 @@
 
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/set_aside.h"
+#include "engine/loading/json/json_document.h"
 
 #include <unistd.h>
 
@@ -13,6 +14,9 @@
 namespace engine {
 
 namespace {
+
+constexpr const char* kLeaveHint =
+    "The file is left as it is: repair it, or move it away to start anew.";
 
 std::filesystem::path environmentPath(const char* name) {
     const char* value = std::getenv(name);
@@ -54,6 +58,33 @@ Result<void> storeDataFile(const std::filesystem::path& path, std::string_view b
                                  problem.message()),
                      "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
     return writeFileAtomically(path, bytes);
+}
+
+Result<JsonDocument> readDataFile(const std::filesystem::path& path, const JsonLimits& limits) {
+    auto document = readJsonFile(path.string(), limits);
+    if (!document && document.error().code == ErrorCode::CorruptFile)
+        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
+    return document;
+}
+
+Error damagedDataFile(std::string_view path, std::string_view problem, const JsonValue& at) {
+    return {ErrorCode::CorruptFile,
+            fmt::format("{}: {} (byte {})", path, problem, at.offset()),
+            kLeaveHint};
+}
+
+Result<void> checkDataFormat(std::string_view path,
+                             const JsonValue& root,
+                             std::int64_t format,
+                             std::string_view what) {
+    const auto found = root["format"].asInteger();
+    if (!found || *found < format)
+        return damagedDataFile(path, fmt::format("it is no {}", what), root);
+    if (*found > format)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("{} was written by a later version of the program", path),
+                     "Use that version, or move the file away to start anew."};
+    return {};
 }
 
 Result<std::string> setDataFileAside(const std::filesystem::path& path, const Error& why) {

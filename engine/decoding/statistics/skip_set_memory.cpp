@@ -19,8 +19,6 @@ constexpr std::size_t kMaxTasks = 10'000;
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr JsonLimits kLimits = {
     .maxBytes = 16'000'000, .maxDepth = 8, .maxNodes = 2'000'000, .allowsTwins = true};
-constexpr const char* kLeaveHint =
-    "The file is left as it is: repair it, or move it away to start anew.";
 
 /// Reads one file's content; every complaint names the file and the byte.
 class MemoryReader {
@@ -53,19 +51,11 @@ public:
 
 private:
     Error bad(std::string_view problem, const JsonValue& at) const {
-        return {ErrorCode::CorruptFile,
-                fmt::format("{}: {} (byte {})", m_path, problem, at.offset()),
-                kLeaveHint};
+        return damagedDataFile(m_path, problem, at);
     }
 
     Result<void> checkHeader(const JsonValue& root) const {
-        const auto format = root["format"].asInteger();
-        if (!format || *format < kFormat)
-            return bad("it is no memory of skip sets", root);
-        if (*format > kFormat)
-            return Error{ErrorCode::Unsupported,
-                         fmt::format("{} was written by a later version of the program", m_path),
-                         "Use that version, or move the file away to start anew."};
+        ENGINE_TRY_DO(checkDataFormat(m_path, root, kFormat, "memory of skip sets"));
         const auto layers = root["layers"].asInteger();
         if (layers != m_layerCount)
             return bad(fmt::format("its skip sets are for {} layers, but the model has {}",
@@ -82,7 +72,7 @@ private:
         StoredSkipSet stored;
         ENGINE_TRY(stored.set, readSkipSet(value, where));
         if (const auto plan = planOf(stored.set, m_layerCount); !plan)
-            return Error{ErrorCode::CorruptFile, where + ": " + plan.error().message, kLeaveHint};
+            return bad(fmt::format("task \"{}\": {}", readable(task), plan.error().message), value);
         const auto score = value["score"].asNumber();
         const auto skipRatio = value["skip_ratio"].asNumber();
         const auto decoder = value["decoder"].asString();
@@ -143,13 +133,8 @@ Result<void> checkStorable(const std::string& task, const StoredSkipSet& stored,
 } // namespace
 
 Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int layerCount) {
-    const std::string name = path.string();
-    auto document = readJsonFile(name, kLimits);
-    if (!document && document.error().code == ErrorCode::CorruptFile)
-        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
-    if (!document)
-        return std::move(document).error();
-    return MemoryReader(name, layerCount).read(document.value().root());
+    ENGINE_TRY(const JsonDocument document, readDataFile(path, kLimits));
+    return MemoryReader(path.string(), layerCount).read(document.root());
 }
 
 SkipSetMemory::SkipSetMemory(std::filesystem::path folder,

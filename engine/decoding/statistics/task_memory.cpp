@@ -17,9 +17,8 @@ namespace {
 constexpr std::int64_t kFormat = 1;
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr double kSteps = 1e5; ///< numbers are kept as whole multiples of 1 / kSteps
-constexpr JsonLimits kLimits = {.maxBytes = 4'000'000, .maxDepth = 8, .maxNodes = 200'000};
-constexpr const char* kLeaveHint =
-    "The file is left as it is: repair it, or move it away to start anew.";
+constexpr JsonLimits kLimits = {
+    .maxBytes = 4'000'000, .maxDepth = 8, .maxNodes = 200'000, .allowsTwins = true};
 
 bool isName(std::string_view name) {
     return !name.empty() && name.size() <= kMaxNameBytes && isValidUtf8(name);
@@ -68,13 +67,7 @@ public:
         : m_path(std::move(path)) {}
 
     Result<TaskLibrary> read(const JsonValue& root, std::string_view fingerprint) {
-        const auto format = root["format"].asInteger();
-        if (!format || *format < kFormat)
-            return bad("it is no memory of tasks", root);
-        if (*format > kFormat)
-            return Error{ErrorCode::Unsupported,
-                         fmt::format("{} was written by a later version of the program", m_path),
-                         "Use that version, or move the file away to start anew."};
+        ENGINE_TRY_DO(checkDataFormat(m_path, root, kFormat, "memory of tasks"));
         if (root["model"].asString() != fingerprint)
             return bad("it was made for another model", root["model"]);
         if (!root["tasks"].isObject())
@@ -87,9 +80,7 @@ public:
 
 private:
     Error bad(std::string_view problem, const JsonValue& at) const {
-        return {ErrorCode::CorruptFile,
-                fmt::format("{}: {} (byte {})", m_path, problem, at.offset()),
-                kLeaveHint};
+        return damagedDataFile(m_path, problem, at);
     }
 
     void readTask(std::string_view name, const JsonValue& value, TaskLibrary& library) const {
@@ -114,8 +105,10 @@ private:
                     fmt::format("prompt {} of the task \"{}\" is damaged", i + 1, readable(name)),
                     vectors[i]));
         }
-        if (!task.vectors.empty())
-            library.tasks.emplace(name, std::move(task));
+        if (!task.vectors.empty() && !library.tasks.emplace(name, std::move(task)).second)
+            library.unusable.push_back(bad(
+                fmt::format("task \"{}\" is there twice; its first prompts count", readable(name)),
+                value));
     }
 
     std::string m_path;
@@ -128,11 +121,9 @@ TaskMemory::TaskMemory(const SkipSetMemory& sets)
     , m_path(modelDataFile(sets.folder(), "tasks", m_fingerprint, ".json")) {}
 
 Result<TaskLibrary> TaskMemory::all() const {
-    auto document = readJsonFile(m_path.string(), kLimits);
+    auto document = readDataFile(m_path, kLimits);
     if (!document && document.error().code == ErrorCode::NotFound)
         return TaskLibrary();
-    if (!document && document.error().code == ErrorCode::CorruptFile)
-        return Error{ErrorCode::CorruptFile, document.error().message, kLeaveHint};
     if (!document)
         return std::move(document).error();
     return TaskReader(m_path.string()).read(document.value().root(), m_fingerprint);

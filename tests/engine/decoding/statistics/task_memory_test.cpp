@@ -57,6 +57,7 @@ private slots:
     void whatWasLearntComesBack();
     void aDamagedPromptIsNamedAndTheRestIsUsed();
     void aTaskThatCannotBeUsedCostsOnlyItself();
+    void ofATaskThatIsThereTwiceTheFirstCounts();
     void aFileOfAnotherModelIsNeverMixed();
     void aLaterVersionIsLeftAlone();
     void learningSetsABrokenFileAside();
@@ -123,6 +124,21 @@ void TaskMemoryTest::aTaskThatCannotBeUsedCostsOnlyItself() {
     QVERIFY(library.value().unusable.front().message.find("code") != std::string::npos);
     QVERIFY(!library.value().tasks.contains("code"));
     QVERIFY(library.value().tasks.contains("story"));
+}
+
+void TaskMemoryTest::ofATaskThatIsThereTwiceTheFirstCounts() {
+    const test_support::TemporaryFolder folder;
+    TaskMemory memory = tasksIn(folder);
+    QVERIFY(memory.learn("code", prompt(1), 100).hasValue());
+    QVERIFY(memory.learn("story", prompt(3), 100).hasValue());
+    spoil(folder, "\"story\"", "\"code\"");
+    const auto library = memory.all();
+    QVERIFY2(library.hasValue(), library ? "" : library.error().message.c_str());
+    QCOMPARE(library.value().unusable.size(), 1U);
+    const std::string& sentence = library.value().unusable.front().message;
+    QVERIFY2(sentence.find("\"code\" is there twice") != std::string::npos, sentence.c_str());
+    QCOMPARE(library.value().tasks.size(), 1U);
+    QVERIFY(isNear(library.value().tasks.at("code").vectors[0], prompt(1)));
 }
 
 void TaskMemoryTest::aFileOfAnotherModelIsNeverMixed() {
