@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+// The result of an experiment as people read it: plain values, stored in result.json.
+
+/// A measured value and its 95 % interval over prompts.
+struct Estimate {
+    double value = 0.0;
+    std::optional<double> low = {};
+    std::optional<double> high = {};
+    int count = 0; ///< of samples
+};
+
+/// A cell of a table: text, or a number with the text that shows it.
+struct ResultCell {
+    std::string text;
+    std::optional<Estimate> value = {};
+};
+
+struct ResultTable {
+    std::string id; ///< also its file's name: "main"
+    std::string title;
+    std::vector<std::string> columns;
+    std::vector<std::vector<ResultCell>> rows; ///< [rows][columns]
+    std::string note = {};                     ///< sentence below it
+};
+
+/// One series of a figure. A point is (x, y); a category is an index into the axis' names.
+struct FigureSeries {
+    std::string name;
+
+    struct Point {
+        double x = 0.0;
+        Estimate y;
+    };
+
+    std::vector<Point> points;
+    bool isPaper = false; ///< a paper's own figures: faint, never joined to ours
+    bool isEmphasised = false;
+};
+
+struct FigurePanel {
+    std::string title; ///< "Summarization"
+    std::vector<FigureSeries> series;
+    std::vector<std::vector<Estimate>> cells = {}; ///< of a matrix: [rows][columns]
+};
+
+enum class FigureKind { Dots, Bars, Lines, Stack, Matrix, LayerGrids };
+
+struct FigureAxis {
+    std::string title;
+    std::vector<std::string> names = {};  ///< categories; none: numbers
+    std::optional<double> reference = {}; ///< a full line: 1.0 of a speedup
+    bool isLogarithmic = false;
+};
+
+struct ResultFigure {
+    std::string id;
+    std::string title;
+    FigureKind kind = FigureKind::Dots;
+    FigureAxis x;
+    FigureAxis y;
+    std::vector<FigurePanel> panels;                        ///< small multiples with common axes
+    std::vector<std::pair<double, std::string>> bands = {}; ///< x where a band begins, its name
+    std::string overlayLabel = {};                          ///< "paper, LLaMA-2-13B, RTX A6000"
+    std::string note = {};
+};
+
+enum class VerdictKind { Gain, NoGain, Finding, Refused };
+
+/// The band above the pictures. `headline` has the number, `cause` the reason in numbers.
+struct Verdict {
+    VerdictKind kind = VerdictKind::Finding;
+    std::string headline;
+    std::string cause;
+};
+
+struct ExperimentResult {
+    std::string recipe; ///< its name
+    std::string title;
+    std::string source; ///< "Tables 2 and 4 of arXiv 2410.06916"
+    std::string size;   ///< "quick", "standard", "paper" or "own"
+    Verdict verdict;
+    std::vector<ResultTable> tables;
+    std::vector<ResultFigure> figures;
+    std::vector<std::pair<std::string, std::string>>
+        measured;                     ///< "Order" to "vanilla, A, A, vanilla", ...
+    std::vector<std::string> remarks; ///< dropped variants, prompts left out, unequal answers
+    bool isComplete = true;           ///< false: merged while shards are missing
+};
+
+} // namespace engine

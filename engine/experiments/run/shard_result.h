@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/metrics/decode_metrics.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+// What a shard of an experiment has measured: plain values, one JSON object each in its files.
+
+/// One variant's answer to one prompt of the run's data.jsonl.
+struct ShardAnswer {
+    std::string variant;
+    int prompt = 0;   ///< index into data.jsonl, from 0
+    std::string task; ///< of the prompt
+    int pass = 0;     ///< 0 in the order of the variants, 1 in reverse order (ABBA)
+    std::uint64_t seed = 0;
+    long tokens = 0;
+    std::uint64_t tokenHash = 0; ///< FNV-1a of the token ids of all turns; equal texts, equal hash
+    std::string text = {};       ///< of the first turn, only if the recipe asks for texts
+    double promptMs = 0.0;
+    double decodeMs = 0.0;
+    double startedAt = 0.0; ///< seconds since the shard began, the reading of the model left out
+    DecodeMetrics decoding = {}; ///< of this answer alone, the search's time included
+    std::optional<bool>
+        isEqual; ///< to vanilla's answer of the same pass and seed; none for vanilla
+    std::optional<int> differsAt; ///< position of the first other token
+    bool isNearTie = false; ///< it differs where vanilla's two best logits are closer than 1e-3
+    std::optional<double> draftRatio = {};      ///< see engine/metrics/equation_six.h
+    std::map<std::string, double> quality = {}; ///< "rouge_l", "exact_match", ... as far as scored
+};
+
+/// A candidate that a search has scored.
+struct ShardTrial {
+    std::string variant;
+    std::string task;
+    int prompt = 0;
+    int index = 0; ///< from 1
+    std::string kind;
+    double score = 0.0;
+    double best = 0.0;
+    bool isBest = false;
+    double ratio = 0.0;
+    double at = 0.0; ///< seconds, as ShardAnswer::startedAt
+};
+
+/// From here on a variant drafts with this set.
+struct ShardPlan {
+    std::string variant;
+    std::string task;
+    int prompt = 0;
+    std::vector<int> attention; ///< skipped layers, from 0
+    std::vector<int> mlp;
+    double ratio = 0.0;
+    double score = 0.0; ///< matchness when it was chosen; 0 = not scored
+    std::string reason;
+    double at = 0.0;
+};
+
+/// One round of an answer, only if the recipe asks for rounds.
+struct ShardRound {
+    std::string variant;
+    int prompt = 0;
+    int pass = 0;
+    double at = 0.0;
+    std::vector<std::string> tokens; ///< emitted, as readableToken() writes them
+    std::vector<int> ranks; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 = the
+                            ///< full model's own
+    int draftSteps = 0;
+    int accepted = 0;
+    double matchness = 0.0; ///< of the set in use, when known
+    double draftMs = 0.0;
+    double verifyMs = 0.0;
+    double searchMs = 0.0;
+    double otherMs = 0.0;
+};
+
+/// The machine that ran a shard.
+struct MachineFacts {
+    std::string host;
+    std::string processor;
+    std::string instructionSet;
+    int threads = 0;
+    double memoryGiB = 0.0;
+    double roofGBs = 0.0; ///< memory bandwidth measured at the start of the shard; 0 = not measured
+    std::string backend;
+    std::string weights; ///< "4-bit", "bf16", ...
+    std::string buildId;
+};
+
+/// A finished shard.
+struct ShardResult {
+    int shard = 0;       ///< index into the plan
+    std::string runHash; ///< of the plan that it belongs to
+    MachineFacts machine;
+    std::string startedUtc; ///< ISO 8601
+    double seconds = 0.0;
+    std::vector<ShardAnswer> answers;
+    std::vector<ShardTrial> trials;
+    std::vector<ShardPlan> plans;
+    std::vector<ShardRound> rounds;
+    std::map<std::string, std::string> failures =
+        {}; ///< variant to the sentence with which it was dropped
+};
+
+} // namespace engine
