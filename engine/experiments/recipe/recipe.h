@@ -178,12 +178,15 @@ Result<Recipe> recipeOfSize(const Recipe& recipe, const RunOptions& run);
 
 /// What tables, figures and verdicts may ask for. Of answers (per variant, task, prompt ...):
 /// speedup, the same with the time of the prompts, rates, M, acceptance, ... `expected_*` are
-/// equation 6 of arXiv 2410.06916; `*_share` are parts of the decode time; `equal`, `near_ties` are
-/// shares of answers; `cumulative_speedup` is that of all prompts so far. Of searches: `matchness`
-/// (each trial), `best_matchness`, `trials`, `random_trials`, `bayesian_trials`, `search_seconds`.
-/// Of sets: `skip_ratio`, `skipped` (sublayers), `jaccard` (of two tasks' sets), `set` (the layer
-/// grid). Of texts: the scores, and `token_origin` (the coloured text).
-inline constexpr std::array<std::string_view, 36> kMeasures = {"speedup",
+/// equation 6 of arXiv 2410.06916, `expected_by_parts` also counts what verifying and the rest of a
+/// round cost; `verify_cost` is a verification in vanilla steps; `draft_length` are draft passes
+/// per round, `layers_per_draft` the layers that one of them reads (the mean exit); `*_share` are
+/// parts of the decode time; `equal`, `near_ties` are shares of answers; `cumulative_speedup` is
+/// that of all prompts so far. Of searches: `matchness` (each trial), `best_matchness`, `trials`,
+/// `random_trials`, `bayesian_trials`, `search_seconds`. Of sets: `skip_ratio`, `skipped`
+/// (sublayers), `jaccard` (of two tasks' sets), `set` (the layer grid). Of texts: the scores, and
+/// `token_origin` (the coloured text).
+inline constexpr std::array<std::string_view, 40> kMeasures = {"speedup",
                                                                "speedup_with_prompt",
                                                                "tokens_per_second",
                                                                "M",
@@ -193,6 +196,10 @@ inline constexpr std::array<std::string_view, 36> kMeasures = {"speedup",
                                                                "expected_by_cost",
                                                                "c_by_ratio",
                                                                "c_measured",
+                                                               "expected_by_parts",
+                                                               "verify_cost",
+                                                               "draft_length",
+                                                               "layers_per_draft",
                                                                "draft_share",
                                                                "verify_share",
                                                                "search_share",

@@ -44,10 +44,12 @@ public:
         for (const FigureWish& figure : m_recipe.figures)
             checkFigure(figure, fmt::format("figures[{}]", number++));
         number = 0;
-        for (const RecipeOverlay& overlay : m_recipe.overlays)
+        for (const RecipeOverlay& overlay : m_recipe.overlays) {
+            const std::string member = fmt::format("overlays[{}]", number++);
+            need(!overlay.label.empty(), member + ".label", "is missing");
             for (const OverlayValue& value : overlay.values)
-                measure(fmt::format("overlays[{}].values[{}].measure", number, number),
-                        value.measure);
+                measure(member + ".values", value.measure);
+        }
         oneOf("verdict.kind", m_recipe.verdict.kind, kVerdicts);
         measure("verdict.measure", m_recipe.verdict.measure);
         if (m_fault)
