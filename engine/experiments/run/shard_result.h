@@ -81,6 +81,12 @@ struct ShardRound {
     double otherMs = 0.0;
 };
 
+/// A prompt that could not be asked, such as one that is longer than the context.
+struct ShardLeftOut {
+    int prompt = 0;
+    std::string reason; ///< a sentence
+};
+
 /// The machine that ran a shard.
 struct MachineFacts {
     std::string host;
@@ -107,6 +113,7 @@ struct ShardResult {
     std::vector<ShardRound> rounds;
     std::map<std::string, std::string> failures =
         {}; ///< variant to the sentence with which it was dropped
+    std::vector<ShardLeftOut> leftOut = {};
 };
 
 } // namespace engine
