@@ -53,9 +53,13 @@ Error noAnswer(const std::string& command, const ChildOutput& made) {
 }
 
 Result<void> runForJobs(std::vector<std::string> words, const std::set<long>& jobs) {
-    const std::string command = words.front();
-    for (const long job : jobs)
-        words.push_back(std::to_string(job));
+    const std::string command = fmt::format("{}", fmt::join(words, " "));
+    // scontrol takes a list as one word, scancel words.
+    if (words.front() == "scontrol")
+        words.push_back(fmt::format("{}", fmt::join(jobs, ",")));
+    else
+        for (const long job : jobs)
+            words.push_back(std::to_string(job));
     ENGINE_TRY(const ChildOutput made, runSlurm(std::move(words)));
     if (!made.hasSucceeded())
         return noAnswer(command, made);
