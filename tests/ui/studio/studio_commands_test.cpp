@@ -112,7 +112,7 @@ private slots:
         m_stage->settle();
         QAbstractButton* find = nullptr;
         for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
-            if (button->accessibleName() == QLatin1String("Find one with this chat") &&
+            if (button->accessibleName() == QLatin1String("Find a skip set with this chat") &&
                 button->isVisible())
                 find = button;
         QVERIFY(find != nullptr);
@@ -200,7 +200,8 @@ private slots:
         open(QStringLiteral("run.swiftrun"));
         window().showWorkspace(1);
         m_stage->settle();
-        for (const char* name : {"Find one with this chat", "Load a set...", "Resume search"})
+        for (const char* name :
+             {"Find a skip set with this chat", "Load a skip set...", "Resume the search"})
             for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
                 if (button->accessibleName() == QLatin1String(name))
                     QVERIFY2(!button->isVisible(), name);
