@@ -30,9 +30,9 @@ std::string_view executorPhaseName(ExecutorPhase phase); ///< "waiting", "queued
 struct ExecutorShard {
     int shard = 0;
     ExecutorPhase phase = ExecutorPhase::Waiting;
-    int attempts = 0;   ///< how often it was handed over
-    std::string place;  ///< "job 12_3 on node7"; empty = nowhere
-    std::string reason; ///< why it waits, is run again or was given up; may be empty
+    int attempts = 0;        ///< how often it was handed over
+    std::string place = {};  ///< "job 12_3 on node7"; empty = nowhere
+    std::string reason = {}; ///< why it waits, is run again or was given up; may be empty
 
     bool operator==(const ExecutorShard&) const = default;
 };

@@ -13,11 +13,11 @@ namespace engine {
 
 /// A model of a run.
 struct RunModel {
-    std::string name; ///< of its file or folder
-    std::string path; ///< empty = the default model
+    std::string name = {}; ///< of its file or folder
+    std::string path = {}; ///< empty = the default model
     bool isPlanted = false;
-    std::string identity;    ///< modelFingerprint()
-    double parameters = 0.0; ///< count
+    std::string identity = {}; ///< modelFingerprint()
+    double parameters = 0.0;   ///< count
     int layers = 0;
 };
 

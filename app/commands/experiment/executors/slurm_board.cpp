@@ -30,17 +30,20 @@ SlurmBoard::SlurmBoard(const std::vector<int>& shards, int attempts)
         m_entries.push_back({.notes = {.shard = shard}});
 }
 
-SlurmBoard::Entry& SlurmBoard::entry(int shard) {
-    return const_cast<Entry&>(std::as_const(*this).entry(shard));
+const SlurmBoard::Entry* SlurmBoard::find(int shard) const {
+    const auto found = std::ranges::lower_bound(
+        m_entries, shard, {}, [](const Entry& entry) { return entry.notes.shard; });
+    return found != m_entries.end() && found->notes.shard == shard ? &*found : nullptr;
 }
 
 const SlurmBoard::Entry& SlurmBoard::entry(int shard) const {
-    const auto found = std::ranges::lower_bound(
-        m_entries, shard, {}, [](const Entry& entry) { return entry.notes.shard; });
-    ENGINE_CHECK(found != m_entries.end() && found->notes.shard == shard,
-                 "shard {} is not of this stage",
-                 shard);
+    const Entry* found = find(shard);
+    ENGINE_CHECK(found, "shard {} is not of this stage", shard);
     return *found;
+}
+
+SlurmBoard::Entry& SlurmBoard::entry(int shard) {
+    return const_cast<Entry&>(std::as_const(*this).entry(shard));
 }
 
 bool SlurmBoard::isLive(const Entry& entry) {
@@ -61,13 +64,11 @@ void SlurmBoard::place(Entry& entry, const SlurmTaskState& state) {
 void SlurmBoard::adopt(const SlurmTaskStates& states) {
     for (const auto& [task, state] : states) {
         const int shard = task.family * kSlurmFamily + task.index;
-        const bool isOurs = std::ranges::any_of(
-            m_entries, [shard](const Entry& entry) { return entry.notes.shard == shard; });
-        if (!isOurs || state.phase == SlurmPhase::Completed || state.phase == SlurmPhase::Ended)
+        const Entry* known = find(shard);
+        if (!known || known->notes.phase == ExecutorPhase::Finished ||
+            state.phase == SlurmPhase::Completed || state.phase == SlurmPhase::Ended)
             continue;
         Entry& adopted = entry(shard);
-        if (adopted.notes.phase == ExecutorPhase::Finished)
-            continue;
         adopted.task = task;
         adopted.notes.attempts = 1;
         place(adopted, state);
@@ -142,18 +143,10 @@ void SlurmBoard::addReason(int shard, const std::string& more) {
     entry(shard).notes.reason += more;
 }
 
-std::set<long> SlurmBoard::liveJobs() const {
+std::set<long> SlurmBoard::liveJobs(const SlurmTaskStates& known) const {
     std::set<long> jobs;
     for (const Entry& entry : m_entries)
-        if (isLive(entry))
-            jobs.insert(entry.task.job);
-    return jobs;
-}
-
-std::set<long> SlurmBoard::silentJobs() const {
-    std::set<long> jobs;
-    for (const Entry& entry : m_entries)
-        if (isLive(entry) && entry.silentTimes > 0)
+        if (isLive(entry) && !known.contains(entry.task))
             jobs.insert(entry.task.job);
     return jobs;
 }

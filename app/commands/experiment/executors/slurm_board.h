@@ -42,9 +42,8 @@ public:
     /// More about why a shard has ended.
     void addReason(int shard, const std::string& more);
 
-    /// Jobs with tasks that are queued or running, and those whose tasks Slurm did not name.
-    std::set<long> liveJobs() const;
-    std::set<long> silentJobs() const;
+    /// The jobs with tasks that are queued or running; without those that `known` has.
+    std::set<long> liveJobs(const SlurmTaskStates& known = {}) const;
 
     /// Of a shard that was submitted.
     SlurmTask task(int shard) const { return entry(shard).task; }
@@ -63,6 +62,7 @@ private:
         int silentTimes = 0; ///< answers in a row that knew nothing of it, or no result
     };
 
+    const Entry* find(int shard) const; // null: not of this stage
     Entry& entry(int shard);
     const Entry& entry(int shard) const;
     static bool isLive(const Entry& entry);
