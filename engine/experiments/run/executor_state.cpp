@@ -28,6 +28,7 @@ template <typename V> void visitMembers(V& visit, ExecutorShard& shard) {
     visit("attempts", shard.attempts);
     visit("place", shard.place);
     visit("reason", shard.reason);
+    visit("ended", shard.ended);
 }
 
 template <typename V> void visitMembers(V& visit, ExecutorState& state) {

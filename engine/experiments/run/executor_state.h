@@ -32,7 +32,8 @@ struct ExecutorShard {
     ExecutorPhase phase = ExecutorPhase::Waiting;
     int attempts = 0;        ///< how often it was handed over
     std::string place = {};  ///< "job 12_3 on node7"; empty = nowhere
-    std::string reason = {}; ///< why it waits, is run again or was given up; may be empty
+    std::string reason = {}; ///< why it waits, as the executor was told; may be empty
+    std::string ended = {};  ///< how its last attempt ended without a result; empty = none has
 
     bool operator==(const ExecutorShard&) const = default;
 };

@@ -101,7 +101,8 @@ void SlurmBoard::submit(long job, const std::set<int>& shards) {
 void SlurmBoard::end(Entry& entry, const std::string& reason) {
     const bool isGivenUp = entry.notes.attempts >= m_attempts;
     entry.notes.phase = isGivenUp ? ExecutorPhase::GivenUp : ExecutorPhase::Waiting;
-    entry.notes.reason = reason;
+    entry.notes.reason.clear();
+    entry.notes.ended = reason;
     entry.silentTimes = 0;
 }
 
@@ -139,9 +140,7 @@ void SlurmBoard::takeBack() {
         }
 }
 
-void SlurmBoard::addReason(int shard, const std::string& more) {
-    entry(shard).notes.reason += more;
-}
+void SlurmBoard::addToEnd(int shard, const std::string& more) { entry(shard).notes.ended += more; }
 
 std::set<long> SlurmBoard::liveJobs(const SlurmTaskStates& known) const {
     std::set<long> jobs;

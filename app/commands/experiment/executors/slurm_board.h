@@ -39,8 +39,8 @@ public:
     /// The jobs have been cancelled: whatever is not finished waits.
     void takeBack();
 
-    /// More about why a shard has ended.
-    void addReason(int shard, const std::string& more);
+    /// More about how a shard has ended.
+    void addToEnd(int shard, const std::string& more);
 
     /// The jobs with tasks that are queued or running; without those that `known` has.
     std::set<long> liveJobs(const SlurmTaskStates& known = {}) const;
