@@ -83,7 +83,7 @@ def start(name, *arguments):
                                          stderr=log)
 
 
-def wait_for(is_there):
+def await_state(is_there):
     end = time.monotonic() + 300
     while not is_there():
         for name, daemon in daemons.items():
@@ -111,10 +111,10 @@ def run_inside(command):
     start("munged", "--foreground", "--num-threads=1", f"--key-file={NODE}/munge.key",
           f"--socket={NODE}/munge.socket", f"--pid-file={NODE}/munge.pid",
           f"--seed-file={NODE}/munge.seed", f"--log-file={NODE}/munge.log")
-    wait_for(lambda: os.path.exists(f"{NODE}/munge.socket"))
+    await_state(lambda: os.path.exists(f"{NODE}/munge.socket"))
     start("slurmctld", "-D")
     start("slurmd", "-D")
-    wait_for(is_idle)
+    await_state(is_idle)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return subprocess.run(command).returncode
 
