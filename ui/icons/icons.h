@@ -21,6 +21,8 @@ enum class IconName {
     Dice,
     Edit,
     Error,
+    Experiments,
+    Folder,
     Freeze,
     Help,
     Info,

@@ -343,9 +343,9 @@ int LinePlot::marginBeside(int plotWidth) {
 PlotRange LinePlot::homeYWithHeadroom(int plotHeight) const {
     const QMargins margins = m_drawing->plot->axisRect()->margins();
     const double height = plotHeight - margins.top() - margins.bottom();
-    const double free = m_theme.scaled(m_headroom);
+    const double free = std::min<double>(m_theme.scaled(m_headroom), height / 2.0);
     PlotRange range = m_homeY;
-    if (height > 2.0 * free)
+    if (free > 0.0)
         range.to += range.span() * free / (height - free);
     return range;
 }

@@ -57,7 +57,7 @@ public:
     /// The range shown until the user zooms or pans.
     void setHome(PlotRange x, PlotRange y);
 
-    /// Pixels at text size 100 % above the y range, for the names of phases.
+    /// Pixels at text size 100 % above the y range, for the names of phases; at most half the plot.
     void setHeadroom(int pixels);
 
     void setReferences(std::vector<ReferenceLine> references);

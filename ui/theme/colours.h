@@ -3,6 +3,8 @@
 
 #include <QColor>
 
+#include <array>
+
 namespace ui {
 
 /// All colours of the window, named by their meaning. The one accent colour is indigo, because
@@ -59,6 +61,10 @@ struct Colours {
     QColor accumulateBand;
     QColor optimiseBand;
     QColor accelerateBand;
+
+    std::array<QColor, 7> heat;   ///< steps of a scale; more is further from the ground
+    std::array<QColor, 7> onHeat; ///< text on them
+    QColor paperValue;            ///< a paper's own figures beside ours
 
     QColor codeGround;
     QColor codeKeyword;

@@ -49,7 +49,10 @@ struct FigureSeries {
 struct FigurePanel {
     std::string title; ///< "Summarization"
     std::vector<FigureSeries> series;
-    std::vector<std::vector<Estimate>> cells = {}; ///< of a matrix: [rows][columns]
+    /// Of a matrix: [rows][columns]; a count of 0 is an empty cell. Of a layer grid: [attention,
+    /// MLP][layers], 1 = skipped.
+    std::vector<std::vector<Estimate>> cells = {};
+    bool isSummary = false; ///< all groups together
 };
 
 enum class FigureKind { Dots, Bars, Lines, Stack, Matrix, LayerGrids };
@@ -76,10 +79,22 @@ struct ResultFigure {
 enum class VerdictKind { Gain, NoGain, Finding, Refused };
 
 /// The band above the pictures. `headline` has the number, `cause` the reason in numbers.
-struct Verdict {
+struct ExperimentVerdict {
     VerdictKind kind = VerdictKind::Finding;
     std::string headline;
     std::string cause;
+};
+
+/// An answer whose tokens say where they come from.
+struct OriginText {
+    std::string title; ///< "SWIFT, prompt 3"
+
+    struct Token {
+        std::string text; ///< as readableToken() writes it
+        int rank = 0;     ///< 1 = first choice of the draft, 2, ... = sibling, 0 = full model
+    };
+
+    std::vector<Token> tokens;
 };
 
 struct ExperimentResult {
@@ -87,13 +102,14 @@ struct ExperimentResult {
     std::string title;
     std::string source; ///< "Tables 2 and 4 of arXiv 2410.06916"
     std::string size;   ///< "quick", "standard", "paper" or "own"
-    Verdict verdict;
+    ExperimentVerdict verdict;
     std::vector<ResultTable> tables;
     std::vector<ResultFigure> figures;
     std::vector<std::pair<std::string, std::string>>
         measured;                     ///< "Order" to "vanilla, A, A, vanilla", ...
     std::vector<std::string> remarks; ///< dropped variants, prompts left out, unequal answers
     bool isComplete = true;           ///< false: merged while shards are missing
+    std::vector<OriginText> origins = {};
 };
 
 } // namespace engine

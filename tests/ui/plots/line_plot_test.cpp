@@ -365,6 +365,38 @@ private slots:
         }
     }
 
+    void theNameOfAPhaseStaysOffThePointsOfALowPlot() {
+        ShownPlot shown;
+        shown.plot.addSeries(
+            {"score", &Colours::accent, LineForm::None, Dash::Solid, Marker::FilledDiamond});
+        for (int i = 0; i <= 40; ++i)
+            shown.plot.append(1, {i / 40.0, 1.0});
+        shown.plot.setHeadroom(36);
+        QVERIFY(shown.show());
+        const auto pictureWith = [&](std::vector<PhaseBand> bands) {
+            shown.plot.setBands(std::move(bands));
+            shown.plot.refresh();
+            shown.settle();
+            return shown.plot.grab().toImage();
+        };
+        int named = 0;
+        for (int height = 60; height <= 200; height += 10) {
+            shown.plot.resize(400, height);
+            const QImage without = pictureWith({});
+            const QImage with = pictureWith({{0.0, 1.0, "optimise", {}, &Colours::panel}});
+            QRect name;
+            for (int y = 0; y < with.height(); ++y)
+                for (int x = 0; x < with.width(); ++x)
+                    if (with.pixel(x, y) != without.pixel(x, y))
+                        name |= QRect(x, y, 1, 1);
+            named += name.isEmpty() ? 0 : 1;
+            const QImage beneath = name.isEmpty() ? QImage() : without.copy(name);
+            QVERIFY2(pixelsOf(beneath, shown.theme.colours().accent) == 0,
+                     qPrintable(QString::number(height)));
+        }
+        QVERIFY2(named >= 8, qPrintable(QString::number(named)));
+    }
+
     void theTableHasARowForEachX() {
         ShownPlot shown;
         shown.plot.addSeries({"smooth"});

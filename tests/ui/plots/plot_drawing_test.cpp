@@ -182,6 +182,25 @@ private slots:
         QCOMPARE(placeLabels(wishes, room)[0]->left(), 40.0);
     }
 
+    void aLabelRisesAboveThePointsOfItsLine() {
+        LabelRoom room{QRectF(0, 0, 300, 120), {}, {50.0}};
+        room.markers = {{20.0, 44.0}, {200.0, 30.0}}; // the second is beside it
+        const std::vector<LabelWish> wishes = {wishAt(50)};
+        const auto places = placeLabels(wishes, room);
+        QVERIFY(places[0].has_value() && !coversMarker(*places[0], room));
+        QVERIFY(places[0]->bottom() <= 44.0 - room.markerRadius && places[0]->top() >= 20.0);
+        QVERIFY(places[0]->left() < 20.0);
+    }
+
+    void aLabelKeepsToTheSideWithoutPoints() {
+        LabelRoom room{QRectF(0, 0, 300, 120), {}, {20.0}};
+        for (int y = 4; y < 60; y += 8)
+            room.markers.emplace_back(40.0, y);
+        const std::vector<LabelWish> wishes = {wishAt(20)};
+        const auto places = placeLabels(wishes, room);
+        QVERIFY(places[0].has_value() && places[0]->left() > 150.0);
+    }
+
     void aLabelThatFitsNowhereIsLeftOut() {
         const LabelRoom room{QRectF(0, 0, 60, 120), {}, {}};
         const std::vector<LabelWish> wishes = {wishAt(60.0)};

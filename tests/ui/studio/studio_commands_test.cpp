@@ -4,6 +4,7 @@
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
 #include "ui/views/chat/messages/figures_line.h"
+#include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
@@ -112,7 +113,7 @@ private slots:
         m_stage->settle();
         QAbstractButton* find = nullptr;
         for (QAbstractButton* button : window().findChildren<QAbstractButton*>())
-            if (button->accessibleName() == QLatin1String("Find one with this chat") &&
+            if (button->accessibleName() == QLatin1String("Find a skip set with this chat") &&
                 button->isVisible())
                 find = button;
         QVERIFY(find != nullptr);
@@ -196,11 +197,47 @@ private slots:
         QCOMPARE(lines, 1);
     }
 
+    void theTasksAreListedFromTheMenu() {
+        QVERIFY(m_stage->action("model.tasks")->isEnabled());
+        m_stage->action("model.tasks")->trigger();
+        m_stage->settle();
+        auto* dialog = window().findChild<TasksDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        QVERIFY(m_stage->engine->lastSent<ListTasks>() != nullptr);
+    }
+
+    /// Vanilla alone would be there, and nobody would know why.
+    void decoderModulesThatCannotBeUsedAreTold() {
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
+        ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.decoders = {vanillaDecoder()};
+        loaded.refusedModules = {{ErrorCode::Unsupported,
+                                  "The module libdecoder_swift.so was refused: it belongs to build "
+                                  "1, but the program to build 2.",
+                                  "Build program and modules together."}};
+        m_stage->say(loaded);
+        m_stage->settle();
+        const Notice* told = m_stage->notice("refused_modules");
+        QVERIFY(told != nullptr);
+        QVERIFY(told->headline.contains(QStringLiteral("decoders are missing")));
+        QVERIFY(told->sentence.contains(QStringLiteral("libdecoder_swift.so")));
+        QVERIFY(told->sentence.endsWith(QStringLiteral("Build program and modules together.")));
+        QVERIFY(told->details.isEmpty()); // there is no more to say
+        loaded.refusedModules.push_back({ErrorCode::Unsupported, "The module b was refused.", ""});
+        m_stage->say(loaded);
+        m_stage->settle();
+        QVERIFY(m_stage->notice("refused_modules")->headline.contains(QStringLiteral("2 modules")));
+        QVERIFY(m_stage->notice("refused_modules")->details.contains(QStringLiteral("module b")));
+        m_stage->loadModel();
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
+    }
+
     void aReplayOffersNothingThatNeedsAModel() {
         open(QStringLiteral("run.swiftrun"));
         window().showWorkspace(1);
         m_stage->settle();
-        for (const char* name : {"Find one with this chat", "Load a set...", "Resume search"})
+        for (const char* name :
+             {"Find a skip set with this chat", "Load a skip set...", "Resume the search"})
             for (const QAbstractButton* button : window().findChildren<QAbstractButton*>())
                 if (button->accessibleName() == QLatin1String(name))
                     QVERIFY2(!button->isVisible(), name);

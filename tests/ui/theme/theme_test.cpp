@@ -46,6 +46,9 @@ private slots:
         QVERIFY(contrast(c.rejectedText, c.rejected) >= 4.5);
         QVERIFY(contrast(c.warning, c.warningGround) >= 4.5);
         QVERIFY(contrast(c.error, c.errorGround) >= 4.5);
+        for (std::size_t step = 0; step < c.heat.size(); ++step)
+            QVERIFY2(contrast(c.onHeat[step], c.heat[step]) >= 4.5,
+                     qPrintable(c.heat[step].name()));
         for (const QColor& code : {c.codeKeyword, c.codeLiteral, c.codeComment})
             for (const QColor& ground : {c.codeGround, c.accepted})
                 QVERIFY2(contrast(code, ground) >= 4.5, qPrintable(code.name()));

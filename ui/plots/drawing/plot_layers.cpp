@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kSquareSide = 7;         ///< pixels, of the emphasis
 constexpr int kInstanceTickHeight = 5; ///< pixels
-constexpr std::size_t kMostMarkers = 4000;
 
 } // namespace
 
@@ -78,7 +77,7 @@ void MarkerLayer::drawSeries(QPainter& painter, const PlotSeries& series) {
     const PlotRange range{shown.lower, shown.upper};
     const int level = series.points.levelFor(range, kMostMarkers);
     const MarkerCache::Look look{series.form.marker,
-                                 state().theme.scaled(4),
+                                 state().theme.scaled(kMarkerSize),
                                  state().colours().*series.form.colour,
                                  mParentPlot->devicePixelRatioF()};
     const QPixmap& pixmap = m_cache.pixmap(look);

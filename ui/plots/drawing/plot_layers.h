@@ -77,8 +77,9 @@ private:
     void write(QPainter& painter, TextCache& texts, QPointF baseline, const QString& text) const;
     void drawAxisTexts(QPainter& painter) const;
     void drawNewestSquares(QPainter& painter) const;
-    void drawBandNames(QPainter& painter, std::vector<QRectF>& taken) const;
-    void drawLabels(QPainter& painter, std::vector<QRectF> taken) const;
+    LabelRoom roomForLabels(double lineHeight) const;
+    void drawBandNames(QPainter& painter, LabelRoom& labelRoom) const;
+    void drawLabels(QPainter& painter, LabelRoom labelRoom) const;
     void drawLabelsBeside(QPainter& painter) const;
     std::optional<LabelWish> wishOf(const PlotSeries& series, double lineHeight) const;
 };

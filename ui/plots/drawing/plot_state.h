@@ -54,6 +54,9 @@ struct PlotState {
 /// Pixels between the plot and the labels beside it.
 inline constexpr int kBesideGap = 6;
 
+inline constexpr int kMarkerSize = 4;             ///< pixels at 100 %: the width of a circle
+inline constexpr std::size_t kMostMarkers = 4000; ///< of one series
+
 /// One pixel of the device, whatever the scale.
 inline QPen finePen(const QColor& colour, Dash dash = Dash::Solid) {
     QPen pen(colour, 1.0);

@@ -60,8 +60,8 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_skeleton(new LayerSkeleton(theme, this))
     , m_title(centredLabel(this))
     , m_sentence(centredLabel(this))
-    , m_find(new QPushButton(tr("Find one with this chat"), this))
-    , m_load(new QPushButton(tr("Load a set..."), this))
+    , m_find(new QPushButton(tr("Find a skip set with this chat"), this))
+    , m_load(new QPushButton(tr("Load a skip set..."), this))
     , m_buttons(new QHBoxLayout)
     , m_note(centredLabel(this)) {
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
@@ -129,11 +129,13 @@ void EmptyLayerMap::arrange() {
         used += isFree ? wanted + spacing : 0;
         return isFree;
     };
-    m_find->setVisible(m_offer.canFind);
-    m_load->setVisible(m_offer.canLoad);
-    const bool hasActions = m_offer.canFind || m_offer.canLoad;
-    const int buttonsWidth = (m_offer.canFind ? m_find->sizeHint().width() + spacing : 0) +
-                             (m_offer.canLoad ? m_load->sizeHint().width() + spacing : 0);
+    const auto widthOf = [spacing](const QPushButton& button) {
+        return button.sizeHint().width() + spacing;
+    };
+    const int findWidth = m_offer.canFind ? widthOf(*m_find) : 0;
+    const bool hasLoad = m_offer.canLoad && findWidth + widthOf(*m_load) <= width();
+    const int buttonsWidth = findWidth + (hasLoad ? widthOf(*m_load) : 0);
+    const bool hasActions = buttonsWidth > 0;
     const int titleWidth = QFontMetrics(bold).horizontalAdvance(m_title->text()) + spacing;
     const bool isBeside = hasActions && !isRoomy && titleWidth + buttonsWidth <= width();
     placeTitle(isBeside);
@@ -142,7 +144,7 @@ void EmptyLayerMap::arrange() {
     const bool hasButtons =
         hasActions && buttonsWidth <= width() && takes(m_find->sizeHint().height());
     m_find->setVisible(hasButtons && m_offer.canFind);
-    m_load->setVisible(hasButtons && m_offer.canLoad);
+    m_load->setVisible(hasButtons && hasLoad);
     m_note->setVisible(!m_note->text().isEmpty() && takes(m_note->heightForWidth(width())));
     m_skeleton->setVisible(takes(m_skeleton->height()));
     m_sentence->setVisible(isRoomy && takes(m_sentence->heightForWidth(width())));

@@ -68,9 +68,9 @@ void LayerMapView::build() {
     m_empty = new EmptyLayerMap(theme(), this);
     m_manualBadge = new QLabel(tr("manual"), m_page);
     m_notice = plainLabel(m_page, true);
-    m_resume = new QPushButton(tr("Resume search"), m_page);
+    m_resume = new QPushButton(tr("Resume the search"), m_page);
     m_resume->setProperty("form", "small");
-    m_resume->setAccessibleName(tr("Resume search"));
+    m_resume->setAccessibleName(tr("Resume the search"));
     m_noticePlace = new QWidget(m_page);
     m_noticeRow = new QGridLayout(m_noticePlace);
     m_noticeRow->setContentsMargins(0, 0, 0, 0);

@@ -22,6 +22,9 @@ namespace {
 /// is only told, with its error.
 constexpr double kCheckedAsOne = 1.25;
 
+/// Plain steps that differ by less are called equally fast.
+constexpr double kSameRate = 0.03;
+
 QString tr(const char* text) { return QCoreApplication::translate("SpeedFigures", text); }
 
 QString timesText(double factor) { return QString::number(factor, 'f', 2); }
@@ -31,6 +34,15 @@ QString signedPercent(double share) {
     const long percent = std::lround(100.0 * share);
     return (percent < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
            QString::number(std::abs(percent));
+}
+
+/// Whether a span of plain steps is as fast as one that is told already: the same number twice says
+/// nothing. Speedups are told of every span, because people compare them.
+bool isToldBy(const SpanFigures& told, const SpanFigures& span) {
+    const auto before = told.tokensPerSecond();
+    const auto rate = span.tokensPerSecond();
+    return !told.isDrafting() && !span.isDrafting() && before && rate &&
+           std::abs(*rate / *before - 1.0) < kSameRate;
 }
 
 /// Whole numbers that add up to the rounded sum: the largest remainders are rounded up.
@@ -91,13 +103,17 @@ QString speedText(const SpanFigures& span) {
 QString spansText(const SpeedLog& log, bool withChat) {
     QStringList parts;
     const SpanFigures now = log.now();
-    if (const auto rate = now.tokensPerSecond())
-        parts << (now.isDrafting() ? tr("%1 tok/s now") : tr("%1 tok/s now, plain steps"))
-                     .arg(*rate, 0, 'f', 1);
-    if (!log.answer().isEmpty())
-        parts << tr("this answer %1").arg(speedText(log.answer()));
-    if (withChat && !log.chat().isEmpty())
-        parts << tr("this chat %1").arg(speedText(log.chat()));
+    if (!now.isEmpty() && !now.isDrafting())
+        parts << tr("now, in plain steps of the full model");
+    else if (const auto rate = now.tokensPerSecond())
+        parts << tr("%1 tok/s now").arg(*rate, 0, 'f', 1);
+    const auto add = [&](const SpanFigures& span, const QString& words) {
+        if (!span.isEmpty() && !isToldBy(now, span))
+            parts << words.arg(speedText(span));
+    };
+    add(log.answer(), tr("this answer %1"));
+    if (withChat)
+        add(log.chat(), tr("this chat %1"));
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 

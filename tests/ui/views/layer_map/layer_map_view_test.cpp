@@ -268,15 +268,15 @@ private slots:
 
     void theSearchCanGoOn() {
         beginWithAPlan();
-        QVERIFY(!button(QStringLiteral("Resume search"))->isVisible());
+        QVERIFY(!button(QStringLiteral("Resume the search"))->isVisible());
         moveTo(0, 2);
         key(Qt::Key_Space);
         answerManual(m_run->plan({1, 2, 3}, {2}), 20);
-        QVERIFY(button(QStringLiteral("Resume search"))->isVisible());
-        QTest::mouseClick(button(QStringLiteral("Resume search")), Qt::LeftButton);
+        QVERIFY(button(QStringLiteral("Resume the search"))->isVisible());
+        QTest::mouseClick(button(QStringLiteral("Resume the search")), Qt::LeftButton);
         QCOMPARE(sent(), engine::SettingValues({{"optimise", 1.0}}));
         m_run->bridge->tick();
-        QVERIFY(!button(QStringLiteral("Resume search"))->isVisible());
+        QVERIFY(!button(QStringLiteral("Resume the search"))->isVisible());
     }
 
     void pinningOutlinesWhatDiffersAndTheNumbersAgree() {
@@ -390,22 +390,41 @@ private slots:
         m_view->resize(700, 300);
         m_run->engine->say(loaded);
         m_run->bridge->tick();
-        QPushButton* find = button(QStringLiteral("Find one with this chat"));
+        QPushButton* find = button(QStringLiteral("Find a skip set with this chat"));
         QVERIFY(find->isVisible());
-        QVERIFY(!button(QStringLiteral("Load a set..."))->isVisible());
+        QVERIFY(!button(QStringLiteral("Load a skip set..."))->isVisible());
         QSignalSpy asked(m_view.get(), &LayerMapView::findAsked);
         QTest::mouseClick(find, Qt::LeftButton);
         QCOMPARE(asked.count(), 1);
         m_run->engine->say(engine::DecoderChosen{searching, searchingSettings()});
         m_run->bridge->tick();
         QVERIFY(find->isVisible());
-        QVERIFY(button(QStringLiteral("Load a set..."))->isVisible());
+        QVERIFY(button(QStringLiteral("Load a skip set..."))->isVisible());
         m_view->showFinding(true, QStringLiteral("Searching: 3 sets tried."));
         QVERIFY(!find->isVisible());
-        QVERIFY(!button(QStringLiteral("Load a set..."))->isVisible());
+        QVERIFY(!button(QStringLiteral("Load a skip set..."))->isVisible());
         QVERIFY(isShown(QStringLiteral("Searching: 3 sets tried.")));
         beginWithAPlan();
         QCOMPARE(m_view->notice(), QStringLiteral("Searching: 3 sets tried."));
+    }
+
+    /// A file is also loaded by the menu.
+    void aNarrowEmptyMapOffersToFindASetBeforeToLoadOne() {
+        engine::ModelLoaded loaded = loadedModel(6);
+        engine::DecoderInfo searching = searchingDecoderInfo();
+        loaded.decoders = {searching};
+        m_run->engine->say(loaded);
+        m_run->engine->say(engine::DecoderChosen{searching, searchingSettings()});
+        m_run->bridge->tick();
+        QPushButton* find = button(QStringLiteral("Find a skip set with this chat"));
+        QPushButton* load = button(QStringLiteral("Load a skip set..."));
+        const int both = find->sizeHint().width() + load->sizeHint().width();
+        m_view->resize(2 * both, 200);
+        QCoreApplication::processEvents();
+        QVERIFY(find->isVisible() && load->isVisible());
+        m_view->resize(both, 200);
+        QCoreApplication::processEvents();
+        QVERIFY(find->isVisible() && !load->isVisible());
     }
 
     void noTextOfTheEmptyMapIsCut_data() {
@@ -492,7 +511,11 @@ private slots:
         QStringList names;
         for (const QAction* action : m_view->actions())
             names << action->text();
-        QCOMPARE(names, QStringList({"Pin set", "Copy set as text", "Save set...", "Load set..."}));
+        QCOMPARE(names,
+                 QStringList({"Pin the skip set",
+                              "Copy the skip set as text",
+                              "Save the skip set...",
+                              "Load a skip set..."}));
     }
 };
 

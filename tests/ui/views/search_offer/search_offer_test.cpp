@@ -169,7 +169,7 @@ private slots:
         map.resize(1000, 92);
         map.show();
         m_run->bridge->tick();
-        QPushButton* find = visibleButton(map, QStringLiteral("Find one with this chat"));
+        QPushButton* find = visibleButton(map, QStringLiteral("Find a skip set with this chat"));
         QVERIFY(find != nullptr);
         QVERIFY(map.rect().contains(QRect(find->mapTo(&map, QPoint()), find->size())));
         QSignalSpy asked(&map, &LayerMapView::findAsked);

@@ -9,6 +9,21 @@
 using namespace support;
 using namespace ui;
 
+namespace {
+
+/// A view of this size on the screen, and the run that it shows.
+struct ShownSpeed {
+    ViewStage stage;
+    SpeedView view{stage.context()};
+
+    explicit ShownSpeed(const QSize& size) {
+        view.resize(size);
+        view.show();
+    }
+};
+
+} // namespace
+
 /// What of the curve is seen: the axes and the room of the plot.
 class SpeedAxisTest : public QObject {
     Q_OBJECT
@@ -16,10 +31,8 @@ class SpeedAxisTest : public QObject {
 private slots:
 
     void aShortAnswerFillsTheAxis() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(452, 260);
-        view.show();
+        ShownSpeed shown(QSize(452, 260));
+        auto& [stage, view] = shown;
         sayBaseline(stage);
         sayAnswer(stage);
         stage.settle();
@@ -34,10 +47,8 @@ private slots:
 
     /// Also where the newest steps are faster than all before.
     void theCurveEndsWithinTheAxis() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(452, 260);
-        view.show();
+        ShownSpeed shown(QSize(452, 260));
+        auto& [stage, view] = shown;
         sayBaseline(stage);
         sayAnswer(stage);
         stage.say(promptStarted(2));
@@ -54,10 +65,8 @@ private slots:
 
     /// Its curve would be left with a few pixels.
     void aNarrowViewLeavesEquationSixToTheTable() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(298, 170);
-        view.show();
+        ShownSpeed shown(QSize(298, 170));
+        auto& [stage, view] = shown;
         stage.say(paperPlan());
         sayBaseline(stage);
         sayAnswer(stage);

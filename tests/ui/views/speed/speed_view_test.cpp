@@ -174,6 +174,24 @@ private slots:
         QVERIFY(view.detail().contains("this chat 1.33×"));
     }
 
+    /// Vanilla has one speed and no speedup.
+    void theSpeedOfPlainStepsIsToldOnce() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        sayBaseline(stage);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("46.8 tok/s"));
+        QCOMPARE(view.detail(), QString("now, in plain steps of the full model"));
+        stage.say(promptStarted(2)); // half as fast
+        for (int step = 0; step < 4; ++step)
+            stage.say(plainStep(2, step, "x", 2.0 * kPlainStepMs));
+        stage.settle();
+        QCOMPARE(view.headline(), QString("23.4 tok/s"));
+        QCOMPARE(view.detail(),
+                 QString("now, in plain steps of the full model \u00B7 this chat 46.8 tok/s"));
+    }
+
     void theRawLineStaysBesideTheOneOfTheLastTwoSeconds() {
         ViewStage stage;
         SpeedView view(stage.context());

@@ -8,12 +8,24 @@ namespace ui {
 
 namespace {
 
+bool touches(const QRectF& place, const QPointF& marker, double radius) {
+    return marker.x() > place.left() - radius && marker.x() < place.right() + radius &&
+           marker.y() > place.top() - radius && marker.y() < place.bottom() + radius;
+}
+
 QRectF placeOf(const LabelWish& wish, const LabelRoom& room, LabelSide side, bool isBelow) {
     const double x = side == LabelSide::Left
                          ? std::max(room.frame.left() + room.insetX, wish.smallestX)
                          : room.frame.right() - room.insetX - wish.size.width();
-    const double y = isBelow ? wish.bottomY + room.gap : wish.topY - room.gap - wish.size.height();
-    return {QPointF(x, y), wish.size};
+    if (isBelow)
+        return {QPointF(x, wish.bottomY + room.gap), wish.size};
+    const QRectF place(QPointF(x, wish.topY - room.gap - wish.size.height()), wish.size);
+    const QRectF reach = place.adjusted(0.0, -place.height(), 0.0, 0.0);
+    double bottom = place.bottom();
+    for (const QPointF& marker : room.markers)
+        if (touches(reach, marker, room.markerRadius))
+            bottom = std::min(bottom, marker.y() - room.markerRadius);
+    return place.translated(0.0, std::max(bottom, place.top()) - place.bottom());
 }
 
 bool isFree(const QRectF& place, const LabelRoom& room) {
@@ -36,6 +48,9 @@ std::optional<QRectF> freePlace(const LabelWish& wish, const LabelRoom& room) {
                                           placeOf(wish, room, otherSide, wish.isBelow),
                                           placeOf(wish, room, otherSide, !wish.isBelow)};
     for (const QRectF& place : places)
+        if (isFree(place, room) && !crossesLine(place, room) && !coversMarker(place, room))
+            return place;
+    for (const QRectF& place : places)
         if (isFree(place, room) && !crossesLine(place, room))
             return place;
     for (const QRectF& place : places)
@@ -45,6 +60,12 @@ std::optional<QRectF> freePlace(const LabelWish& wish, const LabelRoom& room) {
 }
 
 } // namespace
+
+bool coversMarker(const QRectF& place, const LabelRoom& room) {
+    return std::any_of(room.markers.begin(), room.markers.end(), [&](const QPointF& marker) {
+        return touches(place, marker, room.markerRadius);
+    });
+}
 
 std::vector<std::optional<QRectF>> placeLabels(std::span<const LabelWish> wishes, LabelRoom room) {
     std::vector<std::optional<QRectF>> places;

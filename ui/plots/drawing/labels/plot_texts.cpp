@@ -9,8 +9,9 @@ namespace ui {
 
 namespace {
 
-constexpr double kTickGap = 7.0; ///< pixels between an axis and its texts
-constexpr double kTextGap = 8.0; ///< pixels between two texts of an axis
+constexpr double kTickGap = 7.0;   ///< pixels between an axis and its texts
+constexpr double kTextGap = 8.0;   ///< pixels between two texts of an axis
+constexpr double kNameInset = 3.0; ///< pixels between the top and the names of phases
 constexpr int kVeilAlpha = 205;
 
 void drawVeil(QPainter& painter, QPointF baseline, double width, QColor ground) {
@@ -33,9 +34,10 @@ void TextLayer::draw(QCPPainter* painter) {
     state().words.setFont(state().theme.font(TextRole::Tiny));
     drawAxisTexts(*painter);
     drawNewestSquares(*painter);
-    std::vector<QRectF> taken;
-    drawBandNames(*painter, taken);
-    drawLabels(*painter, std::move(taken));
+    const QFontMetricsF words(state().theme.font(TextRole::Tiny));
+    LabelRoom labelRoom = roomForLabels(words.height());
+    drawBandNames(*painter, labelRoom);
+    drawLabels(*painter, std::move(labelRoom));
     drawLabelsBeside(*painter);
 }
 
@@ -99,7 +101,33 @@ void TextLayer::drawNewestSquares(QPainter& painter) const {
     }
 }
 
-void TextLayer::drawBandNames(QPainter& painter, std::vector<QRectF>& taken) const {
+/// Of the markers only those that a text at the top or above a reference line could cover.
+LabelRoom TextLayer::roomForLabels(double lineHeight) const {
+    const QRect room = frame();
+    LabelRoom labelRoom{QRectF(room), {}, {}};
+    labelRoom.markerRadius = state().theme.scaled(kMarkerSize) + 1.0; // of the largest, a diamond
+    double lowest = room.top() + kNameInset + lineHeight;
+    for (const ReferenceLine& line : state().references) {
+        labelRoom.linesY.push_back(yPixel(line.value));
+        if (line.side != LabelSide::Beside)
+            lowest = std::max(lowest, labelRoom.linesY.back() + labelRoom.gap + lineHeight);
+    }
+    const double least = mParentPlot->yAxis->pixelToCoord(lowest + labelRoom.markerRadius);
+    const QCPRange shown = mParentPlot->xAxis->range();
+    const PlotRange range{shown.lower, shown.upper};
+    for (const auto& series : state().series) {
+        if (!series->isShown || series->form.marker == Marker::None)
+            continue;
+        const int level = series->points.levelFor(range, kMostMarkers);
+        for (const PlotPoint& point : series->points.pointsIn(range, level))
+            if (range.contains(point.x) && point.y >= least)
+                labelRoom.markers.emplace_back(xPixel(point.x), yPixel(point.y));
+    }
+    return labelRoom;
+}
+
+/// A name that would cover points, because the plot is too low for both, is left out.
+void TextLayer::drawBandNames(QPainter& painter, LabelRoom& labelRoom) const {
     const QRect room = frame();
     const QFont font = state().theme.font(TextRole::Tiny);
     const QFontMetricsF metrics(font);
@@ -111,14 +139,15 @@ void TextLayer::drawBandNames(QPainter& painter, std::vector<QRectF>& taken) con
         const double right = std::min(xPixel(band.to), room.right() + 1.0);
         for (const QString& name : {band.name, band.shortName}) {
             const double width = state().words.width(name);
-            if (name.isEmpty() || width + kInset + 1.0 > right - left)
+            const QRectF place(left + kInset, room.top() + kNameInset, width, metrics.height());
+            if (name.isEmpty() || width + kInset + 1.0 > right - left ||
+                coversMarker(place, labelRoom))
                 continue;
-            const QRectF place(left + kInset, room.top() + 3.0, width, metrics.height());
             write(painter,
                   state().words,
                   QPointF(place.left(), place.top() + metrics.ascent()),
                   name);
-            taken.push_back(place);
+            labelRoom.taken.push_back(place);
             break;
         }
     }
@@ -198,7 +227,7 @@ void TextLayer::drawLabelsBeside(QPainter& painter) const {
     }
 }
 
-void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
+void TextLayer::drawLabels(QPainter& painter, LabelRoom labelRoom) const {
     struct Text {
         QString text;
         QColor colour;
@@ -206,15 +235,12 @@ void TextLayer::drawLabels(QPainter& painter, std::vector<QRectF> taken) const {
 
     const QFont font = state().theme.font(TextRole::Tiny);
     const QFontMetrics metrics(font);
-    const QRect room = frame();
-    LabelRoom labelRoom{QRectF(room), std::move(taken), {}};
     std::vector<LabelWish> wishes;
     std::vector<Text> texts;
     for (const ReferenceLine& line : state().references) {
-        const double y = yPixel(line.value);
-        labelRoom.linesY.push_back(y);
         if (line.side == LabelSide::Beside)
             continue;
+        const double y = yPixel(line.value);
         wishes.push_back({QSizeF(std::round(state().words.width(line.label)), metrics.height()),
                           y,
                           y,

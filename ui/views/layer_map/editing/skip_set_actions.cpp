@@ -22,12 +22,13 @@ SkipSetActions::SkipSetActions(const ViewContext& context,
     , m_manual(manual)
     , m_shown(std::move(shown))
     , m_view(view) {
-    QAction* pin = add(tr("Pin set"), QStringLiteral("pin_set"), &SkipSetActions::togglePin);
+    QAction* pin =
+        add(tr("Pin the skip set"), QStringLiteral("pin_set"), &SkipSetActions::togglePin);
     pin->setShortcut(QKeySequence(Qt::Key_P));
     pin->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    add(tr("Copy set as text"), QStringLiteral("copy_set"), &SkipSetActions::copyText);
-    add(tr("Save set..."), QStringLiteral("save_set"), &SkipSetActions::askWhereToSave);
-    add(tr("Load set..."), QStringLiteral("load_set"), &SkipSetActions::askWhatToLoad);
+    add(tr("Copy the skip set as text"), QStringLiteral("copy_set"), &SkipSetActions::copyText);
+    add(tr("Save the skip set..."), QStringLiteral("save_set"), &SkipSetActions::askWhereToSave);
+    add(tr("Load a skip set..."), QStringLiteral("load_set"), &SkipSetActions::askWhatToLoad);
 }
 
 QAction*

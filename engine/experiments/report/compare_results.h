@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/experiments/report/experiment_result.h"
+
+namespace engine {
+
+/// Sets two results of the same recipe side by side: one row for each number that both have, and
+/// whether it moved beyond the two intervals. Errors: InvalidInput for two different recipes.
+Result<ExperimentResult> compareResults(const ExperimentResult& before,
+                                        const ExperimentResult& after);
+
+} // namespace engine

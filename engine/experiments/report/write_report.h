@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/experiments/report/experiment_result.h"
+
+#include <filesystem>
+#include <string>
+
+namespace engine {
+
+/// Writes report.html, report.md, a .csv and a .tex for each table, and figures/ID.svg and
+/// figures/ID.pdf into `folder`, which is made if it is missing. `configuration` is the recipe as
+/// it ran (JSON); the report shows it. Each file is replaced as a whole; with an error the files
+/// that were not reached stay as they were. Errors: Io.
+Result<void> writeReport(const std::filesystem::path& folder,
+                         const ExperimentResult& result,
+                         const std::string& configuration);
+
+/// One file that needs nothing else: verdict, figures, tables, how it was measured, configuration.
+std::string reportHtml(const ExperimentResult& result, const std::string& configuration);
+
+std::string reportMarkdown(const ExperimentResult& result, const std::string& configuration);
+
+/// A table as comma-separated values (RFC 4180): a column with an interval is followed by its
+/// bounds. Cells that a spreadsheet would take for a formula begin with an apostrophe.
+std::string tableCsv(const ResultTable& table);
+
+/// A table as LaTeX (tabular with booktabs rules).
+std::string tableLatex(const ResultTable& table);
+
+} // namespace engine

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/experiments/data_stream.h"
+#include "engine/experiments/run/file_lock.h"
+#include "engine/experiments/run/part_journal.h"
+#include "engine/experiments/run/run_plan.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+enum class ShardPhase {
+    Waiting, ///< not begun, or stopped before its end
+    Running, ///< a process works on it at this moment
+    Finished,
+    Damaged, ///< its file cannot be read; it is run again
+};
+
+std::string_view shardPhaseName(ShardPhase phase); ///< "waiting", "running", ...
+
+struct ShardState {
+    int shard = 0;
+    ShardPhase phase = ShardPhase::Waiting;
+    std::string problem = {}; ///< of a damaged one: a sentence
+};
+
+/// The folder of one run: recipe, plan, prompts, and the shards that are done. Several processes
+/// and machines may work on the shards of one folder; one leads the run. Everything is written
+/// atomically. Thread: reads any, otherwise one.
+class RunFolder {
+public:
+    /// Makes the folder and writes what a run needs, the plan last. A folder that exists must be
+    /// empty; with `mayOverwrite` an earlier run in it is deleted first, nothing else. Errors:
+    /// InvalidInput, Io.
+    static Result<RunFolder> create(const std::filesystem::path& path,
+                                    const Recipe& recipe,
+                                    const RunPlan& plan,
+                                    const std::vector<DataRecord>& prompts,
+                                    bool mayOverwrite);
+
+    /// Errors: NotFound for a folder without a run; Io; CorruptFile for a damaged plan or recipe,
+    /// and for prompts that are not the plan's.
+    static Result<RunFolder> open(const std::filesystem::path& path);
+
+    /// Whether a folder holds a run.
+    static bool isRun(const std::filesystem::path& path);
+
+    const std::filesystem::path& path() const { return m_path; }
+
+    const Recipe& recipe() const { return m_recipe; }
+
+    const RunPlan& plan() const { return m_plan; }
+
+    /// Those of data.jsonl, in order.
+    const std::vector<DataRecord>& prompts() const { return m_prompts; }
+
+    /// To lead the run. Errors: InvalidInput if another process does; Io.
+    Result<FileLock> lead() const;
+
+    bool isLed() const { return FileLock::isHeld(m_path / "lock"); }
+
+    /// To run a shard; none if another process does. Errors: Io.
+    Result<std::optional<FileLock>> claim(int shard) const;
+
+    std::vector<ShardState> states() const; ///< [shards]
+    ShardState state(int shard) const;
+
+    /// Whether all shards whose sets it needs are finished.
+    bool isReady(int shard) const;
+
+    /// A finished shard. Errors: NotFound if it is not finished; CorruptFile, also for a shard of
+    /// another run.
+    Result<ShardResult> result(int shard) const;
+
+    /// Begins a shard's part file anew, or goes on behind its last whole line (a stream); `done`
+    /// gets the records that are there. Errors: Io; CorruptFile, and the file is as it was.
+    Result<PartJournal> begin(int shard) const;
+    Result<PartJournal> goOn(int shard, std::vector<ShardRecord>& done) const;
+
+    /// The shard is finished: its file appears as a whole and its part file goes. Errors: Io.
+    Result<void> finish(const ShardResult& result) const;
+
+    /// What a shard at work has written, see readPart(). Errors: Io, CorruptFile.
+    Result<PartProgress> progress(int shard, std::uint64_t from) const {
+        return readPart(partFile(shard), from);
+    }
+
+    std::filesystem::path shardFile(int shard) const;
+    std::filesystem::path partFile(int shard) const;
+
+private:
+    std::filesystem::path m_path;
+    Recipe m_recipe;
+    RunPlan m_plan;
+    std::vector<DataRecord> m_prompts;
+};
+
+/// One line of data.jsonl, without its end.
+std::string promptJson(const DataRecord& record);
+
+/// The run hash of a plan: over recipe, prompts and models, not over paths and threads.
+std::string runHashOf(const Recipe& recipe,
+                      const std::vector<DataRecord>& prompts,
+                      const std::vector<RunModel>& models);
+
+} // namespace engine
