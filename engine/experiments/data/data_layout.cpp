@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 9> kReferenceNames = {"reference",
                                                              "summary",
                                                              "canonical_solution"};
 
-std::string lower(std::string text) {
+std::string smallLetters(std::string text) {
     for (char& c : text)
         c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return text;
@@ -131,10 +131,10 @@ bool looksLikeHeader(const std::vector<std::string>& cells) {
 }
 
 /// The first of these names that a field with texts has; empty if none has one.
-std::string named(FieldNames names, const std::vector<DataField>& fields) {
+std::string fieldNamed(FieldNames names, const std::vector<DataField>& fields) {
     for (const std::string_view name : names)
         for (const DataField& field : fields)
-            if (field.isText && lower(field.name) == name)
+            if (field.isText && smallLetters(field.name) == name)
                 return field.name;
     return {};
 }
@@ -178,7 +178,7 @@ Result<DataLayout> proposeLayout(const std::filesystem::path& path, const std::s
         layout.hasHeader = !row || looksLikeHeader(row->cells);
     }
     ENGINE_TRY(const std::vector<DataField> fields, fieldsOf(path, layout, stop));
-    if (std::string prompt = named(kPromptNames, fields); !prompt.empty()) {
+    if (std::string prompt = fieldNamed(kPromptNames, fields); !prompt.empty()) {
         layout.prompt = std::move(prompt);
     } else {
         std::int64_t longest = 0;
@@ -189,12 +189,12 @@ Result<DataLayout> proposeLayout(const std::filesystem::path& path, const std::s
             }
     }
     const auto use = [&fields](FieldNames names, std::string& field) {
-        if (std::string found = named(names, fields); !found.empty())
+        if (std::string found = fieldNamed(names, fields); !found.empty())
             field = std::move(found);
     };
     use(kIdNames, layout.id);
     use(kReferenceNames, layout.reference);
-    const std::string task = named(kTaskNames, fields);
+    const std::string task = fieldNamed(kTaskNames, fields);
     layout.taskSource = task.empty() ? TaskSource::File : TaskSource::Field;
     if (!task.empty())
         layout.task = task;

@@ -46,7 +46,7 @@ Result<std::vector<std::filesystem::path>> filesIn(const std::filesystem::path& 
     return files;
 }
 
-std::string nameOf(const std::filesystem::path& folder) {
+std::string folderName(const std::filesystem::path& folder) {
     const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
     return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
@@ -60,7 +60,7 @@ Result<void> addFolder(const std::filesystem::path& folder, std::vector<DataSour
         return {};
     const auto documents = withExtension(files, kDocumentNames);
     for (const auto& file : documents)
-        sources.push_back({file, nameOf(folder), true});
+        sources.push_back({file, folderName(folder), true});
     if (!documents.empty())
         return {};
     return Error{ErrorCode::InvalidInput,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which prompts a run uses, from files and folders, and the file in which it keeps them.
+// Which prompts a run uses, from files and folders.
 #include "engine/experiments/data/prompt_set.h"
-#include "engine/experiments/data/run_data.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -47,9 +46,6 @@ private slots:
     void aNamedFileThatFailsEndsIt_data();
     void aNamedFileThatFailsEndsIt();
     void lineOfTwoGigabytesIsOneBadLine();
-    void runDataIsReadAsItWasWritten();
-    void damagedRunDataIsRefused_data();
-    void damagedRunDataIsRefused();
 
 private:
     /// Writes a file and returns its path.
@@ -257,49 +253,6 @@ void PromptSetTest::lineOfTwoGigabytesIsOneBadLine() {
     QVERIFY(set);
     QCOMPARE(textsOf(set.value().prompts), (QStringList{"one", "two"}));
     QCOMPARE(m_problems, QStringList{"line 2: it has more than 16000000 bytes"});
-}
-
-void PromptSetTest::runDataIsReadAsItWasWritten() {
-    DataPrompt full{"a.csv",
-                    {.line = 7,
-                     .task = "t \"1\"",
-                     .id = "x",
-                     .turns = {"one\n\xC3\xB6", "two"},
-                     .references = {"r", "s"},
-                     .test = "def check(f):\n",
-                     .entryPoint = "f"}};
-    const DataPrompt bare{"b", {.line = 1, .task = "", .id = "2", .turns = {" p "}}};
-    const auto path = m_folder->path() / "data.jsonl";
-    QVERIFY(writeRunData(path, {full, bare}));
-    const auto read = readRunData(path);
-    QVERIFY(read);
-    QCOMPARE(read.value().size(), std::size_t(2));
-    const DataRecord& first = read.value()[0];
-    QCOMPARE(first.task, full.record.task);
-    QCOMPARE(first.id, full.record.id);
-    QVERIFY(first.turns == full.record.turns && first.references == full.record.references);
-    QCOMPARE(first.test, full.record.test);
-    QCOMPARE(first.entryPoint, full.record.entryPoint);
-    QVERIFY(read.value()[1].turns == bare.record.turns);
-    QVERIFY(read.value()[1].references.empty());
-    // Another layout finds the same in it: it is a data file like any other.
-    QCOMPARE(collect({.paths = {path.string()}}).value().prompts.size(), std::size_t(2));
-    QVERIFY(!writeRunData(m_folder->path() / "no folder" / "data.jsonl", {bare}));
-}
-
-void PromptSetTest::damagedRunDataIsRefused_data() {
-    QTest::addColumn<QByteArray>("bytes");
-    QTest::newRow("bad line") << QByteArray("{\"prompt\":\"a\"}\n{\"prom");
-    QTest::newRow("lost line") << QByteArray("{\"prompt\":\"a\"}\n\n{\"prompt\":\"b\"}\n");
-    QTest::newRow("empty") << QByteArray();
-}
-
-void PromptSetTest::damagedRunDataIsRefused() {
-    QFETCH(const QByteArray, bytes);
-    const auto read = readRunData(write("data.jsonl", bytes.toStdString()));
-    QVERIFY(!read);
-    QVERIFY(read.error().code == ErrorCode::CorruptFile);
-    QVERIFY(read.error().message.find("data.jsonl") != std::string::npos);
 }
 
 QTEST_APPLESS_MAIN(PromptSetTest)
