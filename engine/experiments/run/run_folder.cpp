@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_folder.h"
 
+#include "engine/experiments/data/data_stream.h"
 #include "engine/experiments/json/member_json.h"
 #include "engine/experiments/run/executor_state.h"
 #include "engine/loading/files/atomic_file.h"
