@@ -201,7 +201,7 @@ private slots:
         QCOMPARE(cluster.finishedCount(), 3);
         QCOMPARE(cluster.notes(2).phase, ExecutorPhase::GivenUp);
         QCOMPARE(cluster.remarks.last(),
-                 QString("Shard 2 was given up after 2 attempts: FAILED on node1, and its log "
+                 QString("Part 2 was given up after 2 attempts: FAILED on node1, and its log "
                          "ends with \"the fate of 2 is FAILED\"."));
     }
 

@@ -107,9 +107,10 @@ Result<void> checkSlurmOptions(const SlurmOptions& options) {
         const std::string name = argument.starts_with("--") ? argument.substr(0, argument.find('='))
                                                             : argument.substr(0, 2);
         if (std::ranges::count(kOwnArguments, name) != 0)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("--slurm-argument cannot be \"{}\".", readable(argument)),
-                         "swift-run sets this argument of sbatch itself, to follow its shards."};
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("--slurm-argument cannot be \"{}\".", readable(argument)),
+                "swift-run sets this argument of sbatch itself, to follow the parts of the run."};
     }
     return {};
 }
@@ -158,7 +159,8 @@ Result<long> SlurmCommands::submit(const SlurmOptions& options,
         return noAnswer("sbatch", made);
     if (!made.hasSucceeded())
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("sbatch refuses the shards; it says: {}.", slurmSaid(made.errors)),
+                     fmt::format("sbatch refuses the parts of the run; it says: {}.",
+                                 slurmSaid(made.errors)),
                      "Correct the --slurm options (sinfo lists the partitions), then go on with "
                      "--resume."};
     return readSbatchAnswer(made.output);
