@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/session_worker.h"
 
-#include "engine/session/loading/model_inspection.h"
 #include "engine/session/loading/model_parts.h"
 #include "engine/session/worker/events/search_events.h"
 #include "engine/session/worker/prompt_text.h"
@@ -28,6 +27,12 @@ struct CommandNames {
     std::string_view operator()(const CloseConversation&) const { return "close_conversation"; }
 
     std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
+
+    std::string_view operator()(const ListTasks&) const { return "list_tasks"; }
+
+    std::string_view operator()(const RenameTask&) const { return "rename_task"; }
+
+    std::string_view operator()(const ForgetTask&) const { return "forget_task"; }
 
     std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
 
@@ -329,10 +334,8 @@ void SessionWorker::useModel(SessionModel model, const std::string& path) {
     if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
         m_memory = std::make_unique<SkipSetMemory>(
             m_options.dataFolder, m_model->fingerprint, m_model->transformer->config().layerCount);
-    std::vector<Error> refused;
-    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, m_registry.list(&refused)};
-    for (const Error& error : refused)
-        loaded.remarks.push_back(error.message);
+    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, {}};
+    loaded.decoders = m_registry.list(&loaded.refusedModules);
     m_outlet.emit(std::move(loaded));
 }
 
@@ -354,22 +357,6 @@ void SessionWorker::leaveModel() {
 }
 
 DecoderGround SessionWorker::ground() { return {m_model ? &*m_model : nullptr, m_memory.get()}; }
-
-Result<void> SessionWorker::handle(const InspectModel& command) {
-    ENGINE_TRY(ModelInspected inspected, inspectModel(m_options.moduleFolder, command));
-    m_outlet.emit(std::move(inspected));
-    return {};
-}
-
-Result<void> SessionWorker::handle(const CountTokens& command) {
-    if (!m_model)
-        return Error{
-            ErrorCode::NotFound, "There is no model to count tokens with.", "Load a model first."};
-    ENGINE_TRY(PromptCount count, countTokens(command, *m_model));
-    m_outlet.emit(TokensCounted{
-        command.requestId, count.total, std::move(count.perMessage), m_model->contextLength});
-    return {};
-}
 
 Result<void> SessionWorker::handle(const ChooseDecoder& command) {
     Conversation& conversation = m_conversations.at(command.conversation);
