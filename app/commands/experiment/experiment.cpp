@@ -63,7 +63,7 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
 /// The run that the options name: made, or opened to go on with it.
 Result<RunFolder> openRun(const ExperimentOptions& options, const std::stop_token& stop) {
     const bool isThere = RunFolder::isRun(options.out);
-    if (options.resumes && (options.recipe.empty() || options.data.files.empty()))
+    if (options.resumes && (options.recipe.empty() || options.data.paths.empty()))
         return RunFolder::open(options.out);
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
     if (!options.resumes || !isThere)
@@ -87,7 +87,7 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     const bool usesFolder = options.resumes || options.shard >= 0;
     if (options.recipe.empty() && !usesFolder)
         return missing("No recipe was named.", "swift-run experiment --list names them.");
-    if (options.data.files.empty() && !usesFolder)
+    if (options.data.paths.empty() && !usesFolder)
         return missing("No prompts were given.", "Name files of prompts with --data.");
     if (options.out.empty() && !options.previews)
         return missing("No folder for the run was named.", "Name one with --out.");

@@ -113,6 +113,13 @@ Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop)
         {{"event", "done"}, {"finished", m_finished}, {"shards", m_folder.plan().shards.size()}});
     if (m_failure)
         return *m_failure;
+    if (m_finished < m_folder.plan().shards.size())
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} of the {} parts in {} are not finished.",
+                                 m_folder.plan().shards.size() - m_finished,
+                                 m_folder.plan().shards.size(),
+                                 m_folder.path().string()),
+                     "Run them with --resume."};
     return {};
 }
 

@@ -66,13 +66,16 @@ Result<std::vector<RunModel>> describeModels(const ExperimentOptions& options) {
     return models;
 }
 
-Result<std::vector<DataRecord>> readData(const ExperimentOptions& options) {
-    ENGINE_TRY_DO(checkData(options.data));
+/// In the order of the recipe, unless the user chose another one.
+Result<std::vector<DataRecord>>
+readData(const ExperimentOptions& options, const Recipe& recipe, const std::stop_token& stop) {
+    DataOptions choice = options.data;
+    if (choice.order == DataOrder::AsIs && !recipe.order.empty())
+        choice.order = dataOrderOf(recipe.order).value_or(DataOrder::AsIs);
+    ENGINE_TRY(PromptSet read, readPrompts(choice, stop));
     std::vector<DataRecord> records;
-    ENGINE_TRY_DO(forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
-        records.push_back(prompt.record);
-        return true;
-    }));
+    for (DataPrompt& prompt : read.prompts)
+        records.push_back(std::move(prompt.record));
     return records;
 }
 
@@ -92,7 +95,7 @@ Result<PreparedRun> prepareRun(const ExperimentOptions& options, const std::stop
     RunOptions run = runOptions(options);
     PreparedRun made;
     ENGINE_TRY(made.recipe, sized(std::move(asked), options, run));
-    ENGINE_TRY(std::vector<DataRecord> prompts, readData(options));
+    ENGINE_TRY(std::vector<DataRecord> prompts, readData(options, made.recipe, stop));
     made.recipe.order.clear(); // the prompts are in it now
     std::vector<std::string> tasks;
     for (const DataRecord& prompt : prompts)

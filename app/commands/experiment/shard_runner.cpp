@@ -77,6 +77,9 @@ public:
         ENGINE_TRY_DO(begin());
         ENGINE_TRY_DO(search());
         ENGINE_TRY(m_variants, makeVariants(variantRequest()));
+        for (const ShardVariant& variant : m_variants)
+            if (variant.failure)
+                tellDropped(variant);
         for (std::size_t i = 0; i < m_shard.prompts.size() && !m_variants.empty(); ++i)
             if (!m_done.contains(m_shard.prompts[i]))
                 ENGINE_TRY_DO(ask(i));
@@ -251,11 +254,15 @@ private:
             return error;
         variant.failure = error;
         variant.passes = {};
-        m_log->drop(variant.name, error.message);
-        if (m_work.onRemark)
-            m_work.onRemark(
-                fmt::format("{} is dropped and the others go on: {}", variant.name, error.message));
+        tellDropped(variant);
         return {};
+    }
+
+    void tellDropped(const ShardVariant& variant) {
+        m_log->drop(variant.name, variant.failure->message);
+        if (m_work.onRemark)
+            m_work.onRemark(fmt::format(
+                "{} is dropped and the others go on: {}", variant.name, variant.failure->message));
     }
 
     Result<void> take(const std::vector<Made>& all, int prompt, int pass) {

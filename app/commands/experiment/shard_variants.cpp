@@ -12,6 +12,12 @@ namespace {
 
 constexpr const char* kSearchSeed = "search_seed";
 
+/// A decoder that this model or this build cannot run; the others can.
+bool isOwn(ErrorCode code) {
+    return code == ErrorCode::Unsupported || code == ErrorCode::InvalidInput ||
+           code == ErrorCode::NotFound || code == ErrorCode::Internal;
+}
+
 std::vector<std::string> typedSettings(const RunVariant& variant) {
     std::vector<std::string> typed;
     for (const auto& [name, value] : variant.settings)
@@ -60,31 +66,45 @@ Result<SettingValues> settingsOf(const VariantRequest& request, const RunVariant
 
 } // namespace
 
+namespace {
+
+Result<ShardVariant> makeVariant(const VariantRequest& request, const std::string& name) {
+    const RunVariant* planned = request.folder.plan().variant(name);
+    ShardVariant variant{.name = name};
+    const std::string decoder = planned == nullptr ? "vanilla" : planned->decoder;
+    ENGINE_TRY(const DecoderInfo info, request.registry.info(decoder));
+    variant.lockedLayers = static_cast<int>(info.lockedLayers.size());
+    SettingValues settings;
+    if (planned != nullptr) {
+        ENGINE_TRY(settings, settingsOf(request, *planned));
+    }
+    for (std::size_t pass = 0; pass < (request.isTwice ? 2U : 1U); ++pass) {
+        ENGINE_TRY(variant.passes.at(pass),
+                   request.registry.make(decoder,
+                                         {.transformer = *request.model.data.loaded.transformer,
+                                          .sampling = request.sampling,
+                                          .contextLength = request.contextLength,
+                                          .settings = settings}));
+    }
+    return variant;
+}
+
+} // namespace
+
 Result<std::vector<ShardVariant>> makeVariants(const VariantRequest& request) {
-    std::vector<ShardVariant> made;
+    std::vector<ShardVariant> all;
     for (const std::string& name : request.shard.variants) {
         const RunVariant* planned = request.folder.plan().variant(name);
         if (planned != nullptr && planned->search)
             continue;
-        ShardVariant variant{.name = name};
-        const std::string decoder = planned == nullptr ? "vanilla" : planned->decoder;
-        ENGINE_TRY(const DecoderInfo info, request.registry.info(decoder));
-        variant.lockedLayers = static_cast<int>(info.lockedLayers.size());
-        SettingValues settings;
-        if (planned != nullptr) {
-            ENGINE_TRY(settings, settingsOf(request, *planned));
-        }
-        for (std::size_t pass = 0; pass < (request.isTwice ? 2U : 1U); ++pass) {
-            ENGINE_TRY(variant.passes.at(pass),
-                       request.registry.make(decoder,
-                                             {.transformer = *request.model.data.loaded.transformer,
-                                              .sampling = request.sampling,
-                                              .contextLength = request.contextLength,
-                                              .settings = settings}));
-        }
-        made.push_back(std::move(variant));
+        auto made = makeVariant(request, name);
+        const bool isItsOwn = planned != nullptr && !made && isOwn(made.error().code);
+        if (!made && !isItsOwn)
+            return std::move(made).error();
+        all.push_back(made ? std::move(made).value()
+                           : ShardVariant{.name = name, .failure = made.error()});
     }
-    return made;
+    return all;
 }
 
 Result<void> checkVariants(DecoderRegistry& registry, const std::vector<RunVariant>& variants) {

@@ -35,8 +35,9 @@ struct VariantRequest {
 };
 
 /// Those that answer; searches are left out. A variant with the setting "search_seed" gets the
-/// shard's seed, unless the recipe sets it. Errors: those of the decoders' settings, and of reading
-/// the shards whose sets are used; InvalidInput if such a shard found no set.
+/// shard's seed, unless the recipe sets it. One that cannot be made, because the model or the set
+/// that it needs is not there, has a failure and no decoder. Errors: those of vanilla; Io,
+/// CorruptFile, NoMemory.
 engine::Result<std::vector<ShardVariant>> makeVariants(const VariantRequest& request);
 
 /// Whether every decoder and setting of a recipe's variants exists. Errors: those of
