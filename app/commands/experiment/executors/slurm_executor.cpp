@@ -37,6 +37,11 @@ public:
             state = {.executor = "slurm", .id = newId(), .shards = {}};
         ENGINE_TRY(SlurmCommands commands, SlurmCommands::find("swift-" + state.id));
         ENGINE_TRY(SlurmFiles files, SlurmFiles::make(m_folder.path()));
+        // While nobody led the run, its jobs went on.
+        for (ExecutorShard& shard : state.shards)
+            if (shard.shard >= 0 && shard.shard < static_cast<int>(m_folder.plan().shards.size()) &&
+                m_folder.state(shard.shard).phase == ShardPhase::Finished)
+                shard.phase = ExecutorPhase::Finished;
         // Before the first job: whatever happens, its name leads to it.
         ENGINE_TRY_DO(saveExecutorState(m_folder.path(), state));
         SlurmStage stage(m_folder,

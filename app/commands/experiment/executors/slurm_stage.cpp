@@ -141,8 +141,15 @@ void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
                                      m_files.runFolder().string()));
     const ExecutorShard& notes = m_board.notes(shard);
     if (notes.phase == ExecutorPhase::GivenUp)
-        m_reports.onRemark(fmt::format(
-            "Part {} was given up after {} attempts: {}.", shard, notes.attempts, notes.ended));
+        m_reports.onFailure(
+            shard,
+            {ErrorCode::Io,
+             fmt::format("The cluster has ended part {} without a result {} times; the last time: "
+                         "{}.",
+                         shard,
+                         notes.attempts,
+                         notes.ended),
+             "Mend the cause, then go on with --resume: what is finished is kept."});
     else
         m_reports.onRemark(
             fmt::format("Part {} is run again. It ended so: {}.", shard, notes.ended));
