@@ -179,12 +179,12 @@ private slots:
         window().showWorkspace(1);
         window().setTextPercent(150);
         settle();
-        dock("inspect.mask").toggleViewAction()->trigger();
+        dock("inspect.verification_mask").toggleViewAction()->trigger();
         settle();
-        QVERIFY(dock("inspect.mask").isHidden());
+        QVERIFY(dock("inspect.verification_mask").isHidden());
         window().setTextPercent(100);
         settle();
-        QVERIFY(dock("inspect.mask").isHidden());
+        QVERIFY(dock("inspect.verification_mask").isHidden());
         QVERIFY(dock("inspect.speed").isVisible());
     }
 
