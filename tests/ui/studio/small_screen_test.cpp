@@ -160,7 +160,8 @@ private slots:
             tabs += workspace().tabifiedDockWidgets(dock).isEmpty() ? 0 : 1;
             workspace().focusDock(*dock);
             settle();
-            QVERIFY2(!dock->widget()->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
+            QVERIFY2(!dock->titleBarWidget()->visibleRegion().isEmpty(),
+                     qPrintable(dock->objectName()));
             QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
                      qPrintable(dock->objectName()));
         }

@@ -56,6 +56,7 @@ class TasksDialogTest : public QObject {
         QVERIFY(field != nullptr);
         field->setText(name);
         QTest::keyClick(field, Qt::Key_Return);
+        QCoreApplication::processEvents(); // a list takes what was typed behind its key
     }
 
     static std::vector<TaskSummary> twoTasks() {
