@@ -35,6 +35,7 @@ std::vector<DataPrompt> PaperPromptsTest::data(const QByteArray& lines) {
     QFile file(m_folder->filePath("data.jsonl"));
     if (!file.open(QIODevice::WriteOnly) || file.write(lines) != lines.size())
         qFatal("the data file cannot be written");
+    file.close();
     auto set = readPrompts({.paths = {file.fileName().toStdString()}});
     if (!set)
         qFatal("%s", set.error().message.c_str());

@@ -149,8 +149,8 @@ void PromptSetTest::limitsTakeTheFirstPrompts() {
 }
 
 void PromptSetTest::theOrderChangesNoPrompt() {
-    DataChoice choice = {.paths = {write("a.jsonl", linesOf("ababcabcccab"))}};
-    choice.limits.total = 9;
+    DataChoice choice = {.paths = {write("a.jsonl", linesOf("abcabcabcabcabcabcabcabc"))}};
+    choice.limits.total = 21;
     QStringList first = textsOf(collect(choice).value().prompts);
     std::sort(first.begin(), first.end());
     choice.order = DataOrder::ByTask;
